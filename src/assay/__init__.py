@@ -1,0 +1,1 @@
+"""assay tests every claim of an answer for the evidence that it contains."""

@@ -1,0 +1,1 @@
+"""Whole data sets: reading rows, evaluating a guard on them, and the report of it."""

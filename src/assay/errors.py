@@ -1,0 +1,30 @@
+"""The errors that assay raises on purpose.
+
+    AssayError
+    ├── InputError        what was given to be checked cannot be read as what it should be
+    ├── PolicyError       a policy or a setting contradicts itself or names what does not exist
+    └── VerifierError     a verifier could not be loaded or could not answer
+        └── ModelError    a model file is broken, altered, or of a shape that cannot judge claims
+
+Each message says what was expected, what came and what to do.
+"""
+
+
+class AssayError(Exception):
+    """The root of every error that assay raises on purpose."""
+
+
+class InputError(AssayError, ValueError):
+    """What was given to be checked cannot be read as what it should be."""
+
+
+class PolicyError(AssayError, ValueError):
+    """A policy or a setting contradicts itself or names what does not exist."""
+
+
+class VerifierError(AssayError, RuntimeError):
+    """A verifier could not be loaded or could not answer."""
+
+
+class ModelError(VerifierError):
+    """A model file is broken, altered, or of a shape that cannot judge claims."""

@@ -1,0 +1,1 @@
+"""The verifier network behind one small interface."""

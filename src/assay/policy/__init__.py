@@ -1,0 +1,1 @@
+"""Thresholds, presets, severity and the gate: the deciding core."""

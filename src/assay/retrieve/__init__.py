@@ -1,0 +1,1 @@
+"""What may be evidence: windows over it and the ranking of them."""

@@ -1,0 +1,33 @@
+"""A claim as the text layer finds it, before anything is known of its truth."""
+
+from pydantic import Field
+
+from assay.schema.base import Value
+from assay.schema.verdict import ClaimKind
+
+
+class Span(Value):
+    """A half-open range of characters, counted in Unicode code points."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class ExtractedClaim(Value):
+    """One checkable proposition of an output."""
+
+    text: str = Field(min_length=1)
+    """The proposition as a sentence of its own: elided subjects carried along, safe pronouns resolved."""
+    span: Span
+    """The characters of the output that it was read from, never more than one sentence."""
+    sentence: Span
+    """The sentence that it stands in."""
+    kind: ClaimKind
+    checkable: bool
+    """False for meta statements, abstentions, opinions and questions."""
+    critical: tuple[str, ...] = ()
+    """Why it is critical: any of `number`, `date`, `citation`, `entity`, `identifier`, `commitment`."""
+    hedge: float = Field(default=0.0, ge=0, le=1)
+    """How much the wording holds back: 0 is flat assertion, 1 is pure guess."""
+    sentence_index: int = Field(default=0, ge=0)
+    """The number of its sentence in the output."""

@@ -1,0 +1,234 @@
+"""The report of one check: every claim, where it stands, what the evidence says of it, and what the gate decided."""
+
+from typing import Any
+
+from pydantic import Field
+
+from assay.schema.base import Value
+from assay.schema.claim import Span
+from assay.schema.evidence import EvidenceSpan
+from assay.schema.verdict import Action, Category, ClaimKind, ClaimStatus, Origin, SeverityLevel, Stakes, Verdict
+
+SPEC_VERSION = "1.0"
+"""The version of the report's form."""
+
+
+class Severity(Value):
+    """sev(c) = alpha * propagation + beta * undetectability + gamma * consequence (seed 000, 20.1.4)."""
+
+    score: float = Field(ge=0, le=1)
+    level: SeverityLevel
+    propagation_risk: float = Field(ge=0, le=1)
+    undetectability: float = Field(ge=0, le=1)
+    """The inverse of detectability: how easily a reader would believe it."""
+    consequence: float = Field(ge=0, le=1)
+    response: str
+    """The response protocol of the level."""
+
+
+class Issue(Value):
+    """One finding, with the place where it was found."""
+
+    code: str = Field(pattern=r"^[a-z0-9]+(\.[a-z0-9_]+)+$")
+    """A stable name such as `number.mismatch` or `citation.fabricated`."""
+    message: str
+    """A sentence for people."""
+    span: Span | None = None
+    """The offending characters of the output, where it is a place in the output."""
+    evidence: EvidenceSpan | None = None
+    """The passage that shows it."""
+    path: str | None = None
+    """For structured output, the JSON Pointer of what is wrong."""
+
+
+class ClaimReport(Value):
+    """What was found of one claim."""
+
+    text: str
+    span: Span
+    kind: ClaimKind
+    critical: bool
+    critical_reasons: tuple[str, ...] = ()
+    hedge: float = Field(default=0.0, ge=0, le=1)
+    verdict: Verdict
+    score: float | None = Field(default=None, ge=0, le=1)
+    """The calibrated probability that the evidence supports the claim; none where it was not or could not be checked."""
+    contradiction: float | None = Field(default=None, ge=0, le=1)
+    """The calibrated probability that the evidence contradicts it."""
+    status: ClaimStatus
+    evidence_spans: tuple[EvidenceSpan, ...] = ()
+    category: Category | None = None
+    origin: Origin | None = None
+    severity: Severity | None = None
+    issues: tuple[Issue, ...] = ()
+    conflict: bool = False
+    """Whether one source supports it and another contradicts it."""
+    signals: dict[str, float] = Field(default_factory=dict)
+    """The tiers' own scores that were combined into `score` and `contradiction`."""
+
+
+class ToolCallValidation(Value):
+    """The validation of one tool call of an agent run (seed 002, stage 1)."""
+
+    tool: str
+    args: dict[str, Any]
+    status: str
+    errors: tuple[str, ...] = ()
+
+
+class ConsistencyProbe(Value):
+    """What the model said when asked again (seed 002, stage 3)."""
+
+    claim: str
+    original: str
+    probe_answers: tuple[str, ...]
+    agreement: float = Field(ge=0, le=1)
+
+
+class CitationReport(Value):
+    """One citation of the output and how far it holds (seed 000, 20.5.2)."""
+
+    marker: str
+    """The citation as written."""
+    span: Span
+    """Where it stands in the output; empty at the cited text's end for citations that came as objects."""
+    source_id: str
+    """The source it names, as written."""
+    evidence_id: str | None = None
+    """The evidence it was resolved to."""
+    claim: str | None = None
+    """The statement that it is attached to."""
+    quote: str | None = None
+    """The words that it claims the source to contain."""
+    exists: bool
+    text_matches: bool | None = None
+    """Whether the quoted words stand in the source; true where nothing is quoted, none where the source does not exist."""
+    entails: bool | None = None
+    """Whether the source entails the statement; none where the steps before failed or it could not be checked."""
+    score: float | None = Field(default=None, ge=0, le=1)
+    status: str = Field(pattern="^(verified|fabricated|misquoted|misattributed|non_entailing|unchecked)$")
+    message: str
+
+
+class UncheckedPart(Value):
+    """Characters of the output that no verdict covers, and why."""
+
+    span: Span
+    reason: str
+
+
+class Coverage(Value):
+    """How much of the output was really looked at; the three counts add up to its length."""
+
+    characters: int = Field(ge=0)
+    checked: int = Field(ge=0)
+    not_checkable: int = Field(ge=0)
+    """Greetings, abstentions, markup and white space."""
+    unchecked: int = Field(ge=0)
+    parts: tuple[UncheckedPart, ...] = ()
+    evidence_characters: int = Field(default=0, ge=0)
+    evidence_read: int = Field(default=0, ge=0)
+    """Characters of the evidence that the exact tier and the ranking read: all of them, or the reasons say why not."""
+    claim_free: bool = False
+    """Whether nothing in the output is a checkable claim."""
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was left unchecked."""
+        return self.unchecked == 0 and self.evidence_read == self.evidence_characters
+
+
+class Conflict(Value):
+    """Two sources that say different things of one claim."""
+
+    claim: str
+    supporting: EvidenceSpan
+    contradicting: EvidenceSpan
+
+
+class Retrieval(Value):
+    """What the evidence was cut into and how much of it the network read."""
+
+    evidence: int = Field(ge=0)
+    windows: int = Field(ge=0)
+    pairs: int = Field(ge=0)
+    """Pairs of window and claim that the network judged."""
+    pairs_possible: int = Field(ge=0)
+    """Pairs there would be without ranking."""
+    conflicts: tuple[Conflict, ...] = ()
+
+
+class Metric(Value):
+    """One metric of the output: its value, or why it has none."""
+
+    value: float | None = Field(default=None, ge=0, le=1)
+    undefined: str | None = None
+    """Why it has no value; exactly one of the two is set."""
+
+
+class Decision(Value):
+    """What the gate decided and why."""
+
+    action: Action
+    route: str
+    """The finer route of seed 003, such as `serve`, `serve_with_disclosure` or `withhold_closest_sources`."""
+    reasons: tuple[str, ...]
+    response: str | None = None
+    """What to answer in place of a withheld output."""
+
+
+class Labels(Value):
+    """The same decision in the vocabularies of others."""
+
+    verdict: str
+    """PASS, WARN or FAIL (seed 004)."""
+    abstention: str
+    """RESPOND, PARTIAL_WITH_CAVEATS or ABSTAIN (seed 000, 20.3.4)."""
+    routing: str
+    """SERVE, FLAG or WITHHOLD (seed 003)."""
+    escalation: str
+    """auto_approve, flag_for_review, require_approval or block (seed 001)."""
+
+
+class Identity(Value):
+    """A name and the digest of the content behind it."""
+
+    name: str
+    digest: str
+
+
+class Timing(Value):
+    """Milliseconds by stage; the only part of a report that differs between equal runs."""
+
+    total_ms: float = Field(ge=0)
+    stages_ms: dict[str, float] = Field(default_factory=dict)
+
+
+class HallucinationReport(Value):
+    """The report of one output or one agent run (seed 002)."""
+
+    run_id: str
+    """Opaque; derived from the content checked unless the caller gives one."""
+    version: str = SPEC_VERSION
+    output: str
+    """The text that was checked."""
+    question: str | None = None
+    stakes: Stakes = Stakes.MEDIUM
+    claims: tuple[ClaimReport, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    """Findings that belong to no single claim, structural ones among them."""
+    tool_call_validations: tuple[ToolCallValidation, ...] = ()
+    consistency_probes: tuple[ConsistencyProbe, ...] = ()
+    citations: tuple[CitationReport, ...] = ()
+    retrieval: Retrieval
+    coverage: Coverage
+    metrics: dict[str, Metric] = Field(default_factory=dict)
+    overall_score: float | None = Field(default=None, ge=0, le=1)
+    """The gating score: minimum or weighted mean over claims, as the policy says; none where nothing was checked."""
+    action: Action
+    decision: Decision
+    labels: Labels
+    policy: Identity
+    verifier: Identity
+    timing: Timing

@@ -1,0 +1,1 @@
+"""Text in, structure out: sentences, claims, quantities, dates, names, citations and hedges."""

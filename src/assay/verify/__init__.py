@@ -1,0 +1,1 @@
+"""Whether evidence supports a claim: exact, entailment, citations, structure, and their combination."""

@@ -1,0 +1,1 @@
+"""Recipes that make the embedded verifier: rows, controlled edits, training, export and the fitted combination."""

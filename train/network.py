@@ -1,0 +1,260 @@
+"""Fine-tune a BERT-shaped cross-encoder into the three-way verifier network.
+
+    python -m train.network --base DIR --data ../shared/data --out DIR --minutes 80
+
+One head gives entailment, neutral and contradiction for (premise, claim). Rows whose source does not tell
+contradicted from unsupported train the sum of the two (a masked loss). The rate warms up, stays, and decays
+linearly over the last fifth of the time or steps; `--steps` with the number that the log of a timed run reports
+repeats that run exactly on one machine. Checkpoints are written every few minutes and `--resume` goes on from one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import torch
+from torch.nn.functional import log_softmax, nll_loss
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertForSequenceClassification, PreTrainedTokenizerBase
+
+from train.edits import make_rows
+from train.premises import premise
+from train.rows import Row, load_training_sets, mix, part_of, report
+
+LABELS = ("entailment", "neutral", "contradiction")
+TARGETS = {"supported": 0, "unsupported": 1, "contradicted": 2, "not_supported": 3}
+EDITABLE = frozenset(
+    "fever_rte fevernli_binary faithdial_audit defacto factcheck_gpt wice_claim wice_claim_oracle bump_task1 bump_task2 "
+    "summedits_samsum summedits_sales_email summedits_ectsum halueval_qa500 begin_cmudog scifact_rte storysumm".split()
+)
+"""Sets whose evidence is prose, from which edits read naturally."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What a run depends on, written beside its result."""
+
+    rows_of_edits: int = 16_000
+    premise_words: int = 100
+    max_tokens: int = 192
+    batch_tokens: int = 2_304
+    rate: float = 7e-5
+    layer_decay: float = 0.95
+    weight_decay: float = 0.01
+    warm_share: float = 0.04
+    decay_share: float = 0.25
+    seed: int = 7
+
+
+def detokenise(text: str) -> str:
+    """Undo the spacing and bracket codes of tokenised corpora.
+
+    >>> detokenise("Paris -LRB- France -RRB- , a city .")
+    'Paris (France), a city.'
+    """
+    text = text.replace("-LRB- ", "(").replace(" -RRB-", ")").replace("-LRB-", "(").replace("-RRB-", ")")
+    text = re.sub(r"\( ", "(", re.sub(r" \)", ")", text))
+    return re.sub(r" ('s|n't|[,.;:!?%])(?=\s|$)", r"\1", text)
+
+
+def pair(row: Row, words: int, rng: random.Random | None) -> tuple[str, str]:
+    """Premise and claim as the network reads them; a short answer is read together with its question."""
+    claim = f"{row.question} {row.claim}" if row.question else row.claim
+    return detokenise(premise(row.evidence, claim, words, rng)), detokenise(claim)
+
+
+@dataclasses.dataclass(frozen=True)
+class Encoded:
+    """A pair in tokens."""
+
+    ids: list[int]
+    types: list[int]
+    target: int
+
+
+def encode(tokenizer: PreTrainedTokenizerBase, rows: Sequence[Row], settings: Settings, rng: random.Random | None) -> list[Encoded]:
+    """Tokenise all pairs; the premise is cut first where a pair is too long."""
+    pairs = [pair(row, settings.premise_words, rng) for row in rows]
+    batch = tokenizer([p for p, _ in pairs], [c for _, c in pairs], truncation="longest_first", max_length=settings.max_tokens)
+    types = batch["token_type_ids"]
+    return [Encoded(ids, types[i], TARGETS[rows[i].label]) for i, ids in enumerate(batch["input_ids"])]
+
+
+def batches(items: Sequence[Encoded], budget: int, rng: random.Random | None) -> Iterator[list[Encoded]]:
+    """Batches of similar length whose padded size stays within the token budget, in random order."""
+    order = list(range(len(items)))
+    if rng is not None:
+        rng.shuffle(order)
+    chunk = 3_000 if rng is not None else len(order)
+    for begin in range(0, len(order), chunk):
+        some = sorted(order[begin : begin + chunk], key=lambda i: len(items[i].ids))
+        made: list[list[Encoded]] = []
+        current: list[Encoded] = []
+        for i in some:
+            if current and len(items[i].ids) * (len(current) + 1) > budget:
+                made.append(current)
+                current = []
+            current.append(items[i])
+        made.append(current)
+        if rng is not None:
+            rng.shuffle(made)
+        yield from made
+
+
+def tensors(batch: Sequence[Encoded]) -> dict[str, torch.Tensor]:
+    """Padded inputs of one batch."""
+    width = max(len(e.ids) for e in batch)
+    return {
+        "input_ids": torch.tensor([e.ids + [0] * (width - len(e.ids)) for e in batch]),
+        "token_type_ids": torch.tensor([e.types + [0] * (width - len(e.types)) for e in batch]),
+        "attention_mask": torch.tensor([[1] * len(e.ids) + [0] * (width - len(e.ids)) for e in batch]),
+    }
+
+
+def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy over three labels; target 3 stands for "neutral or contradiction" and is trained on their sum.
+
+    logits: (batch, 3). targets: (batch,) in 0..3. Returns the mean over the batch.
+    """
+    logs = log_softmax(logits.float(), dim=-1)
+    merged = torch.logsumexp(logs[:, 1:], dim=-1, keepdim=True)
+    return nll_loss(torch.cat([logs, merged], dim=-1), targets)
+
+
+def parameter_groups(model: BertForSequenceClassification, settings: Settings) -> list[dict[str, object]]:
+    """Layer-wise rates, lower towards the input; the word embeddings stay as they are."""
+    depth = model.config.num_hidden_layers
+    groups: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
+    for name, parameter in model.named_parameters():
+        if name.startswith("bert.embeddings"):
+            parameter.requires_grad_(False)
+            continue
+        found = re.search(r"layer\.(\d+)\.", name)
+        rate = settings.rate * settings.layer_decay ** (depth - 1 - int(found.group(1)) if found else 0)
+        decay = 0.0 if parameter.ndim == 1 else settings.weight_decay
+        groups.setdefault((rate, decay), []).append(parameter)
+    return [{"params": p, "lr": rate, "weight_decay": decay, "base": rate} for (rate, decay), p in groups.items()]
+
+
+@torch.no_grad()
+def evaluate(model: BertForSequenceClassification, items: Sequence[Encoded]) -> dict[str, float]:
+    """Accuracy on three-way rows and balanced accuracy of supported against the rest."""
+    model.eval()
+    hits = three = 0
+    right = {True: 0, False: 0}
+    seen = {True: 0, False: 0}
+    for batch in batches(items, 8_192, None):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = model(**tensors(batch)).logits.float()
+        for e, row in zip(batch, logits.softmax(-1), strict=True):
+            if e.target < 3:
+                three += 1
+                hits += int(row.argmax().item() == e.target)
+            supported = e.target == 0
+            seen[supported] += 1
+            right[supported] += int((row[0].item() >= 0.5) == supported)
+    model.train()
+    return {"accuracy": hits / max(three, 1), "balanced": sum(right[k] / max(seen[k], 1) for k in right) / 2}
+
+
+def factor(progress: float, settings: Settings) -> float:
+    """The rate's factor at a progress in [0, 1]: warm-up, plateau, linear decay to nothing."""
+    if progress < settings.warm_share:
+        return progress / settings.warm_share
+    return min(1.0, max(0.0, (1 - progress) / settings.decay_share))
+
+
+def main() -> None:
+    """Read arguments, build rows, train, save."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base", type=Path, required=True, help="a transformers checkpoint to start from")
+    parser.add_argument("--data", type=Path, required=True, help="the folder of labelled data")
+    parser.add_argument("--out", type=Path, required=True, help="where checkpoints and the result are written")
+    length = parser.add_mutually_exclusive_group(required=True)
+    length.add_argument("--minutes", type=float, help="train for so long")
+    length.add_argument("--steps", type=int, help="train for so many steps")
+    parser.add_argument("--resume", type=Path, help="a checkpoint file to go on from")
+    parser.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    settings = Settings()
+    torch.set_num_threads(arguments.threads)
+    torch.manual_seed(settings.seed)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+
+    rows = load_training_sets(arguments.data)
+    train = [row for row in rows if part_of(row) == "train"]
+    mixed = mix(train, settings.seed) + make_rows([row for row in train if row.source in EDITABLE], settings.rows_of_edits, settings.seed)
+    random.Random(settings.seed).shuffle(mixed)
+    print(report(mixed), flush=True)
+    tokenizer = AutoTokenizer.from_pretrained(arguments.base)
+    items = encode(tokenizer, mixed, settings, random.Random(settings.seed))
+    held = mix([row for row in rows if part_of(row) == "fit"], settings.seed)[:1_200]
+    held_items = encode(tokenizer, held, settings, None)
+    print(f"{len(items)} pairs, {sum(len(e.ids) for e in items):,} tokens; {len(held_items)} held-out pairs", flush=True)
+
+    labels = dict(enumerate(LABELS))
+    model: BertForSequenceClassification = AutoModelForSequenceClassification.from_pretrained(
+        arguments.base, num_labels=3, id2label=labels, label2id={v: k for k, v in labels.items()}, ignore_mismatched_sizes=True
+    )
+    model.train()
+    optimizer = torch.optim.AdamW(parameter_groups(model, settings), betas=(0.9, 0.98), fused=True)
+    step, trained_tokens, elapsed_before = 0, 0, 0.0
+    if arguments.resume:
+        state = torch.load(arguments.resume, weights_only=True)
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        step, trained_tokens, elapsed_before = state["step"], state["tokens"], state["elapsed"]
+    begun = last_saved = time.monotonic()
+    running, skip, passes = 0.0, step, 0
+    while True:
+        rng = random.Random(settings.seed + passes)
+        passes += 1
+        for batch in batches(items, settings.batch_tokens, rng):
+            if skip:
+                skip -= 1
+                continue
+            elapsed = elapsed_before + time.monotonic() - begun
+            progress = elapsed / (arguments.minutes * 60) if arguments.minutes else step / arguments.steps
+            if progress >= 1:
+                break
+            for group in optimizer.param_groups:
+                group["lr"] = group["base"] * factor(progress, settings)
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                logits = model(**tensors(batch)).logits
+            loss = loss_of(logits, torch.tensor([e.target for e in batch]))
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            step += 1
+            trained_tokens += sum(len(e.ids) for e in batch)
+            running = loss.item() if step == 1 else 0.98 * running + 0.02 * loss.item()
+            if step % 50 == 0:
+                speed = trained_tokens / elapsed if elapsed else 0.0
+                print(f"step {step}  {progress:5.1%}  loss {running:.3f}  {speed:.0f} tokens/s", flush=True)
+            if step % 400 == 0:
+                print("held out", json.dumps(evaluate(model, held_items)), flush=True)
+            if time.monotonic() - last_saved > 240:
+                torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "tokens": trained_tokens,
+                            "elapsed": elapsed}, arguments.out / "checkpoint.pt.part")  # fmt: skip
+                (arguments.out / "checkpoint.pt.part").replace(arguments.out / "checkpoint.pt")
+                last_saved = time.monotonic()
+        else:
+            continue
+        break
+    figures = evaluate(model, held_items)
+    print("final", json.dumps(figures), f"after {step} steps, {trained_tokens:,} tokens, {passes} passes", flush=True)
+    model.save_pretrained(arguments.out / "model")
+    tokenizer.save_pretrained(arguments.out / "model")
+    record = {"settings": dataclasses.asdict(settings), "steps": step, "tokens": trained_tokens, "passes": passes, "held_out": figures}
+    (arguments.out / "run.json").write_text(json.dumps(record, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
