@@ -1,6 +1,8 @@
 """A claim as the text layer finds it, before anything is known of its truth."""
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from assay.schema.base import Value
 from assay.schema.verdict import ClaimKind
@@ -11,6 +13,12 @@ class Span(Value):
 
     start: int = Field(ge=0)
     end: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _runs_forward(self) -> Self:
+        if self.end < self.start:
+            raise ValueError(f"a span ends at or after its start: got start {self.start} and end {self.end}")
+        return self
 
 
 class ExtractedClaim(Value):

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assay.schema.base import Value
 
@@ -56,3 +57,12 @@ class EvidenceSpan(Value):
     """What it does to the claim."""
     score: float = Field(ge=0, le=1)
     """How strongly, as a probability."""
+
+    @model_validator(mode="after")
+    def _is_as_long_as_its_text(self) -> Self:
+        if self.end - self.start != len(self.text):
+            raise ValueError(
+                f"an evidence span is as long as its text: got {self.start} to {self.end} "
+                f"for {len(self.text)} characters"
+            )
+        return self

@@ -1,8 +1,8 @@
 """The report of one check: every claim, where it stands, what the evidence says of it, and what the gate decided."""
 
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assay.schema.base import Value
 from assay.schema.claim import Span
@@ -52,7 +52,7 @@ class ClaimReport(Value):
     hedge: float = Field(default=0.0, ge=0, le=1)
     verdict: Verdict
     score: float | None = Field(default=None, ge=0, le=1)
-    """The calibrated probability that the evidence supports the claim; none where it was not or could not be checked."""
+    """The calibrated probability that the evidence supports the claim; none where it was not checked."""
     contradiction: float | None = Field(default=None, ge=0, le=1)
     """The calibrated probability that the evidence contradicts it."""
     status: ClaimStatus
@@ -102,7 +102,7 @@ class CitationReport(Value):
     """The words that it claims the source to contain."""
     exists: bool
     text_matches: bool | None = None
-    """Whether the quoted words stand in the source; true where nothing is quoted, none where the source does not exist."""
+    """Whether the quoted words stand in the source; true where nothing is quoted, none where there is no source."""
     entails: bool | None = None
     """Whether the source entails the statement; none where the steps before failed or it could not be checked."""
     score: float | None = Field(default=None, ge=0, le=1)
@@ -132,6 +132,15 @@ class Coverage(Value):
     claim_free: bool = False
     """Whether nothing in the output is a checkable claim."""
     reasons: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        if self.checked + self.not_checkable + self.unchecked != self.characters:
+            raise ValueError(
+                f"checked {self.checked}, not checkable {self.not_checkable} and unchecked {self.unchecked} characters "
+                f"must add up to the output's {self.characters}"
+            )
+        return self
 
     @property
     def complete(self) -> bool:
@@ -165,6 +174,12 @@ class Metric(Value):
     value: float | None = Field(default=None, ge=0, le=1)
     undefined: str | None = None
     """Why it has no value; exactly one of the two is set."""
+
+    @model_validator(mode="after")
+    def _has_a_value_or_a_reason(self) -> Self:
+        if (self.value is None) == (self.undefined is None):
+            raise ValueError("a metric has either a value or the reason why it has none, never both and never neither")
+        return self
 
 
 class Decision(Value):
