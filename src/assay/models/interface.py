@@ -1,14 +1,24 @@
 """What judges a pair of premise and claim: the embedded network, any cross-encoder, or a fake in tests."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # numpy is loaded with the network, not with the interface
+    import numpy as np
+    from numpy.typing import NDArray
+
+MIN_PAIR_TOKENS = 32
+"""A scorer that reads fewer tokens than this at once cannot judge a claim against a sentence."""
 
 
 class PairScorer(Protocol):
-    """Gives entailment, neutral and contradiction for pairs of texts."""
+    """Gives entailment, neutral and contradiction for pairs of texts.
+
+    The score of a pair depends on that pair alone: neither on the other pairs of the call, nor on their order, nor on
+    the number of threads (docs/adr/0006-deterministic-batches.md).
+    """
 
     @property
     def name(self) -> str:

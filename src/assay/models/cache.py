@@ -1,0 +1,125 @@
+"""Verdicts of the network kept by content, so that a sentence streamed twice or an answer revised is judged once."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.models.interface import PairScorer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ENTRY_BYTES = 320
+"""About what one entry takes: key, three floats and the slot in the ordered map (measured with tracemalloc)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheOptions:
+    """How much is kept; the oldest use goes first."""
+
+    max_entries: int = 65_536
+    max_bytes: int = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CacheCounts:
+    """What the cache did so far."""
+
+    hits: int
+    misses: int
+    entries: int
+
+
+def pair_key(digest: str, premise: str, claim: str) -> bytes:
+    """16 bytes that name a pair under one model; the lengths keep the parts apart."""
+    first = premise.encode("utf-8", "surrogatepass")
+    content = b"%d:%s%s" % (len(first), first, claim.encode("utf-8", "surrogatepass"))
+    return hashlib.blake2b(content, digest_size=16, key=digest.encode()[:64]).digest()
+
+
+class CachedScorer:
+    """A scorer that asks another one only for pairs that it has not seen, with a bound on what it remembers.
+
+    Safe to use from several threads; two threads that miss the same pair at once both ask, and get the same.
+    """
+
+    def __init__(self, scorer: PairScorer, options: CacheOptions | None = None) -> None:
+        options = options or CacheOptions()
+        self._scorer = scorer
+        self._limit = max(0, min(options.max_entries, options.max_bytes // ENTRY_BYTES))
+        self._kept: OrderedDict[bytes, tuple[float, float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+        self._hits = 0
+        self._misses = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the scorer behind."""
+        return self._scorer.name
+
+    @property
+    def digest(self) -> str:
+        """The digest of the scorer behind: a cache changes no score."""
+        return self._scorer.digest
+
+    @property
+    def three_way(self) -> bool:
+        """As the scorer behind."""
+        return self._scorer.three_way
+
+    @property
+    def max_pair_tokens(self) -> int:
+        """As the scorer behind."""
+        return self._scorer.max_pair_tokens
+
+    @property
+    def counts(self) -> CacheCounts:
+        """Pairs found and not found, and how many are kept."""
+        with self._lock:
+            return CacheCounts(hits=self._hits, misses=self._misses, entries=len(self._kept))
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """As the scorer behind."""
+        return self._scorer.count_tokens(texts)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """The scores of the pairs, remembered or new; nothing is remembered of a call that failed.
+
+        Raises:
+            VerifierError: the scorer behind failed.
+        """
+        import numpy as np
+
+        keys = [pair_key(self.digest, premise, claim) for premise, claim in pairs]
+        result = np.zeros((len(pairs), 3), dtype=np.float32)
+        missing: dict[bytes, list[int]] = {}
+        with self._lock:
+            for i, key in enumerate(keys):
+                row = self._kept.get(key)
+                if row is None:
+                    missing.setdefault(key, []).append(i)
+                    continue
+                self._kept.move_to_end(key)
+                result[i] = row
+            self._misses += len(missing)
+            self._hits += len(pairs) - len(missing)
+        if missing:
+            fresh = self._scorer.score([pairs[places[0]] for places in missing.values()])
+            for row, places in zip(fresh, missing.values(), strict=True):
+                result[places] = row
+            self._remember(list(missing), fresh)
+        return result
+
+    def _remember(self, keys: Sequence[bytes], rows: NDArray[np.float32]) -> None:
+        with self._lock:
+            for key, row in zip(keys, rows.tolist(), strict=True):
+                self._kept[key] = (row[0], row[1], row[2])
+                self._kept.move_to_end(key)
+            while len(self._kept) > self._limit:
+                self._kept.popitem(last=False)

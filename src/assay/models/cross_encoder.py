@@ -1,0 +1,241 @@
+"""Any Hugging Face cross-encoder exported to ONNX, as a scorer of pairs on the CPU.
+
+Each pair is one run of the network by one thread: with the usual dynamic int8 weights the scale of the activations is
+taken over a whole batch, so that a score would depend on its neighbours and on padding. Threads share one loaded
+graph. See docs/adr/0006-deterministic-batches.md for the measurements.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import ModelError, VerifierError
+from assay.models.interface import MIN_PAIR_TOKENS
+from assay.models.labels import LabelOrder, read_labels
+from assay.models.manifest import EMBEDDED, MANIFEST, Manifest, read_json, read_manifest, verify_files
+from assay.models.onnx_session import OnnxSession, open_session
+from assay.models.pair_tokens import PairTokenizer, Tokens, load_tokenizer, position_limit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+GRAPHS = (
+    "model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx", "model_int8.onnx",
+    "onnx/model_int8.onnx", "onnx/model_qint8_avx512_vnni.onnx", "onnx/model_quint8_avx2.onnx",
+)  # fmt: skip
+"""Where published models keep their graph, in order of preference."""
+BLOCK = 2_048
+"""Pairs that are tokenised and in flight at once: bounds memory however many pairs are asked."""
+KNOWN_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+
+
+def usable_cpus() -> int:
+    """The CPUs that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def find_graph(directory: Path) -> Path | None:
+    """The ONNX file of a model directory, none where there is none.
+
+    Raises:
+        ModelError: there are several and none has a usual name.
+    """
+    for name in GRAPHS:
+        if (directory / name).exists():
+            return directory / name
+    others = sorted([*directory.glob("*.onnx"), *directory.glob("onnx/*.onnx")])
+    if len(others) > 1:
+        listed = ", ".join(p.relative_to(directory).as_posix() for p in others)
+        raise ModelError(
+            f"{directory}: several ONNX files ({listed}) and none is called model.onnx; rename the one to use"
+        )
+    return others[0] if others else None
+
+
+class OnnxCrossEncoder:
+    """A scorer of pairs over one ONNX graph. Build it with `load`."""
+
+    def __init__(self, *, name: str, digest: str, session: OnnxSession, tokenizer: PairTokenizer, labels: LabelOrder,
+                 max_pair_tokens: int, threads: int) -> None:  # fmt: skip
+        self._name = name
+        self._digest = digest
+        self._session = session
+        self._tokenizer = tokenizer
+        self._labels = labels
+        self._max_pair_tokens = max_pair_tokens
+        self._threads = threads
+
+    @classmethod
+    def load(cls, directory: Path | str, *, threads: int | None = None) -> OnnxCrossEncoder:
+        """Read a model directory: `model.onnx`, `tokenizer.json`, `config.json` and, where present, `manifest.json`.
+
+        Args:
+            directory: as `save_pretrained` and the ONNX exporters write it.
+            threads: how many pairs are judged at once; the usable CPUs by default.
+
+        Raises:
+            ModelError: a file is missing, broken or altered, or the network is of a shape that cannot judge claims.
+        """
+        directory = Path(directory)
+        graph = find_graph(directory) if directory.is_dir() else None
+        if graph is None:
+            got = "no ONNX file" if directory.is_dir() else "no directory"
+            raise ModelError(
+                f"{directory}: expected model.onnx in it, got {got}; "
+                f"give the directory of a cross-encoder exported to ONNX"
+            )
+        if threads is not None and threads < 1:
+            raise ModelError(f"threads is {threads}, expected at least 1")
+        manifest = read_manifest(directory)
+        digest = _digest(directory, graph, manifest)
+        config_path = directory / "config.json"
+        config = read_json(config_path) if config_path.exists() else {}
+        tokenizer = load_tokenizer(directory / "tokenizer.json")
+        session = open_session(graph)
+        _check_inputs(session, graph)
+        limit = position_limit(config, directory)
+        if limit < MIN_PAIR_TOKENS:
+            raise ModelError(
+                f"{config_path}: the network reads {limit} tokens at once, expected at least {MIN_PAIR_TOKENS}"
+            )
+        labels = read_labels(config, config_path, _probe(session, tokenizer, graph))
+        name = f"{manifest.name} {manifest.version}" if manifest else str(config.get("_name_or_path") or directory.name)
+        return cls(name=name, digest=digest, session=session, tokenizer=tokenizer, labels=labels,
+                   max_pair_tokens=limit, threads=threads or usable_cpus())  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        """The name in the manifest, else in the config, else of the directory."""
+        return self._name
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 over the digests of graph, tokenizer and config."""
+        return self._digest
+
+    @property
+    def three_way(self) -> bool:
+        """Whether the network tells contradiction apart."""
+        return self._labels.three_way
+
+    @property
+    def max_pair_tokens(self) -> int:
+        """The positions that the network has."""
+        return self._max_pair_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text, without special tokens."""
+        return self._tokenizer.count(texts)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Probabilities of shape (len(pairs), 3): entailment, neutral, contradiction. Equal pairs are judged once.
+
+        Raises:
+            VerifierError: a pair is longer than `max_pair_tokens`, or the network failed or gave no numbers.
+        """
+        import numpy as np
+
+        unique = list(dict.fromkeys(pairs))
+        logits = np.zeros((len(unique), self._labels.size), dtype=np.float32)
+        for begin in range(0, len(unique), BLOCK):
+            logits[begin : begin + BLOCK] = self._judge_block(unique[begin : begin + BLOCK])
+        if not np.isfinite(logits).all():
+            raise VerifierError(f"{self._name}: the network gave a score that is no number; export it again")
+        place = {pair: i for i, pair in enumerate(unique)}
+        return self._labels.probabilities(logits)[[place[pair] for pair in pairs]]
+
+    def _judge_block(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        import numpy as np
+
+        tokens = self._tokenizer.encode(pairs)
+        longest = max(range(len(tokens)), key=lambda i: len(tokens[i].ids))
+        if len(tokens[longest].ids) > self._max_pair_tokens:
+            raise VerifierError(
+                f"{self._name}: a pair has {len(tokens[longest].ids)} tokens, the network reads "
+                f"{self._max_pair_tokens}; cut the evidence into shorter windows"
+            )
+        # The long ones first, so that no thread is left alone with one at the end.
+        order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i].ids))
+        result = np.zeros((len(tokens), self._labels.size), dtype=np.float32)
+        workers = min(self._threads, len(order))
+        if workers <= 1:
+            for i in order:
+                result[i] = self._judge_one(tokens[i])
+            return result
+        with ThreadPoolExecutor(workers, thread_name_prefix="assay-network") as pool:
+            for i, row in zip(order, pool.map(self._judge_one, (tokens[i] for i in order)), strict=True):
+                result[i] = row
+        return result
+
+    def _judge_one(self, tokens: Tokens) -> NDArray[np.float32]:
+        output = self._session.run(_feed(self._session, tokens))
+        if output.shape != (1, self._labels.size):
+            raise VerifierError(
+                f"{self._name}: expected {self._labels.size} scores for a pair, got shape {output.shape}"
+            )
+        row: NDArray[np.float32] = output[0]
+        return row
+
+
+def _feed(session: OnnxSession, tokens: Tokens) -> dict[str, NDArray[np.int64]]:
+    """The inputs that the graph has; some graphs know no token types."""
+    import numpy as np
+
+    given = {
+        "input_ids": tokens.ids,
+        "attention_mask": [1] * len(tokens.ids),
+        "token_type_ids": tokens.types,
+    }
+    width = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+    return {name: np.array([given[name]], dtype=width[kind]) for name, kind in session.inputs.items()}
+
+
+def _digest(directory: Path, graph: Path, manifest: Manifest | None) -> str:
+    """Verify the files and name their content; weights kept beside the graph count too."""
+    beside = sorted(graph.parent.glob(f"{graph.name}[._]data"))
+    files = [graph, *beside, *(directory / name for name in ("tokenizer.json", "config.json", "tokenizer_config.json"))]
+    return verify_files(directory, files, manifest)
+
+
+def _check_inputs(session: OnnxSession, graph: Path) -> None:
+    unknown = sorted(set(session.inputs) - KNOWN_INPUTS)
+    if unknown or "input_ids" not in session.inputs:
+        raise ModelError(
+            f"{graph}: its inputs are {sorted(session.inputs)}, expected input_ids, attention_mask and token_type_ids; "
+            f"export the model for text classification"
+        )
+    kinds = {kind for kind in session.inputs.values() if kind not in ("tensor(int64)", "tensor(int32)")}
+    if kinds:
+        raise ModelError(
+            f"{graph}: its inputs are of type {sorted(kinds)}, expected tensor(int64); export the model again"
+        )
+
+
+def _probe(session: OnnxSession, tokenizer: PairTokenizer, graph: Path) -> int:
+    """The number of outputs, from judging one small pair."""
+    try:
+        output = session.run(_feed(session, tokenizer.encode([("One premise.", "One claim.")])[0]))
+    except VerifierError as error:
+        raise ModelError(f"{error}; the graph and the tokenizer may belong to different models") from error
+    if output.ndim != 2 or output.shape[0] != 1:
+        raise ModelError(
+            f"{graph}: its output has shape {output.shape}, expected (batch, labels); "
+            f"export the model for text classification"
+        )
+    return int(output.shape[1])
+
+
+def load_embedded(*, threads: int | None = None) -> OnnxCrossEncoder:
+    """The network that ships with the package, its files held against the manifest first.
+
+    Raises:
+        ModelError: the weights are missing or altered.
+    """
+    if not (EMBEDDED / MANIFEST).exists():
+        raise ModelError(f"{EMBEDDED / MANIFEST}: missing; install the package again, its weights are not complete")
+    return OnnxCrossEncoder.load(EMBEDDED, threads=threads)

@@ -1,0 +1,28 @@
+"""A scorer from a directory, by what the directory holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.errors import ModelError
+from assay.models.cross_encoder import OnnxCrossEncoder, find_graph
+from assay.models.interface import PairScorer
+from assay.models.torch_cross_encoder import WEIGHTS, TorchCrossEncoder
+
+
+def load_scorer(directory: Path | str, *, threads: int | None = None) -> PairScorer:
+    """The cross-encoder in a directory: its ONNX graph where there is one, else its PyTorch weights.
+
+    Args:
+        directory: a Hugging Face model directory.
+        threads: how many pairs are judged at once; the usable CPUs by default.
+
+    Raises:
+        ModelError: nothing in the directory can judge claims; the message names the file and says what to do.
+    """
+    directory = Path(directory)
+    if not directory.is_dir():
+        raise ModelError(f"{directory}: expected the directory of a cross-encoder, got no directory")
+    if find_graph(directory) is None and any((directory / name).exists() for name in WEIGHTS):
+        return TorchCrossEncoder.load(directory)
+    return OnnxCrossEncoder.load(directory, threads=threads)

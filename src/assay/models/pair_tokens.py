@@ -1,0 +1,116 @@
+"""Texts into token numbers with the `tokenizer.json` of a model, whole and without tricks.
+
+A published tokenizer file often says "cut at 512" and "pad to 512"; both are switched off here. The names of special
+tokens in a text ("[SEP]") are read as ordinary words, so that evidence cannot end its own premise. WordPiece turns a
+word of more than 100 letters into one unknown token; such words are read in pieces of 80.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import ModelError
+from assay.models.manifest import read_json
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+LONGEST_WORD = 80
+"""Characters after which a word is read as several."""
+ASSUMED_POSITIONS = 512
+"""What a model reads that says nothing of it: the length of BERT and its kin."""
+OFFSET_MODELS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet", "longformer"})
+"""Model types whose positions start after the padding index."""
+_LONG_WORD = re.compile(rf"(\w{{{LONGEST_WORD}}})(?=\w)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def readable(text: str) -> str:
+    """The text as the tokenizer can read it whole: long words in pieces, lone surrogates replaced.
+
+    >>> len(readable("a" * 200).split())
+    3
+    """
+    return _LONG_WORD.sub(r"\1 ", _SURROGATE.sub("\ufffd", text))
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One pair as token numbers; the attention mask is all ones because pairs are never padded."""
+
+    ids: list[int]
+    types: list[int]
+
+
+class PairTokenizer:
+    """Counts tokens and encodes pairs of premise and claim."""
+
+    def __init__(self, tokenizer: Tokenizer, special: int) -> None:
+        self._tokenizer = tokenizer
+        self.special = special
+        """How many special tokens a pair has."""
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text without special tokens."""
+        encodings = self._tokenizer.encode_batch_fast([readable(t) for t in texts], add_special_tokens=False)
+        return [len(e) for e in encodings]
+
+    def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Tokens]:
+        """Premise and claim with their special tokens, never cut."""
+        readied = [(readable(premise), readable(claim)) for premise, claim in pairs]
+        encodings: list[Encoding] = self._tokenizer.encode_batch_fast(readied)
+        return [Tokens(e.ids, e.type_ids) for e in encodings]
+
+
+def load_tokenizer(path: Path) -> PairTokenizer:
+    """Read a `tokenizer.json`.
+
+    Raises:
+        ModelError: the file is missing or is no tokenizer.
+    """
+    from tokenizers import Tokenizer
+
+    if not path.exists():
+        raise ModelError(
+            f"{path}: missing; save the fast tokenizer beside the network "
+            f"(AutoTokenizer.from_pretrained(NAME).save_pretrained({str(path.parent)!r}))"
+        )
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the tokenizers package raises nothing narrower
+        raise ModelError(
+            f"{path}: expected a tokenizer in the tokenizers format, got {error}; restore the file"
+        ) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    return PairTokenizer(tokenizer, tokenizer.num_special_tokens_to_add(is_pair=True))
+
+
+def position_limit(config: Mapping[str, object], directory: Path) -> int:
+    """The most tokens of a pair: the positions of the network, or less where the tokenizer's own limit is lower.
+
+    Raises:
+        ModelError: the config gives a limit that is no positive number.
+    """
+    limits = []
+    positions = config.get("max_position_embeddings")
+    if positions is not None:
+        if not isinstance(positions, int) or positions <= 0:
+            raise ModelError(
+                f"{directory / 'config.json'}: max_position_embeddings is {positions!r}, expected a positive number"
+            )
+        padding = config.get("pad_token_id")
+        offset = (padding if isinstance(padding, int) else 1) + 1 if config.get("model_type") in OFFSET_MODELS else 0
+        limits.append(positions - offset)
+    beside = directory / "tokenizer_config.json"
+    if beside.exists():
+        own = read_json(beside).get("model_max_length")
+        if isinstance(own, int) and own > 0:
+            limits.append(own)  # "no limit" is written as a huge number and loses the minimum
+    sane = [limit for limit in limits if limit < 1_000_000]
+    return min(sane) if sane else ASSUMED_POSITIONS

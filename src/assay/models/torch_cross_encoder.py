@@ -1,0 +1,128 @@
+"""A cross-encoder whose weights are not exported to ONNX, run by PyTorch (extra `torch`).
+
+For trying a model out; an export to ONNX in int8 is several times faster on a CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import ModelError, VerifierError
+from assay.models.labels import LabelOrder, read_labels
+from assay.models.manifest import read_json, read_manifest, verify_files
+from assay.models.pair_tokens import PairTokenizer, load_tokenizer, position_limit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json", "pytorch_model.bin.index.json")
+
+
+class TorchCrossEncoder:
+    """A scorer of pairs over a `transformers` checkpoint, one pair a run as everywhere. Build it with `load`."""
+
+    def __init__(self, *, name: str, digest: str, model: Any, tokenizer: PairTokenizer, labels: LabelOrder,
+                 max_pair_tokens: int) -> None:  # fmt: skip
+        self._name = name
+        self._digest = digest
+        self._model = model
+        self._tokenizer = tokenizer
+        self._labels = labels
+        self._max_pair_tokens = max_pair_tokens
+
+    @classmethod
+    def load(cls, directory: Path | str) -> TorchCrossEncoder:
+        """Read a `transformers` checkpoint; code inside the directory is never run.
+
+        Raises:
+            ModelError: torch or transformers is not installed, or the checkpoint cannot be read.
+        """
+        directory = Path(directory)
+        try:
+            from transformers import AutoModelForSequenceClassification
+        except ImportError as error:
+            raise ModelError(
+                f"{directory}: holds PyTorch weights and no ONNX graph. Export it: "
+                f"`pip install optimum-onnx[onnxruntime]` and `optimum-cli export onnx --task text-classification "
+                f"--model {directory} {directory}`; or install the extra: `pip install 'assay-ai[torch]'`"
+            ) from error
+        config = read_json(directory / "config.json")
+        tokenizer = load_tokenizer(directory / "tokenizer.json")
+        labels = read_labels(config, directory / "config.json")
+        try:
+            model = AutoModelForSequenceClassification.from_pretrained(directory, local_files_only=True)
+        except (OSError, ValueError, RuntimeError, KeyError) as error:
+            raise ModelError(f"{directory}: transformers cannot read the checkpoint: {error}") from error
+        parts = sorted({*directory.glob("*.safetensors"), *directory.glob("pytorch_model*.bin")})
+        files = [*parts, directory / "tokenizer.json", directory / "config.json"]
+        digest = verify_files(directory, files, read_manifest(directory))
+        name = str(config.get("_name_or_path") or directory.name)
+        return cls(name=name, digest=digest, model=model.eval(), tokenizer=tokenizer, labels=labels,
+                   max_pair_tokens=position_limit(config, directory))  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        """The name in the config, else of the directory."""
+        return self._name
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 over the digests of weights, tokenizer and config."""
+        return self._digest
+
+    @property
+    def three_way(self) -> bool:
+        """Whether the network tells contradiction apart."""
+        return self._labels.three_way
+
+    @property
+    def max_pair_tokens(self) -> int:
+        """The positions that the network has."""
+        return self._max_pair_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text, without special tokens."""
+        return self._tokenizer.count(texts)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Probabilities of shape (len(pairs), 3): entailment, neutral, contradiction.
+
+        Raises:
+            VerifierError: a pair is longer than `max_pair_tokens`, or the network failed or gave no numbers.
+        """
+        import numpy as np
+
+        unique = list(dict.fromkeys(pairs))
+        logits = np.zeros((len(unique), self._labels.size), dtype=np.float32)
+        for i, pair in enumerate(unique):
+            logits[i] = self._judge_one(pair)
+        if not np.isfinite(logits).all():
+            raise VerifierError(f"{self._name}: the network gave a score that is no number; check the checkpoint")
+        place = {pair: i for i, pair in enumerate(unique)}
+        return self._labels.probabilities(logits)[[place[pair] for pair in pairs]]
+
+    def _judge_one(self, pair: tuple[str, str]) -> NDArray[np.float32]:
+        import inspect
+
+        import torch
+
+        tokens = self._tokenizer.encode([pair])[0]
+        if len(tokens.ids) > self._max_pair_tokens:
+            raise VerifierError(
+                f"{self._name}: a pair has {len(tokens.ids)} tokens, the network reads {self._max_pair_tokens}"
+            )
+        feed = {
+            "input_ids": torch.tensor([tokens.ids]),
+            "attention_mask": torch.ones(1, len(tokens.ids), dtype=torch.int64),
+        }
+        if "token_type_ids" in inspect.signature(self._model.forward).parameters:
+            feed["token_type_ids"] = torch.tensor([tokens.types])
+        try:
+            with torch.inference_mode():
+                output: NDArray[np.float32] = self._model(**feed).logits[0].float().numpy()
+        except (RuntimeError, IndexError, ValueError) as error:
+            raise VerifierError(f"{self._name}: the network failed on a pair: {error}") from error
+        return output
