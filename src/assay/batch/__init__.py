@@ -1,1 +1,1 @@
-"""Whole data sets: reading rows, evaluating a guard on them, and the report of it."""
+"""Whole data sets: rows in, verdicts, figures and a report out; and the baselines that a verifier has to beat."""

@@ -1,1 +1,11 @@
-"""The `assay` command: one file per verb."""
+"""The command `assay`: one file per verb, all thin; this file only starts it."""
+
+
+def main() -> None:
+    """Runs the command with the process's arguments and ends the process with its exit status.
+
+    0: clean. 1: findings. 2: misuse, unreadable input or settings, a broken model. 130: interrupted.
+    """
+    from assay.cli.app import run
+
+    run()

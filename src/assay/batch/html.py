@@ -1,0 +1,99 @@
+"""A small HTML writer that escapes everything: the only way to get text into a page is through it.
+
+`tag` takes strings as text and escapes them; only `Markup`, which `tag` itself makes, goes in as it is. Pages are
+self-contained: the style sheet is inside, named by its digest in a content security policy that allows nothing else,
+so that neither a script, nor an image, nor a request can come out of foreign text even where an escape were missed.
+"""
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+_FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Characters that HTML forbids or that UTF-8 cannot carry."""
+
+_VOID: Final = frozenset({"meta", "link", "br", "hr", "rect", "path", "line", "circle", "polyline"})
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """Finished HTML. Made by `tag` and `style_sheet` only."""
+
+    html: str
+
+
+Child: TypeAlias = "str | Markup | Iterable[Child] | None"
+"""What an element may contain: text, elements, nothing, or any nesting of these."""
+
+
+def escape(text: str) -> str:
+    """Text as it may stand in an element or an attribute; what HTML cannot carry becomes U+FFFD.
+
+    >>> escape('<b a="1">&\\x1b')
+    '&lt;b a=&quot;1&quot;&gt;&amp;\\ufffd'
+    """
+    return html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
+
+
+def _render(child: Child) -> str:
+    if child is None:
+        return ""
+    if isinstance(child, Markup):
+        return child.html
+    if isinstance(child, str):
+        return escape(child)
+    return "".join(_render(part) for part in child)
+
+
+def group(*children: Child) -> Markup:
+    """Several children as one."""
+    return Markup(_render(children))
+
+
+def tag(name: str, *children: Child, **attributes: str | float | bool | None) -> Markup:
+    """One element. Attribute names lose a trailing underscore and turn the others into hyphens; none and false are
+    left out, true is written without a value.
+
+    >>> tag("a", "1 < 2", class_="x", href="#c1", hidden=True).html
+    '<a class="x" href="#c1" hidden>1 &lt; 2</a>'
+    """
+    parts = [name]
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        label = key.rstrip("_").replace("_", "-")
+        parts.append(label if value is True else f'{label}="{escape(str(value))}"')
+    opening = f"<{' '.join(parts)}>"
+    return Markup(opening if name in _VOID else f"{opening}{_render(children)}</{name}>")
+
+
+def foreign(text: str, name: str = "bdi", **attributes: str | float | bool | None) -> Markup:
+    """Text that somebody else wrote, isolated so that its direction cannot reorder the page around it."""
+    return tag(name, text, dir="auto", **attributes)
+
+
+def page(title: str, style: str, *body: Child) -> str:
+    """A whole document that asks the network for nothing.
+
+    Args:
+        title: the document's title, escaped.
+        style: the style sheet; a constant of ours, never foreign text.
+        body: what stands in the body.
+    """
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name_="referrer", content="no-referrer"),
+        tag("meta", name_="color-scheme", content="light dark"),
+        tag("title", title),
+        Markup(f"<style>{style}</style>"),
+    )
+    return "<!doctype html>\n" + tag("html", head, tag("body", body), lang="en").html + "\n"

@@ -1,0 +1,330 @@
+"""Reads the rows of an evaluation set: JSON Lines (also gzipped), CSV and Parquet, by file ending.
+
+A row is `{"id", "evidence": [str | {...}], "claim" or "answer", "question"?, "label"?, "spans"?, "meta"?}`, with `set`
+beside it where the file holds more than one set. Names that are not in this list are refused, so that a misspelt
+`lable` cannot turn a labelled set into an unlabelled one; `split` and `response_id` are known and carried in `meta`.
+"""
+
+import csv
+import gzip
+import hashlib
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+from pydantic import ValidationError
+
+from assay.errors import InputError
+from assay.schema import Evidence
+
+LABELS: Final = ("supported", "contradicted", "unsupported", "not_supported")
+"""The labels a row may carry; `not_supported` where the source does not tell the two before it apart."""
+
+_FIELDS: Final = frozenset(
+    {"id", "set", "split", "response_id", "evidence", "claim", "answer", "question", "label", "spans", "meta"}
+)
+_JSON_COLUMNS: Final = ("spans", "meta")
+"""Columns of a CSV file that hold JSON; `evidence` does too where it starts with a bracket."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of an evaluation set."""
+
+    set: str
+    """The name of its set: the field `set`, or the file's name."""
+    id: str
+    """Its name within the set."""
+    evidence: tuple[Evidence, ...]
+    text: str
+    """The claim or the answer."""
+    whole: bool
+    """True for a claim, judged whole; false for an answer, split into claims first."""
+    question: str | None = None
+    label: str | None = None
+    """One of `LABELS`, or none for a row without a label."""
+    spans: tuple[tuple[int, int], ...] | None = None
+    """The wrong characters of the text, where the set marks them; an empty tuple says that none are wrong."""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the label is anything but `supported`."""
+        return self.label is not None and self.label != "supported"
+
+    @property
+    def document(self) -> str:
+        """Names the evidence by its content: rows that share it are not independent of each other."""
+        return _digest([[piece.id, piece.text] for piece in self.evidence])
+
+    @property
+    def digest(self) -> str:
+        """Names all that a verdict depends on, so that a finished row is found again after a restart."""
+        evidence = [piece.model_dump(mode="json") for piece in self.evidence]
+        return _digest([self.set, self.id, evidence, self.text, self.whole, self.question])
+
+
+def _digest(value: object) -> str:
+    canonical = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:32]
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Yields the rows of one file in order.
+
+    Args:
+        path: ends in `.jsonl`, `.jsonl.gz`, `.ndjson`, `.json` (a list), `.csv`, `.csv.gz` or `.parquet`.
+
+    Raises:
+        InputError: the file is missing or of another kind, a line is not a row (the message names file and line),
+            or Parquet support is not installed.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; an evaluation set is a .jsonl, .jsonl.gz, .csv or .parquet file")
+    name = path.name.lower().removesuffix(".gz")
+    empty = True
+    for number, record in _records(path, name):
+        empty = False
+        yield parse_row(record, f"{path}, {'row' if name.endswith('.parquet') else 'line'} {number}", _set_name(path))
+    if empty:
+        raise InputError(f"{path}: holds no rows; expected at least one")
+
+
+def _set_name(path: Path) -> str:
+    return path.name.split(".")[0] or path.name
+
+
+def _records(path: Path, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if name.endswith((".jsonl", ".ndjson")):
+        return _json_lines(path)
+    if name.endswith(".json"):
+        return _json_list(path)
+    if name.endswith(".csv"):
+        return _csv_records(path)
+    if name.endswith(".parquet"):
+        return _parquet_records(path)
+    raise InputError(f"{path}: unknown file ending; expected .jsonl, .jsonl.gz, .json, .csv, .csv.gz or .parquet")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    number = 0
+    try:
+        with cast("IO[bytes]", gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb")) as stream:
+            for raw in stream:
+                number += 1
+                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        byte = f"byte {error.start} of the line is 0x{error.object[error.start]:02x}"
+        raise InputError(f"{path}, line {number}: not UTF-8 text, {byte}; save the file as UTF-8") from error
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path}: cannot be read after line {number}: {error}") from error
+
+
+def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in _lines(path):
+        if line.strip():
+            yield number, _object(_json(line, f"{path}, line {number}"), f"{path}, line {number}")
+
+
+def _json_list(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    value = _json("".join(line for _, line in _lines(path)), str(path))
+    if not isinstance(value, list):
+        raise InputError(f"{path}: expected a JSON list of rows, got {_kind(value)}; one object a line is .jsonl")
+    for number, record in enumerate(value, 1):
+        yield number, _object(record, f"{path}, row {number}")
+
+
+def _csv_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    reader = csv.reader((line for _, line in _lines(path)), strict=True)
+    try:
+        header = next(reader, [])
+        for record in reader:
+            where = f"{path}, line {reader.line_num}"
+            if len(record) != len(header):
+                raise InputError(f"{where}: has {len(record)} columns, the header names {len(header)}")
+            yield reader.line_num, _from_cells(dict(zip(header, record, strict=True)), where)
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not valid CSV: {error}") from error
+
+
+def _from_cells(cells: Mapping[str, str], where: str) -> dict[str, Any]:
+    """Empty cells are absent; evidence is one passage unless it is a JSON list."""
+    record: dict[str, Any] = {name: cell for name, cell in cells.items() if cell != "" or name == "evidence"}
+    for name in _JSON_COLUMNS:
+        if name in record:
+            record[name] = _json(record[name], f"{where}, column {name}")
+    evidence = record.get("evidence")
+    if isinstance(evidence, str):
+        is_list = evidence.lstrip().startswith("[")
+        record["evidence"] = _json(evidence, f"{where}, column evidence") if is_list else [evidence]
+    return record
+
+
+def _parquet_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    try:
+        import pyarrow.parquet as parquet
+        from pyarrow import ArrowException
+    except ImportError as error:
+        raise InputError(
+            f"{path}: reading Parquet needs pyarrow; install it with: pip install 'assay-ai[parquet]'"
+        ) from error
+    number = 0
+    try:
+        for batch in parquet.ParquetFile(path).iter_batches(batch_size=1024):
+            for record in batch.to_pylist():
+                number += 1
+                yield number, _from_parquet(record, f"{path}, row {number}")
+    except (ArrowException, OSError) as error:
+        raise InputError(f"{path}: not a readable Parquet file: {error}") from error
+
+
+def _from_parquet(record: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Nulls are absent; `meta` may be a struct or JSON text, the fields of evidence structs may be null."""
+    found = {name: value for name, value in record.items() if value is not None}
+    for name in (*_JSON_COLUMNS, "evidence"):
+        value = found.get(name)
+        if isinstance(value, str) and (name != "evidence" or value.lstrip().startswith("[")):
+            found[name] = _json(value, f"{where}, column {name}")
+    evidence = found.get("evidence")
+    if isinstance(evidence, str):
+        found["evidence"] = [evidence]
+    elif isinstance(evidence, list):
+        found["evidence"] = [
+            {k: v for k, v in piece.items() if v is not None} if isinstance(piece, dict) else piece
+            for piece in evidence
+        ]
+    return found
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not valid JSON: {error}") from error
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _object(value: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: expected a JSON object, got {_kind(value)}")
+    return value
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+    return "null" if value is None else names.get(type(value), type(value).__name__)
+
+
+def parse_row(record: Mapping[str, Any], where: str, set_name: str) -> Row:
+    """Makes a row of one record.
+
+    Args:
+        record: the fields as they were read.
+        where: file and line, for the message.
+        set_name: the set's name where the record has none.
+
+    Raises:
+        InputError: a field is missing, unknown, or not what it should be.
+    """
+    unknown = sorted(set(record) - _FIELDS)
+    if unknown:
+        raise InputError(f"{where}: unknown field {unknown[0]!r}; known are {', '.join(sorted(_FIELDS))}")
+    text, whole = _text(record, where)
+    label = record.get("label")
+    if label is not None and label not in LABELS:
+        raise InputError(f"{where}: label is {label!r}; expected one of {', '.join(LABELS)}, or no label")
+    question = record.get("question")
+    if question is not None and not isinstance(question, str):
+        raise InputError(f"{where}: question should be text, got {_kind(question)}")
+    if "id" not in record or isinstance(record["id"], (dict, list, bool, float)) or record["id"] in ("", None):
+        raise InputError(f"{where}: id should be text or a whole number, got {_kind(record.get('id'))}")
+    named = record.get("set", set_name)
+    if not isinstance(named, str) or not named:
+        raise InputError(f"{where}: set should be text, got {_kind(named)}")
+    return Row(
+        set=named,
+        id=str(record["id"]),
+        evidence=_evidence(record.get("evidence"), where),
+        text=text,
+        whole=whole,
+        question=question,
+        label=label,
+        spans=_spans(record.get("spans"), len(text), where),
+        meta=_meta(record, where),
+    )
+
+
+def _text(record: Mapping[str, Any], where: str) -> tuple[str, bool]:
+    given = [name for name in ("claim", "answer") if record.get(name) is not None]
+    if len(given) != 1:
+        raise InputError(f"{where}: expected exactly one of claim and answer, got {' and '.join(given) or 'neither'}")
+    text = record[given[0]]
+    if not isinstance(text, str) or not text.strip():
+        got = "empty text" if isinstance(text, str) else _kind(text)
+        raise InputError(f"{where}: {given[0]} should be text, got {got}")
+    return text, given[0] == "claim"
+
+
+def _evidence(value: object, where: str) -> tuple[Evidence, ...]:
+    if not isinstance(value, list):
+        raise InputError(f"{where}: evidence should be a list of texts or objects, got {_kind(value)}")
+    return tuple(
+        make_evidence(piece, f"e{index}", f"{where}, evidence {index}") for index, piece in enumerate(value, 1)
+    )
+
+
+def make_evidence(piece: object, name: str, where: str) -> Evidence:
+    """One piece of evidence from text or from an object with the fields of `Evidence`.
+
+    Args:
+        piece: text or a mapping.
+        name: the id of a piece that has none.
+        where: where it stands, for the message.
+
+    Raises:
+        InputError: it is neither, or a field is not what it should be.
+    """
+    if isinstance(piece, str):
+        return Evidence(id=name, text=piece)
+    if not isinstance(piece, dict):
+        raise InputError(f"{where}: expected text or an object with id and text, got {_kind(piece)}")
+    try:
+        return Evidence.model_validate({"id": name, **piece})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"{where}: {place}: {first['msg']}; known fields are {', '.join(Evidence.model_fields)}"
+        ) from error
+
+
+def _spans(value: object, length: int, where: str) -> tuple[tuple[int, int], ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise InputError(f"{where}: spans should be a list of [start, end], got {_kind(value)}")
+    return tuple(_span(span, length, where) for span in value)
+
+
+def _span(span: object, length: int, where: str) -> tuple[int, int]:
+    whole = isinstance(span, Sequence) and len(span) == 2 and all(type(end) is int for end in span)
+    if not whole:
+        raise InputError(f"{where}: a span should be [start, end] in characters, got {span!r}")
+    start, end = cast("Sequence[int]", span)
+    if not 0 <= start < end <= length:
+        raise InputError(f"{where}: span [{start}, {end}] does not lie in the text, which has {length} characters")
+    return start, end
+
+
+def _meta(record: Mapping[str, Any], where: str) -> dict[str, Any]:
+    meta = record.get("meta") or {}
+    if not isinstance(meta, dict):
+        raise InputError(f"{where}: meta should be an object, got {_kind(meta)}")
+    return {**{key: record[key] for key in ("split", "response_id") if record.get(key) is not None}, **meta}

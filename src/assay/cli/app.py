@@ -1,0 +1,152 @@
+"""The verbs and their options. What a verb needs is imported when it runs, so that `assay --help` is quick."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay._version import __version__
+from assay.errors import AssayError
+
+CLEAN, FINDINGS, MISUSE, INTERRUPTED = 0, 1, 2, 130
+"""The exit statuses."""
+
+app = typer.Typer(
+    name="assay",
+    help="Tests every claim of an answer for the evidence that it contains.",
+    epilog="Exit status: 0 clean, 1 findings, 2 misuse or unreadable input.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+class Format(StrEnum):
+    """How a report is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+
+
+class Stakes(StrEnum):
+    """How much hangs on the answer."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class FailOn(StrEnum):
+    """Which decisions end with status 1."""
+
+    REVISE = "revise"
+    BLOCK = "block"
+
+
+class Reading(StrEnum):
+    """How an answer that looks like a request object is read."""
+
+    AUTO = "auto"
+    TEXT = "text"
+    REQUEST = "request"
+
+
+PolicyOption = Annotated[
+    str | None,
+    typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml. [default: ASSAY_CONFIG or general]"),
+]
+ModelOption = Annotated[
+    Path | None,
+    typer.Option("--model", metavar="DIR", help="A cross-encoder's folder in place of the shipped network."),
+]
+
+
+def run() -> None:
+    """Runs the command and exits."""
+    try:
+        app(prog_name="assay")
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Python would complain once more while it flushes on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(MISUSE)
+
+
+@contextmanager
+def reporting_errors() -> Iterator[None]:
+    """Turns the errors that assay raises on purpose into one message and status 2, and an interrupt into 130."""
+    from assay.cli.terminal import clean, write_text
+
+    try:
+        yield
+    except AssayError as error:
+        write_text(f"assay: error: {clean(str(error))}\n", sys.stderr)
+        raise typer.Exit(MISUSE) from error
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        write_text(f"assay: error: {clean(str(error))}\n", sys.stderr)
+        raise typer.Exit(MISUSE) from error
+    except KeyboardInterrupt as error:
+        write_text("assay: interrupted; what is finished is kept\n", sys.stderr)
+        raise typer.Exit(INTERRUPTED) from error
+
+
+@app.command()
+def check(
+    answer: Annotated[
+        str, typer.Argument(metavar="ANSWER", help="A file, a folder (every text file in it), or - for standard input.")
+    ],
+    evidence: Annotated[
+        list[str] | None, typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
+    ] = None,
+    question: Annotated[
+        str | None, typer.Option("--question", "-q", metavar="TEXT|@FILE", help="What was asked.")
+    ] = None,
+    policy: PolicyOption = None,
+    stakes: Annotated[Stakes | None, typer.Option(help="How much hangs on it. [default: medium]")] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The JSON Schema of a structured answer, which is then one JSON text."),
+    ] = None,
+    model: ModelOption = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write here, not to standard output.")
+    ] = None,
+    fail_on: Annotated[FailOn, typer.Option(help="The mildest decision that ends with status 1.")] = FailOn.REVISE,
+    reading: Annotated[
+        Reading, typer.Option("--as", help="Read ANSWER as text, as request objects, or decide by its form.")
+    ] = Reading.AUTO,
+) -> None:
+    """Check answers against evidence, claim by claim."""
+    from assay.cli.check import CheckOptions, run_check
+
+    with reporting_errors():
+        options = CheckOptions(
+            answer=answer,
+            evidence=tuple(evidence or ()),
+            question=question,
+            policy=policy,
+            stakes=None if stakes is None else stakes.value,
+            schema=schema,
+            model=model,
+            format=format_.value,
+            out=out,
+            reading=reading.value,
+            block_only=fail_on is FailOn.BLOCK,
+        )
+        found = run_check(options)
+        raise typer.Exit(FINDINGS if found else CLEAN)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(f"assay {__version__}")

@@ -1,0 +1,191 @@
+"""`assay check`: reads answers and evidence, has them checked, writes the reports."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.batch.files import write_file
+from assay.cli.inputs import Found, Reading, Request, read_answers, read_evidence, read_question, read_schema
+from assay.cli.terminal import clean, plain, write, write_text
+from assay.errors import InputError
+from assay.schema import Action, Evidence, HallucinationReport
+
+if TYPE_CHECKING:
+    from assay.guard import Guard
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What the command line said."""
+
+    answer: str
+    evidence: tuple[str, ...] = ()
+    question: str | None = None
+    policy: str | None = None
+    stakes: str | None = None
+    schema: Path | None = None
+    model: Path | None = None
+    format: Literal["text", "json", "html"] = "text"
+    out: Path | None = None
+    reading: Reading = "auto"
+    block_only: bool = False
+    """Whether `revise` is no finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One answer with its report and the evidence that it was checked against."""
+
+    request: Request
+    evidence: tuple[Evidence, ...]
+    report: HallucinationReport
+
+
+def run_check(options: CheckOptions) -> bool:
+    """Checks and writes.
+
+    Returns:
+        Whether there is a finding: a decision other than `emit`, or with `block_only` one that withholds.
+
+    Raises:
+        AssayError: anything that was given cannot be used.
+    """
+    stdin = sys.stdin.buffer.read() if options.answer == "-" else None
+    schema = read_schema(options.schema)
+    # A schema says that the answer itself is JSON, so that JSON is never taken for a request then.
+    reading: Reading = "text" if schema is not None and options.reading == "auto" else options.reading
+    found = read_answers(options.answer, stdin, reading, evidence_given=bool(options.evidence))
+    evidence, skipped = read_evidence(options.evidence)
+    _list_skipped((*found.skipped, *skipped))
+    question = read_question(options.question)
+    _refuse_unwritable(options, found)
+    checked = _check_all(options, found.requests, evidence, question, schema)
+    harmless = {Action.EMIT, Action.REVISE} if options.block_only else {Action.EMIT}
+    actions = _write_all(options, found, checked)
+    return not set(actions) <= harmless
+
+
+def _list_skipped(skipped: Sequence[str]) -> None:
+    for name in skipped:
+        write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
+
+
+def _refuse_unwritable(options: CheckOptions, found: Found) -> None:
+    if options.format == "html" and found.several and options.out is None:
+        raise InputError("several answers make several HTML files; name a folder for them with --out")
+    if options.format == "html" and found.several and options.out is not None and options.out.is_file():
+        raise InputError(f"--out {options.out} is a file; several HTML reports need a folder")
+
+
+def open_guard(policy: str | None, model: Path | None) -> "Guard":
+    """The guard that the options and the environment ask for.
+
+    Raises:
+        PolicyError: no such preset or file, or a setting that contradicts itself.
+        ModelError: the network cannot be used.
+    """
+    from assay.config import build_guard
+
+    return build_guard(policy, model)
+
+
+def _check_all(
+    options: CheckOptions,
+    requests: Sequence[Request],
+    evidence: Sequence[Evidence],
+    question: str | None,
+    schema: Any,
+) -> Iterator[Checked]:
+    guard = open_guard(options.policy, options.model)
+    for request in requests:
+        own = (*evidence, *request.evidence)
+        settings: dict[str, Any] = {**request.options}
+        if options.stakes is not None:
+            settings["stakes"] = options.stakes
+        if schema is not None:
+            settings["schema"] = schema
+        asked = question if question is not None else request.question
+        yield Checked(request, own, guard.check(request.answer, own, question=asked, **settings))
+
+
+# Writing
+
+
+def _write_all(options: CheckOptions, found: Found, checked: Iterator[Checked]) -> list[Action]:
+    if options.format == "html":
+        return _write_html(options.out, found.several, checked)
+    if options.out is None:
+        return [_print(options.format, found.several, item) for item in checked]
+    texts, actions = [], []
+    for item in checked:
+        texts.append(_as_text(options.format, found.several, item))
+        actions.append(item.report.action)
+    write_file(options.out, "".join(texts))
+    return actions
+
+
+def _print(format_: str, several: bool, item: Checked) -> Action:
+    """Writes one report as soon as it is there."""
+    if format_ == "json":
+        write_text(_as_text(format_, several, item), sys.stdout)
+    else:
+        from assay.cli.text_report import text_report
+
+        write(text_report(item.request.name, item.report), sys.stdout)
+        if several:
+            write_text("\n", sys.stdout)
+    return item.report.action
+
+
+def _as_text(format_: str, several: bool, item: Checked) -> str:
+    if format_ == "json":
+        return json_text(item.report, lines=several)
+    from assay.cli.text_report import text_report
+
+    return plain(text_report(item.request.name, item.report)) + ("\n" if several else "")
+
+
+def json_text(report: HallucinationReport, *, lines: bool) -> str:
+    """The wire form in ASCII, so that neither a terminal nor an encoding can be hurt by it.
+
+    Args:
+        report: the report.
+        lines: one report a line, for several in one stream.
+    """
+    value = report.model_dump(mode="json")
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, indent=None if lines else 2) + "\n"
+
+
+def _write_html(out: Path | None, several: bool, checked: Iterator[Checked]) -> list[Action]:
+    from assay.cli.html_report import Entry, html_index, html_report
+
+    if out is None or not several:
+        item = next(checked)
+        text = html_report(item.request.name, item.report, item.evidence)
+        if out is None:
+            write_text(text, sys.stdout)
+        else:
+            write_file(out / "report.html" if out.is_dir() else out, text)
+        return [item.report.action]
+    entries: list[Entry] = []
+    taken: dict[str, int] = {"index": 1}
+    for item in checked:
+        file = _file_name(item.request.name, taken)
+        write_file(out / file, html_report(item.request.name, item.report, item.evidence))
+        entries.append(Entry(item.request.name, item.report, file))
+    write_file(out / "index.html", html_index(entries))
+    write_text(f"assay: {len(entries)} reports and index.html written to {clean(str(out))}\n", sys.stderr)
+    return [entry.report.action for entry in entries]
+
+
+def _file_name(name: str, taken: dict[str, int]) -> str:
+    """A file name of harmless characters that no report before has taken, upper and lower case not told apart."""
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80].lower() or "answer"
+    taken[slug] = taken.get(slug, 0) + 1
+    if taken[slug] == 1:
+        return f"{slug}.html"
+    return _file_name(f"{slug}-{taken[slug]}", taken)

@@ -1,0 +1,342 @@
+"""Reads what a person hands to `assay check`: answers, evidence and the question, from files, folders and standard
+input. Everything is read as it is or refused with the reason; what a folder holds besides text is listed, never
+passed over in silence.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from assay.batch.rows import make_evidence
+from assay.errors import InputError
+from assay.schema import Evidence
+
+TEXT_ENDINGS: Final = frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".html", ".htm", ""})
+"""Endings that are read as text, none included."""
+JSON_ENDINGS: Final = frozenset({".json", ".jsonl"})
+"""Endings that are read as JSON, one value or one a line."""
+
+Reading = Literal["auto", "text", "request"]
+"""How an answer that looks like a request object is read."""
+
+REQUEST_FIELDS: Final = frozenset(
+    {"id", "answer", "evidence", "question", "stakes", "schema", "citations", "claim_free", "run_id"}
+)
+"""What a request object may hold."""
+_SAFE_FIELDS: Final = frozenset({"id", "answer", "question"})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One answer to check, and where it came from."""
+
+    name: str
+    """For people: the file, with the number in it where it holds several."""
+    answer: str
+    evidence: tuple[Evidence, ...] = ()
+    question: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """`stakes`, `schema`, `citations`, `claim_free` and `run_id`, as far as the request object named them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a path held."""
+
+    requests: tuple[Request, ...]
+    several: bool
+    """Whether the path may hold more than one answer: a folder, a list or JSON Lines."""
+    skipped: tuple[str, ...] = ()
+    """Files of the folder that are not text, in order."""
+
+
+def decode(data: bytes, where: str) -> str:
+    """Bytes as text.
+
+    Raises:
+        InputError: binary or not UTF-8; the message names the byte.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        nul = data.find(b"\0")
+        if nul >= 0:
+            raise InputError(f"{where}: binary data (a zero byte at offset {nul}); expected UTF-8 text") from error
+        raise InputError(
+            f"{where}: not UTF-8: byte 0x{byte:02x} at offset {error.start} ({error.reason}); convert the file to UTF-8"
+        ) from error
+    nul = text.find("\0")
+    if nul >= 0:
+        offset = len(text[:nul].encode())
+        raise InputError(f"{where}: binary data (a zero byte at offset {offset}); expected UTF-8 text")
+    return text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+
+
+def read_text(path: Path) -> str:
+    """The text of one file.
+
+    Raises:
+        InputError: missing, unreadable, binary or not UTF-8.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return decode(data, str(path))
+
+
+def parse_json(text: str, where: str) -> Any:
+    """A JSON value; NaN and infinities are refused.
+
+    Raises:
+        InputError: not JSON.
+    """
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{where}: not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not valid JSON: {error}") from error
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def read_question(value: str | None) -> str | None:
+    """The question itself, or the text of the file named after an `@`."""
+    if value is None or not value.startswith("@"):
+        return value
+    return read_text(Path(value[1:])).strip()
+
+
+def read_schema(path: Path | None) -> Any:
+    """The JSON Schema of a structured output, or none."""
+    return None if path is None else parse_json(read_text(path), str(path))
+
+
+# Answers
+
+
+def read_answers(answer: str, stdin: bytes | None, reading: Reading, *, evidence_given: bool) -> Found:
+    """Reads the ANSWER argument.
+
+    A JSON object with an `answer` and no field but those of a request, or a list of such objects, is a request in
+    `auto`; any other text is the answer itself. Where evidence was given on the command line, `auto` refuses a
+    request that brings its own evidence or settings: a model's output must not be able to vouch for itself.
+
+    Args:
+        answer: a file, a folder or `-`.
+        stdin: what standard input held, for `-`.
+        reading: `auto`, `text` or `request`.
+        evidence_given: whether the command line names evidence.
+
+    Raises:
+        InputError: missing, unreadable, empty folder, or not a request where one is asked for.
+    """
+    if answer == "-":
+        return _one_answer("-", "standard input", "", decode(stdin or b"", "standard input"), reading, evidence_given)
+    path = Path(answer)
+    if path.is_dir():
+        return _folder_of_answers(path, reading, evidence_given)
+    if not path.exists():
+        raise InputError(f"{answer}: no such file or folder; ANSWER is a file, a folder, or - for standard input")
+    return _one_answer(answer, answer, path.suffix.lower(), read_text(path), reading, evidence_given)
+
+
+def _folder_of_answers(folder: Path, reading: Reading, evidence_given: bool) -> Found:
+    texts, skipped = _walk(folder)
+    if not texts:
+        raise InputError(f"{folder}: holds no text file; {_skipped_words(skipped)}")
+    requests: list[Request] = []
+    for path in texts:
+        name = path.relative_to(folder).as_posix()
+        found = _one_answer(name, str(path), path.suffix.lower(), read_text(path), reading, evidence_given)
+        requests.extend(found.requests)
+    return Found(tuple(requests), several=True, skipped=tuple(str(path) for path in skipped))
+
+
+def _one_answer(name: str, where: str, ending: str, text: str, reading: Reading, evidence_given: bool) -> Found:
+    if reading == "text":
+        return Found((Request(name, text),), several=False)
+    values = _request_values(where, ending, text, reading)
+    if values is None:
+        return Found((Request(name, text),), several=False)
+    several = isinstance(values, list)
+    listed = values if isinstance(values, list) else [values]
+    if not listed:
+        raise InputError(f"{where}: an empty list; expected at least one request object with an answer")
+    requests = []
+    for number, value in enumerate(listed, 1):
+        place = f"{where}, request {number}" if several else where
+        requests.append(_request(f"{name}#{number}" if several else name, place, value))
+        if reading == "auto" and evidence_given and set(value) - _SAFE_FIELDS:
+            own = ", ".join(sorted(set(value) - _SAFE_FIELDS))
+            raise InputError(
+                f"{place}: brings its own {own} while --evidence is given; say --as request if it is a request of "
+                "yours, or --as text if it is the output of a model"
+            )
+    return Found(tuple(requests), several=several)
+
+
+def _request_values(where: str, ending: str, text: str, reading: Reading) -> Any:
+    """The request object or list of them, or none where the text is the answer itself."""
+    if ending == ".jsonl":
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        values = [parse_json(line, f"{where}, line {number}") for number, line in lines]
+        if reading == "request" or all(_is_request(value) for value in values):
+            return values
+        raise InputError(
+            f"{where}: expected one request object with an answer a line; say --as text to check it as text"
+        )
+    looks = text.lstrip()[:1] in {"{", "["}
+    if not looks and ending != ".json" and reading == "auto":
+        return None
+    if ending == ".json" or reading == "request":
+        value = parse_json(text, where)
+    else:
+        try:
+            value = json.loads(text, parse_constant=_no_constant)
+        except (ValueError, RecursionError):
+            return None
+    if reading == "request" or _is_request(value):
+        return value
+    if isinstance(value, list) and any(_is_request(item) for item in value):
+        if all(_is_request(item) for item in value):
+            return value
+        raise InputError(f"{where}: a list of which only some are request objects; every one needs an answer")
+    return None
+
+
+def _is_request(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("answer"), str) and set(value) <= REQUEST_FIELDS
+
+
+def _request(name: str, where: str, value: object) -> Request:
+    if not isinstance(value, dict) or not isinstance(value.get("answer"), str):
+        raise InputError(
+            f"{where}: expected an object with an answer (text), such as {{'answer': ..., 'evidence': [...]}}"
+        )
+    unknown = sorted(set(value) - REQUEST_FIELDS)
+    if unknown:
+        raise InputError(f"{where}: unknown field {unknown[0]!r}; known are {', '.join(sorted(REQUEST_FIELDS))}")
+    question = value.get("question")
+    if question is not None and not isinstance(question, str):
+        raise InputError(f"{where}: question should be text")
+    options = {key: value[key] for key in ("stakes", "schema", "citations", "claim_free", "run_id") if key in value}
+    if not isinstance(options.get("claim_free", False), bool):
+        raise InputError(f"{where}: claim_free should be true or false")
+    if options.get("stakes", "medium") not in ("low", "medium", "high"):
+        raise InputError(f"{where}: stakes should be low, medium or high, got {options['stakes']!r}")
+    if not isinstance(options.get("run_id", ""), str):
+        raise InputError(f"{where}: run_id should be text")
+    label = value.get("id")
+    named = f"{name} ({label})" if isinstance(label, str) else name
+    return Request(named, value["answer"], _listed_evidence(value.get("evidence", []), "e", where), question, options)
+
+
+# Evidence
+
+
+def read_evidence(paths: Sequence[str]) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+    """Reads the evidence that the command line names.
+
+    A text file is one piece with its name without the ending as id; a JSON file is a list (JSON Lines: one a line) of
+    texts or evidence objects; a folder is all of these in it. Files of one folder that share a name get their path as
+    id.
+
+    Returns:
+        The evidence in order, and the files that were passed over because they are not text.
+
+    Raises:
+        InputError: missing, unreadable, an empty folder, or an id that two files share.
+    """
+    pieces: list[tuple[str, Evidence]] = []
+    skipped: list[str] = []
+    for given in paths:
+        path = Path(given)
+        if path.is_dir():
+            found, passed = _folder_of_evidence(path)
+            pieces.extend(found)
+            skipped.extend(passed)
+        elif path.exists():
+            pieces.extend((given, piece) for piece in _evidence_file(path, path.name, path.stem))
+        else:
+            raise InputError(f"{given}: no such file or folder; --evidence takes files and folders")
+    origin: dict[str, str] = {}
+    for where, piece in pieces:
+        if piece.id in origin:
+            raise InputError(
+                f"evidence id {piece.id!r} is given twice, by {origin[piece.id]} and {where}; ids must be unique, "
+                "since citations name them: rename a file, or give the ids in a JSON file"
+            )
+        origin[piece.id] = where
+    return tuple(piece for _, piece in pieces), tuple(skipped)
+
+
+def _folder_of_evidence(folder: Path) -> tuple[list[tuple[str, Evidence]], list[str]]:
+    texts, skipped = _walk(folder)
+    if not texts:
+        raise InputError(f"{folder}: holds no text file; {_skipped_words(skipped)}")
+    stems = [path.stem for path in texts]
+    pieces: list[tuple[str, Evidence]] = []
+    for path in texts:
+        relative = path.relative_to(folder)
+        name = path.stem if stems.count(path.stem) == 1 else relative.with_suffix("").as_posix()
+        pieces.extend((str(path), piece) for piece in _evidence_file(path, relative.as_posix(), name))
+    return pieces, [str(path) for path in skipped]
+
+
+def _evidence_file(path: Path, source: str, name: str) -> list[Evidence]:
+    ending = path.suffix.lower()
+    text = read_text(path)
+    if ending not in JSON_ENDINGS:
+        return [Evidence(id=name, text=text, source=source)]
+    if ending == ".jsonl":
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        value: Any = [parse_json(line, f"{path}, line {number}") for number, line in lines]
+    else:
+        value = parse_json(text, str(path))
+        if isinstance(value, dict) and "evidence" in value:
+            value = value["evidence"]
+    pieces = _listed_evidence([value] if isinstance(value, dict) else value, f"{name}-", str(path))
+    if not pieces:
+        raise InputError(f"{path}: holds no evidence; expected a list of texts or of objects with id and text")
+    return list(pieces)
+
+
+def _listed_evidence(value: object, prefix: str, where: str) -> tuple[Evidence, ...]:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        raise InputError(f"{where}: evidence should be a list of texts or of objects with id and text")
+    numbered = enumerate(listed, 1)
+    return tuple(make_evidence(piece, f"{prefix}{number}", f"{where}, evidence {number}") for number, piece in numbered)
+
+
+# Folders
+
+
+def _walk(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The text files below a folder in order, and the other files."""
+    try:
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be listed: {error.strerror or error}") from error
+    hidden = {path for path in files if any(part.startswith(".") for part in path.relative_to(folder).parts)}
+    readable = TEXT_ENDINGS | JSON_ENDINGS
+    texts = [path for path in files if path.suffix.lower() in readable and path not in hidden]
+    return texts, [path for path in files if path not in set(texts)]
+
+
+def _skipped_words(skipped: Sequence[Path]) -> str:
+    if not skipped:
+        return "it is empty"
+    names = ", ".join(path.name for path in skipped[:5])
+    return (
+        f"found only {names}{' and others' if len(skipped) > 5 else ''}; text files end in .txt, .md, .json or .jsonl"
+    )

@@ -1,0 +1,204 @@
+"""The report of a check as text: the decision, the answer with its claims marked, then each finding and why."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from assay.cli.marks import GRAVITY, SIGNS, WORDS, Piece, pieces
+from assay.cli.terminal import Line, clean, one_line
+from assay.schema import Action, CitationReport, ClaimReport, EvidenceSpan, HallucinationReport, Issue, Verdict
+
+_QUOTE: Final = 400
+"""Characters of an evidence quote that are shown."""
+
+_STYLE: Final = {
+    Verdict.SUPPORTED: "good",
+    Verdict.CONTRADICTED: "bad",
+    Verdict.UNSUPPORTED: "doubt",
+    Verdict.UNCHECKED: "bad",
+    Verdict.NOT_CHECKABLE: "",
+}
+_ACTION_STYLE: Final = {Action.EMIT: "good", Action.REVISE: "doubt", Action.BLOCK: "bad", Action.ESCALATE: "bad"}
+
+
+def number(value: float | None) -> str:
+    """A score with two decimals, or a dash where there is none.
+
+    >>> number(0.5), number(None)
+    ('0.50', '–')
+    """
+    return "–" if value is None else f"{value:.2f}"
+
+
+def text_report(name: str, report: HallucinationReport) -> Iterator[Line]:
+    """The lines of one report.
+
+    Args:
+        name: what was checked, for the heading.
+        report: what was found.
+    """
+    yield from _head(name, report)
+    yield Line()
+    yield from _answer(report)
+    yield from _findings(report)
+    yield from _citations(report.citations)
+    yield from _summary(report)
+
+
+def _head(name: str, report: HallucinationReport) -> Iterator[Line]:
+    action = report.action
+    yield Line(
+        (
+            (action.value.upper(), _ACTION_STYLE[action]),
+            (f"  score {number(report.overall_score)}", "strong"),
+            (f"  {one_line(name)}", "faint"),
+        )
+    )
+    if report.question is not None:
+        yield Line((("question  ", "faint"), (one_line(report.question), "")))
+
+
+def _answer(report: HallucinationReport) -> Iterator[Line]:
+    """The answer line by line; each marked piece stands in braces with the sign and the numbers of its claims."""
+    parts: list[tuple[str, str]] = []
+    open_claims: tuple[int, ...] = ()
+    for piece in pieces(report):
+        if piece.claims != open_claims:
+            _close(parts, open_claims)
+            if piece.claims and piece.verdict is not None:
+                numbers = ",".join(str(index + 1) for index in piece.claims)
+                parts.append((f"{{{SIGNS[piece.verdict]}{numbers} ", _STYLE[piece.verdict]))
+            open_claims = piece.claims
+        parts.append((piece.text, _piece_style(piece)))
+    _close(parts, open_claims)
+    for line in _split_lines(parts):
+        yield Line(line, indent=2, gutter=True)
+    yield Line((("  " + "   ".join(f"{SIGNS[v]} {WORDS[v]}" for v in GRAVITY), "faint"),))
+    yield Line()
+
+
+def _close(parts: list[tuple[str, str]], open_claims: tuple[int, ...]) -> None:
+    """Closes the brace before the white space that the claim ended with."""
+    if open_claims:
+        text, style = parts.pop()
+        kept = text.rstrip()
+        parts.extend([(kept, style), ("}", style.removesuffix(" here")), (text[len(kept) :], "")])
+
+
+def _piece_style(piece: Piece) -> str:
+    style = _STYLE[piece.verdict] if piece.verdict is not None else ""
+    return f"{style} here" if piece.offending and style else style
+
+
+def _split_lines(parts: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], ...]]:
+    line: list[tuple[str, str]] = []
+    for text, style in parts:
+        first, *others = clean(text).split("\n")
+        line.append((first, style))
+        for other in others:
+            yield tuple(line)
+            line = [(other, style)]
+    yield tuple(line)
+
+
+def _findings(report: HallucinationReport) -> Iterator[Line]:
+    found = [
+        (index, claim)
+        for index, claim in enumerate(report.claims)
+        if claim.verdict in {Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.UNCHECKED} or claim.issues
+    ]
+    found.sort(key=lambda item: (GRAVITY.index(item[1].verdict), item[0]))
+    total = len(found) + len(report.issues)
+    yield Line(((f"Findings: {total}" if total else "No findings", "strong"),))
+    for index, claim in found:
+        yield from _finding(index, claim)
+    for issue in report.issues:
+        yield from _issue(issue, 2)
+    yield Line()
+
+
+def _finding(index: int, claim: ClaimReport) -> Iterator[Line]:
+    facts = [WORDS[claim.verdict], f"score {number(claim.score)}"]
+    if claim.severity is not None:
+        facts.append(f"severity {claim.severity.level.value} {number(claim.severity.score)}")
+    if claim.category is not None:
+        facts.append(claim.category.value + (f", {claim.origin.value}" if claim.origin is not None else ""))
+    if claim.critical:
+        facts.append("critical: " + ", ".join(claim.critical_reasons) if claim.critical_reasons else "critical")
+    if claim.conflict:
+        facts.append("sources disagree")
+    style = _STYLE[claim.verdict]
+    yield Line(((f"{SIGNS[claim.verdict]}{index + 1}  ", style), (one_line(claim.text), "strong")), indent=2)
+    yield Line(((one_line(" · ".join(facts)), style),), indent=6)
+    for issue in claim.issues:
+        yield from _issue(issue, 6)
+    shown = {_key(issue.evidence) for issue in claim.issues if issue.evidence is not None}
+    for span in claim.evidence_spans:
+        if _key(span) not in shown:
+            shown.add(_key(span))
+            yield _quote(span, 6)
+
+
+def _key(span: EvidenceSpan) -> tuple[str, int, int]:
+    return span.evidence_id, span.start, span.end
+
+
+def _issue(issue: Issue, indent: int) -> Iterator[Line]:
+    where = f" at {one_line(issue.path)}" if issue.path is not None else ""
+    yield Line(
+        (("why  ", "faint"), (one_line(issue.message), ""), (f"  ({issue.code}{where})", "faint")), indent=indent
+    )
+    if issue.evidence is not None:
+        yield _quote(issue.evidence, indent)
+
+
+def _quote(span: EvidenceSpan, indent: int) -> Line:
+    return Line(
+        (
+            (f"[{one_line(span.evidence_id, 80)}] ", "strong"),
+            (f"{span.relation} {number(span.score)}: ", "faint"),
+            (f"“{one_line(span.text, _QUOTE)}”", ""),
+        ),
+        indent=indent,
+    )
+
+
+def _citations(citations: Sequence[CitationReport]) -> Iterator[Line]:
+    if not citations:
+        return
+    yield Line(((f"Citations: {len(citations)}", "strong"),))
+    rows = [(one_line(c.marker, 40), c.status.replace("_", " "), one_line(c.message)) for c in citations]
+    wide = max(len(marker) for marker, _, _ in rows)
+    for citation, (marker, status, message) in zip(citations, rows, strict=True):
+        good = citation.status == "verified"
+        style = "good" if good else "bad"
+        sign = "✓" if good else "!" if citation.status == "unchecked" else "✗"
+        yield Line(((f"{sign} {marker:<{wide}}  ", style), (f"{status:<13}  ", style), (message, "")), indent=2)
+    yield Line()
+
+
+def _summary(report: HallucinationReport) -> Iterator[Line]:
+    cover = report.coverage
+    yield Line((("Coverage  ", "strong"), (coverage_words(report), "" if cover.complete else "bad")))
+    for reason in (*cover.reasons, *(f"{part.span.start}–{part.span.end}: {part.reason}" for part in cover.parts)):
+        yield Line((("- " + one_line(reason), ""),), indent=2)
+    decision = report.decision
+    route = one_line(decision.route).replace("_", " ")
+    yield Line((("Decision  ", "strong"), (decision.action.value, _ACTION_STYLE[decision.action]), (f" ({route})", "")))
+    for reason in decision.reasons:
+        yield Line((("- " + one_line(reason), ""),), indent=2)
+    if decision.response is not None:
+        yield Line((("Instead   ", "strong"), ("what would be answered in its place", "faint")))
+        for text in clean(decision.response).split("\n"):
+            yield Line(((text, ""),), indent=2, gutter=True)
+    who = f"policy {one_line(report.policy.name, 60)}, verifier {one_line(report.verifier.name, 60)}"
+    yield Line(((f"{who}, {report.timing.total_ms:.0f} ms, run {one_line(report.run_id, 60)}", "faint"),))
+
+
+def coverage_words(report: HallucinationReport) -> str:
+    """How much of the answer and of the evidence was looked at, in one sentence."""
+    cover = report.coverage
+    words = (
+        f"{cover.checked:,} of {cover.characters:,} characters checked, {cover.not_checkable:,} not checkable, "
+        f"{cover.unchecked:,} unchecked; {cover.evidence_read:,} of {cover.evidence_characters:,} of the evidence read"
+    )
+    return words + ("; declared or found free of claims" if cover.claim_free else "")
