@@ -25,7 +25,8 @@ ASSUMED_POSITIONS = 512
 """What a model reads that says nothing of it: the length of BERT and its kin."""
 OFFSET_MODELS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet", "longformer"})
 """Model types whose positions start after the padding index."""
-_LONG_WORD = re.compile(rf"(\w{{{LONGEST_WORD}}})(?=\w)")
+_INSIDE = r"[^\s!-/:-@\[-`{-~]"  # neither space nor ASCII punctuation, at which every tokenizer divides
+_LONG_WORD = re.compile(rf"({_INSIDE}{{{LONGEST_WORD}}})(?={_INSIDE})")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -1,0 +1,189 @@
+"""The premises that a claim is held against, at the three granularities of seed 000, 20.4.3.
+
+- sentence: the sentences most like the claim, each alone: sharp where one sentence decides.
+- passage: the windows most like the claim: a sentence with its neighbours.
+- document: the best sentences of all the evidence in document order as one text: lets sentences that stand far apart,
+  or in different sources, support a claim only together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from assay.retrieve.ranking import RankingOptions, WindowRanker, terms
+from assay.retrieve.windows import CountTokens, WindowOptions, cut_evidence, premise_text
+from assay.schema import Evidence, Window
+from assay.schema.premise import ClaimCandidates, Granularity, Premise
+
+CANDIDATE_SENTENCES = 48
+"""Sentences considered for the assembled premise: several times what fits into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PremiseOptions:
+    """How many premises a claim gets and how long they are."""
+
+    windows: WindowOptions = field(default_factory=WindowOptions)
+    ranking: RankingOptions = field(default_factory=RankingOptions)
+    passages: int | None = 2
+    """Windows per claim; none is all of them, so that nothing rests on the ranking."""
+    sentences: int = 1
+    """Single sentences per claim."""
+    document_tokens: int = 112
+    """Tokens of the assembled premise; 0 leaves it out."""
+
+
+class EvidenceIndex:
+    """Evidence cut, counted and indexed once, to be asked for every claim.
+
+    The answers do not depend on the order in which the evidence was given. Safe to use from several threads.
+    """
+
+    def __init__(
+        self, evidence: Sequence[Evidence], count_tokens: CountTokens, options: PremiseOptions | None = None
+    ) -> None:
+        self._options = options or PremiseOptions()
+        ordered = sorted(evidence, key=lambda item: item.id)
+        self._text_of = {item.id: item.text for item in ordered}
+        self._cut = cut_evidence(ordered, count_tokens, self._options.windows)
+        self._windows = self._ranker(self._cut.windows)
+        self._sentences = self._ranker(self._cut.sentences)
+
+    def _ranker(self, windows: Sequence[Window]) -> WindowRanker:
+        """A ranker that sees each window with its heading, as the network does."""
+        texts = [premise_text([window], self._cut.heading_of) for window in windows]
+        return WindowRanker(windows, self._options.ranking, texts=texts)
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """All windows, by evidence id and position."""
+        return self._cut.windows
+
+    @property
+    def sentences(self) -> tuple[Window, ...]:
+        """All sentences, by evidence id and position."""
+        return self._cut.sentences
+
+    def candidates(self, claim: str, *, query: str | None = None, passages: int | None = -1) -> ClaimCandidates:
+        """The premises for one claim, the most relevant of each granularity first; none where there is no evidence.
+
+        Args:
+            claim: the hypothesis.
+            query: what to rank by where it is not the claim itself, for example claim and question.
+            passages: how many windows, none for all; -1 takes what the options say.
+        """
+        query = claim if query is None else query
+        count = self._options.passages if passages == -1 else passages
+        ranked = self._sentences.top(query, max(CANDIDATE_SENTENCES, self._options.sentences))
+        premises = [self._premise("sentence", [self.sentences[i]]) for i in ranked[: self._options.sentences]]
+        premises += [self._premise("passage", [self.windows[i]]) for i in self._windows.top(query, count)]
+        together = self._together(query, ranked)
+        if together:
+            premises.append(self._premise("document", together))
+        return ClaimCandidates(claim=claim, premises=tuple(premises))
+
+    def _premise(self, granularity: Granularity, windows: Sequence[Window]) -> Premise:
+        return Premise(premise_text(windows, self._cut.heading_of), granularity, tuple(windows))
+
+    def _together(self, query: str, ranked: Sequence[int]) -> list[Window]:
+        """The sentences of the assembled premise, in document order, neighbours joined."""
+        left, chosen = self._options.document_tokens, []
+        headed: set[str] = set()
+        said: set[tuple[str, str]] = set()
+        for index in _covering_first(query, [self.sentences[i].text for i in ranked], ranked):
+            window = self.sentences[index]
+            if (window.evidence_id, window.text) in said:
+                continue
+            cost = self._cut.sentence_tokens[index]
+            if window.evidence_id not in headed:
+                cost += self._cut.heading_of[window.evidence_id][1]
+            if cost <= left:
+                left -= cost
+                headed.add(window.evidence_id)
+                said.add((window.evidence_id, window.text))
+                chosen.append(window)
+        return self._join(sorted(chosen, key=lambda w: (w.evidence_id, w.start)))
+
+    def _join(self, windows: Sequence[Window]) -> list[Window]:
+        """Windows that touch or overlap become one."""
+        joined: list[Window] = []
+        for window in windows:
+            last = joined[-1] if joined else None
+            if last is None or last.evidence_id != window.evidence_id:
+                joined.append(window)
+                continue
+            text = self._text_of[window.evidence_id]
+            if window.start > last.end and text[last.end : window.start].strip():
+                joined.append(window)
+                continue
+            end = max(last.end, window.end)
+            joined[-1] = Window(last.evidence_id, last.start, end, text[last.start : end])
+        return joined
+
+
+def _covering_first(query: str, texts: Sequence[str], ranked: Sequence[int]) -> list[int]:
+    """The ranked indices, those first that add a term of the query which the ones before them lack."""
+    wanted = set(terms(query))
+    adding: list[int] = []
+    rest: list[int] = []
+    for text, index in zip(texts, ranked, strict=True):
+        new = wanted.intersection(terms(text))
+        (adding if new else rest).append(index)
+        wanted -= new
+    return adding + rest
+
+
+class IndexCache:
+    """Evidence indices kept by content, so that the same sources are cut and indexed once. Safe to share."""
+
+    def __init__(self, max_characters: int = 8_000_000) -> None:
+        self._limit = max_characters
+        self._kept: OrderedDict[bytes, tuple[int, EvidenceIndex]] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def get(
+        self,
+        evidence: Sequence[Evidence],
+        count_tokens: CountTokens,
+        digest: str,
+        options: PremiseOptions | None = None,
+    ) -> EvidenceIndex:
+        """The index of this evidence, kept or new.
+
+        Args:
+            evidence: in any order.
+            count_tokens: the tokenizer of the model.
+            digest: the model's digest, for which `count_tokens` stands.
+            options: how to cut and how many premises to give.
+        """
+        options = options or PremiseOptions()
+        key = _content_key(evidence, digest, options)
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+                return found[1]
+        index = EvidenceIndex(evidence, count_tokens, options)
+        size = sum(len(item.text) for item in evidence)
+        with self._lock:
+            if key not in self._kept and size <= self._limit:
+                self._kept[key] = (size, index)
+                self._size += size
+            while self._size > self._limit:
+                self._size -= self._kept.popitem(last=False)[1][0]
+        return index
+
+
+def _content_key(evidence: Sequence[Evidence], digest: str, options: PremiseOptions) -> bytes:
+    """A digest of all that an index depends on."""
+    state = hashlib.blake2b(repr((digest, options)).encode(), digest_size=16)
+    for item in sorted(evidence, key=lambda e: e.id):
+        fields = (item.id, item.title, item.effective_date, len(item.text))
+        state.update(repr(fields).encode("utf-8", "surrogatepass"))
+        state.update(item.text.encode("utf-8", "surrogatepass"))
+    return state.digest()

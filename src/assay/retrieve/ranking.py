@@ -1,0 +1,161 @@
+"""Which windows of evidence are worth the network's time for a claim: BM25 over an inverted index.
+
+score(q, w) = sum over terms t of q:  idf(t) * f(t, w) * (k1 + 1) / (f(t, w) + k1 * (1 - b + b * |w| / mean|w|))
+idf(t) = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
+
+with f the count of a term in a window, |w| its terms, N the windows and n(t) those that contain t (Robertson and
+Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009). Terms are stemmed words, numbers without
+their thousands separators, and pairs of characters for scripts that write no spaces. Ranking never decides: what is
+not chosen was only less alike, and `high-stakes` reads all windows.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.schema import Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_TERM = re.compile(r"\d+(?:[.,'\u00a0\u202f]\d+)*|[^\W\d_]+|\d+", re.UNICODE)
+_SEPARATOR = re.compile(r"[,'\u00a0\u202f](?=\d{3}(?!\d))")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+LONGEST_TERM = 40
+"""Characters of a term; a longer run of letters is no word, and only its beginning is compared."""
+_COMMON = frozenset(
+    re.findall(
+        "[a-z]+",
+        "a an and are as at be been but by did do does for from had has have he her his i if in into is it its no not "
+        "of on or our she so such than that the their them there they this to was we were which who will with would "
+        "you your",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RankingOptions:
+    """The two constants of BM25, at the values that most collections are well served by."""
+
+    k1: float = 1.2
+    """How fast repetition of a term stops counting."""
+    b: float = 0.75
+    """How much long windows are held back, from 0 to 1."""
+
+
+def stem(word: str) -> str:
+    """An English word without its inflection, roughly; equal words stay equal.
+
+    >>> [stem(w) for w in ("policies", "policy", "approved", "approves", "approving", "bus")]
+    ['policy', 'policy', 'approv', 'approv', 'approv', 'bus']
+    """
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    for ending in ("ing", "ed", "es"):
+        if len(word) > len(ending) + 3 and word.endswith(ending):
+            return word[: -len(ending)]
+    if len(word) > 3 and word.endswith("s") and word[-2] not in "su":
+        word = word[:-1]
+    return word[:-1] if len(word) > 4 and word.endswith("e") else word
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in order, with repetitions.
+
+    >>> terms("Revenues rose to $1,200.50.")
+    ['revenu', 'rose', '1200.50']
+    """
+    result: list[str] = []
+    for match in _TERM.finditer(text.lower()):
+        word = match.group()
+        if word[0].isdigit():
+            result.append(_SEPARATOR.sub("", word)[:LONGEST_TERM])
+        elif _UNSPACED.search(word):
+            result.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+        elif word not in _COMMON:
+            result.append(stem(word[:LONGEST_TERM]))
+    return result
+
+
+class WindowRanker:
+    """An inverted index over windows; a query costs what its terms' postings hold, not the number of windows."""
+
+    def __init__(
+        self, windows: Sequence[Window], options: RankingOptions | None = None, *, texts: Sequence[str] | None = None
+    ) -> None:
+        """Index the windows by their own text, or by `texts` where something, such as a title, belongs to it."""
+        self._options = options or RankingOptions()
+        self._texts = tuple(texts) if texts is not None else tuple(w.text for w in windows)
+        self._windows = tuple(windows)
+        keys = [(w.evidence_id, w.start, w.end) for w in windows]
+        self._order = sorted(range(len(keys)), key=keys.__getitem__)
+        self._place = {index: place for place, index in enumerate(self._order)}
+        self._postings: dict[str, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
+        self._build()
+
+    def __len__(self) -> int:
+        """The number of windows."""
+        return len(self._windows)
+
+    def _build(self) -> None:
+        """Fill the postings, places in the canonical order, with each window's whole contribution to a query."""
+        import numpy as np
+
+        counts = [Counter(terms(self._texts[index])) for index in self._order]
+        sizes = np.array([sum(c.values()) for c in counts], dtype=np.float64)
+        mean = float(sizes.sum()) / max(1, len(sizes)) or 1.0
+        held_back = self._options.k1 * (1 - self._options.b + self._options.b * sizes / mean)
+        places: dict[str, list[int]] = {}
+        repeats: dict[str, list[int]] = {}
+        for place, count in enumerate(counts):
+            for term, repeat in count.items():
+                places.setdefault(term, []).append(place)
+                repeats.setdefault(term, []).append(repeat)
+        for term, found in places.items():
+            where, often = np.array(found, dtype=np.intp), np.array(repeats[term], dtype=np.float64)
+            weight = often * (self._options.k1 + 1) / (often + held_back[where])
+            self._postings[term] = (where, weight * self.idf(len(found)))
+
+    def idf(self, containing: int) -> float:
+        """How much a term tells that is in this many windows; always positive."""
+        return math.log(1 + (len(self._windows) - containing + 0.5) / (containing + 0.5))
+
+    def _scores(self, claim: str) -> NDArray[np.float64]:
+        import numpy as np
+
+        scores = np.zeros(len(self._windows), dtype=np.float64)
+        for term in sorted(set(terms(claim))):
+            posting = self._postings.get(term)
+            if posting is not None:
+                scores[posting[0]] += posting[1]
+        return scores
+
+    def top(self, claim: str, k: int | None = None) -> list[int]:
+        """Indices of the `k` windows most like the claim, best first; all of them where `k` is none.
+
+        Windows of equal score stand in the order of evidence id and position, so that the order in which evidence was
+        given does not matter.
+        """
+        import numpy as np
+
+        if k is not None and k <= 0:
+            return []
+        scores = self._scores(claim)
+        candidates = np.arange(len(scores))
+        if k is not None and k < len(scores):
+            bar = np.partition(scores, len(scores) - k)[len(scores) - k]
+            above, level = np.flatnonzero(scores > bar), np.flatnonzero(scores == bar)
+            candidates = np.concatenate([above, level[: k - len(above)]])
+        best = candidates[np.lexsort((candidates, -scores[candidates]))]
+        return [self._order[place] for place in best.tolist()]
+
+    def score(self, claim: str) -> list[float]:
+        """The BM25 score of every window, in the order in which the windows were given."""
+        scores = self._scores(claim).tolist()
+        return [scores[self._place[index]] for index in range(len(scores))]
