@@ -1,1 +1,16 @@
 """Thresholds, presets, severity and the gate: the deciding core."""
+
+from assay.policy.gate import claim_status, decide, overall_score
+from assay.policy.model import Escalation, MetricWeights, Policy, SeverityWeights
+from assay.policy.parse import parse_policy
+from assay.policy.presets import PRESETS, preset
+from assay.policy.responses import Cause
+from assay.policy.routes import LABELS, Route, labels_for, permissiveness, strictest
+from assay.policy.severity_formula import claim_weight, severity, severity_level
+from assay.policy.signals import ClaimSignal, GateInput
+
+__all__ = [
+    "LABELS", "PRESETS", "Cause", "ClaimSignal", "Escalation", "GateInput", "MetricWeights", "Policy", "Route",
+    "SeverityWeights", "claim_status", "claim_weight", "decide", "labels_for", "overall_score", "parse_policy",
+    "permissiveness", "preset", "severity", "severity_level", "strictest",
+]  # fmt: skip

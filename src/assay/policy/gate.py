@@ -1,0 +1,385 @@
+"""The gate: from what was found of an output to what may be done with it.
+
+`decide` collects findings. Each names the strictest action that it alone demands, and the strictest of all wins, so
+that another finding can never loosen a decision. The order is in `assay.policy.routes.permissiveness`; the choices
+between the source documents are in ADR 0005.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import floor, fsum
+
+from assay.policy.model import Policy
+from assay.policy.responses import Cause, disclosure, refusal
+from assay.policy.routes import Route, permissiveness, strictest
+from assay.policy.signals import ClaimSignal, GateInput
+from assay.schema import Action, ClaimStatus, Decision, Stakes, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that keeps an output from being emitted."""
+
+    action: Action
+    """The most permissive action that is still possible."""
+    cause: Cause
+    reason: str
+    """A sentence for people."""
+
+
+def decide(policy: Policy, gate: GateInput) -> tuple[Decision, float | None]:
+    """What to do with an output, and its overall score.
+
+    Total over all inputs, and monotone: a lower score, a worse verdict, one more finding of any kind never makes the
+    action more permissive.
+
+    Args:
+        policy: the thresholds and switches to decide by.
+        gate: what was found.
+
+    Returns:
+        The decision, with reasons in prose and, where the output is withheld or served with a disclosure, the text
+        to use. The overall score, in [0, 1], or none where nothing was checked.
+    """
+    overall = overall_score(policy, gate.claims)
+    grounded = policy.groundedness and gate.task not in policy.ungrounded_tasks
+    findings = [*_form(gate), *_citations(policy, gate)]
+    if grounded:
+        findings += [*_coverage(policy, gate), *_claims(policy, gate), *_score(policy, gate, overall)]
+        findings += _people(policy, gate, overall)
+    findings += _exhausted(policy, gate, findings)
+    return _decision(policy, gate, findings, grounded=grounded, overall=overall), overall
+
+
+def overall_score(policy: Policy, claims: tuple[ClaimSignal, ...]) -> float | None:
+    """The gating score over the claims that were checked, in [0, 1]; none where there are none.
+
+    A claim counts with its probability of support; without support at most `support_threshold`, and contradicted at
+    most one minus the probability of contradiction. `minimum` takes the least, `weighted_mean` the mean in which
+    critical claims count `critical_weight` times, `unsupported_rate` one minus the share without support.
+    """
+    checked = [claim for claim in claims if claim.checkable and not claim.unchecked]
+    if not checked:
+        return None
+    values = [_value(policy, claim) for claim in checked]
+    match policy.aggregation:
+        case "minimum":
+            return min(values)
+        case "weighted_mean":
+            weights = [policy.critical_weight if claim.critical else 1.0 for claim in checked]
+            total = fsum(weight * value for weight, value in zip(weights, values, strict=True))
+            return min(1.0, total / fsum(weights))
+        case "unsupported_rate":
+            return 1 - _unsupported_rate(policy, checked)
+
+
+def claim_status(policy: Policy, claim: ClaimSignal) -> ClaimStatus:
+    """What the gate makes of one claim alone, as if the output were nothing else.
+
+    >>> from assay.policy.presets import preset
+    >>> claim_status(preset("general"), ClaimSignal(0.7, Verdict.SUPPORTED, critical=True, severity=None))
+    <ClaimStatus.REVISE: 'revise'>
+    """
+    if not claim.checkable:
+        return ClaimStatus.NOT_CHECKABLE
+    if claim.unchecked:
+        return ClaimStatus.UNCHECKED
+    if claim.fabricated_citation and policy.citations != "off":
+        return ClaimStatus.BLOCK
+    if not policy.groundedness:
+        return ClaimStatus.PASS
+    demanded = [finding.action for finding in _claim_findings(policy, claim)]
+    if policy.aggregation != "unsupported_rate":
+        demanded += [finding.action for finding in _bands(policy, _value(policy, claim))]
+    match strictest(*demanded):
+        case Action.EMIT:
+            passes = policy.aggregation != "unsupported_rate" or not _unsupported(policy, claim)
+            return ClaimStatus.PASS if passes else ClaimStatus.REVISE
+        case Action.BLOCK:
+            return ClaimStatus.BLOCK
+        case Action.REVISE | Action.ESCALATE:
+            return ClaimStatus.REVISE
+
+
+def _value(policy: Policy, claim: ClaimSignal) -> float:
+    """What a claim counts; falls with its score and with its verdict."""
+    score = claim.score if claim.score is not None else 0.0
+    if claim.verdict is Verdict.SUPPORTED:
+        return score
+    score = min(score, policy.support_threshold)
+    if claim.verdict is Verdict.CONTRADICTED:
+        return min(score, 1 - claim.contradiction) if claim.contradiction is not None else 0.0
+    return score
+
+
+def _unsupported(policy: Policy, claim: ClaimSignal) -> bool:
+    return claim.verdict is not Verdict.SUPPORTED or _value(policy, claim) < policy.support_threshold
+
+
+def _unsupported_rate(policy: Policy, checked: list[ClaimSignal]) -> float:
+    return sum(_unsupported(policy, claim) for claim in checked) / len(checked)
+
+
+def _form(gate: GateInput) -> Iterator[Finding]:
+    """Emptiness, structure and tool calls: gated for every task."""
+    if gate.empty:
+        yield Finding(Action.BLOCK, Cause.EMPTY, "The output is empty.")
+    if gate.structural_issues:
+        count = _count(gate.structural_issues, "violation", "violations")
+        yield Finding(Action.REVISE, Cause.STRUCTURE, f"The structured output has {count} of its schema.")
+    if gate.rejected_tool_calls:
+        count = _count(gate.rejected_tool_calls, "tool call", "tool calls")
+        yield Finding(Action.REVISE, Cause.TOOLS, f"{count} of the final turn failed validation.")
+
+
+def _citations(policy: Policy, gate: GateInput) -> Iterator[Finding]:
+    """The levels of seed 000, 20.5.2, and the citation rows of seed 003's routing table."""
+    if policy.citations == "off":
+        return
+    fabricated = max(gate.citations_fabricated, sum(claim.fabricated_citation for claim in gate.claims))
+    if fabricated:
+        count = _count(fabricated, "citation names a source", "citations name sources")
+        yield Finding(Action.BLOCK, Cause.FABRICATED, f"{count} not among the evidence.")
+    if gate.citations_failed:
+        action = Action.BLOCK if policy.citations == "strict" else Action(policy.failed_citation)
+        count = _count(gate.citations_failed, "citation does", "citations do")
+        yield Finding(action, Cause.CITATION, f"{count} not bear out what they stand behind.")
+    if gate.citations_unchecked:
+        count = _count(gate.citations_unchecked, "citation", "citations")
+        yield Finding(Action(policy.unchecked_action), Cause.UNCHECKED, f"{count} could not be checked.")
+    if gate.claims_uncited and policy.citations in {"require", "strict"}:
+        count = _count(gate.claims_uncited, "claim has", "claims have")
+        yield Finding(Action.REVISE, Cause.UNCITED, f"{count} no citation, and the policy requires one for each.")
+
+
+def _coverage(policy: Policy, gate: GateInput) -> Iterator[Finding]:
+    """What was not checked is never clean, and finding no claim is not the same as finding no fault."""
+    action = Action(policy.unchecked_action)
+    checkable = sum(claim.checkable for claim in gate.claims)
+    if gate.unchecked_characters:
+        count = _count(gate.unchecked_characters, "character of the output was", "characters of the output were")
+        yield Finding(action, Cause.UNCHECKED, f"{count} not checked.")
+    if gate.evidence_unread_characters:
+        count = _count(
+            gate.evidence_unread_characters, "character of the evidence was", "characters of the evidence were"
+        )
+        yield Finding(action, Cause.UNCHECKED, f"{count} not read.")
+    if unchecked := sum(claim.unchecked for claim in gate.claims):
+        yield Finding(action, Cause.UNCHECKED, f"{_count(unchecked, 'claim', 'claims')} could not be checked.")
+    if checkable and not gate.has_evidence:
+        count = _count(checkable, "claim", "claims")
+        yield Finding(Action.BLOCK, Cause.NO_EVIDENCE, f"There is no evidence to test {count} against.")
+    if not checkable and not _may_be_claim_free(policy, gate):
+        yield Finding(
+            action, Cause.NO_CLAIMS, "No checkable claim was found, and the output was not declared to be claim-free."
+        )
+
+
+def _may_be_claim_free(policy: Policy, gate: GateInput) -> bool:
+    declared = gate.declared_claim_free and policy.claim_free_may_emit
+    return declared or (gate.abstention_only and policy.abstention_may_emit)
+
+
+def _claims(policy: Policy, gate: GateInput) -> Iterator[Finding]:
+    """Findings on single claims, the like ones gathered into one sentence each, and on claims against one another."""
+    alike = Counter(
+        (finding.cause, not claim.critical, finding.reason, finding.action)
+        for claim in gate.claims
+        for finding in _claim_findings(policy, claim)
+    )
+    for (cause, plain, reason, action), number in sorted(alike.items()):
+        sort = "" if plain else "critical "
+        yield Finding(action, cause, f"{_count(number, f'{sort}claim is', f'{sort}claims are')} {reason}.")
+    if gate.conflicts:
+        action = Action.BLOCK if policy.route_by_table else Action.REVISE
+        count = _count(gate.conflicts, "claim", "claims")
+        yield Finding(action, Cause.CONFLICT, f"The sources contradict each other on {count}.")
+    if gate.diverged_probes:
+        count = _count(gate.diverged_probes, "critical claim", "critical claims")
+        yield Finding(Action.REVISE, Cause.DIVERGED, f"The model gave another answer when asked again on {count}.")
+
+
+def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
+    """What speaks against one claim whatever the others say; a reason here is what follows "1 claim is"."""
+    if not claim.checkable or claim.verdict is Verdict.UNCHECKED:
+        return
+    by_rate = policy.aggregation == "unsupported_rate"
+    if claim.verdict is Verdict.CONTRADICTED and claim.critical:
+        yield Finding(Action(policy.critical_action), Cause.CONTRADICTION, "contradicted by the evidence")
+    elif claim.verdict is Verdict.CONTRADICTED and not by_rate:
+        yield Finding(Action.REVISE, Cause.CONTRADICTION, "contradicted by the evidence")
+    if claim.unchecked or by_rate:
+        return
+    value = _value(policy, claim)
+    must_hold = claim.critical or policy.aggregation == "minimum"
+    if claim.critical and value < policy.block_threshold:
+        # Not laxer than a claim between the thresholds, whatever the policy says of that one.
+        action = strictest(Action(policy.critical_action), Action(policy.weak_action))
+        yield Finding(action, Cause.UNSUPPORTED, f"supported below block_threshold {policy.block_threshold:g}")
+    elif value < policy.revise_threshold and (claim.critical or not policy.route_by_table):
+        reason = f"supported below revise_threshold {policy.revise_threshold:g}"
+        yield Finding(Action(policy.weak_action), Cause.WEAK, reason)
+    elif claim.verdict is Verdict.UNSUPPORTED and must_hold:
+        yield Finding(Action.REVISE, Cause.WEAK, "not borne out by the evidence")
+
+
+def _score(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[Finding]:
+    """The bands of the overall score: seed 002 stage 4, seed 003's table or seed 004's rate."""
+    if overall is None:
+        return
+    if policy.aggregation == "unsupported_rate":
+        yield from _rate_bands(policy, gate)
+    elif policy.route_by_table:
+        worst = overall if gate.faithfulness is None else min(overall, gate.faithfulness)
+        yield from _table_bands(policy, worst, gate.factscore)
+    else:
+        yield from _bands(policy, overall)
+
+
+def _bands(policy: Policy, overall: float) -> Iterator[Finding]:
+    if overall < policy.block_threshold and policy.block_on_overall:
+        yield Finding(Action.BLOCK, Cause.UNSUPPORTED, _below(overall, "block_threshold", policy.block_threshold))
+    elif overall < policy.revise_threshold:
+        reason = _below(overall, "revise_threshold", policy.revise_threshold)
+        yield Finding(Action(policy.weak_action), Cause.WEAK, reason)
+    elif overall < policy.emit_threshold:
+        yield Finding(Action.REVISE, Cause.WEAK, _below(overall, "emit_threshold", policy.emit_threshold))
+
+
+def _table_bands(policy: Policy, worst: float, factscore: float | None) -> Iterator[Finding]:
+    """Rows 1 to 4 of seed 003's routing table; conflicts and citations are rows 4 to 6, found elsewhere."""
+    if worst < policy.block_threshold:
+        yield Finding(Action.BLOCK, Cause.GAP, _below(worst, "block_threshold", policy.block_threshold))
+    elif worst < policy.revise_threshold:
+        yield Finding(Action.BLOCK, Cause.CLOSEST, _below(worst, "revise_threshold", policy.revise_threshold))
+    elif worst < policy.emit_threshold:
+        yield Finding(Action.REVISE, Cause.PARTIAL, _below(worst, "emit_threshold", policy.emit_threshold))
+    if factscore is not None and factscore < policy.factscore_threshold:
+        reason = f"FACTScore {_rounded(factscore)} is below factscore_threshold {policy.factscore_threshold:g}."
+        yield Finding(Action.REVISE, Cause.PARTIAL, reason)
+
+
+def _rate_bands(policy: Policy, gate: GateInput) -> Iterator[Finding]:
+    """PASS below `warn_rate`, WARN below `fail_rate`, FAIL from there (seed 004).
+
+    The rate is counted anew: one minus the overall score may have lost its last bit, and the bands meet at equality.
+    """
+    checked = [claim for claim in gate.claims if claim.checkable and not claim.unchecked]
+    rate = _unsupported_rate(policy, checked)
+    bad = sum(_unsupported(policy, claim) for claim in checked)
+    share = f"{bad} of {_count(len(checked), 'checked claim', 'checked claims')} without support: the share reaches"
+    if rate >= policy.fail_rate:
+        yield Finding(Action.BLOCK, Cause.UNSUPPORTED, f"{share} fail_rate {policy.fail_rate:g}.")
+    elif rate >= policy.warn_rate:
+        yield Finding(Action.REVISE, Cause.WEAK, f"{share} warn_rate {policy.warn_rate:g}.")
+
+
+def _people(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[Finding]:
+    """What brings in a person: critical severity (seed 000, 20.1.4) and risk (20.5.3)."""
+    critical = sum(claim.severity is not None and claim.severity > policy.severity.critical for claim in gate.claims)
+    if critical and policy.escalate_critical_severity:
+        count = _count(critical, "claim is", "claims are")
+        yield Finding(Action.ESCALATE, Cause.SEVERITY, f"{count} of critical severity: a person must look.")
+    if overall is not None and policy.escalation.enabled:
+        risk = policy.escalation.risk(gate.stakes, overall)
+        if risk > policy.escalation.threshold:
+            reason = f"The stakes are {Stakes(gate.stakes).value} for the support there is: a person decides."
+            yield Finding(Action.ESCALATE, Cause.RISK, reason)
+
+
+def _exhausted(policy: Policy, gate: GateInput, findings: list[Finding]) -> list[Finding]:
+    """Repeated revise loops have failed (seed 002, stage 4); partial support alone is disclosed, not revised."""
+    failing = any(finding.cause is not Cause.PARTIAL for finding in findings)
+    if not failing or gate.revisions_failed < policy.max_revisions:
+        return []
+    count = _count(gate.revisions_failed, "revision", "revisions")
+    reason = f"{count} failed already, and the policy allows no more than {policy.max_revisions}."
+    return [Finding(Action.BLOCK, Cause.EXHAUSTED, reason)]
+
+
+def _decision(
+    policy: Policy, gate: GateInput, findings: list[Finding], *, grounded: bool, overall: float | None
+) -> Decision:
+    action = strictest(*(finding.action for finding in findings))
+    if action is Action.EMIT:
+        return _emitted(policy, gate, grounded=grounded, overall=overall)
+    # Stable, so that findings of one strictness keep the order of the stages.
+    ordered = sorted(findings, key=lambda finding: permissiveness(finding.action))
+    deciding = {finding.cause for finding in ordered if finding.action is action}
+    causes = {finding.cause for finding in ordered}
+    route = _route(action, deciding, causes)
+    return Decision(
+        action=action,
+        route=route,
+        reasons=tuple(finding.reason for finding in ordered),
+        response=_response(action, route, deciding),
+    )
+
+
+def _emitted(policy: Policy, gate: GateInput, *, grounded: bool, overall: float | None) -> Decision:
+    checkable = sum(claim.checkable for claim in gate.claims)
+    if not grounded:
+        route, reason = Route.SERVE_UNGROUNDED, "Claims are not held to evidence for this kind of task."
+    elif checkable:
+        count = _count(checkable, "checkable claim", "checkable claims")
+        score = f", with an overall score of {_rounded(overall)}" if overall is not None else ""
+        route, reason = Route.SERVE, f"Nothing found against {count}{score}, under the policy {policy.name}."
+    elif gate.declared_claim_free and policy.claim_free_may_emit:
+        route, reason = Route.SERVE_CLAIM_FREE, "No checkable claim, as the caller declared."
+    else:
+        route, reason = Route.SERVE_ABSTENTION, "The output claims nothing: it abstains or greets."
+    return Decision(action=Action.EMIT, route=route, reasons=(reason,))
+
+
+_BLOCK_ROUTES = (
+    (Cause.FABRICATED, Route.WITHHOLD_CITATION),
+    (Cause.CONFLICT, Route.CONFLICT_DISCLOSURE),
+    (Cause.CITATION, Route.WITHHOLD_CITATION),
+    (Cause.NO_EVIDENCE, Route.WITHHOLD_KNOWLEDGE_GAP),
+    (Cause.GAP, Route.WITHHOLD_KNOWLEDGE_GAP),
+    (Cause.CLOSEST, Route.WITHHOLD_CLOSEST_SOURCES),
+)
+"""Which cause gives a withheld output its finer route, the first that applies."""
+
+
+def _route(action: Action, deciding: set[Cause], causes: set[Cause]) -> Route:
+    match action:
+        case Action.BLOCK if Cause.SEVERITY in causes:
+            return Route.WITHHOLD_FOR_REVIEW
+        case Action.BLOCK if Cause.CONFLICT in causes and Cause.FABRICATED not in causes:
+            # Whatever blocks: sources that disagree are worth telling of.
+            return Route.CONFLICT_DISCLOSURE
+        case Action.BLOCK:
+            return next((route for cause, route in _BLOCK_ROUTES if cause in deciding), Route.WITHHOLD)
+        case Action.ESCALATE:
+            return Route.REVIEW
+        case Action.REVISE if Cause.CONFLICT in causes:
+            return Route.CONFLICT_DISCLOSURE
+        case Action.REVISE if deciding == {Cause.PARTIAL}:
+            return Route.SERVE_WITH_DISCLOSURE
+        case Action.REVISE:
+            return Route.REVISE
+        case Action.EMIT:
+            return Route.SERVE
+
+
+def _response(action: Action, route: Route, causes: set[Cause]) -> str | None:
+    if route is Route.SERVE_WITH_DISCLOSURE:
+        return disclosure()
+    if action is Action.REVISE:
+        return None
+    return refusal(causes | {Cause.CONFLICT} if route is Route.CONFLICT_DISCLOSURE else causes, action)
+
+
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"
+
+
+def _below(score: float, field: str, threshold: float) -> str:
+    return f"The overall score {_rounded(score)} is below {field} {threshold:g}."
+
+
+def _rounded(score: float) -> str:
+    """Three decimals, rounded down: a score just below a threshold must not read as if it had reached it."""
+    return f"{floor(score * 1000) / 1000:g}"

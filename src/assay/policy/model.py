@@ -1,0 +1,256 @@
+"""The policy: every threshold, weight and switch of the gate as one frozen value."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from assay.schema import Stakes
+from assay.schema.base import Value
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, le=1)]
+
+SUM_TOLERANCE = 1e-6
+"""How far from 1 the sum of weights may lie: room for decimal fractions such as three times 0.3333333."""
+
+
+class SeverityWeights(Value):
+    """The weights and levels of sev(c) = alpha * propagation + beta * undetectability + gamma * consequence.
+
+    Source: seed 000, 20.1.4. A level begins above its threshold, never at it.
+    """
+
+    alpha: Weight = 0.3
+    """Weight of the risk that the claim is passed on. In [0, 1]; the three weights sum to 1."""
+    beta: Weight = 0.3
+    """Weight of how hard the error is to notice. In [0, 1]."""
+    gamma: Weight = 0.4
+    """Weight of what the error would cost. In [0, 1]."""
+    critical: Probability = 0.8
+    """Above it the level is `critical`. In [0, 1] (seed 000, 20.1.4)."""
+    high: Probability = 0.6
+    """Above it the level is `high`. In [0, 1] (seed 000, 20.1.4)."""
+    medium: Probability = 0.3
+    """Above it the level is `medium`, else `low`. In [0, 1] (seed 000, 20.1.4)."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        total = math.fsum((self.alpha, self.beta, self.gamma))
+        if abs(total - 1) > SUM_TOLERANCE:
+            raise contradiction(
+                f"the severity weights alpha, beta and gamma must sum to 1, but sum to {total:g}",
+                ("alpha", "beta", "gamma"),
+            )
+        if not self.critical >= self.high >= self.medium:
+            raise contradiction(
+                "the severity levels must not fall: expected critical >= high >= medium, "
+                f"got {self.critical:g}, {self.high:g}, {self.medium:g}",
+                ("critical", "high", "medium"),
+            )
+        return self
+
+
+class MetricWeights(Value):
+    """The weights of the composite score 1 - (w_F F + w_A AP + w_G G + w_S SC) (seed 000, 20.6.5).
+
+    A metric without a value is left out and the other weights are scaled up to sum to 1 again; it never counts as a
+    number. Each is in [0, 1] and they sum to 1.
+    """
+
+    faithfulness: Weight = 0.4
+    """w_F: how strongly the evidence entails the claims."""
+    attribution_precision: Weight = 0.2
+    """w_A: how many citations hold."""
+    groundedness: Weight = 0.3
+    """w_G: how many claims are grounded."""
+    self_consistency: Weight = 0.1
+    """w_S: how far the model agrees with itself when asked again."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        total = math.fsum(self.as_mapping().values())
+        if abs(total - 1) > SUM_TOLERANCE:
+            names = tuple(self.as_mapping())
+            raise contradiction(f"the metric weights must sum to 1, but sum to {total:g}", names)
+        return self
+
+    def as_mapping(self) -> Mapping[str, float]:
+        """The weights by the names that the metrics have in a report."""
+        return {
+            "faithfulness": self.faithfulness,
+            "attribution_precision": self.attribution_precision,
+            "groundedness": self.groundedness,
+            "self_consistency": self.self_consistency,
+        }
+
+
+class Escalation(Value):
+    """When a person decides: stakes * (1 - confidence) > threshold (seed 000, 20.5.3)."""
+
+    enabled: bool = True
+    """Whether the formula is used at all. Off: only the other switches of the policy lead to a person."""
+    threshold: Probability = 0.5
+    """theta_esc of the formula, in [0, 1]; smaller asks people more often."""
+    low: Probability = 0.25
+    """What `low` stakes count in the formula, in [0, 1]."""
+    medium: Probability = 0.5
+    """What `medium` stakes count."""
+    high: Probability = 1.0
+    """What `high` stakes count."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not self.low <= self.medium <= self.high:
+            raise contradiction(
+                "higher stakes must not count less: expected low <= medium <= high, "
+                f"got {self.low:g}, {self.medium:g}, {self.high:g}",
+                ("low", "medium", "high"),
+            )
+        return self
+
+    def risk(self, stakes: Stakes, confidence: float) -> float:
+        """stakes * (1 - confidence), in [0, 1].
+
+        >>> Escalation().risk(Stakes.HIGH, 0.25)
+        0.75
+        """
+        amount = {Stakes.LOW: self.low, Stakes.MEDIUM: self.medium, Stakes.HIGH: self.high}[stakes]
+        return amount * (1 - confidence)
+
+
+class Policy(Value):
+    """Every setting of the gate. Presets are in `assay.policy.presets`; files are read by `parse_policy`."""
+
+    name: str = Field(min_length=1)
+    """What the policy is called in reports."""
+    description: str = ""
+    """What it is for, in a sentence."""
+
+    aggregation: Literal["minimum", "weighted_mean", "unsupported_rate"] = "minimum"
+    """How claims become one score: the worst claim, the mean with critical claims weighing `critical_weight`, or one
+    minus the share of claims without support (seeds 002 stage 2 and 004)."""
+    critical_weight: float = Field(default=2.0, ge=1, le=100)
+    """How often a critical claim counts in the weighted mean; other claims count once. In [1, 100]."""
+
+    emit_threshold: Probability = 0.85
+    """The overall score from which an output may be emitted (seed 002, stage 4). In [0, 1], at least
+    `revise_threshold`."""
+    revise_threshold: Probability = 0.6
+    """The score below which a claim goes back to its author (seed 002, stage 4). In [0, 1], at least
+    `block_threshold`."""
+    block_threshold: Probability = 0.4
+    """The score below which a critical claim withholds the output (seed 002, stage 4). In [0, 1]."""
+    warn_rate: Probability = 0.1
+    """Under `unsupported_rate` only: the share of unsupported claims from which an output is not passed (seed 004)."""
+    fail_rate: Probability = 0.3
+    """Under `unsupported_rate` only: the share from which it is withheld (seed 004). At least `warn_rate`."""
+
+    support_threshold: Probability = 0.5
+    """The probability of support from which the verdict of a claim is `supported`. At most `emit_threshold`, so that
+    a claim without support cannot carry an output over the line."""
+    contradiction_threshold: float = Field(default=0.5, gt=0, le=1)
+    """The probability of contradiction from which the verdict is `contradicted`, whatever supports it. Above 0: at 0
+    everything would be contradicted."""
+
+    windows_per_claim: int | None = Field(default=6, ge=1)
+    """How many windows of evidence the network reads for one claim; none reads all of them."""
+
+    groundedness: bool = True
+    """Whether claims must be supported by evidence. Tool calls, structure and emptiness are gated all the same."""
+    ungrounded_tasks: tuple[str, ...] = ()
+    """Tasks for which groundedness is off although the policy has it on (seed 002: creative, brainstorm)."""
+    citations: Literal["off", "verify", "require", "strict"] = "verify"
+    """How citations are held to account (seed 000, 20.5.2): `off` (soft: not judged), `verify` (those that are there
+    must exist, be quoted rightly and entail what they stand behind), `require` (besides, every checkable claim has
+    one), `strict` (besides, one that fails withholds the output)."""
+    failed_citation: Literal["revise", "escalate", "block"] = "revise"
+    """What a misquoted, misattributed or non-entailing citation leads to; `strict` blocks whatever stands here. A
+    fabricated citation blocks at every level but `off` (seed 003)."""
+
+    critical_action: Literal["revise", "block"] = "block"
+    """What a critical claim that is contradicted or below `block_threshold` leads to (seed 002, stage 4)."""
+    weak_action: Literal["revise", "escalate"] = "revise"
+    """What a claim between `block_threshold` and `revise_threshold` leads to; seed 001 asks a person."""
+    block_on_overall: bool = False
+    """Whether an overall score below `block_threshold` withholds the output even if no critical claim is that low."""
+    unchecked_action: Literal["revise", "escalate"] = "revise"
+    """What text or evidence that nobody checked leads to, and an output without any claim. Never `emit`."""
+    max_revisions: int = Field(default=2, ge=0, le=100)
+    """How many failed revisions turn a further `revise` into `block` (seed 002: repeated revise loops have failed)."""
+
+    claim_free_may_emit: bool = True
+    """Whether an output without claims may be emitted when the caller declared it to be claim-free."""
+    abstention_may_emit: bool = True
+    """Whether an output that says nothing but that it has no answer, greetings aside, may be emitted."""
+    consistency_probes: bool = False
+    """Whether critical claims are to be probed where a chat model is at hand (seed 002, stage 3). Divergence found is
+    gated either way."""
+
+    route_by_table: bool = False
+    """Whether the routing table of seed 003 decides on the bands below `emit_threshold`."""
+    factscore_threshold: Probability = 0.8
+    """Under the table only: the FACTScore below which an answer is served with disclosure at best (seed 003)."""
+
+    severity: SeverityWeights = SeverityWeights()
+    """Weights and levels of severity."""
+    escalate_critical_severity: bool = False
+    """Whether a claim of critical severity brings in a person: "immediate halt, human review mandatory" (seed 000,
+    20.1.4)."""
+    metric_weights: MetricWeights = MetricWeights()
+    """Weights of the composite hallucination score."""
+    escalation: Escalation = Escalation()
+    """When a person decides because much hangs on an output of which little is certain."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for message, fields in self._contradictions():
+            raise contradiction(message, fields)
+        return self
+
+    def _contradictions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        emit, revise, block = self.emit_threshold, self.revise_threshold, self.block_threshold
+        if emit < revise:
+            yield (
+                f"emit_threshold must be at least revise_threshold, got {emit:g} and {revise:g}",
+                ("emit_threshold", "revise_threshold"),
+            )
+        if revise < block:
+            yield (
+                f"revise_threshold must be at least block_threshold, got {revise:g} and {block:g}",
+                ("revise_threshold", "block_threshold"),
+            )
+        if self.support_threshold > emit:
+            yield (
+                f"support_threshold must be at most emit_threshold, got {self.support_threshold:g} and {emit:g}",
+                ("support_threshold", "emit_threshold"),
+            )
+        if self.warn_rate > self.fail_rate:
+            yield (
+                f"warn_rate must be at most fail_rate, got {self.warn_rate:g} and {self.fail_rate:g}",
+                ("warn_rate", "fail_rate"),
+            )
+        if self.groundedness and emit == 0:
+            yield (
+                (
+                    "emit_threshold must be above 0 while groundedness is on: at 0 every output would pass; "
+                    "write `groundedness: false` if that is meant"
+                ),
+                ("emit_threshold", "groundedness"),
+            )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal, of the canonical JSON of all fields: sorted keys, no white space, UTF-8."""
+        fields = self.model_dump(mode="json")
+        text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def contradiction(message: str, fields: tuple[str, ...]) -> PydanticCustomError:
+    """An error about settings that do not go together, naming them so that a reader of a file can point at one."""
+    return PydanticCustomError("contradiction", "{reason}", {"reason": message, "fields": list(fields)})

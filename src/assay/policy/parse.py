@@ -1,0 +1,299 @@
+"""Reads the text of `assay.yaml` into a policy, and says where in it something is wrong.
+
+    version: 1
+    policy:
+      preset: rag
+      emit_threshold: 0.9
+
+or, for a preset as it is, `policy: rag`. Every fault is reported with its line and column, all of them at once. The
+text may be hostile: anchors, aliases, tags and deep nesting are refused.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ValidationError
+
+from assay.errors import PolicyError
+from assay.policy.model import Policy
+from assay.policy.presets import PRESETS, shown, suggestion
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+    from yaml.nodes import Node
+
+VERSION = 1
+"""The version of the file's form."""
+MAX_CHARACTERS = 100_000
+"""The longest text read; a policy of all fields with comments has about 3,000 characters."""
+MAX_DEPTH = 20
+"""How deep values may be nested; a policy needs 3."""
+
+Path = tuple[str | int, ...]
+
+_NAMES = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "NoneType": "nothing",
+          "dict": "a mapping", "tuple": "a list"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A place in the text, counted from 1 as editors do."""
+
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far: the places of keys and values, and the faults."""
+
+    source: str
+    keys: dict[Path, _Mark] = field(default_factory=dict)
+    values: dict[Path, _Mark] = field(default_factory=dict)
+    faults: list[tuple[_Mark, str]] = field(default_factory=list)
+
+    def fault(self, mark: _Mark, message: str) -> None:
+        self.faults.append((mark, message))
+
+    def fail_on_faults(self) -> None:
+        if self.faults:
+            ordered = sorted(self.faults, key=lambda fault: (fault[0].line, fault[0].column))
+            raise PolicyError("\n".join(f"{self.source}:{mark.line}:{mark.column}: {text}" for mark, text in ordered))
+
+
+def parse_policy(text: str, source: str) -> Policy:
+    """The policy that a text in the form of `assay.yaml` describes: a preset with some fields set anew.
+
+    Without `preset` the fields are set on `general`. Without `name` a changed preset is called `<preset>-adjusted`;
+    its digest tells it apart in any case.
+
+    Args:
+        text: the content of the file.
+        source: what to call it in errors, such as its path.
+
+    Raises:
+        PolicyError: the text is not YAML, has an unknown or repeated key, a value of a wrong type or out of range, or
+            settings that contradict each other. Each fault is a line `source:line:column: expected, got`.
+
+    >>> parse_policy("version: 1\\npolicy: {preset: rag, emit_threshold: 0.9}", "assay.yaml").emit_threshold
+    0.9
+    >>> parse_policy("version: 1\\npolicy:\\n  emit_treshold: 0.9", "assay.yaml")
+    Traceback (most recent call last):
+    ...
+    assay.errors.PolicyError: assay.yaml:3:3: unknown setting 'emit_treshold'; did you mean 'emit_threshold'?
+    """
+    reading = _Reading(source)
+    if len(text) > MAX_CHARACTERS:
+        reading.fault(_Mark(1, 1), f"expected at most {MAX_CHARACTERS:,} characters, got {len(text):,}")
+        reading.fail_on_faults()
+    document = _plain(reading, _compose(reading, text))
+    reading.fail_on_faults()
+    settings = _settings(reading, document)
+    reading.fail_on_faults()
+    base = PRESETS["general"]
+    chosen = settings.pop("preset", None)
+    if chosen is not None:
+        base = _base(reading, chosen)
+    return _validated(reading, base, settings)
+
+
+def _compose(reading: _Reading, text: str) -> "Node | None":
+    """The nodes of the text with their places; PyYAML is imported here so that `import assay` stays quick."""
+    import yaml
+
+    try:
+        # A loader of nodes alone: nothing is constructed, so that no tag can do anything.
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = _Mark(mark.line + 1, mark.column + 1) if mark else _Mark(1, 1)
+        reading.fault(place, f"expected YAML, but {error.problem or error.context}")
+    except yaml.YAMLError as error:
+        # Characters that YAML forbids come with an offset alone.
+        offset = getattr(error, "position", None) or 0
+        line = text.count("\n", 0, offset) + 1
+        column = offset - (text.rfind("\n", 0, offset) + 1) + 1
+        reading.fault(_Mark(line, column), f"expected YAML, but {getattr(error, 'reason', error)}")
+    except RecursionError:
+        reading.fault(_Mark(1, 1), f"expected values nested at most {MAX_DEPTH} deep, got far more")
+    reading.fail_on_faults()
+    return None
+
+
+def _plain(reading: _Reading, node: "Node | None") -> object:
+    """The nodes as mappings, tuples, text, numbers, booleans and none; each node may occur once."""
+    import yaml
+
+    seen: set[int] = set()
+    # Scalars are read by the rules of YAML 1.1; only those of the tags below are, so that nothing else is built.
+    constructor = yaml.constructor.SafeConstructor()
+    scalar_tags = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null")}
+
+    def scalar(node: yaml.ScalarNode, mark: _Mark) -> object:
+        if node.tag not in scalar_tags:
+            reading.fault(mark, f"expected text, a number, true, false or null, got {shown(node.value)}")
+            return None
+        try:
+            return constructor.construct_object(node)
+        except ValueError:
+            reading.fault(mark, f"expected a number that can be read, got {shown(node.value)}")
+            return None
+
+    def visit(node: yaml.Node, path: Path) -> object:
+        mark = _Mark(node.start_mark.line + 1, node.start_mark.column + 1)
+        reading.values[path] = mark
+        if id(node) in seen:
+            reading.fault(mark, "anchors and aliases are not supported here; write the value out")
+            return None
+        seen.add(id(node))
+        if len(path) > MAX_DEPTH:
+            reading.fault(mark, f"expected values nested at most {MAX_DEPTH} deep")
+            return None
+        if isinstance(node, yaml.ScalarNode):
+            return scalar(node, mark)
+        if isinstance(node, yaml.SequenceNode):
+            return tuple(visit(item, (*path, index)) for index, item in enumerate(node.value))
+        return mapping(node, path)
+
+    def mapping(node: yaml.Node, path: Path) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for key_node, value_node in node.value:
+            mark = _Mark(key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            if not isinstance(key_node, yaml.ScalarNode) or id(key_node) in seen:
+                reading.fault(mark, "expected a setting's name")
+                continue
+            key = str(key_node.value)
+            if key in found:
+                reading.fault(mark, f"{shown(key)} is set twice; the first is in line {reading.keys[*path, key].line}")
+                continue
+            reading.keys[*path, key] = mark
+            found[key] = visit(value_node, (*path, key))
+        return found
+
+    return None if node is None else visit(node, ())
+
+
+def _settings(reading: _Reading, document: object) -> dict[str, object]:
+    """The fields below `policy`, after checking what stands around them."""
+    start = reading.values.get((), _Mark(1, 1))
+    if not isinstance(document, dict):
+        came = "an empty text" if document is None else _NAMES[type(document).__name__]
+        reading.fault(start, f"expected a mapping with `version: {VERSION}` and `policy:`, got {came}")
+        return {}
+    for key in document:
+        if key not in {"version", "policy"}:
+            close = suggestion(key, {"version": 0, "policy": 0})
+            reading.fault(reading.keys[key,], f"unknown setting {shown(key)}{_question(close)}")
+    version = document.get("version")
+    if version is None:
+        reading.fault(start, f"expected `version: {VERSION}`, got no version")
+    elif type(version) is not int or version != VERSION:
+        reading.fault(reading.values["version",], f"expected version {VERSION}, got {shown(version)}")
+    policy = document.get("policy")
+    if isinstance(policy, str):
+        return {"preset": policy}
+    if isinstance(policy, dict):
+        return dict(policy)
+    if policy is None:
+        # An absent or empty policy would silently mean the default one.
+        reading.fault(reading.keys.get(("policy",), start), "expected a policy: a preset's name or its settings")
+    else:
+        reading.fault(reading.values["policy",], f"expected a preset's name or a mapping, got {shown(policy)}")
+    return {}
+
+
+def _base(reading: _Reading, name: object) -> Policy:
+    if isinstance(name, str) and name in PRESETS:
+        return PRESETS[name]
+    place = reading.values.get(("policy", "preset"), reading.values["policy",])
+    close = _question(suggestion(name, PRESETS)) if isinstance(name, str) else "."
+    reading.fault(place, f"expected a preset ({', '.join(PRESETS)}), got {shown(name)}{close}")
+    reading.fail_on_faults()
+    raise AssertionError  # pragma: no cover - the line above raises
+
+
+def _validated(reading: _Reading, base: Policy, settings: dict[str, object]) -> Policy:
+    """The preset with the settings laid over it, nested ones field by field, and all checked together."""
+    fields: dict[str, object] = {name: getattr(base, name) for name in Policy.model_fields}
+    if settings and "name" not in settings:
+        fields["name"] = f"{base.name}-adjusted"
+    for name, value in settings.items():
+        inherited = fields.get(name)
+        if isinstance(inherited, BaseModel) and isinstance(value, dict):
+            fields[name] = {**inherited.model_dump(), **value}
+            continue
+        fields[name] = value
+    try:
+        # Strict: a quoted number is a mistake to point at, not to guess about.
+        return Policy.model_validate(fields, strict=True)
+    except ValidationError as error:
+        for details in error.errors():
+            reading.fault(*_located(reading, details))
+    reading.fail_on_faults()
+    raise AssertionError  # pragma: no cover - the line above raises
+
+
+def _located(reading: _Reading, details: "ErrorDetails") -> tuple[_Mark, str]:
+    """Where pydantic's complaint belongs in the text, and how to say it."""
+    path: Path = ("policy", *details["loc"])
+    context = details.get("ctx", {})
+    if details["type"] == "contradiction":
+        places = [reading.values[*path, name] for name in context["fields"] if (*path, name) in reading.values]
+        return (places[-1] if places else _nearest(reading.values, path)), str(context["reason"])
+    if details["type"] == "extra_forbidden":
+        key = str(path[-1])
+        return reading.keys[path], f"unknown setting {shown(key)}{_question(_close_field(path))}"
+    came = shown(details["input"])
+    name = ".".join(str(part) for part in path[1:])
+    return _nearest(reading.values, path), f"{name}: expected {_expected(details)}, got {came}"
+
+
+def _expected(details: "ErrorDetails") -> str:
+    context = details.get("ctx", {})
+    match details["type"]:
+        case "float_type" | "finite_number":
+            return "a finite number"
+        case "int_type":
+            return "a whole number"
+        case "bool_type":
+            return "true or false"
+        case "string_type":
+            return "text"
+        case "string_too_short":
+            return "text that is not empty"
+        case "tuple_type":
+            return "a list"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return "a mapping"
+        case "greater_than_equal":
+            return f"a number of at least {context['ge']:g}"
+        case "greater_than":
+            return f"a number above {context['gt']:g}"
+        case "less_than_equal":
+            return f"a number of at most {context['le']:g}"
+        case "literal_error":
+            return f"one of {context['expected']}"
+        case _:
+            return details["msg"]
+
+
+def _nearest(marks: Mapping[Path, _Mark], path: Path) -> _Mark:
+    """The place of the path, or of what it lies in; pydantic also names alternatives of a union that no file has."""
+    while path and path not in marks:
+        path = path[:-1]
+    return marks.get(path, _Mark(1, 1))
+
+
+def _close_field(path: Path) -> str:
+    known: Iterable[str] = ("preset", *Policy.model_fields)
+    if len(path) > 2:
+        nested = Policy.model_fields[str(path[1])].annotation
+        known = nested.model_fields if isinstance(nested, type) and issubclass(nested, BaseModel) else ()
+    close = difflib.get_close_matches(str(path[-1])[:100], list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(known))}."
+
+
+def _question(ending: str) -> str:
+    return ending if ending != "." else ""

@@ -1,0 +1,107 @@
+"""The named policies. Where the source documents disagree, DESIGN section 4 and ADR 0005 say which way each goes."""
+
+import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from assay.errors import PolicyError
+from assay.policy.model import Escalation, Policy
+
+_GENERAL = Policy(
+    name="general",
+    description="Assistants and agents in general: the worst claim decides (seed 002).",
+    ungrounded_tasks=("creative", "brainstorm"),
+)
+
+_RAG = Policy(
+    name="rag",
+    description="Answers from documents, routed by the table of seed 003.",
+    aggregation="weighted_mean",
+    revise_threshold=0.65,
+    route_by_table=True,
+    block_on_overall=True,
+    failed_citation="block",
+)
+
+_SUPPORT_DESK = Policy(
+    name="support-desk",
+    description="Answers to customers: a person approves what is half certain (seed 001).",
+    block_threshold=0.3,
+    weak_action="escalate",
+    block_on_overall=True,
+    unchecked_action="escalate",
+    failed_citation="escalate",
+)
+
+_MONITOR = Policy(
+    name="monitor",
+    description="PASS, WARN or FAIL by the share of unsupported claims (seed 004).",
+    aggregation="unsupported_rate",
+    critical_action="revise",
+    escalation=Escalation(enabled=False),
+)
+
+_HIGH_STAKES = Policy(
+    name="high-stakes",
+    description="Finance, health, law: tighter thresholds, all evidence read, strict citations, people asked early.",
+    emit_threshold=0.95,
+    revise_threshold=0.8,
+    block_threshold=0.6,
+    support_threshold=0.7,
+    contradiction_threshold=0.3,
+    windows_per_claim=None,
+    citations="strict",
+    failed_citation="block",
+    block_on_overall=True,
+    unchecked_action="escalate",
+    max_revisions=1,
+    consistency_probes=True,
+    escalate_critical_severity=True,
+    escalation=Escalation(threshold=0.25),
+)
+
+_CREATIVE = Policy(
+    name="creative",
+    description="Fiction, brainstorming, drafts: claims are not held to evidence, tool calls and structure still are.",
+    groundedness=False,
+    citations="off",
+    escalation=Escalation(enabled=False),
+)
+
+PRESETS: Mapping[str, Policy] = MappingProxyType(
+    {policy.name: policy for policy in (_GENERAL, _RAG, _SUPPORT_DESK, _MONITOR, _HIGH_STAKES, _CREATIVE)}
+)
+"""The presets by name."""
+
+
+def preset(name: str) -> Policy:
+    """The preset of this name.
+
+    Raises:
+        PolicyError: there is none; the message names those that there are and the closest one.
+
+    >>> preset("rag").revise_threshold
+    0.65
+    >>> preset("genral")
+    Traceback (most recent call last):
+    ...
+    assay.errors.PolicyError: no policy is called 'genral'; did you mean 'general'? \
+Presets: general, rag, support-desk, monitor, high-stakes, creative.
+    """
+    if name in PRESETS:
+        return PRESETS[name]
+    raise PolicyError(f"no policy is called {shown(name)}{suggestion(name, PRESETS)} Presets: {', '.join(PRESETS)}.")
+
+
+def suggestion(name: str, known: Mapping[str, object]) -> str:
+    """The end of a sentence on an unknown name: the closest known one if there is any."""
+    wanted = name[:100].lower().replace("_", "-")
+    by_form = {entry.lower().replace("_", "-"): entry for entry in known}
+    close = difflib.get_close_matches(wanted, by_form, n=1, cutoff=0.6)
+    return f"; did you mean {by_form[close[0]]!r}?" if close else "."
+
+
+def shown(value: object) -> str:
+    """A value as an error message quotes it: in ASCII and not longer than a line."""
+    text = ascii(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

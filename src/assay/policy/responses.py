@@ -1,0 +1,116 @@
+"""What a person reads in place of a withheld output: why, and what to do next.
+
+The texts reveal no internals (seed 002: a refusal that names the failure mode without revealing internal details): no
+scores, thresholds, prompts, models or passages. That a reader gets a substantive answer rather than "I can't help
+with that" is asked for by seed 003.
+"""
+
+from collections.abc import Set as AbstractSet
+from enum import IntEnum
+
+from assay.schema import Action
+
+
+class Cause(IntEnum):
+    """What kind of finding it is; the smaller comes first in what people read."""
+
+    EMPTY = 1
+    """There is no output."""
+    FABRICATED = 2
+    """A citation names a source that does not exist."""
+    CONFLICT = 3
+    """Sources disagree."""
+    CONTRADICTION = 4
+    """The evidence says otherwise."""
+    CITATION = 5
+    """A citation does not hold."""
+    NO_EVIDENCE = 6
+    """There is nothing to test claims against."""
+    GAP = 7
+    """Seed 003's table: the documents hardly speak of it."""
+    CLOSEST = 8
+    """Seed 003's table: the documents support it weakly."""
+    UNSUPPORTED = 9
+    """An important claim, or too many claims, have no support."""
+    STRUCTURE = 10
+    """A structured output breaks its schema."""
+    TOOLS = 11
+    """A tool call failed validation."""
+    UNCHECKED = 12
+    """Something was not checked."""
+    NO_CLAIMS = 13
+    """Nothing to check was found."""
+    UNCITED = 14
+    """A claim without a citation, under a policy that requires them."""
+    DIVERGED = 15
+    """The model disagreed with itself."""
+    WEAK = 16
+    """Support below what is asked for."""
+    PARTIAL = 17
+    """Seed 003's table: partial support, to be disclosed."""
+    SEVERITY = 18
+    """A claim of critical severity."""
+    RISK = 19
+    """Much hangs on an output of which little is certain."""
+    EXHAUSTED = 20
+    """Revisions have failed too often."""
+
+
+_ASK_AGAIN = "Ask a narrower question, or add documents that cover it."
+_READ_SOURCES = "Please read the sources themselves, or ask someone who is responsible for the subject."
+_TRY_AGAIN = "Please try again; if it happens again, tell the operator of this service."
+
+_TEXTS: dict[Cause, tuple[str, str]] = {
+    Cause.EMPTY: ("No answer was produced.", _TRY_AGAIN),
+    Cause.FABRICATED: ("It cited a source that could not be found.", _READ_SOURCES),
+    Cause.CONFLICT: (
+        "The available sources contradict each other on this, so no single answer is given.",
+        "Please compare the sources and ask whoever keeps them which of them holds.",
+    ),
+    Cause.CONTRADICTION: ("Part of it does not agree with the available documents.", _READ_SOURCES),
+    Cause.CITATION: ("A source that it cited does not say what it was cited for.", _READ_SOURCES),
+    Cause.NO_EVIDENCE: ("There were no documents to check it against.", _ASK_AGAIN),
+    Cause.GAP: ("The available documents do not cover this question.", _ASK_AGAIN),
+    Cause.CLOSEST: (
+        "This question could not be fully answered from available documents.",
+        "Please look at the closest sources, or ask someone who is responsible for the subject.",
+    ),
+    Cause.UNSUPPORTED: ("The available documents do not bear out an important part of it.", _ASK_AGAIN),
+    Cause.STRUCTURE: ("It did not have the form that was asked for.", _TRY_AGAIN),
+    Cause.TOOLS: ("It rested on an action that could not be carried out as written.", _TRY_AGAIN),
+    Cause.UNCHECKED: ("Not all of it could be checked.", "Please try again with a shorter question or document."),
+    Cause.NO_CLAIMS: ("Nothing in it could be checked.", "Ask a question that the available documents can answer."),
+    Cause.UNCITED: ("Part of it named no source.", _ASK_AGAIN),
+    Cause.DIVERGED: ("Asking the same question again gave a different answer.", _READ_SOURCES),
+    Cause.WEAK: ("The available documents support it only weakly.", _ASK_AGAIN),
+    Cause.PARTIAL: ("The available documents support it only in part.", _ASK_AGAIN),
+    Cause.SEVERITY: ("An error in it could do serious harm.", _READ_SOURCES),
+    Cause.RISK: ("Too much depends on it for the support that there is.", _READ_SOURCES),
+    Cause.EXHAUSTED: ("Attempts to correct it did not succeed.", _ASK_AGAIN),
+}
+
+_REASONS_SHOWN = 2
+"""How many reasons a refusal names; more would bury what to do next."""
+
+
+def refusal(causes: AbstractSet[Cause], action: Action) -> str:
+    """The text in place of a blocked or escalated output.
+
+    >>> refusal({Cause.GAP}, Action.BLOCK)
+    'This answer was withheld. The available documents do not cover this question. \
+Ask a narrower question, or add documents that cover it.'
+    """
+    first = sorted(causes)[:_REASONS_SHOWN]
+    why = " ".join(_TEXTS[cause][0] for cause in first)
+    if action is Action.ESCALATE:
+        return f"This answer is being held for a person to review. {why} You will be answered once it has been decided."
+    what_next = _TEXTS[first[0]][1] if first else _TRY_AGAIN
+    return " ".join(part for part in ("This answer was withheld.", why, what_next) if part)
+
+
+def disclosure() -> str:
+    """The text that goes with an answer that is served although it is supported only in part."""
+    return (
+        "Please note: the available documents support this answer only in part. "
+        "Check what matters to you against the sources before you rely on it."
+    )

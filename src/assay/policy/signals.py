@@ -1,0 +1,107 @@
+"""What the gate is told: numbers and verdicts about one output, without its text."""
+
+from dataclasses import dataclass
+
+from assay.errors import InputError
+from assay.schema import Stakes, Verdict
+
+_COUNTS = (
+    "citations_fabricated", "citations_failed", "claims_uncited", "citations_unchecked", "conflicts",
+    "unchecked_characters", "evidence_unread_characters", "structural_issues", "rejected_tool_calls",
+    "diverged_probes", "revisions_failed",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSignal:
+    """What is known of one claim.
+
+    Raises:
+        InputError: a number is not in [0, 1]; NaN would compare as if it had passed.
+    """
+
+    score: float | None
+    """The calibrated probability of support; none where nothing was or could be checked."""
+    verdict: Verdict
+    critical: bool
+    """Whether it has a number, a date, a citation, a name, an identifier or a commitment."""
+    severity: float | None
+    """sev(c) of seed 000, 20.1.4; none where nothing was found against it."""
+    contradiction: float | None = None
+    """The calibrated probability of contradiction."""
+    fabricated_citation: bool = False
+    """Whether it cites a source that does not exist."""
+
+    def __post_init__(self) -> None:
+        for name in ("score", "severity", "contradiction"):
+            _require_probability(name, getattr(self, name))
+
+    @property
+    def checkable(self) -> bool:
+        """Whether it states something that evidence can bear out."""
+        return self.verdict is not Verdict.NOT_CHECKABLE
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether it should have been checked and was not: without a score no verdict counts as a check."""
+        return self.checkable and (self.verdict is Verdict.UNCHECKED or self.score is None)
+
+
+@dataclass(frozen=True, slots=True)
+class GateInput:
+    """Everything that the gate decides on. No field that speaks against an output has a default.
+
+    Raises:
+        InputError: a count is negative or a metric is not in [0, 1].
+    """
+
+    claims: tuple[ClaimSignal, ...]
+    citations_fabricated: int
+    """Citations of sources that do not exist."""
+    citations_failed: int
+    """Citations that are misquoted, misattributed or do not entail their statement."""
+    claims_uncited: int
+    """Checkable claims without a citation; matters where the policy requires one."""
+    citations_unchecked: int
+    """Citations that nobody could check."""
+    conflicts: int
+    """Claims that one source supports and another contradicts."""
+    unchecked_characters: int
+    """Characters of the output that no verdict covers."""
+    evidence_unread_characters: int
+    """Characters of the evidence that nothing has read."""
+    structural_issues: int
+    """Violations of a schema, type, pattern or range in a structured output."""
+    rejected_tool_calls: int
+    """Tool calls of the final turn that failed validation."""
+    diverged_probes: int
+    """Critical claims on which the model disagreed with itself."""
+    declared_claim_free: bool
+    """Whether the caller says that the output is to contain no claims."""
+    task: str
+    """The kind of task, such as `qa` or `creative`; unknown ones are held to evidence."""
+    stakes: Stakes
+    revisions_failed: int
+    """How many revisions of this output have failed already."""
+    faithfulness: float | None
+    """The mean probability of support; none where undefined."""
+    factscore: float | None
+    """The share of supported atomic facts; none where undefined."""
+    has_evidence: bool
+    """Whether there is any evidence with text in it."""
+    abstention_only: bool
+    """Whether the output has statements and all of them are abstentions, or greetings and the like."""
+    empty: bool = False
+    """Whether the output is empty or white space: never emitted, whatever was declared."""
+
+    def __post_init__(self) -> None:
+        for name in _COUNTS:
+            if getattr(self, name) < 0:
+                raise InputError(f"expected {name} to be 0 or more, got {getattr(self, name)}")
+        _require_probability("faithfulness", self.faithfulness)
+        _require_probability("factscore", self.factscore)
+
+
+def _require_probability(name: str, value: float | None) -> None:
+    if value is not None and not 0 <= value <= 1:
+        raise InputError(f"expected {name} to be a number from 0 to 1 or none, got {value}")
