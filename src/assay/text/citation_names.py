@@ -157,7 +157,7 @@ def name_in(text: str, known: Names) -> str:
 def is_id_like(name: str, known: Names) -> bool:
     """Whether a token looks like the id of a source: `hr-2`, `doc_12`, `policy.pdf`, an address, a UUID.
 
-    >>> [is_id_like(name, Names.of(["S1"])) for name in ["hr-2", "policy.pdf", "S9", "B9", "word"]]
+    >>> [is_id_like(name, Names.of(["S1"])) for name in ["hr-2", "policy.pdf", "S9", "S-", "word"]]
     [True, True, True, False, False]
     """
     if len(name) > 200:

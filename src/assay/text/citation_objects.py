@@ -10,6 +10,7 @@ Google counts bytes of UTF-8, the others characters. Where an object repeats the
 offsets that fit them as bytes or as UTF-16 units are read so. Counted documents are the evidence in the order given.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -89,7 +90,8 @@ class _Reader:
         if kind in _NO_CITATION:
             return []
         if kind in _ANTHROPIC:
-            return [self.covering(0, len(self.output), _anthropic(item, self, what), str(kind), whole=True)]
+            # Alone it does not say where in the output it belongs: it stands behind nothing.
+            return [self.covering(0, 0, _anthropic(item, self, what), str(kind), whole=True)]
         if kind in _OPENAI:
             return [self.openai(item, str(kind), what)]
         if kind == "text" and isinstance(item.get("text"), str):
@@ -210,9 +212,7 @@ class _Reader:
         names: tuple[str, ...] = ()
         quote = None
         if isinstance(chunk, Mapping):
-            inner = next(
-                (chunk[k] for k in ("web", "retrievedContext", "retrieved_context", "maps") if k in chunk), chunk
-            )
+            inner = _get(chunk, "web", "retrievedContext", "retrieved_context", "maps") or chunk
             if isinstance(inner, Mapping):
                 names = _texts(inner, "source", "uri", "title", "documentName", "document_name")
                 text = _get(inner, "chunkText", "chunk_text")
@@ -277,9 +277,10 @@ class _Reader:
         """A citation whose statement is the span, or the sentence around it where the span is only a few words."""
         low, high = start, end
         if not whole and len(self.output[start:end].split()) < SHORTEST_CLAUSE:
-            around = [s for s in self.sentences if s.start < end and start < s.end]
-            if around:
-                low, high = min(start, around[0].start), max(end, around[-1].end)
+            first = bisect_right(self.sentences, start, key=lambda s: s.start) - 1
+            last = bisect_right(self.sentences, max(start, end - 1), key=lambda s: s.start) - 1
+            if first >= 0:
+                low, high = self.sentences[first].start, max(end, self.sentences[last].end)
         text = " ".join(self.output[low:high].split())
         name = self.named(source.names)
         bare = Citation("", end, end, (name,), (), source.location, low, high, text)
@@ -331,11 +332,8 @@ def _list(value: object, what: str) -> Sequence[Any]:
 
 
 def _bounds(start: object, end: object, what: str) -> tuple[int, int]:
-    for value in (start, end):
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise InputError(f"{what} must have whole numbers as its span, got {start!r} to {end!r}")
-    assert isinstance(start, int)
-    assert isinstance(end, int)
+    if not isinstance(start, int) or not isinstance(end, int) or isinstance(start, bool) or isinstance(end, bool):
+        raise InputError(f"{what} must have whole numbers as its span, got {start!r} to {end!r}")
     if not 0 <= start <= end:
         raise InputError(f"the span of {what} must run forward from 0 or later, got {start} to {end}")
     return start, end
