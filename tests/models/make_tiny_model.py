@@ -1,0 +1,79 @@
+"""Make the tiny random networks under tests/models/tiny (needs the `onnx` package, which the tests do not).
+
+    python tests/models/make_tiny_model.py
+
+Each takes token numbers, averages random vectors of the words of premise and claim, and gives random linear scores of
+the two means and their product. They judge nothing; they have the shape of a cross-encoder in ONNX, and dynamic int8
+quantisation of the last product, so that a score depends on its neighbours where pairs are put into one batch.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parent / "tiny"
+VOCABULARY, WIDTH = 384, 6
+
+
+def graph(outputs: int, *, types: bool = True, flat: bool = False) -> Any:
+    """A classifier of pairs with `outputs` scores; without token types, or with a shape that is none, on demand."""
+    onnx = import_module("onnx")  # not among the test dependencies
+    helper, real = onnx.helper, onnx.TensorProto.FLOAT
+    rng = np.random.default_rng(7)
+    constants = {
+        "table": rng.normal(size=(VOCABULARY, WIDTH)).astype(np.float32),
+        "weight": rng.integers(-127, 127, size=(WIDTH * 2, outputs)).astype(np.int8),
+        "scale": np.array(0.02, np.float32),
+        "last": np.array([2], np.int64),
+        "middle": np.array([1], np.int64),
+    }
+    second = "token_type_ids" if types else "attention_mask"
+    nodes = [
+        helper.make_node("Gather", ["table", "input_ids"], ["words"]),
+        helper.make_node("Cast", ["attention_mask"], ["mask"], to=real),
+        helper.make_node("Cast", [second], ["types"], to=real),
+        helper.make_node("Unsqueeze", ["mask", "last"], ["mask3"]),
+        helper.make_node("Unsqueeze", ["types", "last"], ["types3"]),
+        helper.make_node("Mul", ["words", "mask3"], ["kept"]),
+        helper.make_node("Mul", ["words", "types3"], ["claim"]),
+        helper.make_node("ReduceMean", ["kept"], ["all"], axes=[1], keepdims=0),
+        helper.make_node("ReduceMean", ["claim"], ["part"], axes=[1], keepdims=0),
+        helper.make_node("Concat", ["all", "part"], ["features"], axis=1),
+        helper.make_node("Tanh", ["features"], ["bounded"]),
+        helper.make_node("DynamicQuantizeLinear", ["bounded"], ["q", "q_scale", "q_zero"]),
+        helper.make_node("MatMulInteger", ["q", "weight", "q_zero"], ["product"]),
+        helper.make_node("Cast", ["product"], ["real"], to=real),
+        helper.make_node("Mul", ["q_scale", "scale"], ["both"]),
+        helper.make_node("Mul", ["real", "both"], ["scores"]),
+        helper.make_node("Unsqueeze", ["scores", "middle"], ["logits"])
+        if flat
+        else helper.make_node("Identity", ["scores"], ["logits"]),
+    ]
+    names = ["input_ids", "attention_mask", *(["token_type_ids"] if types else [])]
+    inputs = [helper.make_tensor_value_info(n, onnx.TensorProto.INT64, ["batch", "length"]) for n in names]
+    shape = ["batch", 1, outputs] if flat else ["batch", outputs]
+    output = helper.make_tensor_value_info("logits", real, shape)
+    initial = [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()]
+    model = helper.make_model(
+        helper.make_graph(nodes, "tiny", inputs, [output], initial), opset_imports=[helper.make_opsetid("", 17)]
+    )
+    model.ir_version = 8
+    onnx.checker.check_model(model)
+    return model
+
+
+def main() -> None:
+    """Write the files."""
+    HERE.mkdir(exist_ok=True)
+    save = import_module("onnx").save
+    save(graph(3), HERE / "three.onnx")
+    save(graph(2), HERE / "two.onnx")
+    save(graph(1), HERE / "score.onnx")
+    save(graph(3, types=False), HERE / "untyped.onnx")
+    save(graph(3, flat=True), HERE / "misshapen.onnx")
+
+
+if __name__ == "__main__":
+    main()
