@@ -1,6 +1,5 @@
 """Writing files so that a reader never sees half of one."""
 
-import os
 import secrets
 from pathlib import Path
 
@@ -18,7 +17,7 @@ def write_file(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-            os.replace(temporary, path)
+            temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:

@@ -67,6 +67,14 @@ ModelOption = Annotated[
     typer.Option("--model", metavar="DIR", help="A cross-encoder's folder in place of the shipped network."),
 ]
 
+QuestionOption = Annotated[str | None, typer.Option("--question", "-q", metavar="TEXT|@FILE", help="What was asked.")]
+SchemaOption = Annotated[
+    Path | None, typer.Option("--schema", metavar="FILE", help="The JSON Schema of an answer that is one JSON text.")
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write here instead of to standard output.")
+]
+
 
 def run() -> None:
     """Runs the command and exits."""
@@ -106,20 +114,13 @@ def check(
     evidence: Annotated[
         list[str] | None, typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
     ] = None,
-    question: Annotated[
-        str | None, typer.Option("--question", "-q", metavar="TEXT|@FILE", help="What was asked.")
-    ] = None,
+    question: QuestionOption = None,
     policy: PolicyOption = None,
     stakes: Annotated[Stakes | None, typer.Option(help="How much hangs on it. [default: medium]")] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The JSON Schema of a structured answer, which is then one JSON text."),
-    ] = None,
+    schema: SchemaOption = None,
     model: ModelOption = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write here, not to standard output.")
-    ] = None,
+    out: OutOption = None,
     fail_on: Annotated[FailOn, typer.Option(help="The mildest decision that ends with status 1.")] = FailOn.REVISE,
     reading: Annotated[
         Reading, typer.Option("--as", help="Read ANSWER as text, as request objects, or decide by its form.")

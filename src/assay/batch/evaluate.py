@@ -1,0 +1,105 @@
+"""Has a guard judge whole sets of rows: many claims in one batch, and never one row twice."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from assay.batch.results import Result, ResultLog
+from assay.batch.rows import Row
+from assay.schema import ClaimReport, HallucinationReport, Verdict
+
+if TYPE_CHECKING:
+    from assay.guard import Guard
+
+BATCH_ROWS: Final = 64
+"""Rows that are judged, and kept, at once."""
+BATCH_CHARACTERS: Final = 400_000
+"""Characters of evidence from which a batch is closed before it is full."""
+
+_GRAVITY: Final = (Verdict.CONTRADICTED, Verdict.UNCHECKED, Verdict.UNSUPPORTED, Verdict.SUPPORTED)
+
+
+def evaluate(
+    guard: "Guard", rows: Sequence[Row], log: ResultLog, progress: Callable[[int], None] | None = None
+) -> list[Result]:
+    """Judges the rows that the log has no result of.
+
+    Args:
+        guard: what judges.
+        rows: the rows; equal rows are judged once.
+        log: where results are kept, entered.
+        progress: called with the number of rows that were done since the last call.
+
+    Returns:
+        One result for each row, in the order of the rows.
+    """
+    digests = [row.digest for row in rows]
+    told = progress if progress is not None else _quiet
+    waiting = {d: row for d, row in zip(digests, rows, strict=True) if d not in log.results}
+    told(len(rows) - len(waiting))
+    for batch in batches(waiting.items()):
+        log.add(_judge(guard, batch))
+        told(len(batch))
+    return [log.results[digest] for digest in digests]
+
+
+def _quiet(_: int) -> None:
+    """Tells nobody."""
+
+
+def batches(rows: Iterable[tuple[str, Row]]) -> Iterator[list[tuple[str, Row]]]:
+    """Cuts rows into batches of at most `BATCH_ROWS` rows and about `BATCH_CHARACTERS` characters of evidence."""
+    batch: list[tuple[str, Row]] = []
+    characters = 0
+    for digest, row in rows:
+        batch.append((digest, row))
+        characters += sum(len(piece.text) for piece in row.evidence)
+        if len(batch) >= BATCH_ROWS or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _judge(guard: "Guard", batch: Sequence[tuple[str, Row]]) -> Iterator[Result]:
+    """Claims in one call, answers in another."""
+    claims = [(digest, row) for digest, row in batch if row.whole]
+    if claims:
+        reports = guard.judge_claims([(row.text, list(row.evidence), row.question) for _, row in claims])
+        yield from (of_claim(digest, report) for (digest, _), report in zip(claims, reports, strict=True))
+    answers = [(digest, row) for digest, row in batch if not row.whole]
+    requests = ({"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in answers)
+    for (digest, _), report in zip(answers, guard.check_many(requests), strict=True):
+        yield of_answer(digest, report)
+
+
+def of_claim(digest: str, report: ClaimReport) -> Result:
+    """The result of a claim that was judged whole."""
+    return Result(
+        digest=digest,
+        verdict=report.verdict.value,
+        score=report.score,
+        contradiction=report.contradiction,
+        spans=_spans([report]),
+        signals={name: float(value) for name, value in report.signals.items()},
+    )
+
+
+def of_answer(digest: str, report: HallucinationReport) -> Result:
+    """The result of an answer: the gravest verdict of its claims; `not_checkable` where it makes none."""
+    verdicts = [claim.verdict for claim in report.claims if claim.verdict in _GRAVITY]
+    gravest = min(verdicts, key=_GRAVITY.index, default=Verdict.NOT_CHECKABLE)
+    contradictions = [claim.contradiction for claim in report.claims if claim.contradiction is not None]
+    return Result(
+        digest=digest,
+        verdict=gravest.value,
+        score=report.overall_score,
+        contradiction=max(contradictions, default=None),
+        spans=_spans(report.claims),
+    )
+
+
+def _spans(claims: Sequence[ClaimReport]) -> tuple[tuple[int, int], ...]:
+    """What the issues of claims that are not supported point at, each place once."""
+    bad = (claim for claim in claims if claim.verdict is not Verdict.SUPPORTED)
+    found = {(i.span.start, i.span.end) for claim in bad for i in claim.issues if i.span is not None}
+    return tuple(sorted(span for span in found if span[0] < span[1]))

@@ -1,0 +1,134 @@
+"""What a guard said of the rows, kept on disk as it comes, so that a run that was killed goes on where it stopped.
+
+The file is JSON Lines: a header that names what judged, then one result a line. A result is found again by the digest
+of its row. A last line that was half written when the process died is dropped; any other damage is an error.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from assay.errors import InputError
+
+FORM = 1
+"""The version of the file's form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was said of one row."""
+
+    digest: str
+    """`Row.digest` of the row."""
+    verdict: str
+    """The verdict on the claim; of an answer, the gravest of its claims."""
+    score: float | None
+    """The probability of support; of an answer, its overall score. None where it could not be judged."""
+    contradiction: float | None
+    """The probability of contradiction; of an answer, the highest of its claims."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """The characters that issues point at."""
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """The tiers' own scores, for a claim."""
+
+    @property
+    def supported(self) -> bool:
+        """Whether it was found supported."""
+        return self.verdict == "supported"
+
+
+class ResultLog:
+    """The results of one run; a context manager that appends to a file, or only remembers where there is no file.
+
+    Args:
+        path: the file, made with its folders where missing; none to keep nothing on disk.
+        identity: names what judges, such as the digests of policy and verifier.
+
+    Raises:
+        InputError: the file holds results of something else, is damaged before its last line, or cannot be written.
+    """
+
+    def __init__(self, path: Path | None, identity: Mapping[str, str]) -> None:
+        self._path = path
+        self._identity = dict(identity)
+        self._stream: IO[bytes] | None = None
+        self.results: dict[str, Result] = {}
+        """The results so far by the digest of their row."""
+
+    def __enter__(self) -> Self:
+        if self._path is not None:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._stream = self._path.open("a+b")
+                self._load(self._path, self._stream)
+            except OSError as error:
+                raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    def _load(self, path: Path, stream: IO[bytes]) -> None:
+        """Reads what is there, cuts off a half-written end, and writes the header into an empty file."""
+        stream.seek(0)
+        good = 0
+        header: Mapping[str, Any] | None = None
+        for number, raw in enumerate(stream, 1):
+            if not raw.endswith(b"\n"):
+                break
+            header = self._line(path, number, raw, header)
+            good += len(raw)
+        stream.truncate(good)
+        if header is None:
+            self._write([{"assay_results": FORM, **self._identity}])
+
+    def _line(self, path: Path, number: int, raw: bytes, header: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        try:
+            value = json.loads(raw)
+            if header is not None:
+                result = _from_json(value)
+                self.results[result.digest] = result
+                return header
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}, line {number}: not a result ({error}); the file was changed by something else: remove it, or "
+                "name another folder with --out"
+            ) from error
+        expected = {"assay_results": FORM, **self._identity}
+        if value != expected:
+            raise InputError(
+                f"{path}: holds results of another verifier, policy or version; remove it, or name another folder with "
+                "--out, so that figures of two of them are not mixed"
+            )
+        return expected
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Keeps results; on disk they are safe when this returns."""
+        listed = list(results)
+        self._write([asdict(result) for result in listed])
+        self.results.update((result.digest, result) for result in listed)
+
+    def _write(self, values: Iterable[Mapping[str, Any]]) -> None:
+        if self._stream is None:
+            return
+        self._stream.write(b"".join(json.dumps(value, allow_nan=False).encode() + b"\n" for value in values))
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+
+
+def _from_json(value: Mapping[str, Any]) -> Result:
+    return Result(
+        digest=str(value["digest"]),
+        verdict=str(value["verdict"]),
+        score=None if value["score"] is None else float(value["score"]),
+        contradiction=None if value["contradiction"] is None else float(value["contradiction"]),
+        spans=tuple((int(start), int(end)) for start, end in value["spans"]),
+        signals={str(name): float(number) for name, number in value["signals"].items()},
+    )
