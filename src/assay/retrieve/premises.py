@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.retrieve.ranking import RankingOptions, WindowRanker, terms
@@ -90,11 +90,18 @@ class EvidenceIndex:
         return Premise(premise_text(windows, self._cut.heading_of), granularity, tuple(windows))
 
     def _together(self, query: str, ranked: Sequence[int]) -> list[Window]:
-        """The sentences of the assembled premise, in document order, neighbours joined."""
+        """The sentences of the assembled premise, in document order, neighbours joined.
+
+        All of them where they fit together, else those that share a term with the query, else the best one.
+        """
         left, chosen = self._options.document_tokens, []
+        whole = sum(self._cut.sentence_tokens) + sum(count for _, count in self._cut.heading_of.values())
+        if whole <= left:
+            return self._join(self.sentences)
         headed: set[str] = set()
         said: set[tuple[str, str]] = set()
-        for index in _covering_first(query, [self.sentences[i].text for i in ranked], ranked):
+        texts = {i: premise_text([self.sentences[i]], self._cut.heading_of) for i in ranked}
+        for index in _covering_first(query, texts) or ranked[:1]:
             window = self.sentences[index]
             if (window.evidence_id, window.text) in said:
                 continue
@@ -125,15 +132,17 @@ class EvidenceIndex:
         return joined
 
 
-def _covering_first(query: str, texts: Sequence[str], ranked: Sequence[int]) -> list[int]:
-    """The ranked indices, those first that add a term of the query which the ones before them lack."""
-    wanted = set(terms(query))
+def _covering_first(query: str, ranked: Mapping[int, str]) -> list[int]:
+    """Those of the ranked texts that share a term with the query; first the ones that add a term to those before."""
+    wanted = frozenset(terms(query))
+    covered: set[str] = set()
     adding: list[int] = []
     rest: list[int] = []
-    for text, index in zip(texts, ranked, strict=True):
-        new = wanted.intersection(terms(text))
-        (adding if new else rest).append(index)
-        wanted -= new
+    for index, text in ranked.items():
+        shared = wanted.intersection(terms(text))
+        if shared:
+            (adding if shared - covered else rest).append(index)
+            covered |= shared
     return adding + rest
 
 

@@ -84,7 +84,7 @@ def premise_text(windows: Iterable[Window], heading_of: Mapping[str, tuple[str, 
 
 def _stretches(text: str) -> list[tuple[int, int]]:
     """The text as consecutive stretches, one a sentence; what lies between sentences belongs to the one before."""
-    starts = [0, *(s.start for s in split_sentences(text) if s.start > 0)] if text else []
+    starts = [0, *(s.start for s in split_sentences(text) if s.start > 0)]
     ends = [*starts[1:], len(text)]
     return [s for s in (_trim(text, a, b) for a, b in zip(starts, ends, strict=True)) if s[0] < s[1]]
 

@@ -1,0 +1,96 @@
+import pytest
+
+from assay.retrieve.premises import EvidenceIndex, IndexCache, PremiseOptions
+from assay.schema import Evidence
+from assay.schema.premise import Premise
+from assay.testing import FakeScorer
+
+COUNT = FakeScorer().count_tokens
+FILLER = "Nothing of note happened on that day in the village. The weather stayed mild and dry for weeks. " * 12
+SOURCES = [
+    Evidence(id="b", text=f"{FILLER}Ana Prado runs the observatory. {FILLER}"),
+    Evidence(id="a", text=f"{FILLER}The observatory stands on Mount Vela. {FILLER}", title="Sites"),
+]
+CLAIM = "The observatory on Mount Vela is run by Ana Prado."
+
+
+def of(premises: tuple[Premise, ...], granularity: str) -> list[Premise]:
+    return [p for p in premises if p.granularity == granularity]
+
+
+def test_the_assembled_premise_brings_distant_sentences_together_in_document_order() -> None:
+    found = EvidenceIndex(SOURCES, COUNT).candidates(CLAIM)
+    (document,) = of(found.premises, "document")
+    assert document.text == "Sites: The observatory stands on Mount Vela. Ana Prado runs the observatory."
+    assert [w.evidence_id for w in document.windows] == sorted(w.evidence_id for w in document.windows)
+    assert COUNT([document.text])[0] <= 112
+
+
+def test_each_granularity_has_its_premises() -> None:
+    options = PremiseOptions(passages=3, sentences=2)
+    found = EvidenceIndex(SOURCES, COUNT, options).candidates(CLAIM).premises
+    assert [p.granularity for p in found] == ["sentence"] * 2 + ["passage"] * 3 + ["document"]
+    texts = {p.text for p in of(found, "sentence")}
+    assert texts == {"Sites: The observatory stands on Mount Vela.", "Ana Prado runs the observatory."}
+
+
+def test_without_a_bound_every_window_is_a_premise() -> None:
+    index = EvidenceIndex(SOURCES, COUNT)
+    every = of(index.candidates(CLAIM, passages=None).premises, "passage")
+    assert {w for p in every for w in p.windows} == set(index.windows)
+    assert len(of(index.candidates(CLAIM, passages=1).premises, "passage")) == 1
+
+
+def test_the_order_of_evidence_does_not_change_the_premises() -> None:
+    assert EvidenceIndex(SOURCES, COUNT).candidates(CLAIM) == EvidenceIndex(SOURCES[::-1], COUNT).candidates(CLAIM)
+
+
+def test_premises_are_slices_of_their_evidence() -> None:
+    text_of = {e.id: e.text for e in SOURCES}
+    for premise in EvidenceIndex(SOURCES, COUNT).candidates(CLAIM).premises:
+        for window in premise.windows:
+            assert text_of[window.evidence_id][window.start : window.end] == window.text
+            assert window.text in premise.text
+
+
+def test_a_sentence_said_sixty_times_takes_its_room_once() -> None:
+    index = EvidenceIndex([Evidence(id="e", text="The gate is open. " * 60 + "The key hangs inside.")], COUNT)
+    (document,) = of(index.candidates("The gate is open and the key hangs inside.").premises, "document")
+    assert document.text == "The gate is open. The key hangs inside."
+
+
+def test_no_evidence_gives_no_premises() -> None:
+    for evidence in ([], [Evidence(id="e", text="  ")]):
+        assert EvidenceIndex(evidence, COUNT).candidates(CLAIM).premises == ()
+
+
+def test_another_query_ranks_but_does_not_become_the_claim() -> None:
+    found = EvidenceIndex(SOURCES, COUNT).candidates("She does.", query="Does Ana Prado run the observatory?")
+    assert found.claim == "She does."
+    assert found.premises[0].text == "Ana Prado runs the observatory."
+
+
+@pytest.mark.parametrize("change", ["text", "title", "digest", "options"])
+def test_the_cache_gives_the_same_index_for_the_same_content_only(change: str) -> None:
+    cache = IndexCache()
+    first = cache.get(SOURCES, COUNT, "m")
+    assert cache.get(SOURCES[::-1], COUNT, "m") is first
+    one = SOURCES[0]
+    other = {
+        "text": lambda: cache.get([one.model_copy(update={"text": one.text + "."}), SOURCES[1]], COUNT, "m"),
+        "title": lambda: cache.get([one.model_copy(update={"title": "T"}), SOURCES[1]], COUNT, "m"),
+        "digest": lambda: cache.get(SOURCES, COUNT, "n"),
+        "options": lambda: cache.get(SOURCES, COUNT, "m", PremiseOptions(passages=9)),
+    }[change]()
+    assert other is not first
+
+
+def test_the_cache_forgets_what_exceeds_its_bound() -> None:
+    small = [Evidence(id="e", text="x " * 40)]
+    cache = IndexCache(max_characters=100)
+    kept = cache.get(small, COUNT, "m")
+    assert cache.get(small, COUNT, "m") is kept
+    cache.get(SOURCES, COUNT, "m")
+    assert cache.get(small, COUNT, "m") is kept
+    cache.get([Evidence(id="f", text="y " * 40)], COUNT, "m")
+    assert cache.get(small, COUNT, "m") is not kept
