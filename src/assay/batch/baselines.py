@@ -41,7 +41,7 @@ _COMMON_WORDS: Final = (
 _COMMON: Final = frozenset(_COMMON_WORDS.split())
 _PIECE_WORDS: Final = 100
 _EMBED_ROWS: Final = 64
-_EXACT_AGAINST: Final = ("exact_contradiction", "exact_missing")
+_EXACT_AGAINST: Final = ("strongest_contradiction", "strongest_missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,11 @@ def decide(name: str, scores: Sequence[float | None], threshold: float) -> Score
     """Flags what scores below the threshold, and what has no score."""
     flagged = tuple(score is None or score < threshold for score in scores)
     return Scored(name, tuple(scores), flagged, threshold)
+
+
+def always_supported(rows: int) -> Scored:
+    """Flags nothing and scores all alike."""
+    return Scored(ALWAYS, (1.0,) * rows, (False,) * rows)
 
 
 def signal_scores(name: str, results: Sequence[Result]) -> list[float | None]:

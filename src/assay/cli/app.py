@@ -147,6 +147,59 @@ def check(
         raise typer.Exit(FINDINGS if found else CLEAN)
 
 
+@app.command("eval")
+def evaluate(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Rows: .jsonl, .jsonl.gz, .json, .csv, .csv.gz or .parquet.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Keep results here; a run that was stopped goes on from them."
+        ),
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the summary.")] = Format.TEXT,
+    policy: PolicyOption = None,
+    model: ModelOption = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first rows of each file.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(metavar="T", help="Flag below this score. [default: the verdict decides]")
+    ] = None,
+    slices: Annotated[
+        list[str] | None, typer.Option("--slice", metavar="KEY", help="A name in meta to slice by; may be repeated.")
+    ] = None,
+    baselines: Annotated[bool, typer.Option("--baselines", help="Show the simple judges beside the guard.")] = False,
+    fit: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--fit", metavar="FILE", help="Rows to choose the thresholds of the baselines on."
+        ),
+    ] = None,
+    embedding_model: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A sentence-transformers folder for the cosine baseline.")
+    ] = None,
+) -> None:
+    """Measure the verifier on labelled rows: by set and slice, with intervals and curves."""
+    from assay.cli.evaluate import EvalOptions, run_eval
+
+    with reporting_errors():
+        run_eval(
+            EvalOptions(
+                files=tuple(files),
+                out=out,
+                format=format_.value,
+                policy=policy,
+                model=model,
+                limit=limit,
+                threshold=threshold,
+                slices=tuple(slices or ()),
+                baselines=baselines,
+                fit=tuple(fit or ()),
+                embedding_model=embedding_model,
+            )
+        )
+
+
 @app.command()
 def version() -> None:
     """Print the version."""

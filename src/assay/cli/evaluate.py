@@ -1,0 +1,204 @@
+"""`assay eval`: reads the rows, has them judged with progress and resume, writes the figures."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from assay.batch import baselines
+from assay.batch.evaluate import evaluate
+from assay.batch.files import write_file
+from assay.batch.page import eval_page
+from assay.batch.results import Result, ResultLog
+from assay.batch.rows import Row, read_rows
+from assay.batch.summary import Summary, summarise
+from assay.cli.check import open_guard
+from assay.cli.terminal import write, write_text
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.guard import Guard
+
+SHIPPED_THRESHOLDS: Final = {
+    baselines.OVERLAP: 0.75,
+    baselines.COSINE: 0.6,
+    baselines.EXACT: 0.5,
+    baselines.NETWORK: 0.5,
+}
+"""Used without `--fit`."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """What the command line said."""
+
+    files: tuple[Path, ...]
+    out: Path | None = None
+    format: Literal["text", "json", "html"] = "text"
+    policy: str | None = None
+    model: Path | None = None
+    limit: int | None = None
+    threshold: float | None = None
+    slices: tuple[str, ...] = ()
+    baselines: bool = False
+    fit: tuple[Path, ...] = ()
+    embedding_model: Path | None = None
+
+
+def run_eval(options: EvalOptions) -> None:
+    """Evaluates and writes.
+
+    With a folder, `results.jsonl` keeps what was judged, so that a run that was stopped goes on where it was, and
+    `summary.json` and `report.html` are written at the end.
+
+    Raises:
+        AssayError: anything that was given cannot be used.
+    """
+    if options.threshold is not None and not 0 <= options.threshold <= 1:
+        raise InputError(f"--threshold should be within 0 and 1, got {options.threshold}")
+    rows = read_all(options.files, options.limit)
+    fitting = read_all(options.fit, options.limit)
+    guard = open_guard(options.policy, options.model)
+    identity = identity_of(guard)
+    path = None if options.out is None else options.out / "results.jsonl"
+    with ResultLog(path, identity) as log, progress_bar("judging", len(rows) + len(fitting)) as told:
+        results = evaluate(guard, rows, log, told)
+        fitted = evaluate(guard, fitting, log, told)
+    scored, notes = score_baselines(options, rows, results, fitting, fitted) if options.baselines else ([], [])
+    summary = summarise(
+        rows,
+        results,
+        identity,
+        threshold=options.threshold,
+        slice_keys=options.slices,
+        baselines=scored,
+        notes=notes,
+    )
+    _write(options, summary)
+
+
+def read_all(files: Sequence[Path], limit: int | None) -> list[Row]:
+    """The rows of all files, the first `limit` of each."""
+    rows: list[Row] = []
+    for file in files:
+        for index, row in enumerate(read_rows(file)):
+            if limit is not None and index >= limit:
+                break
+            rows.append(row)
+    return rows
+
+
+def identity_of(guard: "Guard") -> dict[str, str]:
+    """Names and digests of what judges."""
+    from assay._version import __version__
+
+    return {
+        "verifier": guard.verifier.name,
+        "verifier_digest": guard.verifier.digest,
+        "policy": guard.policy.name,
+        "policy_digest": guard.policy.digest,
+        "assay": __version__,
+    }
+
+
+@contextmanager
+def progress_bar(words: str, total: int) -> Iterator[Progress]:
+    """A bar on standard error where it is a terminal; elsewhere one line at every tenth."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(words, total=total)
+            yield lambda done: bar.advance(task, done)
+        return
+    seen = 0
+
+    def told(done: int) -> None:
+        nonlocal seen
+        before, seen = seen, seen + done
+        if total and before * 10 // total != seen * 10 // total:
+            write_text(f"assay: {words} {seen:,} of {total:,}\n", sys.stderr)
+
+    yield told
+
+
+# Baselines
+
+
+def score_baselines(
+    options: EvalOptions,
+    rows: Sequence[Row],
+    results: Sequence[Result],
+    fitting: Sequence[Row],
+    fitted: Sequence[Result],
+) -> tuple[list[baselines.Scored], list[str]]:
+    """What every baseline says of the rows, and notes on thresholds and on what was left out."""
+    everything = [*rows, *fitting]
+    judged = [*results, *fitted]
+    columns: dict[str, Sequence[float | None]] = {
+        baselines.OVERLAP: [baselines.token_overlap(row) for row in everything]
+    }
+    notes: list[str] = []
+    if options.embedding_model is None:
+        notes.append(f"{baselines.COSINE}: left out, no --embedding-model was given")
+    else:
+        columns[baselines.COSINE] = _cosines(options.embedding_model, everything)
+    for name in baselines.SIGNALS:
+        scores = baselines.signal_scores(name, judged)
+        if any(score is not None for score in scores):
+            columns[name] = scores
+        else:
+            notes.append(f"{name}: left out, the guard's results carry no signal of it (answers carry none)")
+    scored = [baselines.always_supported(len(rows))]
+    for name, column in columns.items():
+        threshold = _threshold(name, column[len(rows) :], fitting)
+        scored.append(baselines.decide(name, column[: len(rows)], threshold))
+        source = f"fitted on {len(fitting):,} rows of --fit" if fitting else "the shipped constant"
+        notes.append(f"{name}: flagged below {threshold:g}, {source}")
+    return scored, notes
+
+
+def _threshold(name: str, scores: Sequence[float | None], fitting: Sequence[Row]) -> float:
+    if not fitting:
+        return SHIPPED_THRESHOLDS[name]
+    usable = [
+        (score, row.wrong)
+        for score, row in zip(scores, fitting, strict=True)
+        if score is not None and row.label is not None
+    ]
+    return baselines.fit_threshold([score for score, _ in usable], [wrong for _, wrong in usable])
+
+
+def _cosines(folder: Path, rows: Sequence[Row]) -> list[float]:
+    from assay.batch.embedding import SentenceEmbedder
+
+    embedder = SentenceEmbedder(folder)
+    with progress_bar("embedding", len(rows)) as told:
+        return baselines.cosines(rows, embedder, told)
+
+
+# Writing
+
+
+def _write(options: EvalOptions, summary: Summary) -> None:
+    as_json = json.dumps(summary.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+    if options.out is not None:
+        write_file(options.out / "summary.json", as_json)
+        write_file(options.out / "report.html", eval_page(summary))
+    if options.format == "json":
+        write_text(as_json, sys.stdout)
+    elif options.format == "html":
+        write_text(eval_page(summary), sys.stdout)
+    else:
+        from assay.cli.eval_text import eval_text
+
+        write(eval_text(summary), sys.stdout)
+        if options.out is not None:
+            write_text(f"\nwritten: summary.json, report.html and results.jsonl in {options.out}\n", sys.stdout)
