@@ -1,0 +1,203 @@
+"""The line structure of a text: headings, list items, table rows, fenced code, quotes and paragraphs of prose.
+
+Structure comes before sentences because no sentence splitter that was measured reads list items, and because a
+line break says more than a full stop does. The blocks are ordered, disjoint, and hold every character that is not
+white space.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+WRAP = 60
+"""A line of at least so many characters is taken as wrapped: it goes on in the next one."""
+
+_LINE = re.compile(r"[^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]*(?:\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|\Z)")
+_FENCE = re.compile(r"[ \t]{0,8}(`{3,}|~{3,})")
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣▪◦●○–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[①-⑳])[ \t]+(?=\S)")
+_QUOTE = re.compile(r"[ \t]{0,3}>")
+_MARK = re.compile(r"[ \t]{0,3}(?:>[ \t]?)+")
+_CODE_SIGN = re.compile(r"[{}();=<>_$\\|`@\[\]]|--|::|->|&&")
+_PLAIN_WORD = re.compile(
+    r"\b(?:the|an?|of|is|are|was|were|has|have|gets?|for|to|in|by|with|and|per|will|must|may|can)\b", re.IGNORECASE
+)
+_ENDS = tuple(".!?:;。！？।۔։።؟…")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A consecutive part of the text with one role."""
+
+    start: int
+    end: int
+    kind: str
+    """prose, heading, list_item, table_row, code or quote."""
+    masked: str
+    """The block with its markers and line breaks replaced by blanks, one for one, so that offsets hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int
+    end: int
+    text: str
+
+    @property
+    def blank(self) -> bool:
+        return not self.text or self.text.isspace()
+
+
+def _lines(text: str) -> list[_Line]:
+    found = []
+    at = 0
+    while at < len(text):
+        match = _LINE.match(text, at)
+        end = match.end() if match is not None and match.end() > at else at + 1
+        found.append(_Line(at, end, text[at:end]))
+        at = end
+    return found
+
+
+def is_rule(line: str) -> bool:
+    """Whether the line is only the rule between a table's head and its rows."""
+    bare = line.strip()
+    return "|" in bare and "-" in bare and not set(bare) - set("|-: \t")
+
+
+def _is_row(lines: list[_Line], i: int) -> bool:
+    bare = lines[i].text.strip()
+    if "|" not in bare:
+        return False
+    if bare.startswith("|") and bare.count("|") >= 2:
+        return True
+    return i + 1 < len(lines) and is_rule(lines[i + 1].text)
+
+
+def _reads_as_prose(line: str) -> bool:
+    bare = line.strip()
+    if _CODE_SIGN.search(bare) or len(bare.split()) < 4:
+        return False
+    return bare[0].isupper() or bare.endswith((".", "!", "?")) or _PLAIN_WORD.search(bare) is not None
+
+
+def _blank_out(text: str, start: int, end: int, marks: list[tuple[int, int]]) -> str:
+    """The slice with the marked ranges and all line breaks turned to blanks."""
+    chars = list(text[start:end])
+    for a, b in marks:
+        for i in range(max(a, start), min(b, end)):
+            chars[i - start] = " "
+    return "".join(" " if c.isspace() else c for c in chars)
+
+
+class _Reader:
+    """Walks over the lines once and collects blocks."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = _lines(text)
+        self.at = 0
+
+    def block(self, first: int, last: int, kind: str, marks: list[tuple[int, int]] | None = None) -> Block:
+        """The block of the lines from first up to but without last."""
+        start, end = self.lines[first].start, self.lines[last - 1].end
+        return Block(start, end, kind, _blank_out(self.text, start, end, marks or []))
+
+    def code(self) -> Iterator[Block]:
+        """A fenced block. Lines in it that read as prose are prose: a fence must not hide a claim."""
+        opening = _FENCE.match(self.lines[self.at].text)
+        fence = opening.group(1) if opening is not None else "```"
+        last = self.at + 1
+        while last < len(self.lines) and not self.lines[last].text.strip().startswith(fence):
+            last += 1
+        last = min(last + 1, len(self.lines))
+        first = self.at
+        for i in range(self.at + 1, last):
+            if _reads_as_prose(self.lines[i].text):
+                if i > first:
+                    yield self.block(first, i, "code")
+                yield self.block(i, i + 1, "prose")
+                first = i + 1
+        if first < last:
+            yield self.block(first, last, "code")
+        self.at = last
+
+    def table(self) -> Iterator[Block]:
+        """Rows up to the first line without a bar; the rule under the head belongs to the head."""
+        while self.at < len(self.lines) and "|" in self.lines[self.at].text:
+            last = self.at + 1
+            if last < len(self.lines) and is_rule(self.lines[last].text):
+                last += 1
+            yield self.block(self.at, last, "table_row")
+            self.at = last
+
+    def starts_structure(self, i: int) -> bool:
+        """Whether the line opens something other than prose."""
+        line = self.lines[i].text
+        patterns = (_FENCE, _HEADING, _ITEM, _QUOTE)
+        return any(p.match(line) for p in patterns) or _is_row(self.lines, i)
+
+    def flows_on(self, i: int) -> bool:
+        """Whether line i goes on in line i + 1."""
+        if i + 1 >= len(self.lines) or self.lines[i + 1].blank or self.starts_structure(i + 1):
+            return False
+        here, following = self.lines[i].text.strip(), self.lines[i + 1].text.strip()
+        if len(here) >= WRAP and not here.endswith(":"):
+            return True
+        return following[0].islower() and not here.endswith(_ENDS)
+
+    def prose(self, kind: str, marks: list[tuple[int, int]]) -> Block:
+        """A paragraph, or a list item with the lines that it flows on to."""
+        first = self.at
+        while self.flows_on(self.at):
+            self.at += 1
+        self.at += 1
+        return self.block(first, self.at, kind, marks)
+
+    def quote(self) -> Block:
+        """Consecutive lines that begin with a quote mark."""
+        first = self.at
+        marks = []
+        while self.at < len(self.lines):
+            match = _MARK.match(self.lines[self.at].text)
+            if match is None:
+                break
+            start = self.lines[self.at].start
+            marks.append((start, start + match.end()))
+            self.at += 1
+            ended = self.lines[self.at - 1].text.strip().endswith(_ENDS)
+            if ended and self.at - first >= 1:
+                break
+        return self.block(first, self.at, "quote", marks)
+
+    def read(self) -> Iterator[Block]:
+        """All blocks in order."""
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if line.blank:
+                self.at += 1
+            elif _FENCE.match(line.text):
+                yield from self.code()
+            elif _HEADING.match(line.text):
+                self.at += 1
+                hashes = len(line.text) - len(line.text.lstrip(" \t#"))
+                yield self.block(self.at - 1, self.at, "heading", [(line.start, line.start + hashes)])
+            elif _is_row(self.lines, self.at):
+                yield from self.table()
+            elif _QUOTE.match(line.text):
+                yield self.quote()
+            elif (item := _ITEM.match(line.text)) is not None:
+                yield self.prose("list_item", [(line.start, line.start + item.end())])
+            else:
+                yield self.prose("prose", [])
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of the text in order; linear in its length.
+
+    >>> [(b.kind, text.strip()) for text in ["# Leave"] for b in blocks(text)]
+    [('heading', '# Leave')]
+    >>> [b.kind for b in blocks("Terms:\\n- one\\n- two\\n\\n> said")]
+    ['prose', 'list_item', 'list_item', 'quote']
+    """
+    return list(_Reader(text).read())

@@ -1,0 +1,311 @@
+"""Atomic claims by rules alone: each statement of a text once, as a sentence of its own, with the place it came from.
+
+The order of work for one sentence:
+
+1. its markup and citation markers are taken out (`cleaning`), its lead-in is set aside (`kinds`);
+2. a whole-sentence courtesy, question or abstention is kept as a statement that nobody can check;
+3. clauses, relative clauses, verb phrases, adjuncts and lists are parted (`clauses`, `phrases`), in that order;
+4. an opening pronoun is replaced where one safe antecedent stands in the sentence before (`pronouns`);
+5. kind, hedge and critical marks are read off the result.
+
+When in doubt nothing is parted: a wrong cut makes a false alarm, a missed one only makes a coarser finding.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from assay.schema.claim import ExtractedClaim, Span
+from assay.schema.verdict import ClaimKind
+from assay.text import kinds
+from assay.text.clauses import MAX_TOKENS, Piece, piece, split_clauses, split_relatives, split_verbs
+from assay.text.cleaning import Cleaned, clean
+from assay.text.critical import critical_reasons
+from assay.text.fragments import is_fragment
+from assay.text.hedging import hedge_score
+from assay.text.phrases import split_adjuncts, split_lists, split_measures
+from assay.text.pronouns import antecedent, opens_with_pronoun, subject
+from assay.text.sentences import Sentence, split_sentences
+from assay.text.tables import Row, read_row
+from assay.text.tokens import Token, render, tokenise
+
+__all__ = ["RuleClaimExtractor", "is_fragment", "split_statement"]
+
+_STAGES = (split_clauses, split_relatives, split_verbs, split_relatives, split_adjuncts, split_lists, split_measures)
+_ENDS = frozenset(".!?")
+_YES_NO = re.compile(r"(?:yes|no|true|false)[.!]*", re.IGNORECASE)
+_ITEM_LIMIT = 400
+"""Characters of an introducing line that are carried to its items."""
+_NUMBERED = re.compile(
+    r"^[ \t#*_>]*(?:\d{1,3}(?:\.\d{1,3})*[.)]?|(?:step|part|chapter|section)\s\d{1,3}[.:)]?)\s+", re.IGNORECASE
+)
+
+
+def split_statement(text: str) -> list[Piece]:
+    """The atomic statements of one clean sentence; the whole of it where nothing can safely be parted.
+
+    >>> [render(p.tokens) for p in split_statement("Acme was founded in 1990 and employs 40 people.")]
+    ['Acme was founded in 1990', 'Acme employs 40 people']
+    """
+    tokens = tokenise(text)
+    while tokens and tokens[-1].tag in _ENDS:
+        tokens.pop()
+    if not tokens:
+        return []
+    pieces = [piece(tokens, tokens)]
+    if len(tokens) > MAX_TOKENS:
+        return pieces
+    for stage in _STAGES:
+        pieces = [p for given in pieces for p in stage(given)]
+    return pieces
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What one sentence leaves for the next ones of the same text."""
+
+    previous: list[Token] = field(default_factory=list)
+    subject: list[Token] = field(default_factory=list)
+    intro: str = ""
+    header: Row | None = None
+    block: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One statement in the making: offsets are those of the whole text."""
+
+    text: str
+    start: int
+    end: int
+    kind: ClaimKind
+    checkable: bool
+    value: str = ""
+    """The part that can be wrong, where that is not the whole text: a table row's cell without its column names."""
+
+
+def _sentence_case(text: str, ended: bool) -> str:
+    first = text[:1].upper() if text[:1].islower() and not re.match(r"\w*[A-Z\d_]|https?:|www\.", text) else text[:1]
+    return first + text[1:] + ("." if ended and text[-1:] not in ".!?:" else "")
+
+
+class RuleClaimExtractor:
+    """Finds atomic claims by word lists and rules, for English; other languages come out sentence by sentence."""
+
+    @property
+    def name(self) -> str:
+        """Name and version of the rules."""
+        return "rules-1"
+
+    def extract(self, text: str, question: str | None = None) -> list[ExtractedClaim]:
+        """All statements of the text in reading order, checkable or not; spans slice back to the text.
+
+        Every letter and digit of the text lies in the sentence span of some statement. With a question, an answer
+        that is only a phrase (`4 weeks`, `Yes`) is a claim that can be checked.
+
+        >>> [c.text for c in RuleClaimExtractor().extract("Acme makes oars and employs 40 people. Thanks!")]
+        ['Acme makes oars.', 'Acme employs 40 people.', 'Thanks!']
+        """
+        memory = _Memory()
+        answer = question is not None and bool(question.strip()) and is_fragment(text)
+        out: list[ExtractedClaim] = []
+        sentences = [s for s in split_sentences(text) if any(c.isalnum() for c in text[s.start : s.end])]
+        for index, sentence in enumerate(sentences):
+            following = sentences[index + 1] if index + 1 < len(sentences) else None
+            for found in _read(text, sentence, following, memory):
+                checkable, kind = found.checkable, found.kind
+                if answer and kind is ClaimKind.META and _YES_NO.fullmatch(found.text.strip()):
+                    checkable, kind = True, ClaimKind.FACTUAL
+                out.append(_claim(text, sentence, index, found, checkable, kind))
+            memory.block = sentence.block
+        return out
+
+
+def _claim(
+    text: str, sentence: Sentence, index: int, found: _Found, checkable: bool, kind: ClaimKind
+) -> ExtractedClaim:
+    return ExtractedClaim(
+        text=found.text,
+        span=Span(start=found.start, end=found.end),
+        sentence=Span(start=sentence.start, end=sentence.end),
+        kind=kind,
+        checkable=checkable,
+        critical=critical_reasons(found.value or found.text, text[found.start : found.end]),
+        hedge=hedge_score(found.text),
+        sentence_index=index,
+    )
+
+
+def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Memory) -> list[_Found]:
+    """The statements of one sentence."""
+    raw = text[sentence.start : sentence.end]
+    if sentence.block != "table_row":
+        memory.header = None
+    if sentence.block == "code":
+        return [_Found(raw, sentence.start, sentence.end, ClaimKind.PROCEDURAL, checkable=False)]
+    if sentence.block == "table_row":
+        return _read_row(raw, sentence, memory)
+    cleaned = clean(raw)
+    if not any(c.isalnum() for c in cleaned.text):
+        return [_Found(raw, sentence.start, sentence.end, ClaimKind.META, checkable=False)]
+    if sentence.block == "heading" or _bold_line(raw):
+        memory.intro, memory.subject, memory.previous = "", [], []
+        return [_heading(raw, cleaned, sentence)]
+    introduces = cleaned.text.endswith((":", "：")) and following is not None
+    if introduces and following is not None and following.block in {"list_item", "table_row", "code", "quote"}:
+        memory.intro = cleaned.text[:-1].strip() if following.block == "list_item" else ""
+        if sentence.block != "list_item":
+            return [_Found(cleaned.text, sentence.start, sentence.end, _intro_kind(cleaned.text), checkable=False)]
+    elif sentence.block != "list_item":
+        memory.intro = ""
+    if sentence.block == "list_item" and memory.intro and not introduces:
+        joined = _item(cleaned, sentence, memory.intro)
+        if joined is not None:
+            return [joined]
+    return _read_prose(raw, cleaned, sentence, memory)
+
+
+def _intro_kind(text: str) -> ClaimKind:
+    return ClaimKind.ABSTENTION if kinds.is_abstention(text[:-1]) else ClaimKind.META
+
+
+def _bold_line(raw: str) -> bool:
+    bare = raw.strip()
+    return re.fullmatch(r"(\*\*|__)[^*_\n]{1,120}\1:?", bare) is not None and bare[-3:-2] not in _ENDS
+
+
+def _heading(raw: str, cleaned: Cleaned, sentence: Sentence) -> _Found:
+    """A heading is checkable where it says something: a verb, a number, a value behind a colon."""
+    words = _NUMBERED.sub("", cleaned.text)
+    says = not is_fragment(words) or any(c.isdigit() for c in words)
+    meta = kinds.is_meta(words) or kinds.is_question(words)
+    checkable = says and not meta and any(c.isalnum() for c in words)
+    kind = kinds.statement_kind(cleaned.text) if checkable else ClaimKind.META
+    return _Found(cleaned.text or raw, sentence.start, sentence.end, kind, checkable)
+
+
+def _item(cleaned: Cleaned, sentence: Sentence, intro: str) -> _Found | None:
+    """A list item that is no sentence, joined to the line that introduces it; none where it stands for itself."""
+    item = cleaned.text.rstrip(";,")
+    if not is_fragment(item) or len(intro) > _ITEM_LIMIT or ":" in item:
+        return None
+    if kinds.is_abstention(item) or kinds.is_abstention(intro):
+        return None
+    words = tokenise(intro)
+    last = words[-1]
+    open_verb = last.tag in {"AUX", "V", "VN", "PREP"} or (last.tag == "VA" and words[0].tag in {"DET", "PRON"})
+    bare_intro = kinds.is_meta(intro + ":")
+    if bare_intro:
+        joined = item
+    elif last.low == "following":
+        joined = render([t for t in words[:-1] if t is not words[-2] or t.low != "the"]) + " " + _lower_first(item)
+    elif open_verb:
+        joined = f"{intro} {_lower_first(item)}"
+    else:
+        joined = f"{intro}: {item}"
+    kind = kinds.statement_kind(joined)
+    return _Found(_sentence_case(joined, ended=True), sentence.start, sentence.end, kind, checkable=True)
+
+
+def _lower_first(item: str) -> str:
+    word = item.split(" ", 1)[0]
+    plain = len(word) > 1 and word[0].isupper() and word[1:].islower()
+    common = tokenise(word)[0].tag != "NAME" or (
+        len(item.split(" ", 2)) > 1 and not item.split(" ", 2)[1][:1].isupper()
+    )
+    return item[0].lower() + item[1:] if plain and common else item
+
+
+def _read_row(raw: str, sentence: Sentence, memory: _Memory) -> list[_Found]:
+    """A table row as `Column: value` statements, each with the row's first cell; the head itself is no claim."""
+    row = read_row(raw)
+    if memory.header is None:
+        memory.header = row
+        if row.is_head or memory.block != "table_row":
+            head = row.is_head
+            plain = "; ".join(c for c in row.cells if c) or raw
+            kind = ClaimKind.META if head else ClaimKind.FACTUAL
+            return [_Found(plain, sentence.start, sentence.end, kind, checkable=not head)]
+    found = []
+    names = memory.header.cells if memory.header.is_head else ()
+    key = _named(names, 0, row.cells[0]) if row.cells else ""
+    for i, cell in enumerate(row.cells):
+        if (i == 0 and sum(bool(c) for c in row.cells) > 1) or not any(c.isalnum() for c in cell):
+            continue
+        value = _named(names, i, cell)
+        a, b = row.spans[i]
+        statement = f"{key}; {value}" if i and key else value
+        found.append(_Found(statement, sentence.start + a, sentence.start + b, ClaimKind.FACTUAL, True, cell))
+    if found:
+        return found
+    return [_Found(raw.strip(), sentence.start, sentence.end, ClaimKind.META, checkable=False)]
+
+
+def _named(names: tuple[str, ...], i: int, cell: str) -> str:
+    return f"{names[i]}: {cell}" if i < len(names) and names[i] and cell else cell
+
+
+def _read_prose(raw: str, cleaned: Cleaned, sentence: Sentence, memory: _Memory) -> list[_Found]:
+    """The statements of one sentence of prose."""
+    text = cleaned.text
+    whole = (sentence.start, sentence.end)
+    lead = kinds.strip_lead_in(text)
+    body = text[lead:]
+    if kinds.is_abstention(text) or kinds.is_abstention(body):
+        return [_Found(text, *whole, ClaimKind.ABSTENTION, checkable=False)]
+    if kinds.is_meta(text) or kinds.is_meta(body):
+        return [_Found(text, *whole, ClaimKind.META, checkable=False)]
+    turn = kinds.abstention_turn(body)
+    out: list[_Found] = []
+    begin = 0
+    if turn > 0 and any(c.isalnum() for c in body[turn:]):
+        a, b = cleaned.source_span(0, lead + turn, len(raw))
+        b = len(raw[:b].rstrip())
+        said = text[: lead + turn].strip()
+        out.append(_Found(said, whole[0] + a, whole[0] + b, ClaimKind.ABSTENTION, checkable=False))
+        lead, begin = lead + turn, lead + turn
+        body = text[lead:]
+    if kinds.is_opinion(body, critical_reasons(body, raw)):
+        return [*out, _Found(body, *whole, ClaimKind.UNCERTAIN, checkable=False)]
+    return out + _statements(raw, cleaned, (begin, lead), sentence, memory)
+
+
+def _statements(
+    raw: str, cleaned: Cleaned, place: tuple[int, int], sentence: Sentence, memory: _Memory
+) -> list[_Found]:
+    """The atomic statements from `begin` on, of which the part up to `lead` is only a lead-in."""
+    begin, lead = place
+    body = cleaned.text[lead:]
+    kind = kinds.statement_kind(cleaned.text)
+    imperative = kind is ClaimKind.PROCEDURAL and not critical_commitment(body)
+    tokens = tokenise(body)
+    pieces = [piece(tokens, tokens)] if imperative else split_statement(body)
+    ended = cleaned.text.endswith((".", "!"))
+    if len(pieces) == 1:
+        ended = False
+    resolved = _antecedent(pieces, memory) if pieces else []
+    out = []
+    for number, part in enumerate(pieces):
+        words = list(part.tokens)
+        if resolved and opens_with_pronoun(words) == opens_with_pronoun(pieces[0].tokens) != "":
+            words = [*resolved, *words[1:]]
+        changed = len(pieces) > 1 or words != list(part.tokens)
+        said = render(words) if changed else body
+        first = lead + part.start if number else begin
+        a, b = cleaned.source_span(first, lead + part.end, len(raw))
+        b = len(raw) if number == len(pieces) - 1 else len(raw[:b].rstrip())
+        finished = _sentence_case(said, ended or (changed and cleaned.text[-1] in ".!"))
+        own_kind = kinds.statement_kind(said) if changed and kind is ClaimKind.UNCERTAIN else kind
+        out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, checkable=True))
+    memory.previous = tokens
+    memory.subject = resolved or subject(tokens)
+    return out
+
+
+def critical_commitment(text: str) -> bool:
+    """Whether the statement commits to an act, and so is procedural without being an instruction."""
+    return "commitment" in critical_reasons(text, text)
+
+
+def _antecedent(pieces: list[Piece], memory: _Memory) -> list[Token]:
+    pronoun = opens_with_pronoun(pieces[0].tokens)
+    return antecedent(memory.previous, memory.subject, pronoun) if pronoun and memory.previous else []

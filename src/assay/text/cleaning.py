@@ -1,0 +1,87 @@
+# ruff: noqa: E501 one alternative of a pattern a line
+"""A sentence without its markup and citation markers, and where each remaining character stood."""
+
+import re
+from dataclasses import dataclass
+
+_LINK = re.compile(r"!?\[([^\[\]\n]{1,400})\]\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,200}\")?\)")
+_DROPPED = (
+    re.compile(r"\[\^?[\w.:#/†\-–]{1,60}\](?!\()"),
+    re.compile(r"\[\^?(?:[\w.\-]{1,30}[,;–\-] ?){1,9}[\w.\-]{1,30}\](?!\()"),
+    re.compile(
+        r"\[(?:source|src|doc|document|ref|reference|cit|citation|note|see|passage|context|chunk|id)s?\b[^\[\]\n]{0,80}\]",
+        re.IGNORECASE,
+    ),
+    re.compile(r"【[^【】\n]{1,80}】"),
+    re.compile(r"\((?:source|sources|ref|cited in|citation)\b[^()\n]{0,80}\)", re.IGNORECASE),
+    re.compile(r"(?<=[\w%])\s?\(\d{1,2}\)(?=\s*(?:[.,;:!?]|$))"),
+    re.compile(r"(?<=[\w.,;:!?\"')])[⁰¹²³⁴-⁹]+(?![\w/])"),
+    re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}(?:\s[^<>]{0,200})?/?>"),
+    re.compile(r"(?<!\w)\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?!\w)|\*\*|~~|`+"),
+    re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?!\w)|(?<!\S)__(?=\S)"),
+)
+_LEAD = re.compile(
+    r"(?:[ \t]{0,3}>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|(?:[-*+•‣▪◦●○–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[①-⑳])[ \t]+)?(?:\[[ xX]\][ \t]+)?"
+)
+_QUOTE_MARK = re.compile(r"(?<=[\n\r])[ \t]{0,3}>[ \t]?")
+_UNIT_BEFORE = re.compile(r"(?:^|[\s\d(/])(?:[kcmdµn]?m|in|ft|yd|mi|km|s)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """Clean text, with the offset in the source of each of its characters."""
+
+    text: str
+    offsets: tuple[int, ...]
+
+    def source_span(self, start: int, end: int, limit: int) -> tuple[int, int]:
+        """The range of the source that the clean range came from, markers right behind it included."""
+        first = self.offsets[start]
+        if end < len(self.offsets):
+            return first, max(self.offsets[end], self.offsets[end - 1] + 1)
+        return first, limit
+
+
+def _kept(raw: str) -> bytearray:
+    keep = bytearray(b"\x01") * len(raw)
+    lead = _LEAD.match(raw)
+    if lead is not None and lead.end() < len(raw):
+        keep[: lead.end()] = bytes(lead.end())
+    for link in _LINK.finditer(raw):
+        a, b = link.span(1)
+        keep[link.start() : a] = bytes(a - link.start())
+        keep[b : link.end()] = bytes(link.end() - b)
+    for pattern in (*_DROPPED, _QUOTE_MARK):
+        for match in pattern.finditer(raw):
+            power = match.group()[0] in "²³" and _UNIT_BEFORE.search(raw[max(0, match.start() - 4) : match.start()])
+            if not power:
+                keep[match.start() : match.end()] = bytes(match.end() - match.start())
+    return keep
+
+
+def clean(raw: str) -> Cleaned:
+    """The raw sentence without list marks, emphasis, links' addresses, tags and citation markers; blanks made single.
+
+    >>> clean("- **Leave** is [paid](https://example.org) [hr-2].").text
+    'Leave is paid.'
+    """
+    keep = _kept(raw)
+    chars: list[str] = []
+    offsets: list[int] = []
+    for i, char in enumerate(raw):
+        if not keep[i]:
+            continue
+        if char.isspace():
+            if chars and chars[-1] != " ":
+                chars.append(" ")
+                offsets.append(i)
+            continue
+        if char in ".,;:!?" and chars and chars[-1] == " ":
+            chars.pop()
+            offsets.pop()
+        chars.append(char)
+        offsets.append(i)
+    while chars and chars[-1] == " ":
+        chars.pop()
+        offsets.pop()
+    return Cleaned("".join(chars), tuple(offsets))

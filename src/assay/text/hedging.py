@@ -1,0 +1,78 @@
+"""How much a text holds back: a graded signal from phrases that weaken a statement.
+
+The phrases of seed 001 are all here; each has a weight by how much it takes back. `approximately 5` is still a claim
+of about five; `I think` or `might` leaves open whether it is so at all.
+"""
+
+import re
+from dataclasses import dataclass
+
+STRONG = 0.5
+"""From this score on a statement is called uncertain."""
+
+WEIGHTS: dict[str, float] = {
+    "i'm not sure": 0.9, "i am not sure": 0.9, "not certain": 0.8, "i'm not certain": 0.9, "hard to say": 0.8,
+    "i guess": 0.8, "i think": 0.6, "i believe": 0.6, "i suspect": 0.7, "i assume": 0.7, "i suppose": 0.7,
+    "i feel": 0.6, "in my opinion": 0.7, "in my view": 0.7, "as far as i know": 0.6, "to my knowledge": 0.6,
+    "if i recall": 0.7, "if i remember": 0.7, "may or may not": 0.9, "it is unclear": 0.7, "it's unclear": 0.7,
+    "it's possible": 0.6, "it is possible": 0.6, "possibly": 0.55, "perhaps": 0.6, "maybe": 0.65, "might": 0.55,
+    "may be": 0.45, "could be": 0.45, "probably": 0.5, "presumably": 0.5, "likely": 0.4, "unlikely": 0.4,
+    "it seems": 0.5, "seems to": 0.4, "seems": 0.35, "it appears": 0.45, "appears to": 0.35, "apparently": 0.45,
+    "supposedly": 0.5, "allegedly": 0.45, "reportedly": 0.35, "suggests": 0.2, "tends to": 0.2, "potentially": 0.45,
+    "conceivably": 0.6, "in theory": 0.4, "usually": 0.15, "generally": 0.15, "typically": 0.15, "often": 0.1,
+    "sometimes": 0.15, "approximately": 0.1, "roughly": 0.12, "around": 0.08, "about": 0.08, "nearly": 0.08,
+    "almost": 0.08, "more or less": 0.2, "somewhat": 0.2, "kind of": 0.3, "sort of": 0.3, "an estimated": 0.12,
+}  # fmt: skip
+"""Weight of each phrase in (0, 1]: the share of a flat assertion that it takes back. Set by judgement, not fitted."""
+
+_NEEDS_NUMBER = frozenset({"around", "about", "nearly", "almost"})
+_PHRASES = re.compile(
+    r"(?<![\w'])(?:" + "|".join(re.escape(p) for p in sorted(WEIGHTS, key=len, reverse=True)) + r")(?!\w)",
+    re.IGNORECASE,
+)
+_NUMBER_NEXT = re.compile(
+    r"\s+(?:[$€£]?\d|half|a |an |one|two|three|four|five|six|seven|eight|nine|ten|all|every)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hedge:
+    """One weakening phrase: where it stands and how much it takes back."""
+
+    start: int
+    end: int
+    phrase: str
+    """The phrase in lower case."""
+    weight: float
+    """In (0, 1]."""
+
+
+def hedges(text: str) -> list[Hedge]:
+    """The weakening phrases of the text in order, none inside another.
+
+    >>> [(h.phrase, h.weight) for h in hedges("I think it might be about 5.")]
+    [('i think', 0.6), ('might', 0.55), ('about', 0.08)]
+    """
+    plain = text.replace("’", "'")
+    found = []
+    for match in _PHRASES.finditer(plain):
+        phrase = match.group().lower()
+        if len(phrase) > 40 or (phrase in _NEEDS_NUMBER and _NUMBER_NEXT.match(plain, match.end()) is None):
+            continue
+        if phrase in WEIGHTS:
+            found.append(Hedge(match.start(), match.end(), phrase, WEIGHTS[phrase]))
+    return found
+
+
+def hedge_score(text: str) -> float:
+    """How much the wording holds back, in [0, 1]: `1 - product of (1 - weight)` over the phrases found.
+
+    The noisy-or of the weights: 0 without a hedge, more with every further one, never above 1.
+
+    >>> hedge_score("It is 5."), round(hedge_score("I think it might be 5."), 2)
+    (0.0, 0.82)
+    """
+    flat = 1.0
+    for hedge in hedges(text):
+        flat *= 1.0 - hedge.weight
+    return round(1.0 - flat, 6)

@@ -1,0 +1,184 @@
+# ruff: noqa: E501 one alternative of a pattern a line
+"""What sort of statement a sentence is, and what of it is only a lead-in.
+
+A sentence is called meta, abstention or opinion only where the whole of it is one: words that would let a claim
+travel inside a courtesy go to the check.
+"""
+
+import re
+
+from assay.schema.verdict import ClaimKind
+from assay.text.critical import has_commitment
+from assay.text.hedging import STRONG, hedge_score
+from assay.text.tokens import tokenise
+
+_SOURCE = (
+    r"(?:(?:the|this|these|those|your|our|my|provided|given|available|retrieved|supplied|above|following|attached|"
+    r"cited|search|source|reference|official|information|data|evidence|context|contexts|passages?|documents?|sources?|"
+    r"texts?|articles?|excerpts?|results?|materials?|records?|files?|knowledge|base|policy|handbook|in|of|and|from|"
+    r"you|i|have|has|shared|company|internal|documentation|snippets?|above)[ ,]+){1,10}?"
+)
+_LEAD_IN = re.compile(
+    rf"(?:based (?:up)?on|according to|as (?:stated|described|noted|mentioned|per|outlined) (?:in|by)|as per|per|from|"
+    rf"in|looking at|drawing on|given)\s+{_SOURCE}(?<=,)\s?"
+    rf"|(?:according to|based on|as stated in|per|as per)\s(?:\[[^\[\]]{{1,40}}\]|(?:source|document|passage|section|page)\s[\w.\-]{{1,20}}),\s"
+    r"|(?:the|these|this)\s(?:provided |given |retrieved )?(?:passages?|documents?|sources?|context|text|articles?|excerpts?|evidence)"
+    r"\s(?:clearly |also |explicitly )?(?:states?|says?|shows?|indicates?|mentions?|confirms?|notes?)\sthat\s"
+    r"|(?:here|below)(?:['’]s| is| are)\s[^:;.\d]{1,80}:\s"
+    r"|(?:did you know|please note|note|it is worth noting|it should be noted|it's worth noting|keep in mind|remember|"
+    r"it is important to note|importantly)(?:,\s|:\s| that\s)"
+    r"|(?:sure|certainly|of course|great question|good question|yes|no|hello|hi|thanks|thank you|absolutely|okay|ok|"
+    r"well|actually|in short|in summary|to summarize|in conclusion|overall|in fact)(?:[!,:—]| -)\s"
+    r"|(?:however|moreover|furthermore|additionally|in addition|also|besides|meanwhile|finally|similarly|likewise|"
+    r"therefore|thus|hence|consequently|as a result|accordingly|so|for example|for instance|specifically|notably|"
+    r"in particular|in other words|that is|then|next),\s",
+    re.IGNORECASE,
+)
+_META = re.compile(
+    r"(?:hello|hi|hey|greetings|good (?:morning|afternoon|evening|day)|dear)\b(?:[ ,]+[\w.\-]+){0,4}[!.,]*"
+    r"|(?:many )?(?:thanks|thank you)(?:[ ,]+(?:so much|very much|for (?:your|the|asking|reaching|sharing)\b[^.;:,]{0,60}))?[!.]*"
+    r"|you(?:'|’| a)re (?:very )?welcome[!.]*|(?:sure|certainly|of course|absolutely|great question|good question|okay|ok|yes|no|understood|got it|no problem)[!.]*"
+    r"|(?:i )?hope (?:this|that|it) helps[^,;:.]{0,40}[!.]*"
+    r"|(?:please )?(?:let me know|feel free to (?:ask|reach out|contact me)|don['’]t hesitate to)\b[^;:.]{0,160}[!.]*"
+    r"|(?:i am|i['’]m|i['’]d be|i would be|we are|we['’]d be) (?:happy|glad|here|sorry|pleased)\b[^;:.,\d]{0,100}[!.]*"
+    r"|(?:sorry|apologies|my apologies|i apologi[sz]e)\b[^;:.,\d]{0,80}[!.]*"
+    r"|(?:here|below|the following|this)(?:['’]s| is| are)\b[^.;!?]{0,160}:"
+    r"|(?:here (?:is|are)|here['’]s|below (?:is|are)) (?:a|an|the|my|your)\b[^;:.,\d]{0,80}[.]"
+    r"|based on (?:the|your|these|this)\b[^.;!?\d]{0,80}:"
+    r"|(?:let me|i will now|i['’]ll now|let['’]s) (?:explain|summari[sz]e|answer|start|begin|break|walk|look|help)\b[^;,\d]{0,100}[.:!]*"
+    r"|as an ai\b[^;,.\d]{0,60}[.!]*|(?:in summary|in conclusion|to summarize|to conclude|note|answer|summary|response|sources?|references?|citations?|conclusion|overview)\s?[:.]?"
+    r"|good luck[!.]*|have a (?:great|nice|good)[^;:.,\d]{0,30}[!.]*|(?:best|kind|warm) regards[,.]?|best[,.]|cheers[!,.]*|sincerely,?",
+    re.IGNORECASE,
+)
+_SOURCES_NOUN = (
+    r"(?:documents?|passages?|sources?|context|contexts|texts?|articles?|evidence|excerpts?|materials?|information|"
+    r"records?|policy|handbook|data|files?|results?|documentation|knowledge base|snippets?|answer|question)"
+)
+_ABSTENTION = re.compile(
+    r"(?:unfortunately,? |sorry,? (?:but )?|i(?:'|’| a)m (?:sorry|afraid),? (?:but )?(?:that )?|regrettably,? |based on [^,]{1,60}, |however,? )?"
+    r"(?:i (?:really |simply |just )?(?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|can not|did not|didn['’]t|was(?: not|n['’]t) able to|am(?: not)? (?:un)?able to|was unable to|['’]m (?:not able|unable) to|have no|lack)\s"
+    r"(?:know|find|found|see|locate|answer|determine|provide|confirm|verify|have|tell|say|access|identify|information|way|any|enough|sufficient|data|knowledge|the)\b[^;]{0,300}"
+    r"|i(?: am|['’]m) (?:not sure|unsure|not certain|uncertain)\b[^;,]{0,120}"
+    rf"|(?:the|these|this|your|none of the|no)\s(?:[\w\-]+\s){{0,3}}{_SOURCES_NOUN}(?:\s(?:provided|above|given|available|supplied|retrieved|i have|you shared|you provided)){{0,2}}\s"
+    r"(?:(?:do|does|did)(?: not|n['’]t)\s(?:\w+ )?(?:mention|say|state|specify|contain|include|provide|address|cover|discuss|give|indicate|answer|explain|describe|offer|list|tell|have|show|reveal)"
+    r"|(?:is|are|was|were) (?:not |un|in)(?:available|sufficient|enough|silent|clear|mentioned|provided|specified|given|found|stated)|(?:is|are) silent|lacks?|mentions?|contains?|addresses)\b[^;]{0,300}"
+    r"|there (?:is|was|are|were) (?:not enough|insufficient|no(?:t any)?) (?:\w+ ){0,2}(?:information|evidence|mention|data|details?|indication|answer|context|documents?|references?|passages?)\b[^;]{0,300}"
+    r"|(?:this|that|the|your) question (?:cannot|can not|could not|can['’]t|couldn['’]t) be (?:fully |completely )?answered\b[^;]{0,200}"
+    r"|(?:not enough|insufficient|no relevant) (?:information|evidence|data|context|documents?)\b[^;,]{0,120}"
+    r"|(?:it is|this is|that is|it['’]s) (?:not (?:mentioned|stated|specified|known|clear)|unknown|unclear) (?:in|from|whether|what|who|when|where|how|why|if|based)\b[^;,]{0,200}"
+    r"|(?:n/a|unknown|not (?:specified|mentioned|available|stated|provided|found)))"
+    r"[.!]*",
+    re.IGNORECASE,
+)
+_TURN = re.compile(
+    r"(?:,\s*|;\s*|\.\s*|\s+[—–-]\s+)(?:but|however|though|although|yet|and|so|because|since)\s+|,\s*(?:except|only)\s+",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"(?:and |but |so |or )?(?:who|whom|whose|what|when|where|why|which|how|is|are|was|were|do|does|did|can|could|would|"
+    r"will|shall|should|may|might|has|have|had|am|isn['’]t|aren['’]t|don['’]t|doesn['’]t|didn['’]t|any|anything|need|want)\b",
+    re.IGNORECASE,
+)
+_INFERENCE = re.compile(
+    r"\b(?:therefore|thus|hence|consequently|as a result|accordingly|it follows|which means|this means|that means|"
+    r"meaning that|implies|imply|implying|which suggests|this suggests|indicates that|doubled|tripled|quadrupled|halved|"
+    r"in conclusion|can be concluded|we can infer|we can conclude|so that|in total|altogether|combined total|on average|"
+    r"\w+ times (?:more|as|larger|higher|the))\b|^so,?\s",
+    re.IGNORECASE,
+)
+_IMPERATIVE = re.compile(
+    r"(?:please |then |next,? |first,? |finally,? |to \w+[^,]{0,60}, |if [^,]{1,100}, |step \d+:? ?)?"
+    r"(?:do not|don['’]t|never|always|make sure|click|open|go|enter|press|type|fill|use|add|remove|delete|install|run|set|"
+    r"turn|create|download|upload|save|restart|check|verify|contact|call|email|ask|visit|log|sign|submit|send|wait|mix|"
+    r"stir|heat|pour|choose|confirm|copy|paste|edit|keep|read|review|select|start|stop|take|update|write|ensure|configure|"
+    r"navigate|follow|connect|apply|see|refer|note|repeat|provide|attach|complete|bring|avoid|consider|try|insert|replace)\b",
+    re.IGNORECASE,
+)
+_OPINION = re.compile(
+    r"\b(?:i (?:think|believe|feel|guess|suppose|suspect|like|love|prefer|hope|wish|find|recommend|suggest|would (?:say|recommend|suggest))|in my (?:opinion|view)|"
+    r"personally|if you ask me)\b",
+    re.IGNORECASE,
+)
+
+
+def strip_lead_in(text: str) -> int:
+    """How many characters of the sentence are only a lead-in: courtesies, discourse words, `Based on the passages,`.
+
+    >>> text = "Based on the provided passages, the fee is $5."
+    >>> text[strip_lead_in(text):]
+    'the fee is $5.'
+    """
+    at = 0
+    for _ in range(4):
+        match = _LEAD_IN.match(text, at)
+        if match is None or not any(c.isalnum() for c in text[match.end() :]):
+            break
+        at = match.end()
+    return at
+
+
+def is_question(text: str) -> bool:
+    """Whether the sentence asks. A statement with a question mark behind it is still a statement.
+
+    >>> is_question("Is it 5?"), is_question("Partners get 9 weeks?")
+    (True, False)
+    """
+    bare = text.rstrip(" \"'”’)*_")
+    return bare.endswith(("?", "？", "؟")) and (_QUESTION.match(bare) is not None or not bare.isascii())
+
+
+def is_meta(text: str) -> bool:
+    """Whether the whole sentence speaks of the conversation: a greeting, thanks, an offer, an introduction, a question.
+
+    >>> is_meta("Let me know if you have questions."), is_meta("Here is a fact: it costs $5.")
+    (True, False)
+    """
+    if is_question(text):
+        return True
+    return _META.fullmatch(text.strip()) is not None and _TURN.search(text) is None
+
+
+def is_abstention(text: str) -> bool:
+    """Whether the whole sentence says that there is no answer, with no `but` that brings one after all.
+
+    >>> is_abstention("The documents do not mention a fee."), is_abstention("I don't know, but it costs $5.")
+    (True, False)
+    """
+    match = _ABSTENTION.fullmatch(text.strip())
+    if match is None:
+        return False
+    return (
+        _TURN.search(text) is None
+        or re.match(r"(?:sorry|i(?:'|’| a)m (?:sorry|afraid)),? but", text.strip(), re.IGNORECASE) is not None
+    )
+
+
+def abstention_turn(text: str) -> int:
+    """Where a sentence that begins as an abstention turns to a claim (`I don't know, but ...`); -1 where it does not."""
+    for turn in _TURN.finditer(text):
+        if is_abstention(text[: turn.start()]):
+            return turn.end()
+    return -1
+
+
+def is_opinion(text: str, reasons: tuple[str, ...]) -> bool:
+    """Whether the sentence is pure opinion: it says that it is, and states nothing critical."""
+    return _OPINION.search(text) is not None and not reasons
+
+
+def statement_kind(text: str) -> ClaimKind:
+    """The kind of a sentence that states something.
+
+    >>> statement_kind("Thus revenue tripled.").value, statement_kind("Click Save.").value
+    ('inferential', 'procedural')
+    """
+    if has_commitment(text):
+        return ClaimKind.PROCEDURAL
+    if hedge_score(text) >= STRONG:
+        return ClaimKind.UNCERTAIN
+    if _INFERENCE.search(text):
+        return ClaimKind.INFERENTIAL
+    order = _IMPERATIVE.match(text)
+    if order is not None and not any(t.tag in {"AUX", "V"} for t in tokenise(text[order.end() : order.end() + 40])[:4]):
+        return ClaimKind.PROCEDURAL
+    return ClaimKind.FACTUAL

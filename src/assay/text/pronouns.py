@@ -1,0 +1,82 @@
+# ruff: noqa: SIM905 word lists read better as running text
+"""A pronoun at the start of a sentence, replaced where there is exactly one safe antecedent."""
+
+from collections.abc import Sequence
+
+from assay.text import verbs
+from assay.text.clauses import find_verb, subject_of
+from assay.text.tokens import Token, word
+
+_EXPLETIVE = frozenset(
+    "seems appears turns takes took rains rained follows depends happens important possible necessary worth clear "
+    "likely unclear true estimated believed said known recommended noted".split()
+)
+_PLACE_PREPOSITIONS = frozenset({"in", "at", "of", "from", "near", "for", "to", "with", "on"})
+_MAX_SUBJECT = 8
+_MAX_NAME = 5
+
+
+def subject(tokens: Sequence[Token]) -> list[Token]:
+    """The subject of a statement that a pronoun may stand for; empty where it has none that is plain."""
+    verb = find_verb(tokens)
+    if verb < 1:
+        return []
+    found = subject_of(tokens, verb)
+    while found and found[0].tag == "PREP":  # `In 2002, Acme bought`: the subject stands behind the comma
+        comma = next((i for i, t in enumerate(found) if t.tag == ","), -1)
+        if comma < 0:
+            return []
+        found = found[comma + 1 :]
+    plain = all(t.tag in {"DET", "NAME", "W", "NUM", "VA", "ASIDE", "QUOTE"} or t.low == "of" for t in found)
+    if not found or not plain or len(found) > _MAX_SUBJECT or found[0].low in {"this", "that", "these", "those", "no"}:
+        return []
+    if found[0].low in {"a", "an"}:
+        found[0] = word("The", "DET")
+    return [t for t in found if t.tag != "ASIDE"] if found[-1].tag == "ASIDE" else found
+
+
+def _is_name(tokens: Sequence[Token]) -> bool:
+    return 0 < len(tokens) <= _MAX_NAME and all(t.tag == "NAME" for t in tokens)
+
+
+def _rival(tokens: Sequence[Token], after: int) -> bool:
+    """Whether another name that the pronoun could mean follows the subject."""
+    for i in range(after, len(tokens)):
+        begins = tokens[i].tag == "NAME" and tokens[i - 1].tag != "NAME"
+        if begins and tokens[i - 1].low not in _PLACE_PREPOSITIONS:
+            return True
+        if tokens[i].low in {"he", "she", "they"}:
+            return True
+    return False
+
+
+def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str) -> list[Token]:
+    """What the pronoun stands for, given the sentence before and the subject that one resolved to; empty if unsure."""
+    found = subject(previous) or list(carried)
+    if not found:
+        return []
+    plural = found[-1].low.endswith("s") and found[-1].tag != "NAME"
+    verb = find_verb(previous)
+    names = _is_name(found)
+    rival = _rival(previous, max(verb, 1))
+    match pronoun:
+        case "it":
+            return [] if plural or (rival and not (names or found[0].low == "the")) else found
+        case "they":
+            return found if plural and not rival else []
+        case "he" | "she":
+            return found if names and not rival and len(found) > 0 else []
+        case _:
+            return []
+
+
+def opens_with_pronoun(tokens: Sequence[Token]) -> str:
+    """The personal pronoun that is the subject of the statement, or an empty string."""
+    if len(tokens) < 3 or tokens[0].low not in {"it", "he", "she", "they"}:
+        return ""
+    verb = find_verb(tokens)
+    if verb < 1 or verb > 2:
+        return ""
+    near = [t.low for t in tokens[1:6]]
+    says_nothing = any(w in _EXPLETIVE for w in near[:3]) or ("that" in near and tokens[verb].low in verbs.BE)
+    return "" if tokens[0].low == "it" and says_nothing else tokens[0].low
