@@ -135,6 +135,9 @@ def _plain(reading: _Reading, node: "Node | None") -> object:
         if node.tag not in scalar_tags:
             reading.fault(mark, f"expected text, a number, true, false or null, got {shown(node.value)}")
             return None
+        if node.tag.endswith(":bool") and node.value.lower() not in {"true", "false"}:
+            # YAML 1.1 reads `off` as false, but `citations: off` means the word.
+            return str(node.value)
         try:
             return constructor.construct_object(node)
         except ValueError:
