@@ -276,4 +276,4 @@ class _Attacher:
             i += 1
         pieces.append(self.text[at:end])
         joined = " ".join(" ".join(pieces).split())
-        return re.sub(r" ([.,;:!?])", r"\1", joined)
+        return re.sub(r" ([.,;:!?])(?!\.)", r"\1", joined)
