@@ -16,7 +16,8 @@ from typing import Final, TypeAlias
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML forbids or that UTF-8 cannot carry."""
 
-_VOID: Final = frozenset({"meta", "link", "br", "hr", "rect", "path", "line", "polyline"})
+_VOID: Final = frozenset({"meta"})
+"""HTML elements without an end tag; in SVG every element needs its end."""
 
 
 @dataclass(frozen=True, slots=True)

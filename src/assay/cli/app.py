@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -13,13 +14,13 @@ import typer
 from assay._version import __version__
 from assay.errors import AssayError
 
-CLEAN, FINDINGS, MISUSE, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FINDINGS, MISUSE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit statuses."""
 
 app = typer.Typer(
     name="assay",
     help="Tests every claim of an answer for the evidence that it contains.",
-    epilog="Exit status: 0 clean, 1 findings, 2 misuse or unreadable input.",
+    epilog="Exit status: 0 clean, 1 findings, 2 misuse or unreadable input, 3 a defect in assay.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -84,6 +85,10 @@ def run() -> None:
         # The reader has gone (`| head`). Python would complain once more while it flushes on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(MISUSE)
+    except Exception:  # noqa: BLE001 the outermost boundary: a defect of ours must not end with the status of findings
+        traceback.print_exc()
+        sys.stderr.write("assay: this is a defect in assay, and nothing was decided; please report it\n")
+        sys.exit(DEFECT)
 
 
 @contextmanager

@@ -109,7 +109,11 @@ def _check_all(
         if schema is not None:
             settings["schema"] = schema
         asked = question if question is not None else request.question
-        yield Checked(request, own, guard.check(request.answer, own, question=asked, **settings))
+        try:
+            report = guard.check(request.answer, own, question=asked, **settings)
+        except InputError as error:
+            raise InputError(f"{request.name}: {error}") from error
+        yield Checked(request, own, report)
 
 
 # Writing

@@ -31,7 +31,7 @@ text-underline-offset:.28em;border-radius:.15rem;padding:.08em 0}
 .not_checkable{text-decoration-style:dotted;text-decoration-color:var(--soft);text-decoration-thickness:1px}
 .here{font-weight:700}
 .sign{font-size:.72em;font-weight:600;line-height:0;vertical-align:super;margin-left:.12em;text-decoration:none;
-display:inline-block;unicode-bidi:isolate}
+unicode-bidi:isolate;white-space:nowrap}
 .legend{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;margin-top:1rem;font-size:.8125rem;color:var(--soft)}
 .legend .piece{background:none}
 .claim{border:1px solid var(--line);border-radius:.4rem;padding:.75rem 1rem;margin:0 0 .8rem;scroll-margin-top:1rem;

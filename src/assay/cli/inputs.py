@@ -22,10 +22,11 @@ Reading = Literal["auto", "text", "request"]
 """How an answer that looks like a request object is read."""
 
 REQUEST_FIELDS: Final = frozenset(
-    {"id", "answer", "evidence", "question", "stakes", "schema", "citations", "claim_free", "run_id"}
+    {"id", "answer", "evidence", "question", "stakes", "task", "schema", "citations", "claim_free", "run_id"}
 )
 """What a request object may hold."""
 _SAFE_FIELDS: Final = frozenset({"id", "answer", "question"})
+_OPTIONS: Final = REQUEST_FIELDS - _SAFE_FIELDS - {"evidence"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Request:
     evidence: tuple[Evidence, ...] = ()
     question: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    """`stakes`, `schema`, `citations`, `claim_free` and `run_id`, as far as the request object named them."""
+    """`stakes`, `task`, `schema`, `citations`, `claim_free` and `run_id`, as far as the request object named them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +229,14 @@ def _request(name: str, where: str, value: object) -> Request:
     question = value.get("question")
     if question is not None and not isinstance(question, str):
         raise InputError(f"{where}: question should be text")
-    options = {key: value[key] for key in ("stakes", "schema", "citations", "claim_free", "run_id") if key in value}
+    options = {key: value[key] for key in sorted(_OPTIONS & set(value))}
     if not isinstance(options.get("claim_free", False), bool):
         raise InputError(f"{where}: claim_free should be true or false")
     if options.get("stakes", "medium") not in ("low", "medium", "high"):
         raise InputError(f"{where}: stakes should be low, medium or high, got {options['stakes']!r}")
-    if not isinstance(options.get("run_id", ""), str):
-        raise InputError(f"{where}: run_id should be text")
+    for key in ("run_id", "task"):
+        if not isinstance(options.get(key, ""), str):
+            raise InputError(f"{where}: {key} should be text")
     label = value.get("id")
     named = f"{name} ({label})" if isinstance(label, str) else name
     return Request(named, value["answer"], _listed_evidence(value.get("evidence", []), "e", where), question, options)
