@@ -68,18 +68,22 @@ class EvidenceIndex:
         """All sentences, by evidence id and position."""
         return self._cut.sentences
 
-    def candidates(self, claim: str, *, query: str | None = None, passages: int | None = -1) -> ClaimCandidates:
+    def candidates(
+        self, claim: str, *, query: str | None = None, passages: int | None = -1, sentences: int | None = None
+    ) -> ClaimCandidates:
         """The premises for one claim, the most relevant of each granularity first; none where there is no evidence.
 
         Args:
             claim: the hypothesis.
             query: what to rank by where it is not the claim itself, for example claim and question.
             passages: how many windows, none for all; -1 takes what the options say.
+            sentences: how many single sentences; none takes what the options say.
         """
         query = claim if query is None else query
         count = self._options.passages if passages == -1 else passages
-        ranked = self._sentences.top(query, max(CANDIDATE_SENTENCES, self._options.sentences))
-        premises = [self._premise("sentence", [self.sentences[i]]) for i in ranked[: self._options.sentences]]
+        alone = self._options.sentences if sentences is None else sentences
+        ranked = self._sentences.top(query, max(CANDIDATE_SENTENCES, alone))
+        premises = [self._premise("sentence", [self.sentences[i]]) for i in ranked[:alone]]
         premises += [self._premise("passage", [self.windows[i]]) for i in self._windows.top(query, count)]
         together = self._together(query, ranked)
         if together:
@@ -100,8 +104,7 @@ class EvidenceIndex:
             return self._join(self.sentences)
         headed: set[str] = set()
         said: set[tuple[str, str]] = set()
-        texts = {i: premise_text([self.sentences[i]], self._cut.heading_of) for i in ranked}
-        for index in _covering_first(query, texts) or ranked[:1]:
+        for index in _covering_first(query, {i: self._sentences.terms_of(i) for i in ranked}) or ranked[:1]:
             window = self.sentences[index]
             if (window.evidence_id, window.text) in said:
                 continue
@@ -132,14 +135,14 @@ class EvidenceIndex:
         return joined
 
 
-def _covering_first(query: str, ranked: Mapping[int, str]) -> list[int]:
-    """Those of the ranked texts that share a term with the query; first the ones that add a term to those before."""
+def _covering_first(query: str, ranked: Mapping[int, frozenset[str]]) -> list[int]:
+    """The ranked term sets that share a term with the query, first those that add one to the sets before."""
     wanted = frozenset(terms(query))
     covered: set[str] = set()
     adding: list[int] = []
     rest: list[int] = []
-    for index, text in ranked.items():
-        shared = wanted.intersection(terms(text))
+    for index, own in ranked.items():
+        shared = wanted & own
         if shared:
             (adding if shared - covered else rest).append(index)
             covered |= shared

@@ -96,6 +96,7 @@ class WindowRanker:
         keys = [(w.evidence_id, w.start, w.end) for w in windows]
         self._order = sorted(range(len(keys)), key=keys.__getitem__)
         self._place = {index: place for place, index in enumerate(self._order)}
+        self._terms: dict[int, frozenset[str]] = {}
         self._postings: dict[str, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
         self._build()
 
@@ -108,6 +109,7 @@ class WindowRanker:
         import numpy as np
 
         counts = [Counter(terms(self._texts[index])) for index in self._order]
+        self._terms = {index: frozenset(count) for index, count in zip(self._order, counts, strict=True)}
         sizes = np.array([sum(c.values()) for c in counts], dtype=np.float64)
         mean = float(sizes.sum()) / max(1, len(sizes)) or 1.0
         held_back = self._options.k1 * (1 - self._options.b + self._options.b * sizes / mean)
@@ -121,6 +123,10 @@ class WindowRanker:
             where, often = np.array(found, dtype=np.intp), np.array(repeats[term], dtype=np.float64)
             weight = often * (self._options.k1 + 1) / (often + held_back[where])
             self._postings[term] = (where, weight * self.idf(len(found)))
+
+    def terms_of(self, index: int) -> frozenset[str]:
+        """The terms of a window."""
+        return self._terms[index]
 
     def idf(self, containing: int) -> float:
         """How much a term tells that is in this many windows; always positive."""
