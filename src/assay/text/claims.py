@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from assay.schema.claim import ExtractedClaim, Span
 from assay.schema.verdict import ClaimKind
 from assay.text import kinds
-from assay.text.clauses import MAX_TOKENS, Piece, piece, split_clauses, split_relatives, split_verbs
+from assay.text.clauses import MAX_TOKENS, Piece, piece, split_asides, split_clauses, split_relatives, split_verbs
 from assay.text.cleaning import Cleaned, clean
 from assay.text.critical import critical_reasons
 from assay.text.fragments import is_fragment
@@ -30,7 +30,16 @@ from assay.text.tokens import Token, render, tokenise
 
 __all__ = ["RuleClaimExtractor", "is_fragment", "split_statement"]
 
-_STAGES = (split_clauses, split_relatives, split_verbs, split_relatives, split_adjuncts, split_lists, split_measures)
+_STAGES = (
+    split_clauses,
+    split_asides,
+    split_relatives,
+    split_verbs,
+    split_relatives,
+    split_adjuncts,
+    split_lists,
+    split_measures,
+)
 _ENDS = frozenset(".!?")
 _YES_NO = re.compile(r"(?:yes|no|true|false)[.!]*", re.IGNORECASE)
 _ITEM_LIMIT = 400
@@ -283,6 +292,7 @@ def _statements(
     if len(pieces) == 1:
         ended = False
     resolved = _antecedent(pieces, memory) if pieces else []
+    last = max((p.end for p in pieces), default=0)
     out = []
     for number, part in enumerate(pieces):
         words = list(part.tokens)
@@ -292,7 +302,7 @@ def _statements(
         said = render(words) if changed else body
         first = lead + part.start if number else begin
         a, b = cleaned.source_span(first, lead + part.end, len(raw))
-        b = len(raw) if number == len(pieces) - 1 else len(raw[:b].rstrip())
+        b = len(raw) if part.end == last else len(raw[:b].rstrip())
         finished = _sentence_case(said, ended or (changed and cleaned.text[-1] in ".!"))
         own_kind = kinds.statement_kind(said) if changed and kind is ClaimKind.UNCERTAIN else kind
         out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, checkable=True))

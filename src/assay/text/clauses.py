@@ -5,6 +5,7 @@ Nothing is cut where a cut could change what is said: inside conditions, reports
 alternatives with `or`, and wherever the second part has no verb that the word list is sure of.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ def is_finite(tokens: Sequence[Token], i: int) -> bool:
     """Whether the word at i can be the finite verb of the words before it."""
     token, before = tokens[i], tokens[i - 1]
     if before.low == "to" or before.tag in {"DET", "PREP"}:
-        return token.tag == "AUX" and before.low not in {"to"} and before.tag != "PREP"
+        return token.tag == "AUX" and before.low != "to" and before.tag != "PREP"
     match token.tag:
         case "AUX":
             return True
@@ -96,6 +97,8 @@ def subject_of(tokens: Sequence[Token], verb: int) -> list[Token]:
     end = verb
     while end > 1 and tokens[end - 1].tag in {"ADV", ","}:
         end -= 1
+    if end < verb and tokens[end].tag == "," and any(t.tag == "," for t in tokens[:end]):
+        end += 1  # the comma that closes an aside
     return list(tokens[:end])
 
 
@@ -169,6 +172,23 @@ def _carried(tokens: Sequence[Token], group: Verbs, n: int) -> list[Token] | Non
     return None
 
 
+def _agrees(subject: Sequence[Token], verb: Token) -> bool:
+    """Whether the verb's number can be that of the subject, as far as its ending tells."""
+    last = subject[-1] if subject else verb
+    plural = (
+        last.low.endswith("s") or last.low in {"we", "you", "they", "people"} or any(t.tag == "AND" for t in subject)
+    )
+    return plural or last.low == "i" or verb.low not in {"are", "were", "have", "do"}
+
+
+def _another_verb(tokens: Sequence[Token], anchor: int, k: int) -> bool:
+    """Whether the stretch from the last verb to k holds a verb that was not parted, and so perhaps a new subject."""
+    begin = anchor + 1
+    while begin < k and tokens[begin].tag in {"AUX", "VN", "ADV"}:
+        begin += 1
+    return any(tokens[i].tag in {"AUX", "V"} and tokens[i - 1].low != "to" for i in range(begin, k))
+
+
 def split_verbs(given: Piece) -> list[Piece]:
     """Verb phrases that share a subject, each with the subject repeated."""
     tokens = given.tokens
@@ -178,21 +198,25 @@ def split_verbs(given: Piece) -> list[Piece]:
     group = verb_group(tokens, verb)
     subject = subject_of(tokens, verb)
     cuts: list[tuple[int, int, list[Token]]] = []
+    anchor = group.last
     for k in range(group.last + 1, len(tokens) - 1):
         comma = tokens[k].tag == ","
-        if is_relative(tokens, k):
+        if is_relative(tokens, k) or _another_verb(tokens, anchor, k):
             break
         if tokens[k].tag not in {"AND", "BUT"} and not comma:
             continue
         n = k + 1
         while n < len(tokens) - 1 and tokens[n].tag == "ADV":
             n += 1
+        if k == group.last + 1 or not _agrees(subject, tokens[n]):
+            continue  # `was born and raised in Oslo`: what follows belongs to both
         aux = _carried(tokens, group, n)
         if aux is None or (comma and (aux or tokens[n].tag not in {"V", "VN", "AUX"} or n + 1 >= len(tokens))):
             continue
         if comma and tokens[n].tag == "VN" and tokens[n + 1].tag not in _OBJECT_START:
             continue
         cuts.append((k, k + 1, aux))
+        anchor = n
     if not cuts or all(tokens[k].tag == "," for k, _, _ in cuts) or tokens[cuts[-1][0]].tag == ",":
         return [given]
     out = []
@@ -239,13 +263,16 @@ def split_clauses(given: Piece) -> list[Piece]:
         token = tokens[k]
         comma = tokens[k - 1].tag == "," or token.tag == ";"
         joins = token.tag in {"AND", "BUT", ";"} or (token.low in {"while", "whereas"} and comma)
-        if not joins or k <= begin:
+        spliced = token.tag == "," and tokens[k + 1].low in {"he", "she", "it", "they"}
+        if not (joins or spliced) or k <= begin:
             continue
         left = tokens[begin:k]
         verb = find_verb(left)
         if verb < 1 or any(t.low in verbs.SAYING for t in left):
             continue
         hidden = any(is_relative(left, i) for i in range(1, len(left))) or left[0].tag == "SUB"
+        if spliced and left[0].tag in {"PREP", "SUB", "ADV"}:
+            continue
         if (hidden and token.tag != ";") or not _right_clause(tokens, k, comma):
             continue
         cuts.append((k, k + 1))
@@ -263,6 +290,20 @@ def split_clauses(given: Piece) -> list[Piece]:
     return _resolve_inside(out)
 
 
+_PLACE_PREPOSITIONS = frozenset({"in", "at", "of", "from", "near", "for", "to", "with", "on"})
+
+
+def has_rival(tokens: Sequence[Token], after: int) -> bool:
+    """Whether another name or person that a pronoun could mean follows from that index on."""
+    for i in range(after, len(tokens)):
+        begins = tokens[i].tag == "NAME" and tokens[i - 1].tag != "NAME"
+        if begins and tokens[i - 1].low not in _PLACE_PREPOSITIONS:
+            return True
+        if tokens[i].low in {"he", "she", "they"}:
+            return True
+    return False
+
+
 def _resolve_inside(pieces: list[Piece]) -> list[Piece]:
     """A pronoun that opens a later clause stands for the first clause's subject where that is one plain phrase."""
     first = pieces[0].tokens
@@ -272,7 +313,7 @@ def _resolve_inside(pieces: list[Piece]) -> list[Piece]:
         low = p.tokens[0].low
         plain = all(t.tag in {"DET", "NAME", "W", "NUM"} for t in subject) and bool(subject)
         plural = subject[-1].low.endswith("s") if subject else False
-        names = all(t.tag == "NAME" for t in subject) and len(subject) <= 4
+        names = all(t.tag == "NAME" for t in subject) and len(subject) <= 4 and not has_rival(first, len(subject) + 1)
         fits = (low == "it" and not plural) or (low == "they" and plural) or (low in {"he", "she"} and names)
         out.append(piece((*subject, *p.tokens[1:]), p.tokens) if plain and fits else p)
     return out
@@ -302,6 +343,22 @@ def _noun_phrase_before(tokens: Sequence[Token], end: int) -> list[Token]:
     return found
 
 
+def _goes_on(rest: Sequence[Token]) -> bool:
+    """Whether more than lists of things follows inside the clause: another verb, another relative, an alternative."""
+    for i, token in enumerate(rest[:-1]):
+        if token.tag in {"OR", ";", ":"} or (i > 0 and is_relative(rest, i)):
+            return True
+        if token.tag in {",", "AND", "BUT"}:
+            following = rest[i + 1 : i + 12]
+            if following[0].tag in {"AUX", "V", "VN", "VA", "ADV", "BUT"} or following[0].low in verbs.BASE:
+                return True
+            if token.tag != "," or following[0].tag != "AND":
+                verb = find_verb(following)
+                if verb > 0 and not any(t.tag in {",", "AND"} for t in following[:verb]):
+                    return True
+    return False
+
+
 def _trailing(given: Piece) -> list[Piece] | None:
     """A relative clause or an apposition at the end of the sentence."""
     tokens = given.tokens
@@ -314,7 +371,7 @@ def _trailing(given: Piece) -> list[Piece] | None:
         if not relative and not naming:
             continue
         head = _noun_phrase_before(tokens, i - 1)
-        if not head or find_verb(tokens[: i - 1]) < 1 or any(t.tag in {",", "AND", "OR", ";"} for t in rest):
+        if not head or find_verb(tokens[: i - 1]) < 1 or _goes_on(rest):
             return None
         own = [*rest]
         if relative and is_finite([head[-1], *rest[1:]], 1) and rest[1].low not in _CLAUSAL:
@@ -340,7 +397,7 @@ def _beside_subject(given: Piece) -> list[Piece] | None:
     if close < 0:
         return None
     inner, outer = rest[:close], rest[close + 1 :]
-    if outer[0].tag not in {"AUX", "V", "VN", "VA"} or any(t.tag in {"AND", "OR"} for t in inner):
+    if outer[0].tag not in {"AUX", "V", "VN", "VA"} or _goes_on(inner):
         return None
     main = piece((*head, *outer), (*head, *outer))
     if inner[0].low in {"which", "who"} and len(inner) > 2 and is_finite([head[-1], *inner[1:]], 1):
@@ -352,8 +409,60 @@ def _beside_subject(given: Piece) -> list[Piece] | None:
     return None
 
 
+_STATIVE = frozenset("known located based owned situated used named called considered headquartered operated".split())
+
+
+def _described(given: Piece) -> list[Piece] | None:
+    """`X is a player who plays for Y`, `X is an actress known for Y`: what X is, and what is said of it besides."""
+    tokens = given.tokens
+    verb = find_verb(tokens)
+    if verb < 1 or tokens[verb].low not in {"is", "was", "are", "were"} or verb + 3 >= len(tokens):
+        return None
+    if tokens[verb + 1].low not in {"a", "an"} or tokens[0].low in {"there", "it", "this", "that"}:
+        return None
+    subject = subject_of(tokens, verb)
+    for i in range(verb + 3, len(tokens) - 2):
+        if tokens[i].tag in {",", "PREP", "AND", "OR", ";"}:
+            return None
+        rest = tokens[i + 1 :]
+        main = piece(tokens[:i], tokens[:i])
+        if tokens[i].low in {"who", "which", "that"}:
+            plain = is_finite([tokens[i - 1], *rest], 1) and rest[0].low not in _CLAUSAL and not _goes_on(rest)
+            return [main, piece((*subject, *rest), rest)] if plain else None
+        if tokens[i].low in verbs.PARTICIPLE and tokens[i + 1].tag == "PREP" and not _goes_on(rest):
+            be = tokens[verb] if tokens[i].low in _STATIVE else word("was", "AUX")
+            return [main, piece((*subject, be, *tokens[i:]), tokens[i:])]
+    return None
+
+
+_BORN = re.compile(r"\((born|died|founded|established)\s(?:on\s|in\s)?([^();]{4,60})\)")
+
+_DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th)?\b|[A-Z][a-z]{2,8}\.? \d{1,2}\b")
+
+
+def _aside(given: Piece) -> list[Piece] | None:
+    """`X (born 5 May 1960) is ...`: the date as a statement of its own."""
+    tokens = given.tokens
+    i = next((i for i, t in enumerate(tokens[:8]) if t.tag == "ASIDE"), -1)
+    if i < 1 or any(t.tag not in {"NAME", "DET", "W", "QUOTE"} for t in tokens[:i]) or i + 1 >= len(tokens):
+        return None
+    match = _BORN.fullmatch(tokens[i].text)
+    if match is None or find_verb([*tokens[:i], *tokens[i + 1 :]]) != i:
+        return None
+    when = match.group(2)
+    preposition = "on" if _DAY.match(when) else "in"
+    extra = word(f"{match.group(1)} {preposition} {when}")
+    main = Piece((*tokens[:i], *tokens[i + 1 :]), given.start, given.end)
+    return [main, piece((*tokens[:i], word("was", "AUX"), extra), (*tokens[:i], tokens[i]))]
+
+
+def split_asides(given: Piece) -> list[Piece]:
+    """A birth or founding date in brackets behind a name, parted from what is said of the name."""
+    return _aside(given) or [given]
+
+
 def split_relatives(given: Piece) -> list[Piece]:
     """The statement without its relative clause or apposition, and that as a statement of its own."""
     if any(t.low in _CONDITION for t in given.tokens):
         return [given]
-    return _beside_subject(given) or _trailing(given) or [given]
+    return _beside_subject(given) or _described(given) or _trailing(given) or [given]

@@ -134,6 +134,8 @@ def split_lists(given: Piece) -> list[Piece]:
     items[0] = items[0][skip:]
     if not items[0] or len(items[0]) > _MAX_ITEM or any(i[0].tag == "PREP" for i in items[1:]):
         return [given]
+    if len(items) == 2 and any(t.tag == "," for t in tokens[begin:]):
+        return [given]  # `, and` before a last phrase of two: rather a clause whose verb the word list lacks
     if len(items) == 2:
         parted = items if _two_are_parallel(items) else _shared_noun(items)
         if not parted:

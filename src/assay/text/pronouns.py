@@ -4,14 +4,13 @@
 from collections.abc import Sequence
 
 from assay.text import verbs
-from assay.text.clauses import find_verb, subject_of
+from assay.text.clauses import find_verb, has_rival, subject_of
 from assay.text.tokens import Token, word
 
 _EXPLETIVE = frozenset(
     "seems appears turns takes took rains rained follows depends happens important possible necessary worth clear "
     "likely unclear true estimated believed said known recommended noted".split()
 )
-_PLACE_PREPOSITIONS = frozenset({"in", "at", "of", "from", "near", "for", "to", "with", "on"})
 _MAX_SUBJECT = 8
 _MAX_NAME = 5
 
@@ -39,17 +38,6 @@ def _is_name(tokens: Sequence[Token]) -> bool:
     return 0 < len(tokens) <= _MAX_NAME and all(t.tag == "NAME" for t in tokens)
 
 
-def _rival(tokens: Sequence[Token], after: int) -> bool:
-    """Whether another name that the pronoun could mean follows the subject."""
-    for i in range(after, len(tokens)):
-        begins = tokens[i].tag == "NAME" and tokens[i - 1].tag != "NAME"
-        if begins and tokens[i - 1].low not in _PLACE_PREPOSITIONS:
-            return True
-        if tokens[i].low in {"he", "she", "they"}:
-            return True
-    return False
-
-
 def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str) -> list[Token]:
     """What the pronoun stands for, given the sentence before and the subject that one resolved to; empty if unsure."""
     found = subject(previous) or list(carried)
@@ -58,7 +46,7 @@ def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str
     plural = found[-1].low.endswith("s") and found[-1].tag != "NAME"
     verb = find_verb(previous)
     names = _is_name(found)
-    rival = _rival(previous, max(verb, 1))
+    rival = has_rival(previous, max(verb, 1))
     match pronoun:
         case "it":
             return [] if plural or (rival and not (names or found[0].low == "the")) else found

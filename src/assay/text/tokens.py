@@ -60,13 +60,15 @@ class Token:
 
 def _tag(word: str, first: bool) -> str:
     low = word.lower().replace("’", "'")
+    if word == "&":
+        return "NAME"  # a part of a firm's name far more often than a conjunction
     if len(word) == 1 and not word.isalnum():
         return word
     if word[0] in '"“«':
         return "QUOTE"
     if word[0] == "(":
         return "ASIDE"
-    if low in {"and", "&"}:
+    if low == "and":
         return "AND"
     if low in {"or", "nor"}:
         return "OR"
@@ -82,7 +84,7 @@ def _tag(word: str, first: bool) -> str:
         return "SUB"
     if low in PRONOUNS:
         return "PRON"
-    if low in ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in verbs.BASE and low not in {"family"}):
+    if low in ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in verbs.BASE and low != "family"):
         return "ADV"
     if any(c.isdigit() for c in word) and not any(c.isalpha() for c in word.lstrip("$€£¥#")[:1]):
         return "NUM"
