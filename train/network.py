@@ -25,7 +25,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 
 from train.edits import make_rows
 from train.premises import premise
-from train.rows import Row, load_training_sets, mix, part_of, report
+from train.rows import Row, detokenise, load_training_sets, mix, part_of, report
 
 LABELS = ("entailment", "neutral", "contradiction")
 TARGETS = {"supported": 0, "unsupported": 1, "contradicted": 2, "not_supported": 3}
@@ -50,17 +50,6 @@ class Settings:
     warm_share: float = 0.04
     decay_share: float = 0.25
     seed: int = 7
-
-
-def detokenise(text: str) -> str:
-    """Undo the spacing and bracket codes of tokenised corpora.
-
-    >>> detokenise("Paris -LRB- France -RRB- , a city .")
-    'Paris (France), a city.'
-    """
-    text = text.replace("-LRB- ", "(").replace(" -RRB-", ")").replace("-LRB-", "(").replace("-RRB-", ")")
-    text = re.sub(r"\( ", "(", re.sub(r" \)", ")", text))
-    return re.sub(r" ('s|n't|[,.;:!?%])(?=\s|$)", r"\1", text)
 
 
 def pair(row: Row, words: int, rng: random.Random | None) -> tuple[str, str]:
@@ -149,7 +138,7 @@ def evaluate(model: BertForSequenceClassification, items: Sequence[Encoded]) -> 
     hits = three = 0
     right = {True: 0, False: 0}
     seen = {True: 0, False: 0}
-    for batch in batches(items, 8_192, None):
+    for batch in batches(items, 4_096, None):
         with torch.autocast("cpu", dtype=torch.bfloat16):
             logits = model(**tensors(batch)).logits.float()
         for e, row in zip(batch, logits.softmax(-1), strict=True):
@@ -238,7 +227,7 @@ def main() -> None:
             if step % 50 == 0:
                 speed = trained_tokens / elapsed if elapsed else 0.0
                 print(f"step {step}  {progress:5.1%}  loss {running:.3f}  {speed:.0f} tokens/s", flush=True)
-            if step % 400 == 0:
+            if step % 500 == 0:
                 print("held out", json.dumps(evaluate(model, held_items)), flush=True)
             if time.monotonic() - last_saved > 240:
                 torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "tokens": trained_tokens,

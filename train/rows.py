@@ -102,6 +102,17 @@ def fold(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
+def detokenise(text: str) -> str:
+    """Undo the spacing and bracket codes of tokenised corpora.
+
+    >>> detokenise("Paris -LRB- France -RRB- , a city .")
+    'Paris (France), a city.'
+    """
+    text = text.replace("-LRB- ", "(").replace(" -RRB-", ")").replace("-LRB-", "(").replace("-RRB-", ")")
+    text = re.sub(r"\( ", "(", re.sub(r" \)", ")", text))
+    return re.sub(r" ('s|n't|[,.;:!?%])(?=\s|$)", r"\1", text)
+
+
 def bucket(document: str) -> int:
     """A number in [0, 100) that depends on the folded document text alone."""
     return int.from_bytes(hashlib.blake2b(document.encode(), digest_size=4).digest(), "big") % 100

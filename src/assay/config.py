@@ -1,11 +1,24 @@
 """Reads the environment and `assay.yaml`; nothing below this layer does."""
 
-from collections.abc import Mapping
+import asyncio
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from assay.errors import PolicyError
+from assay.guard import Guard as CoreGuard
+from assay.guard import Limits
+from assay.guard.request import EvidenceLike
+from assay.models.cache import CachedScorer
+from assay.models.interface import PairScorer
+from assay.models.load import load_scorer
+from assay.models.cross_encoder import load_embedded
 from assay.policy import PRESETS, Policy, parse_policy, preset
+from assay.schema import HallucinationReport, Stakes
+from assay.text.interface import ClaimExtractor
 
 DEFAULT_POLICY = "general"
 """The preset where nothing names another."""
@@ -74,3 +87,95 @@ def _read_file(path: Path, origin: str = "") -> Policy:
 def _why(error: OSError | ValueError) -> str:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"it cannot be read: {reason}"
+
+
+@lru_cache(maxsize=1)
+def embedded_scorer() -> PairScorer:
+    """The verifier network that ships with the package, loaded and verified once for a process.
+
+    Raises:
+        ModelError: its files were altered or are not there.
+    """
+    return CachedScorer(load_embedded())
+
+
+class Guard(CoreGuard):
+    """A guard with everything filled in that the caller leaves out: the embedded network, the rules, the preset.
+
+    >>> Guard.__mro__[1].__module__
+    'assay.guard.core'
+    """
+
+    def __init__(
+        self,
+        policy: Policy | str | Path | None = None,
+        *,
+        model: str | Path | None = None,
+        scorer: PairScorer | None = None,
+        extractor: ClaimExtractor | None = None,
+        limits: Limits | None = None,
+        locale: str = "en",
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a guard.
+
+        Args:
+            policy: a policy, a preset's name or a policy file; what `ASSAY_CONFIG` names, else `general`, by default.
+            model: the directory of another cross-encoder to take the embedded network's place.
+            scorer: a scorer to use instead of either.
+            extractor: what finds claims; rules by default.
+            limits: how much one check reads.
+            locale: how numbers in the texts are written, such as `en` or `de`.
+            environ: the environment; that of the process by default.
+
+        Raises:
+            PolicyError: there is no such policy, or what its file says is wrong.
+            ModelError: the network cannot be loaded.
+        """
+        environ = os.environ if environ is None else environ
+        if not isinstance(policy, Policy):
+            policy = read_policy(policy, environ)
+        if scorer is None:
+            scorer = embedded_scorer() if model is None else CachedScorer(load_scorer(model))
+        super().__init__(policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale)
+
+
+def build_guard(
+    policy: str | Path | None = None, model: str | Path | None = None, environ: Mapping[str, str] | None = None
+) -> Guard:
+    """The guard that a policy's name or file and a model's directory describe; both have defaults."""
+    return Guard(policy, model=model, environ=environ)
+
+
+@lru_cache(maxsize=8)
+def _guard_of(policy: Policy | str | Path | None, config: str) -> Guard:
+    return Guard(policy, environ={"ASSAY_CONFIG": config})
+
+
+def check(
+    answer: str | bytes,
+    evidence: EvidenceLike = None,
+    *,
+    policy: Policy | str | Path | None = None,
+    question: str | None = None,
+    stakes: Stakes | str = Stakes.MEDIUM,
+    task: str = "qa",
+    schema: Mapping[str, Any] | bool | None = None,
+    citations: Iterable[Mapping[str, Any]] | None = None,
+    claim_free: bool = False,
+) -> HallucinationReport:
+    """Check one output against its evidence with the embedded verifier; see `Guard.check` for the arguments.
+
+    Raises:
+        InputError: something given cannot be read as what it should be.
+        PolicyError: there is no such policy, or what its file says is wrong.
+    """
+    return _guard_of(policy, os.environ.get("ASSAY_CONFIG", "")).check(
+        answer, evidence, question=question, stakes=stakes, task=task, schema=schema, citations=citations,
+        claim_free=claim_free,
+    )  # fmt: skip
+
+
+async def acheck(answer: str | bytes, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
+    """As `check`, off the event loop: the same options, the same report."""
+    return await asyncio.to_thread(check, answer, evidence, **options)

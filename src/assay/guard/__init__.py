@@ -1,0 +1,7 @@
+"""The guard: an answer and its evidence in, a report out. It knows interfaces only."""
+
+from assay.guard.core import Guard
+from assay.guard.prepared import Limits
+from assay.guard.request import CheckRequest
+
+__all__ = ["CheckRequest", "Guard", "Limits"]

@@ -1,0 +1,220 @@
+"""From a request to a draft with the jobs to be judged, and from what was judged to the report."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.guard.citing import Citing, Prepare, attached_to, begin_citations, citation_issue, end_citations
+from assay.guard.coverage import coverage_of
+from assay.guard.judging import Job, Judged
+from assay.guard.measuring import metrics_of
+from assay.guard.prepared import Limits, PreparedEvidence
+from assay.guard.reporting import claim_report
+from assay.guard.request import CheckRequest, stakes_of
+from assay.policy import ClaimSignal, GateInput, Policy, decide, labels_for
+from assay.schema import (
+    CitationReport,
+    ClaimKind,
+    ClaimReport,
+    Conflict,
+    Coverage,
+    ExtractedClaim,
+    HallucinationReport,
+    Identity,
+    Issue,
+    Retrieval,
+    Stakes,
+    Timing,
+    Verdict,
+)
+from assay.schema.coerce import coerce_text
+from assay.text.interface import ClaimExtractor
+from assay.verify.structure import check_structure
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A check before the network has spoken."""
+
+    request: CheckRequest
+    text: str
+    question: str | None
+    stakes: Stakes
+    read: int
+    """Characters of the output from which claims were extracted."""
+    evidence: PreparedEvidence
+    claims: tuple[ExtractedClaim, ...]
+    judged_claims: int
+    """Checkable claims that are within the limit: the first so many."""
+    citing: Citing
+    structural: tuple[Issue, ...]
+    jobs: tuple[Job, ...]
+    """One for each judged claim, then those of the citations."""
+    stages: Mapping[str, float]
+    """Seconds by stage."""
+
+    def timed(self, stages: Mapping[str, float]) -> "Draft":
+        """The draft with the seconds that its stages took."""
+        return replace(self, stages=stages)
+
+
+def draft_of(
+    request: CheckRequest,
+    text: str,
+    evidence: PreparedEvidence,
+    extractor: ClaimExtractor,
+    limits: Limits,
+    policy: Policy,
+    prepare: Prepare,
+) -> Draft:
+    """Extract claims and citations and list what is to be judged."""
+    question = coerce_text(request.question, "question") if request.question is not None else None
+    read = min(len(text), limits.output_characters)
+    claims = tuple(extractor.extract(text[:read], question))
+    checkable = [claim for claim in claims if claim.checkable][: limits.claims]
+    citing = begin_citations(request, text[:read], evidence, claims, policy, prepare)
+    structural = tuple(check_structure(text, request.schema)) if request.schema is not None else ()
+    jobs = [Job(claim.text, evidence, question) for claim in checkable]
+    return Draft(
+        request=request, text=text, question=question, stakes=stakes_of(request.stakes), read=read, evidence=evidence,
+        claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
+        jobs=(*jobs, *citing.jobs), stages={},
+    )  # fmt: skip
+
+
+def finish(draft: Draft, judged: Sequence[Judged], policy: Policy, verifier: Identity, spent: float) -> HallucinationReport:
+    """The report of a draft, given what the tiers found of its jobs in order."""
+    of_claims, of_citations = judged[: draft.judged_claims], judged[draft.judged_claims :]
+    citations = end_citations(draft.citing, of_citations, draft.claims, of_claims, policy)
+    statements = _statements(draft, of_claims, citations, policy)
+    claims = tuple(report for _, report in statements if report is not None)
+    coverage = coverage_of(draft.text, draft.read, statements, draft.evidence.characters, draft.evidence.unread)
+    metrics = metrics_of(claims, citations, policy, draft.stakes)
+    conflicts = _conflicts(claims, of_claims)
+    gate = _gate_input(draft, claims, citations, coverage, len(conflicts), policy, metrics)
+    decision, overall = decide(policy, gate)
+    stages = {name: seconds * 1000 for name, seconds in {**draft.stages, "judging": spent}.items()}
+    return HallucinationReport(
+        run_id=draft.request.run_id or _run_id(draft, policy, verifier),
+        output=draft.text,
+        question=draft.question,
+        stakes=draft.stakes,
+        claims=claims,
+        issues=(*draft.structural, *_loose_issues(draft, citations)),
+        citations=citations,
+        retrieval=_retrieval(draft, judged, conflicts),
+        coverage=coverage,
+        metrics=metrics,
+        overall_score=overall,
+        action=decision.action,
+        decision=decision,
+        labels=labels_for(decision),
+        policy=Identity(name=policy.name, digest=policy.digest),
+        verifier=verifier,
+        timing=Timing(total_ms=sum(stages.values()), stages_ms=stages),
+    )
+
+
+def _statements(
+    draft: Draft, judged: Sequence[Judged], citations: Sequence[CitationReport], policy: Policy
+) -> list[tuple[ExtractedClaim, ClaimReport | None]]:
+    """Each extracted claim with its report, None for those beyond the limit."""
+    left = iter(judged)
+    statements: list[tuple[ExtractedClaim, ClaimReport | None]] = []
+    for claim in draft.claims:
+        extra = [issue for c in citations if attached_to(claim, c) and (issue := citation_issue(c)) is not None]
+        if not claim.checkable:
+            statements.append((claim, claim_report(claim, None, draft.text, policy, draft.stakes)))
+            continue
+        found = next(left, None)
+        report = claim_report(claim, found, draft.text, policy, draft.stakes, extra) if found is not None else None
+        statements.append((claim, report))
+    return statements
+
+
+def _gate_input(
+    draft: Draft,
+    claims: Sequence[ClaimReport],
+    citations: Sequence[CitationReport],
+    coverage: Coverage,
+    conflicts: int,
+    policy: Policy,
+    metrics: Mapping[str, object],
+) -> GateInput:
+    statuses = [citation.status for citation in citations]
+    checkable = [claim for claim in draft.claims if claim.checkable]
+    spoken = [claim for claim in draft.claims if claim.kind is not ClaimKind.META]
+    return GateInput(
+        claims=tuple(_signal(claim) for claim in claims),
+        citations_fabricated=statuses.count("fabricated"),
+        citations_failed=sum(statuses.count(s) for s in ("misquoted", "misattributed", "non_entailing")),
+        claims_uncited=draft.citing.uncited(checkable),
+        citations_unchecked=statuses.count("unchecked"),
+        conflicts=conflicts,
+        unchecked_characters=coverage.unchecked,
+        evidence_unread_characters=draft.evidence.unread,
+        structural_issues=len(draft.structural),
+        rejected_tool_calls=0,
+        diverged_probes=0,
+        declared_claim_free=draft.request.claim_free,
+        task=draft.request.task,
+        stakes=draft.stakes,
+        revisions_failed=draft.request.revisions_failed,
+        faithfulness=_value(metrics, "faithfulness"),
+        factscore=_value(metrics, "factscore"),
+        has_evidence=draft.evidence.readable,
+        abstention_only=bool(spoken) and all(claim.kind is ClaimKind.ABSTENTION for claim in spoken),
+        empty=not draft.text.strip(),
+    )
+
+
+def _value(metrics: Mapping[str, object], name: str) -> float | None:
+    return getattr(metrics[name], "value", None)
+
+
+def _signal(claim: ClaimReport) -> ClaimSignal:
+    return ClaimSignal(
+        score=claim.score,
+        verdict=claim.verdict,
+        critical=claim.critical,
+        severity=claim.severity.score if claim.severity else None,
+        contradiction=claim.contradiction,
+        fabricated_citation=any(issue.code == "citation.fabricated" for issue in claim.issues),
+    )
+
+
+def _conflicts(claims: Sequence[ClaimReport], judged: Sequence[Judged]) -> tuple[Conflict, ...]:
+    checkable = [claim for claim in claims if claim.verdict is not Verdict.NOT_CHECKABLE]
+    return tuple(
+        Conflict(claim=claim.text, supporting=found.conflict[0], contradicting=found.conflict[1])
+        for claim, found in zip(checkable, judged, strict=True)
+        if found.conflict is not None
+    )
+
+
+def _loose_issues(draft: Draft, citations: Sequence[CitationReport]) -> tuple[Issue, ...]:
+    """Failing citations that stand behind no claim, so that none is lost."""
+    loose = [c for c in citations if not any(attached_to(claim, c) for claim in draft.claims)]
+    return tuple(issue for c in loose if (issue := citation_issue(c)) is not None)
+
+
+def _retrieval(draft: Draft, judged: Sequence[Judged], conflicts: tuple[Conflict, ...]) -> Retrieval:
+    windows = len(draft.evidence.windows.windows)
+    return Retrieval(
+        evidence=len(draft.evidence.evidence), windows=windows, pairs=sum(one.entailment.judged for one in judged),
+        pairs_possible=windows * len(draft.jobs), conflicts=conflicts,
+    )  # fmt: skip
+
+
+def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
+    """A name derived from everything that the report depends on."""
+    state = hashlib.sha256()
+    request = draft.request
+    parts = (
+        draft.text, draft.question, draft.stakes, request.task, request.claim_free, request.revisions_failed,
+        repr(request.schema), repr(draft.citing.objects), policy.digest, verifier.digest,
+    )  # fmt: skip
+    for part in (*parts, *(item.model_dump_json() for item in draft.evidence.evidence)):
+        piece = repr(part).encode()
+        state.update(len(piece).to_bytes(8, "big") + piece)
+    return f"run_{state.hexdigest()[:32]}"

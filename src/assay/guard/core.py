@@ -1,0 +1,219 @@
+"""The guard itself. One code path serves single checks, many checks and the judging of single claims."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from assay._version import __version__
+from assay.guard.checking import Draft, draft_of, finish
+from assay.guard.judging import Job, Thresholds, judge_jobs
+from assay.guard.prepared import Limits, PreparedEvidence, prepare
+from assay.guard.reporting import claim_report
+from assay.guard.request import CheckRequest, EvidenceLike, stakes_of
+from assay.models.interface import PairScorer
+from assay.policy import Policy, preset
+from assay.retrieve.premises import IndexCache
+from assay.schema import ClaimKind, ClaimReport, ExtractedClaim, HallucinationReport, Identity, Span, Stakes
+from assay.schema.coerce import coerce_evidence, coerce_text
+from assay.text.claims import RuleClaimExtractor
+from assay.text.critical import critical_reasons
+from assay.text.hedging import hedge_score
+from assay.text.interface import ClaimExtractor
+from assay.verify.combine import Combination, load_combination
+
+CLAIMS_PER_CALL = 512
+"""Claims that are judged in one call of the network when many answers are checked."""
+
+
+class Guard:
+    """Checks outputs against evidence under one policy.
+
+    A guard keeps nothing of what it checked but caches by content; it may be shared by threads and tasks.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | str = "general",
+        *,
+        scorer: PairScorer,
+        extractor: ClaimExtractor | None = None,
+        combination: Combination | None = None,
+        limits: Limits | None = None,
+        locale: str = "en",
+    ) -> None:
+        """Make a guard out of its parts.
+
+        Args:
+            policy: a policy, or the name of a preset.
+            scorer: the network that judges pairs.
+            extractor: what finds claims; rules by default.
+            combination: what turns signals into probabilities; the fitted one by default.
+            limits: how much one check reads.
+            locale: how numbers in the texts are written, such as `en` or `de`.
+
+        Raises:
+            PolicyError: there is no such preset.
+            VerifierError: the coefficients of the combination cannot be read.
+        """
+        self._policy = preset(policy) if isinstance(policy, str) else policy
+        self._scorer = scorer
+        self._extractor = extractor or RuleClaimExtractor()
+        self._combination = combination or load_combination()
+        self._limits = limits or Limits()
+        self._locale = locale
+        self._indices = IndexCache()
+        self._thresholds = Thresholds(self._policy.support_threshold, self._policy.contradiction_threshold)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._policy
+
+    @property
+    def tiers_digest(self) -> str:
+        """Identifies everything that a signal depends on: the network, the rules and their version."""
+        parts = (self._scorer.digest, self._extractor.name, self._locale, __version__)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    @property
+    def verifier(self) -> Identity:
+        """Identifies everything that a score depends on."""
+        digest = hashlib.sha256(f"{self.tiers_digest}\0{self._combination.digest}".encode()).hexdigest()
+        return Identity(name=f"assay {__version__} with {self._scorer.name}", digest=digest)
+
+    def check(
+        self,
+        answer: str | bytes,
+        evidence: EvidenceLike = None,
+        *,
+        question: str | None = None,
+        stakes: Stakes | str = Stakes.MEDIUM,
+        task: str = "qa",
+        schema: Mapping[str, Any] | bool | None = None,
+        citations: Iterable[Mapping[str, Any]] | None = None,
+        claim_free: bool = False,
+        revisions_failed: int = 0,
+        run_id: str | None = None,
+    ) -> HallucinationReport:
+        """Check one output against its evidence.
+
+        Args:
+            answer: the output; bytes must be UTF-8.
+            evidence: texts, mappings or `Evidence`; ids must be unique.
+            question: what the output answers.
+            stakes: how much hangs on it: low, medium or high.
+            task: the kind of task; the policy may hold some, such as `creative`, to no evidence.
+            schema: a JSON Schema that the output has to satisfy.
+            citations: citation objects as model providers give them.
+            claim_free: whether the output is declared to contain no claims.
+            revisions_failed: how many revisions of it have failed already.
+            run_id: a name for the run; derived from the content by default.
+
+        Returns:
+            The report; the same input gives the same report, timing aside, whatever the order of the evidence.
+
+        Raises:
+            InputError: something given cannot be read as what it should be.
+        """
+        request = CheckRequest(
+            answer, evidence, question, stakes, task, schema, citations, claim_free, revisions_failed, run_id
+        )
+        return self._check_all([request])[0]
+
+    async def acheck(self, answer: str | bytes, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
+        """As `check`, off the event loop: the same options, the same report."""
+        return await asyncio.to_thread(self.check, answer, evidence, **options)
+
+    def check_many(self, requests: Iterable[CheckRequest | Mapping[str, Any]]) -> Iterator[HallucinationReport]:
+        """Check outputs one after the other, several of them sharing a call of the network.
+
+        Args:
+            requests: requests, or mappings with their fields.
+
+        Yields:
+            One report for each request, in order.
+
+        Raises:
+            InputError: a request cannot be read; the reports before it have been given.
+        """
+        waiting: list[CheckRequest] = []
+        for request in requests:
+            waiting.append(request if isinstance(request, CheckRequest) else CheckRequest.from_mapping(request))
+            if len(waiting) == 16:
+                yield from self._check_all(waiting)
+                waiting = []
+        yield from self._check_all(waiting)
+
+    def judge_claim(
+        self, claim: str, evidence: EvidenceLike, question: str | None = None
+    ) -> ClaimReport:
+        """Judge one text as a single claim, without splitting it; for evaluation and for probing the verifier.
+
+        Raises:
+            InputError: the claim is blank, or something given cannot be read.
+        """
+        return self.judge_claims([(claim, evidence, question)])[0]
+
+    def judge_claims(self, rows: Sequence[tuple[str, EvidenceLike, str | None]]) -> list[ClaimReport]:
+        """Judge many single claims, each against its own evidence, in shared calls of the network."""
+        claims = [whole_claim(coerce_text(claim, "claim")) for claim, _, _ in rows]
+        jobs: list[Job] = []
+        last: tuple[Any, PreparedEvidence] | None = None
+        for claim, (_, evidence, question) in zip(claims, rows, strict=True):
+            items = coerce_evidence(evidence)
+            if last is None or last[0] != items:
+                last = (items, self._prepare(items))
+            jobs.append(Job(claim.text, last[1], question))
+        judged = [
+            one
+            for begin in range(0, len(jobs), CLAIMS_PER_CALL)
+            for one in self._judge(jobs[begin : begin + CLAIMS_PER_CALL])
+        ]
+        return [
+            claim_report(claim, one, claim.text, self._policy, Stakes.MEDIUM)
+            for claim, one in zip(claims, judged, strict=True)
+        ]
+
+    def _prepare(self, evidence: Sequence[Any]) -> PreparedEvidence:
+        return prepare(evidence, self._scorer, self._indices, self._limits, self._locale)
+
+    def _judge(self, jobs: Sequence[Job]) -> list[Any]:
+        return judge_jobs(jobs, self._scorer, self._combination, self._thresholds, self._policy.windows_per_claim)
+
+    def _check_all(self, requests: Sequence[CheckRequest]) -> list[HallucinationReport]:
+        """The one path: drafts of all requests, one judging of all their jobs, then each report."""
+        drafts: list[Draft] = []
+        for request in requests:
+            begun = time.perf_counter()
+            text = coerce_text(request.answer, "answer")
+            evidence = self._prepare(coerce_evidence(request.evidence))
+            prepared = time.perf_counter()
+            draft = draft_of(request, text, evidence, self._extractor, self._limits, self._policy, self._prepare)
+            stages = {"evidence": prepared - begun, "claims": time.perf_counter() - prepared}
+            drafts.append(draft.timed(stages))
+        begun = time.perf_counter()
+        judged = iter(self._judge([job for draft in drafts for job in draft.jobs]))
+        spent = time.perf_counter() - begun
+        return [
+            finish(draft, [next(judged) for _ in draft.jobs], self._policy, self.verifier, spent / len(drafts))
+            for draft in drafts
+        ]
+
+
+def whole_claim(text: str) -> ExtractedClaim:
+    """A text as one claim, whatever it says.
+
+    Raises:
+        InputError: the text is blank.
+    """
+    from assay.errors import InputError
+
+    if not text.strip():
+        raise InputError("A claim must say something; got a blank text.")
+    span = Span(start=0, end=len(text))
+    return ExtractedClaim(
+        text=text, span=span, sentence=span, kind=ClaimKind.FACTUAL, checkable=True,
+        critical=critical_reasons(text, text), hedge=hedge_score(text),
+    )  # fmt: skip

@@ -1,0 +1,138 @@
+"""Jobs and what the tiers say of them together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.guard.prepared import PreparedEvidence
+from assay.models.interface import PairScorer
+from assay.schema import EvidenceSpan, Verdict
+from assay.schema.premise import ClaimCandidates
+from assay.text.fragments import is_fragment
+from assay.verify.combine import Combination, Judgement
+from assay.verify.entailment import EntailmentResult, judge
+from assay.verify.entailment import Judgement as Reading
+from assay.verify.exact import ExactResult, check_exact
+
+MOST_SPANS = 4
+"""Evidence spans that a claim shows at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One claim to be held against one body of evidence."""
+
+    claim: str
+    evidence: PreparedEvidence
+    question: str | None = None
+
+    @property
+    def hypothesis(self) -> str:
+        """The claim as the network reads it: a short answer together with its question."""
+        if self.question and is_fragment(self.claim):
+            return f"{self.question.strip()} {self.claim}"
+        return self.claim
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the tiers found of one job."""
+
+    verdict: Verdict
+    judgement: Judgement | None
+    """None where the claim could not be checked."""
+    exact: ExactResult
+    entailment: EntailmentResult
+    signals: dict[str, float]
+    spans: tuple[EvidenceSpan, ...]
+    conflict: tuple[EvidenceSpan, EvidenceSpan] | None
+    """A passage that supports the claim and one of another source that contradicts it."""
+    failed: str | None = None
+    """Why it could not be checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From which probability on a verdict is given, as the policy says."""
+
+    support: float
+    contradiction: float
+    conflict: float = 0.8
+    """Probability of the network from which a passage counts as one side of a conflict."""
+
+
+def judge_jobs(
+    jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
+) -> list[Judged]:
+    """Judge all jobs in one pass of the network.
+
+    Args:
+        jobs: the claims, each with its evidence.
+        scorer: the network.
+        combination: turns the signals of both tiers into probabilities.
+        thresholds: from which probability on a verdict is given.
+        windows: how many windows of evidence the network reads for each claim; None for all.
+    """
+    candidates = [ClaimCandidates(job.hypothesis, job.evidence.premises(job.hypothesis, windows)) for job in jobs]
+    read = judge(candidates, scorer)
+    return [_combine(job, result, combination, thresholds) for job, result in zip(jobs, read, strict=True)]
+
+
+def _combine(job: Job, read: EntailmentResult, combination: Combination, thresholds: Thresholds) -> Judged:
+    exact = check_exact(job.claim, job.evidence.index, question=job.question)
+    signals = {**exact.signals, **read.signals, "evidence_size": job.evidence.size}
+    if read.failed is not None:
+        return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, read.failed)
+    if not job.evidence.readable:
+        return Judged(Verdict.UNSUPPORTED, Judgement(0.0, 0.0), exact, read, signals, (), None)
+    judgement = combination.judge(signals)
+    verdict = verdict_of(judgement, thresholds)
+    spans = evidence_spans(verdict, judgement, read, exact)
+    return Judged(verdict, judgement, exact, read, signals, spans, conflict_between(read, thresholds.conflict))
+
+
+def verdict_of(judgement: Judgement, thresholds: Thresholds) -> Verdict:
+    """Contradiction is looked at before support."""
+    if judgement.contradiction >= thresholds.contradiction:
+        return Verdict.CONTRADICTED
+    if judgement.support >= thresholds.support:
+        return Verdict.SUPPORTED
+    return Verdict.UNSUPPORTED
+
+
+def evidence_spans(
+    verdict: Verdict, judgement: Judgement, read: EntailmentResult, exact: ExactResult
+) -> tuple[EvidenceSpan, ...]:
+    """The passages that decide, the deciding one first, then sentences that are merely close.
+
+    Where the exact tier names the very words that differ, they come before the network's passage.
+    """
+    found: list[EvidenceSpan] = []
+    if verdict is Verdict.CONTRADICTED:
+        sure = sorted((f for f in exact.findings if f.effect == "contradicts" and f.evidence), key=lambda f: -f.confidence)
+        found += [f.evidence.model_copy(update={"relation": "contradicts"}) for f in sure if f.evidence]
+        if read.worst_contradiction and read.worst_contradiction.contradiction >= 0.5:
+            found += _spans_of(read.worst_contradiction, "contradicts", judgement.contradiction)
+    if verdict is Verdict.SUPPORTED and read.best_support:
+        found += _spans_of(read.best_support, "supports", judgement.support)
+    found += exact.best
+    unique: dict[tuple[str, int, int], EvidenceSpan] = {}
+    for span in found:
+        unique.setdefault((span.evidence_id, span.start, span.end), span)
+    return tuple(unique.values())[:MOST_SPANS]
+
+
+def _spans_of(reading: Reading, relation: str, score: float) -> list[EvidenceSpan]:
+    return [
+        EvidenceSpan(evidence_id=w.evidence_id, start=w.start, end=w.end, text=w.text, relation=relation, score=score)
+        for w in reading.premise.windows
+    ]
+
+
+def conflict_between(read: EntailmentResult, threshold: float) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """A passage that supports the claim and one of another source that contradicts it, if there are such."""
+    conflict = read.conflict(threshold)
+    if conflict is None:
+        return None
+    supporting = _spans_of(conflict.supporting, "supports", conflict.supporting.entailment)[0]
+    contradicting = _spans_of(conflict.contradicting, "contradicts", conflict.contradicting.contradiction)[0]
+    return supporting, contradicting

@@ -1,0 +1,130 @@
+"""From what the tiers found to what a report says of one claim."""
+
+from collections.abc import Sequence
+
+from assay.guard.judging import Judged
+from assay.policy import ClaimSignal, Policy, claim_status, severity
+from assay.schema import (
+    Category,
+    ClaimKind,
+    ClaimReport,
+    ClaimStatus,
+    ExtractedClaim,
+    Issue,
+    Origin,
+    Severity,
+    Span,
+    Stakes,
+    Verdict,
+)
+from assay.verify.exact import ExactFinding
+
+LOGICAL_CODES = ("arithmetic.", "date.order")
+"""Findings of these kinds are errors of reasoning rather than of reading."""
+MIN_SHOWN_CONFIDENCE = 0.3
+"""Findings of the exact tier below it stay in the signals and are not shown: they would be noise to a reader."""
+
+
+def locate(surface: str, output: str, claim: ExtractedClaim) -> Span:
+    """Where words of a claim stand in the output.
+
+    A claim may carry words from elsewhere in its sentence (an elided subject), so the sentence is searched after the
+    claim's own span; words that were put in by rewriting are shown at the claim as a whole.
+    """
+    for place in (claim.span, claim.sentence):
+        at = output.find(surface, place.start, place.end) if surface else -1
+        if at >= 0:
+            return Span(start=at, end=at + len(surface))
+    return claim.span
+
+
+def category_of(judged: Judged) -> Category | None:
+    """Why it is a hallucination (seed 000, 20.1.2): reasoning, invention or distortion of the evidence."""
+    if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
+        return None
+    shown = [f for f in judged.exact.findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
+    if any(f.code.startswith(LOGICAL_CODES) for f in shown):
+        return Category.LOGICAL
+    if judged.verdict is Verdict.CONTRADICTED:
+        return Category.CONTEXTUAL
+    if any(f.code.startswith("condition.") for f in shown):
+        return Category.COMPLETENESS
+    return Category.CONFABULATORY if any(f.effect == "missing" for f in shown) else Category.CONTEXTUAL
+
+
+def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue, ...]:
+    """Everything found against the claim, the surest first, each with its place in the output."""
+    if judged.failed is not None:
+        return (Issue(code="claim.unchecked", message=f"This could not be checked: {judged.failed}", span=claim.span),)
+    if judged.verdict is Verdict.SUPPORTED:
+        return tuple(_from_finding(f, output, claim) for f in judged.exact.findings if f.effect == "note")
+    findings = sorted(judged.exact.findings, key=lambda f: (-f.confidence, f.claim_start, f.code))
+    issues = [_from_finding(f, output, claim) for f in findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
+    return (*issues, _from_network(judged, claim, has_details=bool(issues)))
+
+
+def _from_finding(finding: ExactFinding, output: str, claim: ExtractedClaim) -> Issue:
+    surface = claim.text[finding.claim_start : finding.claim_end]
+    return Issue(code=finding.code, message=finding.message, span=locate(surface, output, claim), evidence=finding.evidence)
+
+
+def _from_network(judged: Judged, claim: ExtractedClaim, *, has_details: bool) -> Issue:
+    closest = judged.spans[0] if judged.spans else None
+    if judged.verdict is Verdict.CONTRADICTED:
+        message = "The evidence says otherwise." if has_details else "The evidence contradicts this as a whole."
+        return Issue(code="claim.contradicted", message=message, span=claim.span, evidence=closest)
+    if closest is None:
+        return Issue(code="claim.unsupported", message="No evidence speaks of this.", span=claim.span)
+    message = "No evidence says this; the closest passage does not bear it out."
+    return Issue(code="claim.unsupported", message=message, span=claim.span, evidence=closest)
+
+
+def claim_report(
+    claim: ExtractedClaim, judged: Judged | None, output: str, policy: Policy, stakes: Stakes, extra: Sequence[Issue] = ()
+) -> ClaimReport:
+    """What the report says of one claim.
+
+    Args:
+        claim: the claim as extracted.
+        judged: what the tiers found; None for a claim that is not checkable.
+        output: the text that the spans index.
+        policy: gives severity and status.
+        stakes: how much hangs on the output.
+        extra: findings from elsewhere, such as a citation that fails.
+    """
+    if judged is None:
+        return _not_checkable(claim)
+    score = judged.judgement.support if judged.judgement else None
+    contradiction = judged.judgement.contradiction if judged.judgement else None
+    issues = (*issues_of(judged, output, claim), *extra)
+    graded = _severity(claim, judged, policy, stakes)
+    fabricated = any(issue.code == "citation.fabricated" for issue in extra)
+    signal = ClaimSignal(
+        score=score, verdict=judged.verdict, critical=bool(claim.critical), severity=graded.score if graded else None,
+        contradiction=contradiction, fabricated_citation=fabricated,
+    )  # fmt: skip
+    category = Category.ATTRIBUTION if fabricated and judged.verdict is Verdict.SUPPORTED else category_of(judged)
+    return ClaimReport(
+        text=claim.text, span=claim.span, kind=claim.kind, critical=bool(claim.critical), critical_reasons=claim.critical,
+        hedge=claim.hedge, verdict=judged.verdict, score=score, contradiction=contradiction,
+        status=claim_status(policy, signal), evidence_spans=judged.spans, category=category,
+        origin=Origin.INTRINSIC if category else None, severity=graded, issues=issues,
+        conflict=judged.conflict is not None, signals=judged.signals,
+    )  # fmt: skip
+
+
+def _severity(claim: ExtractedClaim, judged: Judged, policy: Policy, stakes: Stakes) -> Severity | None:
+    if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
+        return None
+    return severity(
+        policy, verdict=judged.verdict, kind=claim.kind, critical_reasons=claim.critical, stakes=stakes, hedge=claim.hedge,
+        contradiction=judged.judgement.contradiction if judged.judgement else None, has_specifics=bool(claim.critical),
+        feeds_action=claim.kind is ClaimKind.PROCEDURAL,
+    )  # fmt: skip
+
+
+def _not_checkable(claim: ExtractedClaim) -> ClaimReport:
+    return ClaimReport(
+        text=claim.text, span=claim.span, kind=claim.kind, critical=bool(claim.critical), critical_reasons=claim.critical,
+        hedge=claim.hedge, verdict=Verdict.NOT_CHECKABLE, status=ClaimStatus.NOT_CHECKABLE,
+    )  # fmt: skip

@@ -1,0 +1,62 @@
+"""What a check is asked: an answer, its evidence and what is known of the task."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import InputError
+from assay.schema import Evidence, Stakes
+
+EvidenceLike = Iterable[str | Mapping[str, Any] | Evidence] | str | None
+"""Texts, mappings or `Evidence`; one text alone is one piece of evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """One check, as its caller asks for it."""
+
+    answer: str | bytes
+    """The output to be checked."""
+    evidence: EvidenceLike = None
+    question: str | None = None
+    """What the output answers; a short answer is read together with it."""
+    stakes: Stakes | str = Stakes.MEDIUM
+    task: str = "qa"
+    """The kind of task; the policy may hold some of them to no evidence."""
+    schema: Mapping[str, Any] | bool | None = None
+    """A JSON Schema that the output has to satisfy."""
+    citations: Iterable[Mapping[str, Any]] | None = None
+    """Citation objects as Anthropic, Cohere, OpenAI or Google give them, beside those written in the text."""
+    claim_free: bool = False
+    """Whether the caller declares that the output is to contain no claims."""
+    revisions_failed: int = 0
+    """How many revisions of this output have failed already."""
+    run_id: str | None = None
+    """A name for the run; derived from the content where none is given."""
+
+    @classmethod
+    def from_mapping(cls, row: Mapping[str, Any]) -> "CheckRequest":
+        """Read a request from a mapping; fields that are no field of a request raise.
+
+        Raises:
+            InputError: there is no `answer`, or a field is unknown.
+        """
+        known = set(cls.__dataclass_fields__)
+        unknown = sorted(set(row) - known - {"id", "label", "meta"})
+        if unknown or "answer" not in row:
+            expected = ", ".join(sorted(known))
+            problem = f"got the unknown fields {unknown}" if unknown else "got none named `answer`"
+            raise InputError(f"A check request has the fields {expected}; {problem}.")
+        return cls(**{name: value for name, value in row.items() if name in known})
+
+
+def stakes_of(value: Stakes | str) -> Stakes:
+    """Stakes by name.
+
+    Raises:
+        InputError: there are no such stakes.
+    """
+    try:
+        return Stakes(value)
+    except ValueError as error:
+        raise InputError(f"Stakes are low, medium or high; got {value!r}.") from error

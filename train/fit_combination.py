@@ -1,0 +1,177 @@
+"""Fit the two logistic models that combine the tiers' signals, on documents the network was not trained on.
+
+    python -m train.fit_combination --data ../shared/data --out src/assay/verify/combination.json --cache .work/signals
+
+Signals are computed by the guard itself over the `fit` documents (see `train/rows.py`), so that they mean in the fit
+what they mean in use, and are cached by the verifier's digest. Every set weighs the same up to a cap, the support
+model sees all rows and the contradiction model those whose source tells contradiction from lack of support. The
+figures that are printed come from the `test` documents, which nothing is fitted on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.config import Guard
+from assay.stats.calibration import ece, fit_logistic, reliability
+from assay.stats.classification import auroc, balanced_accuracy
+from assay.verify.combine import Combination, features
+from train.rows import Part, Row, detokenise, load_training_sets, part_of
+
+LOGITS = (
+    "entail_sentence", "entail_passage", "entail_document", "entail_max", "entail_top",
+    "contra_sentence", "contra_passage", "contra_document", "contra_max", "contra_related",
+)  # fmt: skip
+PRODUCTS = (
+    ("logit(entail_max)", "evidence_size"),
+    ("logit(contra_max)", "evidence_size"),
+    ("logit(contra_max)", "related"),
+    ("logit(entail_max)", "word_recall_passage"),
+    ("word_recall_passage", "evidence_size"),
+    ("bigram_recall_passage", "evidence_size"),
+    ("strongest_contradiction", "word_recall_sentence"),
+    ("numbers_found", "has_numbers"),
+    ("names_found", "has_names"),
+)
+ROWS_PER_SET = {"fit": 400, "test": 200}
+SET_WEIGHT_CAP = 250.0
+"""A set counts as at most so many rows."""
+RIDGE = 3.0
+"""Penalty on coefficients of standardised features."""
+DROPPED = frozenset({"margin"})
+"""Signals that are sums of others and would only make the coefficients unreadable."""
+
+
+def chosen_rows(data: Path, part: Part, seed: int = 11) -> list[Row]:
+    """A seeded sample of each set's documents on one side of the split."""
+    pools: dict[str, list[Row]] = {}
+    for row in load_training_sets(data):
+        if part_of(row) == part:
+            pools.setdefault(row.source, []).append(row)
+    rng = random.Random(seed)
+    rows: list[Row] = []
+    for source in sorted(pools):
+        rng.shuffle(pools[source])
+        rows.extend(pools[source][: ROWS_PER_SET[part]])
+    return rows
+
+
+def signals_of(guard: Guard, rows: Sequence[Row], cache: Path) -> list[dict[str, float]]:
+    """Each row's signals as the guard sees them; computed once per verifier and kept in the cache file."""
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    key = f"{guard.tiers_digest} {len(rows)}"
+    if cache.exists():
+        stored = json.loads(cache.read_text())
+        if stored["key"] == key:
+            return list(stored["signals"])
+    found: list[dict[str, float]] = []
+    for begin in range(0, len(rows), 200):
+        part = rows[begin : begin + 200]
+        requests = [(detokenise(row.claim), [detokenise(e) for e in row.evidence if e.strip()], row.question) for row in part]
+        found.extend(report.signals for report in guard.judge_claims(requests))
+        print(f"\r{len(found)} of {len(rows)} rows", end="", flush=True)
+    print()
+    cache.write_text(json.dumps({"key": key, "signals": found}))
+    return found
+
+
+def matrix(signals: Sequence[dict[str, float]]) -> tuple[list[str], NDArray[np.float64]]:
+    """Feature names in sorted order and their values, one row each."""
+    built = [features(one, LOGITS, PRODUCTS) for one in signals]
+    names = sorted(set(built[0]) - DROPPED)
+    return names, np.array([[one[name] for name in names] for one in built])
+
+
+def weights_by_set(sources: Sequence[str]) -> NDArray[np.float64]:
+    """Weights under which no set counts for more than the cap."""
+    counts = Counter(sources)
+    return np.array([min(1.0, SET_WEIGHT_CAP / counts[source]) for source in sources])
+
+
+def fit(
+    names: Sequence[str], values: NDArray[np.float64], outcomes: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> dict[str, Any]:
+    """A logistic model on standardised features, given back in terms of the features themselves."""
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    kept = spread > 1e-9
+    model = fit_logistic((values[:, kept] - mean[kept]) / spread[kept], outcomes, l2=RIDGE, weights=weights)
+    slopes = np.array(model.coefficients) / spread[kept]
+    intercept = model.intercept - float(slopes @ mean[kept])
+    kept_names = [name for name, keep in zip(names, kept, strict=True) if keep]
+    return {
+        "intercept": round(intercept, 5),
+        "weights": {name: round(float(slope), 5) for name, slope in zip(kept_names, slopes, strict=True)},
+    }
+
+
+def describe(name: str, probabilities: NDArray[np.float64], outcomes: NDArray[np.bool_], sources: Sequence[str]) -> None:
+    """Print calibration and ranking over all rows and by set."""
+    overall = auroc(outcomes, probabilities).value
+    print(f"{name}: {len(outcomes)} rows, ECE {ece(probabilities, outcomes):.3f}, AUROC {overall:.3f}")
+    for bin_ in reliability(probabilities, outcomes):
+        print(f"    {bin_}")
+    for source in sorted(set(sources)):
+        here = np.array([s == source for s in sources])
+        if len(set(outcomes[here].tolist())) == 2:
+            ranked = auroc(outcomes[here], probabilities[here]).value
+            balanced = balanced_accuracy(outcomes[here], probabilities[here] >= 0.5).value
+            print(f"  {source:28} n {here.sum():4d}  AUROC {ranked:.3f}  balanced {balanced:.3f}")
+
+
+def main() -> None:
+    """Read arguments, compute signals, fit, report, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, required=True, help="folder for the computed signals")
+    arguments = parser.parse_args()
+    guard = Guard("general")
+    parts: dict[Part, tuple[list[Row], list[dict[str, float]]]] = {}
+    for part in SIDES:
+        rows = chosen_rows(arguments.data, part)
+        parts[part] = (rows, signals_of(guard, rows, arguments.cache / f"{part}.json"))
+    fitted: dict[str, Any] = {}
+    for target in ("support", "contradiction"):
+        rows, signals = _rows_for(target, *parts["fit"])
+        names, values = matrix(signals)
+        wanted = np.array([row.label == WANTED[target] for row in rows])
+        fitted[target] = fit(names, values, wanted, weights_by_set([row.source for row in rows]))
+    record = {
+        "fitted_by": "python -m train.fit_combination",
+        "rows": {part: len(rows) for part, (rows, _) in parts.items()},
+        "ridge": RIDGE,
+        "logits": list(LOGITS),
+        "products": [list(pair) for pair in PRODUCTS],
+        **fitted,
+    }
+    text = json.dumps(record, indent=2) + "\n"
+    arguments.out.write_text(text)
+    combination = Combination.from_json(text)
+    rows, signals = parts["test"]
+    for target in ("support", "contradiction"):
+        some, theirs = _rows_for(target, rows, signals)
+        given = np.array([getattr(combination.judge(one), target) for one in theirs])
+        describe(target, given, np.array([row.label == WANTED[target] for row in some]), [row.source for row in some])
+
+
+SIDES: tuple[Part, ...] = ("fit", "test")
+WANTED = {"support": "supported", "contradiction": "contradicted"}
+
+
+def _rows_for(target: str, rows: Sequence[Row], signals: Sequence[dict[str, float]]) -> tuple[list[Row], list[dict[str, float]]]:
+    """Rows that can teach the target: for contradiction only those whose source tells it from lack of support."""
+    kept = [(r, s) for r, s in zip(rows, signals, strict=True) if target == "support" or r.label != "not_supported"]
+    return [r for r, _ in kept], [s for _, s in kept]
+
+
+if __name__ == "__main__":
+    main()
