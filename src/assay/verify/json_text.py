@@ -19,9 +19,7 @@ LONGEST_NUMBER: Final = 400
 Path = tuple[str | int, ...]
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
-_FENCED: Final = re.compile(
-    r"^[ \t]{0,3}(`{3,}|~{3,})[^\n`]{0,40}\n(.*?)^[ \t]{0,3}\1[ \t]*$", re.DOTALL | re.MULTILINE
-)
+_FENCE: Final = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})[^\n`]{0,40}$", re.MULTILINE)
 
 
 class JsonTextError(Exception):
