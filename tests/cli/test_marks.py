@@ -1,6 +1,6 @@
 """The pieces of the answer: they add up, and carry the worst verdict."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from standin import claim_report, report_of
 
@@ -8,6 +8,7 @@ from assay.cli.marks import pieces, worst
 from assay.schema import Span, Verdict
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.lists(st.tuples(st.integers(0, 80), st.integers(0, 80)), max_size=12))
 def test_the_pieces_add_up_to_the_answer_whatever_the_spans(text: str, spans: list[tuple[int, int]]) -> None:
     claims = tuple(claim_report("FALSE" if a % 2 else "so", Span(start=a, end=b), []) for a, b in map(sorted, spans))

@@ -22,11 +22,13 @@ class Terminal(io.StringIO):
         return True
 
 
+@settings(deadline=None)
 @given(FOREIGN)
 def test_clean_text_has_no_control_character_but_newline_and_tab(text: str) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", clean(text))
 
 
+@settings(deadline=None)
 @given(FOREIGN)
 def test_one_line_is_one_line(text: str) -> None:
     assert len(one_line(text).splitlines()) <= 1

@@ -7,6 +7,7 @@ of its row. A last line that was half written when the process died is dropped; 
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -63,8 +64,10 @@ class ResultLog:
         if self._path is not None:
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._stream = self._path.open("a+b")
-                self._load(self._path, self._stream)
+                with ExitStack() as opened:
+                    self._stream = opened.enter_context(self._path.open("a+b"))
+                    self._load(self._path, self._stream)
+                    opened.pop_all()
             except OSError as error:
                 raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from error
         return self

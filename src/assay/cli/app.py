@@ -159,9 +159,7 @@ def evaluate(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", metavar="DIR", help="Keep results here; a run that was stopped goes on from them."
-        ),
+        typer.Option("--out", "-o", metavar="DIR", help="Keep results here; a run that was stopped goes on from them."),
     ] = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the summary.")] = Format.TEXT,
     policy: PolicyOption = None,
@@ -176,9 +174,7 @@ def evaluate(
     baselines: Annotated[bool, typer.Option("--baselines", help="Show the simple judges beside the guard.")] = False,
     fit: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--fit", metavar="FILE", help="Rows to choose the thresholds of the baselines on."
-        ),
+        typer.Option("--fit", metavar="FILE", help="Rows to choose the thresholds of the baselines on."),
     ] = None,
     embedding_model: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A sentence-transformers folder for the cosine baseline.")

@@ -228,7 +228,7 @@ def _spans(claim: ClaimReport) -> Iterator[EvidenceSpan]:
     of_issues = (issue.evidence for issue in claim.issues if issue.evidence is not None)
     for span in chain(of_issues, claim.evidence_spans):
         key = (span.evidence_id, span.start, span.end)
-        if key not in seen:
+        if key not in seen and not (seen and span.relation == "related"):
             seen.add(key)
             yield span
 

@@ -112,7 +112,9 @@ def _findings(report: HallucinationReport) -> Iterator[Line]:
     for index, claim in found:
         yield from _finding(index, claim)
     for issue in report.issues:
-        yield from _issue(issue, 2)
+        yield _why(issue, 2)
+        if issue.evidence is not None:
+            yield _quote(issue.evidence, 2)
     yield Line()
 
 
@@ -129,11 +131,15 @@ def _finding(index: int, claim: ClaimReport) -> Iterator[Line]:
     style = _STYLE[claim.verdict]
     yield Line(((f"{SIGNS[claim.verdict]}{index + 1}  ", style), (one_line(claim.text), "strong")), indent=2)
     yield Line(((one_line(" · ".join(facts)), style),), indent=6)
+    shown: set[tuple[str, int, int]] = set()
     for issue in claim.issues:
-        yield from _issue(issue, 6)
-    shown = {_key(issue.evidence) for issue in claim.issues if issue.evidence is not None}
+        yield _why(issue, 6)
+        if issue.evidence is not None and _key(issue.evidence) not in shown:
+            shown.add(_key(issue.evidence))
+            yield _quote(issue.evidence, 6)
     for span in claim.evidence_spans:
-        if _key(span) not in shown:
+        # What is merely about the same thing matters only where nothing else shows what the sources say.
+        if _key(span) not in shown and not (shown and span.relation == "related"):
             shown.add(_key(span))
             yield _quote(span, 6)
 
@@ -142,13 +148,10 @@ def _key(span: EvidenceSpan) -> tuple[str, int, int]:
     return span.evidence_id, span.start, span.end
 
 
-def _issue(issue: Issue, indent: int) -> Iterator[Line]:
+def _why(issue: Issue, indent: int) -> Line:
     where = f" at {one_line(issue.path)}" if issue.path is not None else ""
-    yield Line(
-        (("why  ", "faint"), (one_line(issue.message), ""), (f"  ({issue.code}{where})", "faint")), indent=indent
-    )
-    if issue.evidence is not None:
-        yield _quote(issue.evidence, indent)
+    code = f"  ({issue.code}{where})"
+    return Line((("why  ", "faint"), (one_line(issue.message), ""), (code, "faint")), indent=indent)
 
 
 def _quote(span: EvidenceSpan, indent: int) -> Line:

@@ -1,0 +1,244 @@
+"""Evaluating rows: batches, resume, and the figures that come out."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from assay.batch import evaluate as module
+from assay.batch.baselines import decide, fit_threshold, token_overlap
+from assay.batch.evaluate import batches, evaluate
+from assay.batch.results import Result, ResultLog
+from assay.batch.rows import Row
+from assay.batch.slices import slices_of
+from assay.batch.summary import columns, figures, scored_guard, summarise
+from assay.errors import InputError
+from assay.schema import ClaimKind, ClaimReport, ClaimStatus, Evidence, Issue, Span, Verdict
+
+WHO = {"verifier": "v"}
+
+
+def row(number: int, label: str | None = "supported", text: str = "It is so.", **fields: Any) -> Row:
+    evidence = (Evidence(id="e", text=fields.pop("evidence", f"Document {number // 2}.")),)
+    return Row(
+        set=fields.pop("set", "s"), id=str(number), evidence=evidence, text=text, whole=True, label=label, **fields
+    )
+
+
+class Judge:
+    """Calls a claim contradicted where it says FALSE, and counts."""
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def judge_claims(self, rows: Sequence[tuple[str, Any, Any]]) -> list[ClaimReport]:
+        self.calls.append(len(rows))
+        return [self.report(text) for text, _, _ in rows]
+
+    def check_many(self, requests: Any) -> Any:
+        return iter(())
+
+    @staticmethod
+    def report(text: str) -> ClaimReport:
+        false = "FALSE" in text
+        return ClaimReport(
+            text=text,
+            span=Span(start=0, end=len(text)),
+            kind=ClaimKind.FACTUAL,
+            critical=False,
+            verdict=Verdict.CONTRADICTED if false else Verdict.SUPPORTED,
+            score=0.1 if false else 0.9,
+            contradiction=0.8 if false else 0.1,
+            status=ClaimStatus.BLOCK if false else ClaimStatus.PASS,
+            issues=(Issue(code="number.mismatch", message="m", span=Span(start=0, end=5)),) if false else (),
+        )
+
+
+def run(judge: Judge, rows: list[Row], log: ResultLog) -> list[Result]:
+    with log:
+        return evaluate(cast("Any", judge), rows, log)
+
+
+def test_rows_are_judged_in_batches_and_come_back_in_order() -> None:
+    rows = [row(n, text=f"FALSE {n}." if n % 3 else f"So {n}.") for n in range(150)]
+    judge = Judge()
+    results = run(judge, rows, ResultLog(None, WHO))
+    assert judge.calls == [64, 64, 22]
+    assert [result.digest for result in results] == [r.digest for r in rows]
+    assert [result.supported for result in results] == [n % 3 == 0 for n in range(150)]
+
+
+def test_equal_rows_are_judged_once() -> None:
+    judge = Judge()
+    results = run(judge, [row(1), row(1), row(1)], ResultLog(None, WHO))
+    assert judge.calls == [1]
+    assert len(results) == 3
+
+
+def test_what_was_judged_is_not_judged_again(tmp_path: Any) -> None:
+    path = tmp_path / "results.jsonl"
+    rows = [row(n) for n in range(10)]
+    run(Judge(), rows[:4], ResultLog(path, WHO))
+    judge = Judge()
+    seen: list[int] = []
+    with ResultLog(path, WHO) as log:
+        results = evaluate(cast("Any", judge), rows, log, seen.append)
+    assert judge.calls == [6]
+    assert seen == [4, 6]
+    assert len(results) == 10
+
+
+def test_long_evidence_closes_a_batch_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BATCH_CHARACTERS", 100)
+    rows = [(str(n), row(n, evidence="x" * 60)) for n in range(5)]
+    assert [len(batch) for batch in batches(rows)] == [2, 2, 1]
+
+
+# Figures
+
+
+def result_of(one: Row, score: float | None, verdict: str, contradiction: float | None = 0.1) -> Result:
+    return Result(one.digest, verdict, score, contradiction)
+
+
+def table(labels_scores: Sequence[tuple[str, float | None]]) -> tuple[list[Row], list[Result]]:
+    rows = [row(n, label, text=f"claim {n}") for n, (label, _) in enumerate(labels_scores)]
+    results = [
+        result_of(one, score, "unchecked" if score is None else "supported" if score >= 0.5 else "unsupported")
+        for one, (_, score) in zip(rows, labels_scores, strict=True)
+    ]
+    return rows, results
+
+
+def test_a_perfect_verifier_has_perfect_figures() -> None:
+    rows, results = table([("supported", 0.9), ("contradicted", 0.1), ("supported", 0.8), ("unsupported", 0.2)] * 6)
+    overall = summarise(rows, results, WHO).overall
+    expected = {"balanced_accuracy": 1, "f1": 1, "auroc": 1, "auprc": 1, "fpr": 0, "fnr": 0}
+    assert {name: overall.figures[name].value for name in expected} == expected
+    assert (overall.rows, overall.wrong, overall.not_judged) == (24, 12, 0)
+
+
+def test_rates_are_of_the_class_that_they_name() -> None:
+    rows, results = table([("supported", 0.1), ("supported", 0.9), ("not_supported", 0.2), ("not_supported", 0.3)])
+    found = summarise(rows, results, WHO).overall.figures
+    assert (found["fpr"].value, found["fnr"].value, found["balanced_accuracy"].value) == (0.5, 0.0, 0.75)
+
+
+def test_what_was_not_judged_counts_as_flagged_and_is_counted() -> None:
+    rows, results = table([("supported", None), ("supported", 0.9), ("not_supported", None), ("not_supported", 0.2)])
+    overall = summarise(rows, results, WHO).overall
+    assert overall.not_judged == 2
+    assert overall.figures["fpr"].value == 0.5
+    assert overall.figures["fnr"].value == 0.0
+    assert overall.figures["auroc"].value == 1.0
+
+
+def test_a_threshold_decides_in_place_of_the_verdict() -> None:
+    rows, results = table([("supported", 0.6), ("not_supported", 0.7)])
+    assert summarise(rows, results, WHO).overall.figures["fpr"].value == 0.0
+    assert summarise(rows, results, WHO, threshold=0.65).overall.figures["fpr"].value == 1.0
+
+
+def test_one_class_alone_leaves_figures_undefined_with_a_reason() -> None:
+    rows, results = table([("supported", 0.9), ("supported", 0.4)])
+    figure = summarise(rows, results, WHO).overall.figures["auroc"]
+    assert figure.value is None
+    assert figure.undefined
+
+
+def test_rows_without_a_label_are_left_out_and_counted() -> None:
+    rows, results = table([("supported", 0.9), ("not_supported", 0.1)])
+    extra = row(99, None, text="no label")
+    summary = summarise([*rows, extra], [*results, result_of(extra, 0.5, "supported")], WHO)
+    assert (summary.rows, summary.unlabelled, summary.overall.rows) == (3, 1, 2)
+    with pytest.raises(InputError, match="no row has a label"):
+        summarise([extra], [result_of(extra, 0.5, "supported")], WHO)
+
+
+def test_the_same_results_give_the_same_summary_with_intervals_around_the_figures() -> None:
+    scores = [("supported" if n % 2 else "not_supported", (n * 37 % 100) / 100) for n in range(80)]
+    rows, results = table(scores)
+    first, second = (summarise(rows, results, WHO) for _ in range(2))
+    assert first == second
+    for name in ("balanced_accuracy", "auroc", "f1"):
+        figure = first.overall.figures[name]
+        assert figure.low is not None
+        assert figure.value is not None
+        assert figure.high is not None
+        assert figure.low <= figure.value <= figure.high
+
+
+def test_intervals_resample_documents() -> None:
+    labels = [("supported" if n % 4 < 2 else "not_supported", 0.9 if n // 2 % 3 else 0.1) for n in range(60)]
+    rows, results = table(labels)
+    apart = [row(n * 2, one.label, text=one.text) for n, one in enumerate(rows)]
+    guard = scored_guard("g", results, None)
+    together = figures("x", columns(rows, guard)).figures["balanced_accuracy"]
+    alone = figures("x", columns(apart, guard)).figures["balanced_accuracy"]
+    assert together.value == alone.value
+    assert together.high is not None
+    assert together.low is not None
+    assert alone.high is not None
+    assert alone.low is not None
+    assert together.high - together.low > alone.high - alone.low
+
+
+def test_contradiction_is_told_from_lack_of_support() -> None:
+    rows = [row(n, label, text=str(n)) for n, label in enumerate(["contradicted", "unsupported", "supported"] * 2)]
+    results = [result_of(one, 0.2, "unsupported", 0.9 if one.label == "contradicted" else 0.1) for one in rows]
+    assert summarise(rows, results, WHO).overall.figures["contradiction_auroc"].value == 1.0
+
+
+def test_spans_are_scored_where_rows_have_them() -> None:
+    rows = [row(0, "contradicted", "FALSE here", spans=((0, 5),)), row(1, "supported", "So.", spans=()), row(2)]
+    results = run(Judge(), rows, ResultLog(None, WHO))
+    assert summarise(rows, results, WHO).overall.figures["span_f1"].value == 1.0
+
+
+def test_sets_and_slices_are_shown_apart() -> None:
+    rows = [
+        row(n, "supported" if n % 2 else "not_supported", f"{n} words", set=f"s{n % 2}", meta={"k": n % 3})
+        for n in range(90)
+    ]
+    results = [result_of(one, 0.5, "supported") for one in rows]
+    summary = summarise(rows, results, WHO, slice_keys=["k"])
+    assert [found.name for found in summary.sets] == ["s0", "s1"]
+    assert [found.rows for found in summary.slices["meta k"]] == [30, 30, 30]
+    assert [found.name for found in summary.slices["number"]] == ["with"]
+
+
+@pytest.mark.parametrize(
+    ("text", "way", "expected"),
+    [
+        ("He has 5.", "number", "with"),
+        ("He has five.", "number", "without"),
+        ("It was in 1987.", "date", "with"),
+        ("It may rain.", "date", "without"),
+        ("It rained on 3/4/2020.", "date", "with"),
+        ("We met Anna.", "name", "with"),
+        ("The dog ran.", "name", "without"),
+        ("It isn't so.", "negation", "with"),
+        ("It is noted.", "negation", "without"),
+        ("one " * 20, "claim length", "17 to 32 words"),
+        ("one " * 200, "claim length", "over 32 words"),
+    ],
+)
+def test_a_row_is_sliced_by_what_its_claim_contains(text: str, way: str, expected: str) -> None:
+    assert slices_of(row(0, text=text))[way] == expected
+
+
+# Baselines
+
+
+def test_overlap_is_the_share_of_words_that_the_evidence_has() -> None:
+    assert token_overlap(row(0, text="The leave is two weeks.", evidence="Leave: two days.")) == pytest.approx(2 / 3)
+    assert token_overlap(row(0, text="?!", evidence="x")) == 0.0
+
+
+def test_a_threshold_is_fitted_for_the_best_balanced_accuracy() -> None:
+    assert fit_threshold([0.2, 0.3, 0.7, 0.6], [True, True, False, False]) == pytest.approx(0.45)
+    assert fit_threshold([0.2], [True]) == 0.5
+
+
+def test_what_has_no_score_is_flagged() -> None:
+    assert decide("b", [0.4, None, 0.6], 0.5).flagged == (True, True, False)
