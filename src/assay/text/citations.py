@@ -20,6 +20,9 @@ from assay.text.sentences import Sentence, split_sentences
 LONGEST_STATEMENT: Final = 2000
 """The most characters before a marker that are taken as the statement it is attached to."""
 
+LONGEST_CHAIN: Final = 400
+"""The most characters over which a few words behind a marker go on with the statement before it."""
+
 SHORTEST_CLAUSE: Final = 4
 """From so many words on, what stands between two markers of one sentence is a statement of its own."""
 
@@ -43,6 +46,7 @@ _SAYS: Final = re.compile(
 _SOURCES: Final = re.compile(r"\W*(?:sources?|references?|citations?)[\s*_]{0,3}:[\s*_]{0,3}", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w+")
 _WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LINE: Final = " \t\r\n>*_-"
 _EDGE: Final = " \t\r\n,;:–—-(*_>|"
 
 
@@ -138,13 +142,17 @@ class _Attacher:
         sentence = self.sentences[at]
         if mark.kind == "authority":
             return self.bounded(sentence.start, sentence.end)
+        if mark.kind == "source_line" and last is not None and self.adjoins(last[0], mark.start):
+            return last[1]
         if _SAYS.match(self.text, mark.end) is not None:
             return self.following(mark)
         if last is not None and last[2] == at:
             words = self.words(max(last[0], mark.start - LONGEST_STATEMENT), mark.start)
             if not words:
                 return last[1]
-            return self.bounded(last[0] if len(words) >= SHORTEST_CLAUSE else sentence.start, mark.start)
+            # A few words such as `and 5 days` go on with the statement before; ever longer chains are cut.
+            goes_on = len(words) < SHORTEST_CLAUSE and mark.start - last[1][0] <= LONGEST_CHAIN
+            return self.bounded(last[1][0] if goes_on else last[0], mark.start)
         return self.first_in_sentence(mark, at)
 
     def first_in_sentence(self, mark: Mark, at: int) -> tuple[int, int]:
@@ -165,6 +173,10 @@ class _Attacher:
             if after is not None:
                 return after
         return self.bounded(self.with_quote(sentence.start, mark.start), mark.start)
+
+    def adjoins(self, end: int, start: int) -> bool:
+        """Whether nothing but the signs of a new line stands between two marks."""
+        return start - end <= 20 and not self.text[end:start].strip(_LINE)
 
     def follows_on_line(self, at: int) -> bool:
         """Whether a sentence ended before the mark on the same line."""
