@@ -99,7 +99,14 @@ def of_answer(digest: str, report: HallucinationReport) -> Result:
 
 
 def _spans(claims: Sequence[ClaimReport]) -> tuple[tuple[int, int], ...]:
-    """What the issues of claims that are not supported point at, each place once."""
-    bad = (claim for claim in claims if claim.verdict is not Verdict.SUPPORTED)
-    found = {(i.span.start, i.span.end) for claim in bad for i in claim.issues if i.span is not None}
+    """What the issues of claims that are not supported point at, each place once.
+
+    An issue that points at its claim as a whole says no more than the verdict; it counts only where no other says more.
+    """
+    found: set[tuple[int, int]] = set()
+    for claim in claims:
+        if claim.verdict in {Verdict.CONTRADICTED, Verdict.UNSUPPORTED}:
+            whole = (claim.span.start, claim.span.end)
+            places = {(issue.span.start, issue.span.end) for issue in claim.issues if issue.span is not None}
+            found |= places - {whole} or places
     return tuple(sorted(span for span in found if span[0] < span[1]))

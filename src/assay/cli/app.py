@@ -202,6 +202,21 @@ def evaluate(
 
 
 @app.command()
+def bench(
+    runs: Annotated[int, typer.Option(min=1, help="Runs behind each median.")] = 15,
+    format_: Annotated[
+        BenchFormat, typer.Option("--format", "-f", help="How to write the figures.")
+    ] = BenchFormat.TEXT,
+) -> None:
+    """Measure the speed of the core on this machine."""
+    from assay.cli.bench import json_list, run_bench, table
+
+    with reporting_errors():
+        found = run_bench(runs)
+        typer.echo(json_list(found) if as_json else "\n".join(table(found)))
+
+
+@app.command()
 def version() -> None:
     """Print the version."""
     typer.echo(f"assay {__version__}")

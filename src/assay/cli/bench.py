@@ -1,0 +1,154 @@
+"""`assay bench`: the speed of the core on this machine, over text made here, with nothing else installed.
+
+The caches are kept from helping: every run has its own numbers in claims and evidence. What is compared with what, and
+the targets, stand in the project's benchmarks.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from assay.cli.check import open_guard
+from assay.schema import Evidence
+
+if TYPE_CHECKING:
+    from assay.guard import Guard
+
+CLAIMS: Final = 6
+"""Claims of a typical answer."""
+PASSAGES: Final = 5
+"""Passages of its evidence."""
+PASSAGE_WORDS: Final = 200
+"""Words of each passage."""
+
+_SUBJECTS: Final = ("warehouse", "laboratory", "harbour", "workshop", "archive", "garden", "station", "library")
+_FILLER: Final = (
+    "The staff keep a record of every delivery and compare it with the order before it is stored.",
+    "Visitors sign in at the front desk and are met by the person who invited them.",
+    "Repairs are planned for the quiet months so that the daily work is not held up.",
+    "A short report is sent to the board at the end of each quarter.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One line of the table."""
+
+    name: str
+    value: float
+    unit: str
+    runs: int
+
+
+def run_bench(runs: int) -> list[Measure]:
+    """Measures, slowest kind of start first; each figure is the median of its runs.
+
+    Raises:
+        AssayError: the shipped network cannot be used.
+    """
+    found = [_imports(max(3, runs // 3)), _first_check()]
+    guard = open_guard(None, None)
+    guard.check(*sample(0))
+    found.append(_timed("typical answer: 6 claims, 5 passages of 200 words", runs, lambda n: guard.check(*sample(n))))
+    found.append(_exact(runs))
+    found.append(_throughput(guard, runs))
+    found.append(Measure("memory of this process, highest", _peak_megabytes(), "MB", 1))
+    return found
+
+
+def sample(number: int) -> tuple[str, list[Evidence]]:
+    """A typical answer and its evidence, different for every number.
+
+    >>> answer, evidence = sample(3)
+    >>> answer.count("."), len(evidence), len(evidence[0].text.split())
+    (6, 5, 200)
+    """
+    facts = [
+        f"The {_SUBJECTS[i]} {number} has {number + 10 * i + 3} rooms and opened in {1900 + i}." for i in range(CLAIMS)
+    ]
+    evidence = []
+    for index in range(PASSAGES):
+        words = f"Passage {number}-{index}. {facts[index]} ".split()
+        while len(words) < PASSAGE_WORDS:
+            words += _FILLER[len(words) % len(_FILLER)].split()
+        evidence.append(Evidence(id=f"p{index}", text=" ".join(words[:PASSAGE_WORDS])))
+    return " ".join(facts), evidence
+
+
+def _timed(name: str, runs: int, work: Callable[[int], object], *, first: int = 1) -> Measure:
+    times = []
+    for number in range(first, first + runs):
+        begun = time.perf_counter()
+        work(number)
+        times.append(time.perf_counter() - begun)
+    return Measure(name, 1000 * median(times), "ms", runs)
+
+
+def _python(code: str) -> float:
+    """Seconds that a fresh interpreter takes for some code of ours."""
+    begun = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 our own interpreter and code
+    return time.perf_counter() - begun
+
+
+def _imports(runs: int) -> Measure:
+    """`import assay` over an interpreter that does nothing."""
+    bare = median(_python("pass") for _ in range(runs))
+    full = median(_python("import assay") for _ in range(runs))
+    return Measure("import assay", 1000 * max(full - bare, 0.0), "ms", runs)
+
+
+def _first_check() -> Measure:
+    code = "import assay; assay.check('Partners get 4 weeks.', evidence=['Partners are entitled to 2 weeks.'])"
+    return Measure("process start to first report", 1000 * _python(code), "ms", 1)
+
+
+def _exact(runs: int) -> Measure:
+    """The exact tier on the claims of the typical answer, its evidence already read."""
+    from assay.verify.exact import check_exact, index_evidence
+
+    answer, evidence = sample(0)
+    index = index_evidence(evidence)
+    claims = [sentence.strip() + "." for sentence in answer.split(".") if sentence.strip()]
+    return _timed(
+        "exact tier: its 6 claims", runs, lambda _: [check_exact(claim, index, question=None) for claim in claims]
+    )
+
+
+def _throughput(guard: "Guard", runs: int) -> Measure:
+    """Claims a second when many are judged at once."""
+    rows: list[tuple[str, list[Evidence], str | None]] = []
+    for number in range(1000, 1000 + runs):
+        answer, evidence = sample(number)
+        rows.extend((sentence.strip() + ".", evidence, None) for sentence in answer.split(".") if sentence.strip())
+    begun = time.perf_counter()
+    guard.judge_claims(rows)
+    return Measure("many claims at once", len(rows) / (time.perf_counter() - begun), "claims/s", len(rows))
+
+
+def _peak_megabytes() -> float:
+    """The highest resident size of this process; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0.0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def table(found: list[Measure]) -> Iterator[str]:
+    """The measures as lines of a plain table."""
+    wide = max(len(measure.name) for measure in found)
+    yield f"{'':<{wide}} {'median':>10}           runs"
+    for measure in found:
+        yield f"{measure.name:<{wide}} {measure.value:>10,.1f} {measure.unit:<9} {measure.runs:>4}"
+
+
+def json_list(found: list[Measure]) -> str:
+    """The measures as a JSON list."""
+    return json.dumps([asdict(measure) for measure in found], indent=2)
