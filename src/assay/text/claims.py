@@ -41,6 +41,7 @@ _STAGES = (
     split_measures,
 )
 _ENDS = frozenset(".!?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _YES_NO = re.compile(r"(?:yes|no|true|false)[.!]*", re.IGNORECASE)
 _ITEM_LIMIT = 400
 """Characters of an introducing line that are carried to its items."""
@@ -133,7 +134,7 @@ def _claim(
     text: str, sentence: Sentence, index: int, found: _Found, checkable: bool, kind: ClaimKind
 ) -> ExtractedClaim:
     return ExtractedClaim(
-        text=found.text,
+        text=_SURROGATE.sub("\ufffd", found.text),  # no JSON can hold one
         span=Span(start=found.start, end=found.end),
         sentence=Span(start=sentence.start, end=sentence.end),
         kind=kind,

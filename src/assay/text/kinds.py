@@ -75,7 +75,7 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"(?:and |but |so |or )?(?:who|whom|whose|what|when|where|why|which|how|is|are|was|were|do|does|did|can|could|would|"
+    r"(?!did you know\b)(?:and |but |so |or )?(?:who|whom|whose|what|when|where|why|which|how|is|are|was|were|do|does|did|can|could|would|"
     r"will|shall|should|may|might|has|have|had|am|isn['’]t|aren['’]t|don['’]t|doesn['’]t|didn['’]t|any|anything|need|want)\b",
     re.IGNORECASE,
 )

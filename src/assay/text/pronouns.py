@@ -60,7 +60,7 @@ def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str
 
 def opens_with_pronoun(tokens: Sequence[Token]) -> str:
     """The personal pronoun that is the subject of the statement, or an empty string."""
-    if len(tokens) < 3 or tokens[0].low not in {"it", "he", "she", "they"}:
+    if len(tokens) < 2 or tokens[0].low not in {"it", "he", "she", "they"}:
         return ""
     verb = find_verb(tokens)
     if verb < 1 or verb > 2:

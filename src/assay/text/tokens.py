@@ -5,7 +5,7 @@ Quotations and bracketed asides are one token each, so that no rule looks for st
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.text import verbs
 
@@ -117,6 +117,8 @@ def tokenise(text: str) -> list[Token]:
             continue
         glued = match.start() == end and bool(found)
         end = match.end()
+        if found and found[-1].text == "May" and word[0].isdigit():
+            found[-1] = replace(found[-1], tag="NAME")
         found.append(Token(word, match.start(), end, _tag(word, not found), glued))
     return found
 

@@ -1,0 +1,38 @@
+"""Critical marks and why they are given."""
+
+import pytest
+
+from assay.text.critical import critical_reasons
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("The fee is $5.", "number"),
+        ("Revenue tripled.", "number"),
+        ("It was sold in March 2020.", "date"),
+        ("It opens on Monday.", "date"),
+        ("The plan is run by Acme.", "entity"),
+        ("See order AB-1234.", "identifier"),
+        ("Write to ann@example.org.", "identifier"),
+        ("Version 2.1.3 is out.", "identifier"),
+        ("I have sent the form.", "commitment"),
+        ("We will refund you.", "commitment"),
+        ("Your order has been cancelled.", "commitment"),
+    ],
+)
+def test_a_claim_is_critical_for_the_reason_that_a_reader_would_name(claim: str, reason: str) -> None:
+    assert reason in critical_reasons(claim, claim)
+
+
+@pytest.mark.parametrize("claim", ["The leave is fully paid.", "It is long.", "I will be happy."])
+def test_a_plain_claim_is_not_critical(claim: str) -> None:
+    assert critical_reasons(claim, claim) == ()
+
+
+def test_a_citation_is_read_from_the_source_and_not_from_the_clean_text() -> None:
+    assert critical_reasons("It is paid.", "It is paid [hr-2].") == ("citation",)
+
+
+def test_a_year_is_a_date_and_no_number() -> None:
+    assert critical_reasons("it began in 1990.", "") == ("date",)

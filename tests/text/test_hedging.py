@@ -1,0 +1,42 @@
+"""Hedges as a graded signal."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.text.hedging import WEIGHTS, hedge_score, hedges
+
+SEED_001 = [
+    "I think", "probably", "might be", "I'm not sure", "it's possible", "approximately", "roughly", "I believe",
+    "as far as I know", "it seems",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("phrase", SEED_001)
+def test_every_phrase_of_seed_001_is_a_hedge(phrase: str) -> None:
+    assert hedge_score(f"Well, {phrase} 5 people came.") > 0
+
+
+def test_an_approximation_weighs_less_than_a_doubt() -> None:
+    assert hedge_score("It costs approximately $5.") < 0.2 < hedge_score("I think it costs $5.")
+
+
+def test_about_is_a_hedge_before_a_number_only() -> None:
+    assert hedges("The book is about whales.") == []
+    assert [h.phrase for h in hedges("It is about 5.")] == ["about"]
+
+
+def test_a_curly_apostrophe_is_an_apostrophe() -> None:
+    assert hedge_score("I’m not sure.") == WEIGHTS["i'm not sure"]
+
+
+@given(st.text(max_size=200))
+def test_the_score_lies_between_nought_and_one_and_spans_slice_back(text: str) -> None:
+    assert 0 <= hedge_score(text) <= 1
+    for hedge in hedges(text):
+        assert text[hedge.start : hedge.end].replace("’", "'").lower() == hedge.phrase
+
+
+@given(st.sampled_from(sorted(WEIGHTS)), st.sampled_from(sorted(WEIGHTS)))
+def test_a_further_hedge_never_lowers_the_score(a: str, b: str) -> None:
+    assert hedge_score(f"{a} 5. {b} 5.") >= max(hedge_score(f"{a} 5."), hedge_score(f"{b} 5.")) - 1e-9
