@@ -66,7 +66,7 @@ def test_every_form_of_marker_names_its_sources(marker: str, named: tuple[str, .
         "Dear [your name], see [link] and [Document continues].",
         "The value lies in the interval [0, 1] or in the range [1, 5].",
         "Values in [1, 2] are allowed, where x = [1, 2].",
-        "It happened in [2023], at [10:30am], in version [v1.2] for [5 kg].",
+        "It happened in [2023], [October 2016], [Feb 1991], at [10:30am], in version [v1.2] for [5 kg].",
         "Take a[0] and arr_x[1] and items[2].name() first.",
         "Use `[1]` here.\n\n```python\nx = a[1]\ny = [2, 3]\n```\n",
         'The body is {"ids": [1, 2]}.',

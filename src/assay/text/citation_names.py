@@ -26,11 +26,12 @@ _URL: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"\]\[]{3,2000}", re.IGNOREC
 _NUMBER: Final = re.compile(r"[1-9]\d{0,2}")
 _RANGE: Final = re.compile(r"(\d{1,4})\s?[-–—]\s?(\d{1,4})")
 _AUTHOR_YEAR: Final = re.compile(
-    r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|Q\d|FY|Note|Updated"
+    r"(?!(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|January|February|March|April|May|June|July|August|September"
+    r"|October|November|December|Q\d|FY|Note|Updated"
     r"|Since|Spring|Summer|Autumn|Fall|Winter|Accessed|Revised|Published|Effective|Fiscal|Release|Version|Edition"
     r"|Windows|Office|Copyright|Circa|As|In|By|From|Until|Before|After)\b)"
-    r"[A-Z][\w'’-]{1,30}(?:(?: et al\.?|(?:,? (?:and|&) [A-Z][\w'’-]{1,30})),? |, )(?:19|20)\d\d[a-z]?"
-    r"|[A-Z][\w'’-]{1,30} (?:19|20)\d\d[a-z]?"
+    r"(?:[A-Z][\w'’-]{1,30}(?:(?: et al\.?|(?:,? (?:and|&) [A-Z][\w'’-]{1,30})),? |, )(?:19|20)\d\d[a-z]?"
+    r"|[A-Z][\w'’-]{1,30} (?:19|20)\d\d[a-z]?)"
 )
 _LOCATION: Final = re.compile(
     r"(?i:(?:pp?\.?|pages?|§{1,2}|sec\.?|sections?|clauses?|art\.?|articles?|lines?|ch\.?|chapters?|para\.?"
