@@ -119,6 +119,7 @@ def test_thresholds_of_baselines_are_fitted_on_the_rows_that_are_named(run: Run,
     fit = rows(tmp_path, name="fit.jsonl", set="fit")
     summary = json.loads(run("eval", rows(tmp_path), "--baselines", "--fit", fit, "-f", "json").stdout)
     assert any("fitted on 40 rows" in note for note in summary["notes"])
+    assert [found["name"] for found in summary["systems"]][:2] == ["assay", "assay, fitted"]
     assert summary["overall"]["rows"] == 40
 
 

@@ -204,9 +204,7 @@ def evaluate(
 @app.command()
 def bench(
     runs: Annotated[int, typer.Option(min=1, help="Runs behind each median.")] = 15,
-    format_: Annotated[
-        BenchFormat, typer.Option("--format", "-f", help="How to write the figures.")
-    ] = BenchFormat.TEXT,
+    as_json: Annotated[bool, typer.Option("--json", help="Write the figures as JSON.")] = False,
 ) -> None:
     """Measure the speed of the core on this machine."""
     from assay.cli.bench import json_list, run_bench, table

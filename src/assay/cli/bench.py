@@ -68,10 +68,9 @@ def sample(number: int) -> tuple[str, list[Evidence]]:
     >>> answer.count("."), len(evidence), len(evidence[0].text.split())
     (6, 5, 200)
     """
-    facts = [
-        f"The {_SUBJECTS[i]} {number} has {number + 10 * i + 3} rooms and opened in {1900 + i}." for i in range(CLAIMS)
-    ]
-    evidence = []
+    subjects = enumerate(_SUBJECTS[:CLAIMS])
+    facts = [f"The {name} {number} has {number + 10 * i + 3} rooms and opened in {1900 + i}." for i, name in subjects]
+    evidence: list[Evidence] = []
     for index in range(PASSAGES):
         words = f"Passage {number}-{index}. {facts[index]} ".split()
         while len(words) < PASSAGE_WORDS:

@@ -30,6 +30,9 @@ SHIPPED_THRESHOLDS: Final = {
 }
 """Used without `--fit`."""
 
+FITTED_GUARD: Final = "assay, fitted"
+"""The guard with a threshold chosen as those of the baselines are, shown where there are rows to choose it on."""
+
 Progress = Callable[[int], None]
 
 
@@ -162,6 +165,10 @@ def score_baselines(
         scored.append(baselines.decide(name, column[: len(rows)], threshold))
         source = f"fitted on {len(fitting):,} rows of --fit" if fitting else "the shipped constant"
         notes.append(f"{name}: flagged below {threshold:g}, {source}")
+    if fitting:
+        threshold = _threshold(FITTED_GUARD, [result.score for result in fitted], fitting)
+        scored.insert(0, baselines.decide(FITTED_GUARD, [result.score for result in results], threshold))
+        notes.append(f"{FITTED_GUARD}: flagged below {threshold:g}, fitted in the same way; assay by the policy's own")
     return scored, notes
 
 
