@@ -90,6 +90,8 @@ def test_a_missing_field_is_named_at_its_object() -> None:
          "structure.range"),
         ({"$schema": "http://json-schema.org/draft-07/schema#", "dependencies": {"a": ["b"]}}, '{"a": 1}',
          "structure.required"),
+        ({"items": [{"type": "string"}, {"type": "integer"}]}, '["a", "b"]', "structure.type"),
+        ({"maximum": 3, "exclusiveMaximum": True}, "3", "structure.range"),
         ({"dependentRequired": {"a": ["b"]}}, '{"a": 1}', "structure.required"),
     ],
 )  # fmt: skip

@@ -78,16 +78,22 @@ def check_structure(output: str, schema: Mapping[str, Any] | bool) -> list[Issue
 
 
 def _validator(schema: object) -> jsonschema_rs.Validator:
+    """The compiled schema. One that names no draft is read as the newest that it is valid under."""
     if not isinstance(schema, Mapping | bool):
         raise InputError(f"a JSON Schema must be a mapping or a bool, got {type(schema).__name__}")
-    try:
-        plain = schema if isinstance(schema, bool) else dict(schema)
-        return jsonschema_rs.validator_for(plain, validate_formats=True, offline=True)
-    except jsonschema_rs.ValidationError as error:
-        place = pointer(tuple(error.instance_path))
-        raise InputError(f"the JSON Schema is broken{f' at {place}' if place else ''}: {error.message}") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(f"the JSON Schema cannot be read: {error}") from None
+    plain = schema if isinstance(schema, bool) else dict(schema)
+    first: ValueError | TypeError | None = None
+    for compile_schema in (jsonschema_rs.validator_for, jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator):
+        try:
+            return compile_schema(plain, validate_formats=True, offline=True)
+        except (ValueError, TypeError) as error:
+            first = first or error
+        if isinstance(plain, dict) and "$schema" in plain:
+            break
+    if isinstance(first, jsonschema_rs.ValidationError):
+        place = pointer(tuple(first.instance_path))
+        raise InputError(f"the JSON Schema is broken{f' at {place}' if place else ''}: {first.message}") from None
+    raise InputError(f"the JSON Schema cannot be read: {first}") from None
 
 
 def _unreadable(output: str, error: JsonTextError) -> Issue:
