@@ -1,0 +1,111 @@
+"""Words that cannot both be true of one thing: antonyms, directions, and closed sets of exclusive words.
+
+The list is short on purpose: each pair is opposite in nearly every context. Words are compared by their stems.
+"""
+
+from functools import lru_cache
+
+from assay.text.lexemes import stem
+
+_DIRECTIONS = """
+increase decrease; increase decline; increase drop; increase fall; increase reduce; rise fall; rise decline; rise drop;
+rise decrease; grow shrink; grow decline; grow decrease; gain lose; gain loss; up down; higher lower; high low;
+highest lowest; more less; more fewer; most least; most fewest; larger smaller; largest smallest; bigger smaller;
+greater smaller; greater less; greater fewer; longer shorter; longest shortest; older younger; oldest youngest;
+faster slower; fastest slowest; earlier later; earliest latest; above below; over under; before after; better worse;
+best worst; stronger weaker; accelerate slow; expand contract; expand shrink; improve worsen; improve deteriorate;
+raise lower; raise cut; raise reduce; upward downward; maximum minimum; exceed lag; surplus deficit; profit loss;
+warmer colder; hotter colder; cheaper dearer; heavier lighter; taller shorter; wider narrower; ahead behind;
+upgrade downgrade; strengthen weaken; gained lost; extend shorten; increasing decreasing
+"""
+
+_OPPOSITES = """
+accept reject; accept refuse; accept decline; allow forbid; allow prohibit; allow deny; permit prohibit; permit forbid;
+permit deny; approve reject; approve deny; grant deny; agree disagree; agree refuse; include exclude; win lose;
+won lost; succeed fail; success failure; pass fail; start end; start stop; begin end; begin finish; open close;
+enter leave; arrive depart; buy sell; lend borrow; employ dismiss; hire fire; join leave; love hate; like dislike;
+support oppose; confirm deny; admit deny; prove disprove; true false; correct incorrect; right wrong; valid invalid;
+legal illegal; lawful unlawful; possible impossible; able unable; safe dangerous; safe unsafe; guilty innocent;
+alive dead; living dead; male female; man woman; men women; boy girl; husband wife; father mother; son daughter;
+brother sister; king queen; actor actress; north south; east west; northern southern; eastern western;
+left right; front back; top bottom; inside outside; indoor outdoor; indoors outdoors; internal external;
+domestic foreign; domestic international; public private; paid unpaid; free paid; full empty; full partial;
+full-time part-time; permanent temporary; mandatory optional; compulsory optional; compulsory voluntary;
+mandatory voluntary; required optional; required forbidden; active inactive; active passive; enable disable;
+enabled disabled; present absent; present past; visible invisible; available unavailable; rich poor; wealthy poor;
+strong weak; hot cold; warm cool; wet dry; heavy light; thick thin; wide narrow; deep shallow; tall short;
+long short; large small; big small; big little; huge tiny; fast slow; quick slow; quickly slowly; early late; old new;
+old young; ancient modern; positive negative; optimistic pessimistic; optimistic pessimist; good bad; happy sad;
+happy unhappy; beautiful ugly; clean dirty; hard soft; hard easy; easy difficult; simple complex; rough smooth;
+loud quiet; noisy silent; sharp blunt; tight loose; asleep awake; drunk sober; married single; married unmarried;
+popular unpopular; famous unknown; common rare; frequent rare; often rarely; often seldom; always never;
+always rarely; everyone nobody; everything nothing; all none; always sometimes; increase-in decrease-in;
+vertical horizontal; single multiple; first last; major minor; majority minority; primary secondary; senior junior;
+attack defend; build destroy; create destroy; construct demolish; push pull; sit stand; ask answer; send receive;
+appear disappear; remember forget; export import; deposit withdraw; debit credit; victory defeat; ally enemy;
+friend enemy; friendly hostile; friendly unfriendly; natural artificial; original copy; real fake; genuine fake;
+sweet sour; sweet bitter; fresh stale; raw cooked; day night; morning evening; summer winter; import export;
+encourage discourage; connect disconnect; attach detach; lock unlock; load unload; encrypt decrypt; install uninstall;
+online offline; manual automatic; manually automatically; odd even; even odd; protagonist antagonist; hero villain;
+fiction nonfiction; fictional real; alone together; separate together; separately together; independent dependent;
+benign malignant; acute chronic; toxic harmless; harmful harmless; harmful beneficial; effective ineffective;
+efficient inefficient; significant insignificant; sufficient insufficient; complete incomplete; known unknown;
+limited unlimited; likely unlikely; usual unusual; certain uncertain; reliable unreliable; expected unexpected;
+taxable exempt; eligible ineligible; refundable nonrefundable; reversible irreversible; unanimous divided
+"""
+
+_EXCLUSIVE = """
+red orange yellow green blue purple violet pink brown black white grey;
+monday tuesday wednesday thursday friday saturday sunday;
+spring summer autumn winter;
+north south east west;
+daily weekly monthly quarterly yearly;
+gold silver bronze;
+liquid solid gas;
+primary secondary tertiary;
+"""
+"""Sets of which at most one is true of one thing in one place; weaker evidence than an antonym."""
+
+_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "mis")
+
+
+def _pairs(table: str) -> dict[str, frozenset[str]]:
+    opposites: dict[str, set[str]] = {}
+    for pair in table.replace("\n", " ").split(";"):
+        left, right = (stem(word) for word in pair.split())
+        if left != right:
+            opposites.setdefault(left, set()).add(right)
+            opposites.setdefault(right, set()).add(left)
+    return {word: frozenset(others) for word, others in opposites.items()}
+
+
+DIRECTIONS: dict[str, frozenset[str]] = _pairs(_DIRECTIONS.strip())
+"""Stems of comparatives and words of direction, each with its opposites."""
+
+OPPOSITES: dict[str, frozenset[str]] = _pairs(_OPPOSITES.strip())
+"""Stems of other antonyms."""
+
+EXCLUSIVE: dict[str, frozenset[str]] = {
+    stem(word): frozenset(stem(other) for other in group.split() if other != word)
+    for group in _EXCLUSIVE.split(";")
+    for word in group.split()
+}
+"""Stems of words of a closed set, each with the rest of its set."""
+
+_SHORTEST_PREFIXED = 4
+
+
+@lru_cache(maxsize=1 << 14)
+def prefix_opposites(stemmed: str) -> tuple[str, ...]:
+    """The stems that a negating prefix turns this one into, and the one it may be made from.
+
+    >>> "paid" in prefix_opposites("unpaid")
+    True
+    """
+    made = tuple(prefix + stemmed for prefix in _PREFIXES) if len(stemmed) >= _SHORTEST_PREFIXED else ()
+    bare = tuple(
+        stemmed[len(prefix) :]
+        for prefix in ("un", "non", "dis")
+        if stemmed.startswith(prefix) and len(stemmed) - len(prefix) >= _SHORTEST_PREFIXED
+    )
+    return made + bare

@@ -1,0 +1,493 @@
+"""Dates, times of day and parts of the calendar in a text, and how two of them compare.
+
+A date is what it states and no more: "January 2024" has a year and a month, "14 March" has no year, "3/4/2020" is
+either of two days. Two dates are compared field by field, so a coarser one is compatible with a finer one within it.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from assay.text.lexemes import Words, find_words, word_list, word_set
+
+Bound = Literal["exact", "about", "before", "after", "until", "since"]
+
+_MONTHS = {
+    "january": 1, "jan": 1, "february": 2, "feb": 2, "march": 3, "mar": 3, "april": 4, "apr": 4, "may": 5,
+    "june": 6, "jun": 6, "july": 7, "jul": 7, "august": 8, "aug": 8, "september": 9, "sep": 9, "sept": 9,
+    "october": 10, "oct": 10, "november": 11, "nov": 11, "december": 12, "dec": 12,
+}  # fmt: skip
+_AMBIGUOUS_MONTHS = frozenset({"may", "march", "mar", "jan", "dec", "sep", "jun"})
+_WEEKDAYS = {name: n for n, name in enumerate(word_list("monday tuesday wednesday thursday friday saturday sunday"))}
+_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_WORD_CENTURIES = {
+    word: n
+    for n, word in enumerate(
+        word_list(
+            """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"""
+        ),
+        start=1,
+    )
+}
+
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(\d{4})(?!\d)(?!-\d)"
+_ISO = re.compile(r"(\d{4})([-/.])(\d{1,2})(?:\2(\d{1,2}))?(?!\d)(?![-/.]\d)")
+_SLASHED = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)(?![-/.]\d)")
+_DAY_OF = re.compile(r"(?:st|nd|rd|th)?\s?(?:of\s)?(?=[^\W\d_])")
+_AFTER_MONTH_DAY = re.compile(rf"\.?\s(?:the\s)?{_DAY}(?![\d:%]|,\d{{3}}|[.]\d)(?:(?:,\s?|\s){_YEAR})?")
+_AFTER_MONTH_YEAR = re.compile(rf"\.?,?\s(?:of\s)?{_YEAR}")
+_QUARTER = re.compile(r"[Qq]([1-4])\b(?:[\s,]*(?:of\s)?(?:FY\s?)?(\d{4})\b)?")
+_DECADE = re.compile(r"(\d{3}0)['’]?s\b")
+_SHORT_DECADE = re.compile(r"['’](\d0)s\b")
+_CENTURY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)[\s-]century\b", re.IGNORECASE)
+_ERA = re.compile(r"\s?(BCE|BC|B\.C\.(?:E\.)?)(?!\w)")
+_ERA_AFTER = re.compile(r"\s?(?:AD|CE|A\.D\.|C\.E\.)(?!\w)")
+_CLOCK = re.compile(
+    r"(\d{1,2})(?::([0-5]\d)(?::[0-5]\d)?)?\s?([AaPp])(?:[Mm]\b|\.\s?[Mm]\b\.?)|([01]?\d|2[0-4]):([0-5]\d)(?::[0-5]\d)?(?![:\d])"
+)
+_YEAR_QUARTER = re.compile(r"\s?[-]?Q([1-4])\b")
+_BEFORE_WORDS: dict[str, Bound] = {
+    "before": "before", "after": "after", "since": "since", "until": "until", "till": "until", "by": "until",
+    "about": "about", "around": "about", "circa": "about", "c": "about", "ca": "about", "approximately": "about",
+    "following": "after", "from": "exact", "post": "after", "pre": "before",
+}  # fmt: skip
+_YEAR_CONTEXT = word_set(
+    """in since by until of from to and before after during around about circa year fiscal late early mid through
+    between spring summer autumn fall winter c ca season on for the or till than born died established founded"""
+)
+_NOT_A_YEAR = frozenset({"$", "€", "£", "¥", "#", "₹"})
+_EARLIEST_YEAR, _LATEST_YEAR = 1000, 2199
+
+
+@dataclass(frozen=True, slots=True)
+class DateMention:
+    """A date, a part of the calendar or a time of day, as far as the text states it."""
+
+    start: int
+    end: int
+    year: int | None = None
+    """Negative before the common era (1 BC is -1)."""
+    last_year: int | None = None
+    """Where it covers several years (a decade, a century), the last of them."""
+    month: int | None = None
+    last_month: int | None = None
+    """Where it covers several months (a quarter), the last of them."""
+    day: int | None = None
+    weekday: int | None = None
+    """0 is Monday."""
+    minute: int | None = None
+    """Minutes since midnight, for a time of day."""
+    half_day: bool = True
+    """Whether a time of day says which half of the day it means."""
+    other: tuple[int, int] | None = None
+    """The other reading of an ambiguous date, as month and day."""
+    bound: Bound = "exact"
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Which of year, month, day, weekday and minute it states."""
+        stated = {
+            "year": self.year,
+            "month": self.month,
+            "day": self.day,
+            "weekday": self.weekday,
+            "minute": self.minute,
+        }
+        return frozenset(name for name, value in stated.items() if value is not None)
+
+
+class DateRelation(Enum):
+    """How a claim's date stands to one of the evidence."""
+
+    SAME = "same"
+    """Everything that the claim states, the evidence states too, or it follows."""
+    COMPATIBLE = "compatible"
+    """Nothing differs, but the claim states more than the evidence."""
+    DIFFERENT = "different"
+    ORDER = "order"
+    """The claim's before or after is against the evidence."""
+    INCOMPARABLE = "incomparable"
+    """No field in common."""
+
+
+class _Reader:
+    def __init__(self, text: str, words: Words, skip: Sequence[tuple[int, int]], day_first: bool) -> None:
+        self.text = text
+        self.words = words
+        self.folds = [w.fold for w in words.lexemes]
+        self.skip = sorted(skip)
+        self.skip_starts = [start for start, _ in self.skip]
+        self.day_first = day_first
+
+    def read(self) -> list[DateMention]:
+        found: list[DateMention] = []
+        done = 0
+        starts = self.words.starts
+        lexemes = self.words.lexemes
+        for at in [i for i, w in enumerate(lexemes) if w.digit or w.fold in _TRIGGERS]:
+            if starts[at] < done:
+                continue
+            at_skip = bisect_left(self.skip_starts, starts[at] + 1)
+            if at_skip and self.skip[at_skip - 1][1] > starts[at]:
+                continue
+            mention = self._digit(at) if lexemes[at].digit else self._word(at)
+            if mention is not None:
+                found.append(mention)
+                done = mention.end
+        return found
+
+    def _bound(self, at: int) -> Bound:
+        """The bound that the one or two words before word `at` set."""
+        for back in (1, 2):
+            if at - back < 0:
+                break
+            word = self.folds[at - back]
+            if word in _BEFORE_WORDS:
+                return _BEFORE_WORDS[word]
+            if word not in {"the", "early", "late", "mid", "year"}:
+                break
+        return "exact"
+
+    def _digit(self, at: int) -> DateMention | None:
+        text, start = self.text, self.words.starts[at]
+        bound = self._bound(at)
+        before = text[start - 1] if start else " "
+        if before in _NOT_A_YEAR or (before in ".,-/:" and start > 1 and text[start - 2].isdigit()):
+            return None
+        if before == "'" or before == "’":
+            short = _SHORT_DECADE.match(text, start - 1)
+            if short:
+                year = 1900 + int(short.group(1))
+                return DateMention(start - 1, short.end(), year, year + 9, bound=bound)
+        clock = _CLOCK.match(text, start)
+        if clock:
+            return _clock(clock, bound)
+        century = _CENTURY.match(text, start)
+        if century:
+            last = int(century.group(1)) * 100
+            return DateMention(start, century.end(), last - 99, last, bound=bound)
+        iso = _ISO.match(text, start)
+        if iso:
+            mention = self._iso(iso, bound)
+            if mention is not None:
+                return mention
+        slashed = _SLASHED.match(text, start)
+        if slashed:
+            mention = self._slashed(slashed, bound)
+            if mention is not None:
+                return mention
+        return self._day_month(at, bound) or self._year(at, bound)
+
+    def _iso(self, match: re.Match[str], bound: Bound) -> DateMention | None:
+        year, month = int(match.group(1)), int(match.group(3))
+        day = int(match.group(4)) if match.group(4) else None
+        if not 1 <= month <= 12 or (day is not None and not 1 <= day <= _DAYS[month - 1]):
+            return None
+        if day is None and (
+            match.group(2) != "-" or len(match.group(3)) != 2 or not _EARLIEST_YEAR <= year <= _LATEST_YEAR
+        ):
+            return None
+        return DateMention(match.start(), match.end(), year, month=month, day=day, bound=bound)
+
+    def _slashed(self, match: re.Match[str], bound: Bound) -> DateMention | None:
+        first, second = int(match.group(1)), int(match.group(3))
+        year = int(match.group(4))
+        if len(match.group(4)) == 2:
+            if match.group(2) != "/":
+                return None
+            year += 2000 if year < 50 else 1900
+        day_first = self.day_first or match.group(2) == "."
+        readings = [(second, first), (first, second)] if day_first else [(first, second), (second, first)]
+        valid = [(m, d) for m, d in readings if 1 <= m <= 12 and 1 <= d <= _DAYS[m - 1]]
+        if not valid:
+            return None
+        month, day = valid[0]
+        ambiguous = len(valid) > 1 and valid[0] != valid[1] and match.group(2) != "."
+        other = valid[1] if ambiguous else None
+        return DateMention(match.start(), match.end(), year, month=month, day=day, other=other, bound=bound)
+
+    def _day_month(self, at: int, bound: Bound) -> DateMention | None:
+        """ "14 March 2020", "14th of March"."""
+        text, start = self.text, self.words.starts[at]
+        digits = self.folds[at].rstrip("sthndr")
+        if not digits.isdecimal() or len(digits) > 2:
+            return None
+        between = _DAY_OF.match(text, start + len(digits))
+        if between is None:
+            return None
+        next_word = bisect_left(self.words.starts, between.end())
+        if next_word >= len(self.folds) or self.words.starts[next_word] != between.end():
+            return None
+        month = _MONTHS.get(self.folds[next_word])
+        day = int(digits)
+        if month is None or not 1 <= day <= _DAYS[month - 1] or not self.words.lexemes[next_word].capital:
+            return None
+        end = self.words.ends[next_word]
+        year = _AFTER_MONTH_YEAR.match(text, end)
+        if year:
+            return DateMention(start, year.end(), int(year.group(1)), month=month, day=day, bound=bound)
+        return DateMention(start, end, month=month, day=day, bound=bound)
+
+    def _year(self, at: int, bound: Bound) -> DateMention | None:
+        text, start, end = self.text, self.words.starts[at], self.words.ends[at]
+        decade = _DECADE.match(text, start)
+        if decade:
+            year = int(decade.group(1))
+            last = year + (99 if year % 100 == 0 and self._is_century(at) else 9)
+            return DateMention(start, decade.end(), year, last, bound=bound)
+        digits = text[start:end]
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= 4):
+            return None
+        era = _ERA.match(text, end)
+        if era:
+            return DateMention(start, era.end(), -int(digits), bound=bound)
+        if _ERA_AFTER.match(text, end):
+            return DateMention(start, end, int(digits), bound=bound)
+        if len(digits) != 4 or not _EARLIEST_YEAR <= int(digits) <= _LATEST_YEAR or not self._reads_as_year(at):
+            return None
+        quarter = _YEAR_QUARTER.match(text, end)
+        if quarter:
+            return _quarter(start, quarter.end(), int(quarter.group(1)), int(digits), bound)
+        return DateMention(start, end, int(digits), bound=bound)
+
+    def _is_century(self, at: int) -> bool:
+        return at > 0 and self.folds[at - 1] == "the" and not (at > 1 and self.folds[at - 2] in {"early", "late"})
+
+    def _reads_as_year(self, at: int) -> bool:
+        """Whether a bare four-digit number is a year rather than a count, judged by its neighbours."""
+        text, end = self.text, self.words.ends[at]
+        follower = text[end : end + 1]
+        if follower and follower in "%°$€£+":
+            return False
+        if follower in {".", ","} and text[end + 1 : end + 2].isdigit():
+            return False
+        if at + 1 < len(self.folds) and text[end : self.words.starts[at + 1]] in {" ", "-"}:
+            following = self.words.lexemes[at + 1]
+            plural = following.fold.endswith("s") and following.stem != following.fold and not following.capital
+            if plural and not (at and self.folds[at - 1] in {"in", "since", "year", "during"}):
+                return False
+        if at == 0:
+            return True
+        if text[self.words.ends[at - 1] : self.words.starts[at]].strip(" ") in {
+            "(",
+            "-",
+            "–",
+            "—",
+            ",",
+            "[",
+            ":",
+            "/",
+            "(-",
+            "),",
+            ")",
+            "|",
+            ";",
+        }:
+            return True
+        return self.folds[at - 1] in _YEAR_CONTEXT or self.words.lexemes[at - 1].capital or self._follows_year(at)
+
+    def _follows_year(self, at: int) -> bool:
+        following = self.folds[at + 1] if at + 1 < len(self.folds) else ""
+        return following in {"and", "to"} or self.words.ends[at] == len(self.text.rstrip(".!? "))
+
+    def _word(self, at: int) -> DateMention | None:
+        text, start, end = self.text, self.words.starts[at], self.words.ends[at]
+        folded, capital = self.folds[at], self.words.lexemes[at].capital
+        bound = self._bound(at)
+        if folded[0] == "q" or folded.startswith("fy"):
+            return self._fiscal(start, bound)
+        if folded in _WORD_CENTURIES:
+            return self._spelled(at, bound)
+        if not capital:
+            return None
+        if folded in _WEEKDAYS:
+            return DateMention(start, end, weekday=_WEEKDAYS[folded], bound=bound)
+        month = _MONTHS[folded]
+        day = _AFTER_MONTH_DAY.match(text, end)
+        if day and 1 <= int(day.group(1)) <= _DAYS[month - 1]:
+            year = int(day.group(2)) if day.group(2) else None
+            return DateMention(start, day.end(), year, month=month, day=int(day.group(1)), bound=bound)
+        in_year = _AFTER_MONTH_YEAR.match(text, end)
+        if in_year:
+            return DateMention(start, in_year.end(), int(in_year.group(1)), month=month, bound=bound)
+        if folded in _AMBIGUOUS_MONTHS and (
+            at == 0 or self.folds[at - 1] not in _YEAR_CONTEXT | {"last", "next", "this"}
+        ):
+            return None
+        return DateMention(start, end, month=month, bound=bound)
+
+    def _fiscal(self, start: int, bound: Bound) -> DateMention | None:
+        quarter = _QUARTER.match(self.text, start)
+        if quarter:
+            year = int(quarter.group(2)) if quarter.group(2) else None
+            return _quarter(start, quarter.end(), int(quarter.group(1)), year, bound)
+        fiscal = re.compile(r"FY\s?(\d{4})\b").match(self.text, start)
+        return DateMention(start, fiscal.end(), int(fiscal.group(1)), bound=bound) if fiscal else None
+
+    def _spelled(self, at: int, bound: Bound) -> DateMention | None:
+        """ "nineteenth century" and "third quarter of 2020"."""
+        if at + 1 >= len(self.folds):
+            return None
+        start, following, end = self.words.starts[at], self.folds[at + 1], self.words.ends[at + 1]
+        number = _WORD_CENTURIES[self.folds[at]]
+        if following == "century":
+            if number == 1 and at and self.folds[at - 1] == "twenty":
+                number, start = 21, self.words.starts[at - 1]
+            return DateMention(start, end, number * 100 - 99, number * 100, bound=bound)
+        if following == "quarter" and number <= 4:
+            year = re.compile(r"(?:,?\s(?:of\s)?(?:fiscal\s(?:year\s)?)?)(\d{4})\b").match(self.text, end)
+            return _quarter(start, year.end() if year else end, number, int(year.group(1)) if year else None, bound)
+        return None
+
+
+_TRIGGERS = frozenset(_WEEKDAYS) | frozenset(_MONTHS) | frozenset(_WORD_CENTURIES) | {"q1", "q2", "q3", "q4", "fy"} | {
+    f"fy{year}" for year in range(1980, 2080)
+}  # fmt: skip
+
+
+def _quarter(start: int, end: int, number: int, year: int | None, bound: Bound) -> DateMention:
+    return DateMention(start, end, year, month=3 * number - 2, last_month=3 * number, bound=bound)
+
+
+def _clock(match: re.Match[str], bound: Bound) -> DateMention | None:
+    if match.group(3):
+        hour, minute = int(match.group(1)), int(match.group(2) or 0)
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if match.group(3) in "Pp" else 0)
+        return DateMention(match.start(), match.end(), minute=60 * hour + minute, bound=bound)
+    hour, minute = int(match.group(4)), int(match.group(5))
+    sure = hour > 12 or hour == 0 or match.group(4).startswith("0")
+    return DateMention(match.start(), match.end(), minute=60 * (hour % 24) + minute, half_day=sure, bound=bound)
+
+
+def find_dates(
+    text: str, words: Words | None = None, *, skip: Sequence[tuple[int, int]] = (), day_first: bool = False
+) -> tuple[DateMention, ...]:
+    """The dates and times of day of a text in reading order.
+
+    `day_first` decides how 3/4/2020 is read first; the other reading is kept.
+
+    >>> [(d.year, d.month, d.day) for d in find_dates("From 14 March 2020 until January 2024.")]
+    [(2020, 3, 14), (2024, 1, None)]
+    """
+    return tuple(_Reader(text, words if words is not None else find_words(text), skip, day_first).read())
+
+
+def relate_dates(claim: DateMention, evidence: DateMention) -> DateRelation:
+    """How a claim's date stands to one of the evidence.
+
+    >>> relate_dates(find_dates("in 2024")[0], find_dates("on 2 January 2024")[0])
+    <DateRelation.SAME: 'same'>
+    """
+    if claim.minute is not None or evidence.minute is not None:
+        return _relate_clocks(claim, evidence)
+    ours, theirs = claim.fields, evidence.fields
+    common = ours & theirs
+    if not common:
+        return DateRelation.INCOMPARABLE
+    if "year" in common and (claim.bound in _ORDERED or evidence.bound in _ORDERED):
+        return _relate_ordered(claim, evidence)
+    if _agree(claim, evidence, (claim.month, claim.day), (evidence.month, evidence.day)):
+        return DateRelation.SAME if _covers(claim, evidence) else DateRelation.COMPATIBLE
+    for mine in filter(None, ((claim.month, claim.day), claim.other)):
+        for other in filter(None, ((evidence.month, evidence.day), evidence.other)):
+            if _agree(claim, evidence, mine, other):
+                return DateRelation.COMPATIBLE if not _covers(claim, evidence) else DateRelation.SAME
+    near = 1 if "about" in {claim.bound, evidence.bound} else 0
+    if near and common == {"year"} and abs((claim.year or 0) - (evidence.year or 0)) <= 3:
+        return DateRelation.COMPATIBLE
+    return DateRelation.DIFFERENT
+
+
+_ORDERED = frozenset({"before", "after", "until", "since"})
+
+
+def _relate_clocks(claim: DateMention, evidence: DateMention) -> DateRelation:
+    if claim.minute is None or evidence.minute is None:
+        return DateRelation.INCOMPARABLE
+    if claim.minute == evidence.minute:
+        return DateRelation.SAME
+    if not (claim.half_day and evidence.half_day) and claim.minute % 720 == evidence.minute % 720:
+        return DateRelation.COMPATIBLE
+    return DateRelation.DIFFERENT
+
+
+def _agree(
+    claim: DateMention,
+    evidence: DateMention,
+    ours: tuple[int | None, int | None],
+    theirs: tuple[int | None, int | None],
+) -> bool:
+    """Whether every field that both state agrees, with the given readings of month and day."""
+    years = _overlap(claim.year, claim.last_year, evidence.year, evidence.last_year)
+    if not years or not _overlap(ours[0], claim.last_month, theirs[0], evidence.last_month):
+        return False
+    if ours[1] is not None and theirs[1] is not None and ours[1] != theirs[1]:
+        return False
+    return claim.weekday is None or evidence.weekday is None or claim.weekday == evidence.weekday
+
+
+def _overlap(first: int | None, last: int | None, other_first: int | None, other_last: int | None) -> bool:
+    """Whether two ranges share a value; an unstated one shares all."""
+    if first is None or other_first is None:
+        return True
+    return (last or first) >= other_first and (other_last or other_first) >= first
+
+
+def _covers(claim: DateMention, evidence: DateMention) -> bool:
+    """Whether the evidence states everything that the claim does, and as finely."""
+    if not claim.fields <= evidence.fields:
+        return False
+    if claim.year is not None and evidence.last_year is not None and (
+        claim.last_year is None or claim.year > (evidence.year or 0) or claim.last_year < evidence.last_year
+    ):  # fmt: skip
+        return False
+    return claim.month is None or evidence.last_month is None or claim.last_month is not None
+
+
+def _key(mention: DateMention, last: bool) -> tuple[int, int, int]:
+    year = mention.year or 0
+    if last:
+        return (mention.last_year or year, mention.last_month or mention.month or 12, mention.day or 31)
+    return (year, mention.month or 1, mention.day or 1)
+
+
+def _relate_ordered(claim: DateMention, evidence: DateMention) -> DateRelation:
+    c_first, c_last = _key(claim, False), _key(claim, True)
+    e_first, e_last = _key(evidence, False), _key(evidence, True)
+    if claim.bound == evidence.bound:
+        if _agree(claim, evidence, (claim.month, claim.day), (evidence.month, evidence.day)):
+            return DateRelation.SAME if _covers(claim, evidence) else DateRelation.COMPATIBLE
+        return DateRelation.DIFFERENT
+    if claim.bound in _ORDERED and evidence.bound in _ORDERED:
+        opposite = {claim.bound, evidence.bound} in ({"before", "after"}, {"until", "since"}, {"before", "since"})
+        return DateRelation.ORDER if opposite and c_first == e_first else DateRelation.COMPATIBLE
+    if claim.bound in {"before", "until"}:
+        if e_last < c_first or (claim.bound == "until" and e_first <= c_last):
+            return DateRelation.SAME
+        return (
+            DateRelation.ORDER
+            if e_first > c_last or (claim.bound == "before" and e_first >= c_first)
+            else DateRelation.COMPATIBLE
+        )
+    if claim.bound in {"after", "since"}:
+        if e_first > c_last or (claim.bound == "since" and e_last >= c_first):
+            return DateRelation.SAME
+        return (
+            DateRelation.ORDER
+            if e_last < c_first or (claim.bound == "after" and e_last <= c_last)
+            else DateRelation.COMPATIBLE
+        )
+    if evidence.bound in {"before", "until"}:
+        if c_first == e_first:
+            return DateRelation.COMPATIBLE
+        return DateRelation.ORDER if c_first > e_last else DateRelation.COMPATIBLE
+    if c_first == e_first:
+        return DateRelation.COMPATIBLE
+    return DateRelation.ORDER if c_last < e_first else DateRelation.COMPATIBLE

@@ -1,0 +1,147 @@
+"""What a quantity is once it is read, and how a claim's quantity stands to one of the evidence."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Literal
+
+Bound = Literal["exact", "about", "more", "at_least", "less", "at_most", "range"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One quantity, with where it stands."""
+
+    start: int
+    """First character of the whole expression, bound and currency sign included."""
+    end: int
+    """After its last character, unit included."""
+    number_start: int
+    number_end: int
+    """The number alone, as written."""
+    value: Decimal
+    """The number with its scale, in the unit as written; the lower end of a range."""
+    low: Decimal | None
+    """Lower end in the base unit; none if unbounded."""
+    high: Decimal | None
+    step: Decimal
+    """Half a unit of the last written place, in the base unit: what rounding may have hidden."""
+    dimension: str
+    """`count`, `ordinal`, `share`, `points`, `factor`, `money:EUR`, `length`, `time`, `length/time`, ..."""
+    unit: str
+    nouns: tuple[str, ...]
+    """Stems of the words right after it: what it counts."""
+    bound: Bound
+    rounded: bool
+    """Whether its form allows rounding: decimals, a scale word, or a percentage."""
+    weak: bool
+    """A small number word that is often no count at all, such as "one"."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether it names one value."""
+        return self.low is not None and self.low == self.high
+
+
+class Relation(Enum):
+    """How a claim's quantity stands to one of the evidence."""
+
+    SAME = "same"
+    """Equal in value, or the claim's bound follows from the evidence."""
+    COMPATIBLE = "compatible"
+    """Both may be true, but the evidence does not say it."""
+    DIFFERENT = "different"
+    """They cannot both be the value of one thing."""
+    INCOMPARABLE = "incomparable"
+    """Different dimensions."""
+
+
+_TOLERANCES = {"time": Decimal("0.012"), "data": Decimal("0.08"), "temperature": Decimal("0.002")}
+_UNIT_TOLERANCE = Decimal("0.005")
+_ABOUT_TOLERANCE = Decimal("0.05")
+_MONTH_UNITS = frozenset({"mo", "yr", "quarter", "decade", "century"})
+
+
+def relate(claim: Quantity, evidence: Quantity) -> Relation:
+    """How a claim's quantity stands to one of the evidence, both read in the same way.
+
+    Rounding is honest where the claim is the rounded one ("3.5 million" of 3,512,000) and a matter of tolerance where
+    units were converted; a claim that is more precise than the evidence is merely compatible.
+
+    >>> from assay.text.quantities import find_quantities
+    >>> relate(*(find_quantities(t)[0] for t in ("50 languages", "over 100 languages")))
+    <Relation.DIFFERENT: 'different'>
+    """
+    if claim.dimension != evidence.dimension:
+        return Relation.INCOMPARABLE
+    if claim.exact and evidence.exact:
+        return _relate_values(claim, evidence)
+    return _relate_intervals(claim, evidence)
+
+
+def _relate_values(claim: Quantity, evidence: Quantity) -> Relation:
+    ours, theirs = claim.low, evidence.low
+    assert ours is not None  # noqa: S101 an exact quantity has both ends
+    assert theirs is not None  # noqa: S101
+    apart = abs(ours - theirs)
+    if apart == 0:
+        return Relation.SAME
+    size = max(abs(ours), abs(theirs))
+    if claim.unit != evidence.unit and apart <= size * _conversion_tolerance(claim, evidence):
+        return Relation.SAME
+    if (claim.rounded or claim.unit != evidence.unit) and claim.step >= evidence.step and apart <= claim.step:
+        return Relation.SAME
+    if (evidence.rounded or claim.unit != evidence.unit) and evidence.step > claim.step and apart <= evidence.step:
+        return Relation.COMPATIBLE
+    if "about" in {claim.bound, evidence.bound}:
+        rounding = max(q.step * _roundness(q.value) for q in (claim, evidence) if q.bound == "about")
+        if apart <= rounding or (apart <= size * _ABOUT_TOLERANCE and apart <= rounding * 10):
+            return Relation.SAME if claim.bound == "about" else Relation.COMPATIBLE
+    mixed = (claim.unit in _MONTH_UNITS) != (evidence.unit in _MONTH_UNITS)
+    if claim.dimension == "time" and mixed and apart <= size * Decimal("0.1"):
+        return Relation.COMPATIBLE
+    return Relation.DIFFERENT
+
+
+def _conversion_tolerance(claim: Quantity, evidence: Quantity) -> Decimal:
+    if claim.dimension == "time" and not {claim.unit, evidence.unit} & _MONTH_UNITS:
+        return Decimal(0)
+    if claim.dimension == "time" and {claim.unit, evidence.unit} <= _MONTH_UNITS:
+        return Decimal(0)
+    return _TOLERANCES.get(claim.dimension, _UNIT_TOLERANCE)
+
+
+def _roundness(value: Decimal) -> int:
+    """Ten to the number of trailing zeros of a whole number, at most a million: how round it is."""
+    if value == 0 or value != value.to_integral_value():
+        return 1
+    power = 1
+    whole = int(value) if abs(value) < Decimal(10) ** 28 else 1
+    while whole % 10 == 0 and power < 10**6:
+        whole //= 10
+        power *= 10
+    return power
+
+
+def _relate_intervals(claim: Quantity, evidence: Quantity) -> Relation:
+    c_low = claim.low if claim.low is not None else Decimal("-Infinity")
+    c_high = claim.high if claim.high is not None else Decimal("Infinity")
+    e_low = evidence.low if evidence.low is not None else Decimal("-Infinity")
+    e_high = evidence.high if evidence.high is not None else Decimal("Infinity")
+    slack = Decimal(0)
+    if claim.unit != evidence.unit:
+        finite = [abs(v) for v in (c_low, c_high, e_low, e_high) if v.is_finite()]
+        slack = max(finite) * _conversion_tolerance(claim, evidence)
+    if c_low - slack <= e_low and e_high <= c_high + slack:
+        strict = (claim.bound == "more" and evidence.exact and e_low == c_low) or (
+            claim.bound == "less" and evidence.exact and e_high == c_high
+        )
+        return Relation.COMPATIBLE if strict else Relation.SAME
+    if c_low > e_high + slack or e_low > c_high + slack:
+        return Relation.DIFFERENT
+    if "range" in {claim.bound, evidence.bound} and claim.bound == evidence.bound:
+        return Relation.DIFFERENT
+    touching = c_low == e_high or e_low == c_high
+    if touching and not claim.exact and not evidence.exact:
+        return Relation.DIFFERENT
+    return Relation.COMPATIBLE

@@ -1,0 +1,136 @@
+"""Dates of a claim against the dates of the same event in the evidence."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from assay.text.dates import DateMention, DateRelation, relate_dates
+from assay.verify.exact.claim import Claim, Context, confidence_of
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import Candidate, ExactIndex
+
+_CLEAR_MARGIN = 0.08
+_LEAST_CONFIDENCE = 0.2
+_MOST_COMPARED = 64
+"""Dates of one claim beyond this are not compared and so count as not found."""
+
+_MOST_OTHERS = 24
+_AMBIGUOUS_FACTOR = 0.75
+_OTHER_NAME_FACTOR = 0.6
+_MISSING = 0.6
+_AGAINST = frozenset({DateRelation.DIFFERENT, DateRelation.ORDER})
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    date: DateMention
+    candidate: Candidate
+    relation: DateRelation
+    agreement: float
+    closeness: float
+
+
+def compare_dates(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float]:
+    """Findings about each date of the claim, and the share that the evidence states as finely."""
+    if not claim.dates:
+        return [], 1.0
+    rows = [list(_options(claim, index, d)) if n < _MOST_COMPARED else [] for n, d in enumerate(claim.dates)]
+    equal = {(o.candidate.sentence, o.date.start) for row in rows for o in row if o.relation is DateRelation.SAME}
+    findings: list[ExactFinding] = []
+    found = 0
+    for mention, row in zip(claim.dates, rows, strict=True):
+        finding, here = _judge(claim, index, mention, row, equal)
+        found += here
+        if finding is not None:
+            findings.append(finding)
+    return findings, found / len(claim.dates)
+
+
+def _options(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[_Option]:
+    context: Context | None = None
+    for candidate in claim.candidates:
+        for other in index.dates.get(candidate.sentence, ())[:_MOST_OTHERS]:
+            relation = relate_dates(mention, other)
+            if relation is DateRelation.INCOMPARABLE:
+                continue
+            context = context or Context(claim, index, mention.start, mention.end)
+            yield _Option(other, candidate, relation, context.agreement(candidate, other.start, other.end),
+                          context.closeness(candidate, other.start, other.end))  # fmt: skip
+
+
+def _rank(option: _Option) -> tuple[float, float, int, int]:
+    return round(option.agreement, 6), round(option.closeness, 6), -option.candidate.sentence, -option.date.start
+
+
+def _stated_beside(claim: Claim, index: ExactIndex, mention: DateMention) -> bool:
+    """Whether a title or an effective date of the candidates' evidence states the date."""
+    passages = {index.sentences[c.sentence].passage for c in claim.candidates}
+    return any(
+        relate_dates(mention, extra) is DateRelation.SAME for p in passages for extra in index.passages[p].extra_dates
+    )
+
+
+def _judge(
+    claim: Claim, index: ExactIndex, mention: DateMention, row: Sequence[_Option], equal: set[tuple[int, int]]
+) -> tuple[ExactFinding | None, bool]:
+    same = max((o for o in row if o.relation is DateRelation.SAME), key=_rank, default=None)
+    against = [o for o in row if o.relation in _AGAINST and (o.candidate.sentence, o.date.start) not in equal]
+    worst = max(against, key=_rank, default=None)
+    if same is not None and (worst is None or same.agreement >= worst.agreement - _CLEAR_MARGIN):
+        return None, True
+    if _stated_beside(claim, index, mention):
+        return None, True
+    compatible = max((o for o in row if o.relation is DateRelation.COMPATIBLE), key=_rank, default=None)
+    if worst is not None and (compatible is None or compatible.agreement < worst.agreement - _CLEAR_MARGIN):
+        confidence = _confidence(claim, worst, against)
+        if confidence >= _LEAST_CONFIDENCE:
+            return _against(claim, index, mention, worst, confidence), same is not None
+    ours = claim.text[mention.start : mention.end]
+    if compatible is not None:
+        return ExactFinding(
+            "date.imprecise",
+            f"The claim says {ours!r}; the evidence allows it but says less.",
+            mention.start, mention.end,
+            index.span(compatible.candidate.sentence, compatible.date.start, compatible.date.end, "related",
+                       compatible.agreement),
+            "note", round(0.5 * compatible.agreement, 4),
+        ), False  # fmt: skip
+    if same is not None or _known_year(index, mention):
+        return None, same is not None
+    return ExactFinding("date.missing", f"The claim says {ours!r}; the evidence gives no such date.",
+                        mention.start, mention.end, None, "missing", _MISSING), False  # fmt: skip
+
+
+def _known_year(index: ExactIndex, mention: DateMention) -> bool:
+    """Whether a bounded mention is merely a way to speak of dates that the evidence has."""
+    rows = islice(index.dates.values(), _MOST_COMPARED)
+    return mention.bound != "exact" and any(
+        relate_dates(mention, other) is DateRelation.SAME for row in rows for other in row[:_MOST_OTHERS]
+    )
+
+
+def _confidence(claim: Claim, worst: _Option, against: Sequence[_Option]) -> float:
+    confidence = confidence_of(worst.agreement)
+    rivals = [o for o in against if o.agreement >= worst.agreement - _CLEAR_MARGIN and o.closeness >= worst.closeness]
+    if len({(o.date.year, o.date.month, o.date.day) for o in rivals}) > 1:
+        confidence *= _AMBIGUOUS_FACTOR
+    around = worst.candidate.stems | worst.candidate.around | worst.candidate.heading
+    for name in claim.names:
+        own = [w.stem for w in claim.words.lexemes[name.first : name.last] if w.weight]
+        if name.sure and own and not any(stem in around for stem in own):
+            return confidence * _OTHER_NAME_FACTOR
+    return confidence
+
+
+def _against(claim: Claim, index: ExactIndex, mention: DateMention, worst: _Option, confidence: float) -> ExactFinding:
+    passage = index.passages[index.sentences[worst.candidate.sentence].passage]
+    theirs = passage.text[worst.date.start : worst.date.end]
+    ours = claim.text[mention.start : mention.end]
+    order = worst.relation is DateRelation.ORDER
+    code = "date.order" if order else ("time.mismatch" if mention.minute is not None else "date.mismatch")
+    what = "which does not fit that order" if order else "not that"
+    return ExactFinding(
+        code, f"The claim says {ours!r}; the evidence says {theirs!r}, {what}.", mention.start, mention.end,
+        index.span(worst.candidate.sentence, worst.date.start, worst.date.end, "contradicts", confidence),
+        "contradicts", round(confidence, 4),
+    )  # fmt: skip

@@ -1,0 +1,235 @@
+"""Negation, antonyms, direction, modality and conditions of a claim against the evidence sentences nearest to it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.text.antonyms import DIRECTIONS, EXCLUSIVE, OPPOSITES, prefix_opposites
+from assay.text.lexemes import Words
+from assay.text.polarity import (
+    POLARITY_CUES,
+    Condition,
+    Modality,
+    Negation,
+    find_conditions,
+    find_modality,
+    find_negations,
+)
+from assay.verify.exact.claim import Claim
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import Candidate, ExactIndex
+
+_LOOKED_AT = 3
+_LEAST_RECALL = 0.3
+_NEGATION = 0.9
+_ANTONYM = 0.9
+_EXCLUSIVE = 0.7
+_DIRECTION = 0.9
+_MODALITY_TO_DUTY = 0.7
+_MODALITY_TO_FLAT = 0.55
+_MODALITY_FROM_ADVICE = 0.5
+_LEAST_CONFIDENCE = 0.2
+_MOST_CONDITION_KEPT = 0.34
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One evidence sentence with its polarity."""
+
+    candidate: Candidate
+    words: Words
+    """The sentence's words, at their places in the whole evidence text."""
+    negations: tuple[Negation, ...]
+    conditions: tuple[Condition, ...]
+
+
+def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], bool, bool]:
+    """Findings about polarity, whether the claim is negated, and whether the best sentence differs in that."""
+    negations = find_negations(claim.text, claim.words)
+    sides = [_side(index, c) for c in claim.candidates[:_LOOKED_AT] if c.wide >= _LEAST_RECALL]
+    findings: list[ExactFinding] = []
+    for side in sides:
+        findings.extend(_negation(claim, index, negations, side))
+        findings.extend(_opposites(claim, index, negations, side))
+    if sides:
+        findings.extend(_modality(claim, index, sides[0]))
+        findings.extend(_conditions(claim, index, sides[0]))
+    differs = bool(sides) and bool(negations) != bool(sides[0].negations)
+    return _strongest(findings), bool(negations), differs
+
+
+def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
+    """One finding for each code and place, the strongest."""
+    best: dict[tuple[str, int, int], ExactFinding] = {}
+    for finding in findings:
+        key = (finding.code, finding.claim_start, finding.claim_end)
+        if key not in best or finding.confidence > best[key].confidence:
+            best[key] = finding
+    return list(best.values())
+
+
+def _side(index: ExactIndex, candidate: Candidate) -> _Side:
+    here = index.sentences[candidate.sentence]
+    passage = index.passages[here.passage]
+    starts, ends = passage.words.starts[here.first : here.last], passage.words.ends[here.first : here.last]
+    words = Words(starts, ends, passage.words.lexemes[here.first : here.last])
+    if POLARITY_CUES.isdisjoint([w.fold for w in words.lexemes]):
+        return _Side(candidate, words, (), ())
+    return _Side(candidate, words, find_negations(passage.text, words), find_conditions(passage.text, words))
+
+
+def _recall_without(claim: Claim, candidate: Candidate, left_out: set[str]) -> float:
+    """The share of the claim's weight, some stems left out, that the sentence and what is around it have."""
+    total = found = 0.0
+    for stem, weight in claim.weights.items():
+        if stem in left_out:
+            continue
+        total += weight
+        if stem in candidate.stems:
+            found += weight
+        elif stem in candidate.heading:
+            found += 0.9 * weight
+        elif stem in candidate.around:
+            found += 0.5 * weight
+    return found / total if total else 0.0
+
+
+def _strength(recall: float, most: float) -> float:
+    """Confidence from the share of other words that agree: 0 at one half, `most` from 0.95 on."""
+    return most * min(1.0, max(0.0, (recall - 0.5) / 0.45))
+
+
+def _heads(words: Words, negations: Sequence[Negation]) -> dict[str, int]:
+    """The first word in the scope of each negation, by stem, with the index of the negating word."""
+    return {words.lexemes[n.scope[0]].stem: n.cue for n in negations if n.scope}
+
+
+def _scoped(words: Words, negations: Sequence[Negation]) -> set[str]:
+    return {words.lexemes[i].stem for n in negations for i in n.scope}
+
+
+def _finding(
+    claim: Claim, index: ExactIndex, side: _Side, code: str, ours: tuple[int, int], theirs: tuple[int, int],
+    confidence: float, what: str, *, contradicts: bool = True,
+) -> ExactFinding:  # fmt: skip
+    start, end = theirs
+    relation = "contradicts" if contradicts else "related"
+    span = index.span(side.candidate.sentence, start, end, relation, confidence)
+    return ExactFinding(
+        code, f"The claim says {claim.text[ours[0] : ours[1]]!r}; the evidence says {span.text!r}: {what}.",
+        *ours, span, "contradicts" if contradicts else "missing", round(confidence, 4),
+    )  # fmt: skip
+
+
+def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: _Side) -> Iterator[ExactFinding]:
+    ours, theirs = _heads(claim.words, negations), _heads(side.words, side.negations)
+    ours_all, theirs_all = _scoped(claim.words, negations), _scoped(side.words, side.negations)
+    confidence = _strength(_recall_without(claim, side.candidate, set()), _NEGATION)
+    if confidence < _LEAST_CONFIDENCE:
+        return
+    for stem, cue in ours.items():
+        if stem in side.candidate.stems and stem not in theirs_all and not theirs:
+            place = _place(side.words, stem)
+            span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
+            yield _finding(claim, index, side, "polarity.negation", span, place, confidence, "without the negation")
+    for stem, cue in theirs.items():
+        if stem in claim.weights and stem not in ours_all and not ours:
+            place = (side.words.starts[cue], _last_end(side.words, stem, cue))
+            yield _finding(
+                claim, index, side, "polarity.negation", _place(claim.words, stem), place, confidence, "negated"
+            )
+
+
+def _place(words: Words, stem: str) -> tuple[int, int]:
+    at = next(i for i, w in enumerate(words.lexemes) if w.stem == stem)
+    return words.starts[at], words.ends[at]
+
+
+def _last_end(words: Words, stem: str, cue: int) -> int:
+    at = next((i for i in range(cue, len(words)) if words.lexemes[i].stem == stem), cue)
+    return words.ends[at]
+
+
+def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: _Side) -> Iterator[ExactFinding]:
+    negated = _scoped(claim.words, negations)
+    theirs_negated = _scoped(side.words, side.negations)
+    seen: set[str] = set()
+    for at, lexeme in enumerate(claim.words.lexemes):
+        stem = lexeme.stem
+        if stem in seen or stem in side.candidate.stems or any(c.isdigit() for c in stem):
+            continue
+        seen.add(stem)
+        hit = _opposite_in(stem, side)
+        if hit is None:
+            continue
+        other, code, most = hit
+        if (stem in negated) != (other in theirs_negated):
+            continue
+        if other in claim.weights or any(w.stem == other for w in claim.words.lexemes):
+            continue
+        confidence = _strength(_recall_without(claim, side.candidate, {stem}), most)
+        if confidence >= _LEAST_CONFIDENCE:
+            ours = (claim.words.starts[at], claim.words.ends[at])
+            yield _finding(claim, index, side, code, ours, _place(side.words, other), confidence, "the opposite")
+
+
+def _opposite_in(stem: str, side: _Side) -> tuple[str, str, float] | None:
+    """The word of the sentence that cannot be true with `stem`, the finding's code and the most confidence."""
+    stems = side.candidate.stems
+    for table, code, most in (
+        (DIRECTIONS, "comparative.reversed", _DIRECTION),
+        (OPPOSITES, "antonym.clash", _ANTONYM),
+        (EXCLUSIVE, "antonym.exclusive", _EXCLUSIVE),
+    ):
+        opposites = table.get(stem)
+        if opposites and not opposites.isdisjoint(stems):
+            return min(opposites & stems), code, most
+    for other in prefix_opposites(stem):
+        if other in stems:
+            return other, "polarity.negation", _ANTONYM
+    return None
+
+
+def _modality(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFinding]:
+    ours, our_word = find_modality(claim.words)
+    theirs, their_word = find_modality(side.words)
+    if ours <= theirs or their_word is None or ours < Modality.FLAT:
+        return
+    if theirs is Modality.POSSIBLE:
+        most = _MODALITY_TO_DUTY if ours is Modality.REQUIRED else _MODALITY_TO_FLAT
+    else:
+        most = _MODALITY_FROM_ADVICE
+    left_out = {claim.words.lexemes[our_word].stem} if our_word is not None else set()
+    confidence = _strength(_recall_without(claim, side.candidate, left_out), most)
+    if confidence < _LEAST_CONFIDENCE:
+        return
+    span = (claim.words.starts[our_word], claim.words.ends[our_word]) if our_word is not None else (0, len(claim.text))
+    place = (side.words.starts[their_word], side.words.ends[their_word])
+    yield _finding(
+        claim, index, side, "modality.strengthened", span, place, confidence, "less than that",
+        contradicts=ours is Modality.REQUIRED and theirs is Modality.POSSIBLE,
+    )  # fmt: skip
+
+
+def _conditions(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFinding]:
+    ours = find_conditions(claim.text, claim.words)
+    for condition in side.conditions:
+        own = {w.stem for w in side.words.lexemes[condition.first + 1 : condition.last] if w.weight}
+        own -= {"to", "that", "as", "if"}
+        if ours or not own:
+            continue
+        kept = len([s for s in own if s in claim.weights]) / len(own)
+        if kept > _MOST_CONDITION_KEPT:
+            continue
+        main = {
+            w.stem for i, w in enumerate(side.words.lexemes) if w.weight and not condition.first <= i < condition.last
+        }
+        if not main & set(claim.weights):
+            continue
+        confidence = _strength(_recall_without(claim, side.candidate, set()), condition.strength)
+        if confidence < _LEAST_CONFIDENCE:
+            continue
+        place = (side.words.starts[condition.first], side.words.ends[condition.last - 1])
+        yield _finding(
+            claim, index, side, "condition.dropped", (0, len(claim.text)), place, confidence,
+            "the claim leaves this condition out", contradicts=False,
+        )  # fmt: skip

@@ -1,0 +1,69 @@
+"""Quotations of a claim against the words of the evidence."""
+
+import re
+
+from assay.text.lexemes import find_words
+from assay.verify.exact.claim import Claim
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import ExactIndex
+
+_QUOTE = re.compile(r"“([^“”]{8,2000})”|\"([^\"]{8,2000})\"|«([^«»]{8,2000})»|„([^„“”]{8,2000})[“”]")
+_FEWEST_WORDS = 3
+_ALTERED = 75.0
+"""From this share of matching characters on, in percent, a quotation is an altered one and not an absent one."""
+
+_MOST_WINDOWS = 8
+_ALTERED_CONFIDENCE = 0.75
+_ABSENT_CONFIDENCE = 0.6
+_LONGEST_COMPARED = 8000
+
+
+def _normal(text: str) -> str:
+    return " ".join(w.fold for w in find_words(text).lexemes)
+
+
+def compare_quotes(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float, bool]:
+    """Findings about the claim's quotations, the worst match of them in [0, 1], and whether it quotes at all."""
+    findings: list[ExactFinding] = []
+    worst = 1.0
+    quoted = False
+    for match in _QUOTE.finditer(claim.text):
+        group = next(n for n in range(1, 5) if match.group(n) is not None)
+        quote = match.group(group)
+        if len(find_words(quote)) < _FEWEST_WORDS:
+            continue
+        quoted = True
+        score, finding = _check(index, quote, match.span(group))
+        worst = min(worst, score)
+        if finding is not None:
+            findings.append(finding)
+    return findings, worst, quoted
+
+
+def _check(index: ExactIndex, quote: str, span: tuple[int, int]) -> tuple[float, ExactFinding | None]:
+    from rapidfuzz import fuzz
+
+    weights = {w.stem: index.weight(w.stem) for w in find_words(quote).lexemes if w.weight}
+    wanted = _normal(quote)[:_LONGEST_COMPARED]
+    best = (0.0, -1)
+    for candidate in index.candidates(weights)[:_MOST_WINDOWS]:
+        neighbours = index.neighbours(candidate.sentence)
+        first, last = index.sentences[neighbours[0]], index.sentences[neighbours[-1]]
+        window = _normal(index.passages[first.passage].text[first.start : last.end])[:_LONGEST_COMPARED]
+        if f" {wanted} " in f" {window} ":
+            return 1.0, None
+        score = fuzz.partial_ratio(wanted, window) if len(window) >= len(wanted) else fuzz.ratio(wanted, window)
+        best = max(best, (score, -candidate.sentence))
+    score, sentence = best[0], -best[1]
+    shown = quote if len(quote) <= 80 else quote[:77] + "..."
+    if score >= _ALTERED:
+        here = index.sentences[sentence]
+        evidence = index.span(sentence, here.start, here.end, "contradicts", _ALTERED_CONFIDENCE)
+        return score / 100, ExactFinding(
+            "quote.altered", f"The claim quotes {shown!r}; the evidence has other words: {evidence.text[:120]!r}.",
+            *span, evidence, "contradicts", _ALTERED_CONFIDENCE,
+        )  # fmt: skip
+    return score / 100, ExactFinding(
+        "quote.absent", f"The claim quotes {shown!r}; no evidence has these words.", *span, None,
+        "missing", _ABSENT_CONFIDENCE,
+    )  # fmt: skip

@@ -1,0 +1,306 @@
+"""Evidence read once for the exact tier: sentences, an inverted index of stems, and every mention by sentence.
+
+Building is linear in the evidence; a claim then looks at a bounded number of postings and sentences. Evidence is put
+into the order of its ids, so the order in which it came changes nothing.
+"""
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from heapq import nsmallest
+
+from assay.schema import Evidence, EvidenceSpan
+from assay.text.dates import DateMention, find_dates
+from assay.text.identifiers import Identifier, find_identifiers
+from assay.text.lexemes import Words, find_words, word_set
+from assay.text.names import find_acronyms
+from assay.text.quantities import Quantity, find_quantities
+
+_BOUNDARY = re.compile(r"([.!?][\"'”’)\]]*)\s+(?=[\"'“‘(\[]*(?:[^\W_a-z]))|\n\s*|([。！？])")
+_ABBREVIATIONS = word_set(
+    """mr mrs ms dr prof st sr jr vs etc e.g i.e cf no vol fig sec art ch approx inc ltd co corp dept est u.s u.k
+    gen col lt sgt capt gov sen rep rev hon jan feb mar apr jun jul aug sep sept oct nov dec"""
+)
+_LONGEST_SENTENCE_WORDS = 120
+"""A run of words without a boundary is cut after this many, so that one sentence is a bounded amount of work."""
+
+_MOST_POSTINGS = 3000
+"""How many postings a claim may look at; rarer words come first, so what is left out are the commonest words."""
+
+_MOST_CANDIDATES = 8
+_HEADING_WORDS = 8
+_NEIGHBOURS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of one evidence text."""
+
+    passage: int
+    """Index of its evidence."""
+    start: int
+    end: int
+    first: int
+    """Index of its first word in the words of its evidence."""
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One evidence text with its words."""
+
+    evidence_id: str
+    text: str
+    words: Words
+    heading: frozenset[str]
+    """Stems of the title and of a short first line: what every sentence of the text is about."""
+    first: int
+    """Index of its first sentence."""
+    last: int
+    extra_dates: tuple[DateMention, ...]
+    """Dates of the title and the effective date: they may support but not contradict: they have no place in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An evidence sentence that shares words with a claim."""
+
+    sentence: int
+    recall: float
+    """Share of the claim's weight in the sentence alone."""
+    wide: float
+    """The same with what surrounds it."""
+    stems: frozenset[str]
+    around: frozenset[str]
+    """Stems of the neighbouring sentences."""
+    heading: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExactIndex:
+    """The evidence of one check, parsed; built by `index_evidence` and never changed."""
+
+    locale: str
+    passages: tuple[Passage, ...]
+    sentences: tuple[Sentence, ...]
+    stems: tuple[frozenset[str], ...]
+    """The content stems of each sentence."""
+    postings: Mapping[str, Sequence[int]]
+    """For each stem the sentences that have it, in order."""
+    heading_stems: frozenset[str]
+    quantities: Mapping[int, Sequence[Quantity]]
+    """By sentence; likewise the next two."""
+    dates: Mapping[int, Sequence[DateMention]]
+    identifiers: Mapping[int, Sequence[Identifier]]
+    values: Mapping[tuple[str, Decimal], Sequence[tuple[int, Quantity]]]
+    """Exact quantities by dimension and value in the base unit."""
+    keys: Mapping[str, Sequence[tuple[int, Identifier]]]
+    """Identifiers by normal form."""
+    acronyms: Mapping[str, int]
+    """Acronyms of the names in the evidence, with the sentence of the name."""
+    whole: Mapping[str, int]
+    """Sentences by their text with white space collapsed and the end mark off."""
+
+    def span(self, sentence: int, start: int, end: int, relation: str, score: float) -> EvidenceSpan:
+        """Characters of the evidence that a sentence belongs to, as a value of the schema."""
+        passage = self.passages[self.sentences[sentence].passage]
+        return EvidenceSpan(
+            evidence_id=passage.evidence_id,
+            start=start,
+            end=end,
+            text=passage.text[start:end],
+            relation=relation,
+            score=min(1.0, max(0.0, score)),
+        )
+
+    def weight(self, stem: str) -> float:
+        """How much a stem says: 1 for one in every sentence, more the rarer it is."""
+        count = len(self.postings.get(stem, ()))
+        return 1.0 + 0.5 * math.log((len(self.sentences) + 1) / (count + 1))
+
+    def neighbours(self, sentence: int) -> range:
+        """The sentence with up to two before and one after it in the same evidence."""
+        passage = self.passages[self.sentences[sentence].passage]
+        return range(max(passage.first, sentence - _NEIGHBOURS), min(passage.last, sentence + _NEIGHBOURS))
+
+    def candidates(self, weights: Mapping[str, float]) -> list[Candidate]:
+        """The sentences that hold most of the given weight of stems, best first, at most eight."""
+        scores: dict[int, float] = {}
+        budget = _MOST_POSTINGS
+        for stem in sorted(weights, key=lambda s: (len(self.postings.get(s, ())), s)):
+            for number in self.postings.get(stem, ())[:budget]:
+                scores[number] = scores.get(number, 0.0) + weights[stem]
+            budget -= len(self.postings.get(stem, ()))
+            if budget <= 0:
+                break
+        best = nsmallest(_MOST_CANDIDATES, [(-round(score, 9), number) for number, score in scores.items()])
+        total = sum(weights.values()) or 1.0
+        found = [self._candidate(number, weights, total) for _, number in best]
+        return sorted(found, key=lambda c: (-round(c.recall, 9), -round(c.wide, 9), c.sentence))
+
+    def _candidate(self, number: int, weights: Mapping[str, float], total: float) -> Candidate:
+        stems = self.stems[number]
+        around: frozenset[str] = frozenset().union(*[self.stems[n] for n in self.neighbours(number) if n != number])
+        heading = self.passages[self.sentences[number].passage].heading
+        recall = wide = 0.0
+        for stem, weight in weights.items():
+            if stem in stems:
+                recall += weight
+                wide += weight
+            elif stem in around or stem in heading:
+                wide += weight
+        return Candidate(number, recall / total, wide / total, stems, around, heading)
+
+
+_MONTH_FIRST = frozenset({"en", "en-us", "en-ca", "en-ph"})
+
+
+def reads_day_first(locale: str) -> bool:
+    """Whether 3/4/2020 is the third of April where this locale is used.
+
+    >>> reads_day_first("en"), reads_day_first("en-GB")
+    (False, True)
+    """
+    return locale.lower().replace("_", "-") not in _MONTH_FIRST
+
+
+def normal_sentence(text: str) -> str:
+    """The text with white space collapsed and without end marks, for whole-sentence equality.
+
+    >>> normal_sentence(" It  is so. ")
+    'It is so'
+    """
+    return " ".join(text.split()).rstrip(".!?;:。 ")
+
+
+def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        end = match.end(match.lastindex) if match.lastindex else match.start()
+        if end > start and text[end - 1] == "." and "\n" not in match.group():
+            before = text[max(start, end - 8) : end - 1]
+            word = before.rsplit(None, 1)[-1].lstrip("(\"'") if before.strip() else ""
+            if word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper()):
+                continue
+        if text[start:end].strip():
+            yield start, end
+        start = match.end()
+    if text[start:].strip():
+        yield start, len(text)
+
+
+def _sentences(number: int, text: str, words: Words) -> Iterator[Sentence]:
+    for begin, end in _sentence_spans(text):
+        start = begin
+        first, last = bisect_left(words.starts, start), bisect_left(words.starts, end)
+        while last - first > _LONGEST_SENTENCE_WORDS:
+            cut = words.starts[first + _LONGEST_SENTENCE_WORDS]
+            yield Sentence(number, start, cut, first, first + _LONGEST_SENTENCE_WORDS)
+            start, first = cut, first + _LONGEST_SENTENCE_WORDS
+        if last > first:
+            yield Sentence(number, start, end, first, last)
+
+
+def _heading(evidence: Evidence, sentences: Sequence[Sentence], words: Words) -> frozenset[str]:
+    stems = {w.stem for w in find_words(evidence.title).lexemes if w.weight} if evidence.title else set()
+    if len(sentences) > 1 and sentences[0].last - sentences[0].first <= _HEADING_WORDS:
+        end = evidence.text[sentences[0].end - 1 : sentences[0].end]
+        if end not in ".!?":
+            stems |= {w.stem for w in words.lexemes[sentences[0].first : sentences[0].last] if w.weight}
+    return frozenset(stems)
+
+
+class _Builder:
+    """Collects the parts of an index."""
+
+    def __init__(self, locale: str) -> None:
+        self.locale = locale
+        self.passages: list[Passage] = []
+        self.sentences: list[Sentence] = []
+        self.stems: list[frozenset[str]] = []
+        self.postings: dict[str, list[int]] = {}
+        self.quantities: dict[int, list[Quantity]] = {}
+        self.dates: dict[int, list[DateMention]] = {}
+        self.identifiers: dict[int, list[Identifier]] = {}
+        self.values: dict[tuple[str, Decimal], list[tuple[int, Quantity]]] = {}
+        self.keys: dict[str, list[tuple[int, Identifier]]] = {}
+        self.acronyms: dict[str, int] = {}
+        self.whole: dict[str, int] = {}
+
+    def add(self, evidence: Evidence) -> None:
+        text = evidence.text
+        words = find_words(text)
+        number, first = len(self.passages), len(self.sentences)
+        own = list(_sentences(number, text, words))
+        self.sentences.extend(own)
+        extra = list(find_dates(evidence.title)) if evidence.title else []
+        if evidence.effective_date is not None:
+            day = evidence.effective_date
+            extra.append(DateMention(0, 0, day.year, month=day.month, day=day.day))
+        heading = _heading(evidence, own, words)
+        self.passages.append(Passage(evidence.id, text, words, heading, first, len(self.sentences), tuple(extra)))
+        self._post(own, first, words)
+        self._mentions(text, words, own, first)
+        for offset, sentence in enumerate(own):
+            self.whole.setdefault(normal_sentence(text[sentence.start : sentence.end]), first + offset)
+
+    def _post(self, own: Sequence[Sentence], first: int, words: Words) -> None:
+        postings = self.postings
+        lexemes = words.lexemes
+        for number, sentence in enumerate(own, start=first):
+            stems = frozenset([w.stem for w in lexemes[sentence.first : sentence.last] if w.weight])
+            self.stems.append(stems)
+            for stem in stems:
+                if stem in postings:
+                    postings[stem].append(number)
+                else:
+                    postings[stem] = [number]
+
+    def _mentions(self, text: str, words: Words, own: Sequence[Sentence], first: int) -> None:
+        starts = [s.start for s in own]
+        if not starts:
+            return
+
+        def sentence_of(start: int) -> int:
+            return first + max(0, bisect_left(starts, start + 1) - 1)
+
+        day_first = reads_day_first(self.locale)
+        identifiers = find_identifiers(text)
+        taken = [(i.start, i.end) for i in identifiers]
+        dates = find_dates(text, words, skip=taken, day_first=day_first)
+        taken += [(d.start, d.end) for d in dates]
+        for identifier in identifiers:
+            number = sentence_of(identifier.start)
+            self.identifiers.setdefault(number, []).append(identifier)
+            self.keys.setdefault(identifier.key, []).append((number, identifier))
+        for mention in dates:
+            self.dates.setdefault(sentence_of(mention.start), []).append(mention)
+        for quantity in find_quantities(text, words, locale=self.locale, skip=taken):
+            number = sentence_of(quantity.start)
+            self.quantities.setdefault(number, []).append(quantity)
+            if quantity.low is not None and quantity.exact:
+                self.values.setdefault((quantity.dimension, quantity.low), []).append((number, quantity))
+        for acronym, at in find_acronyms(text, words).items():
+            self.acronyms.setdefault(acronym, sentence_of(words.starts[at]))
+
+    def build(self) -> ExactIndex:
+        headings: Iterable[frozenset[str]] = (p.heading for p in self.passages)
+        return ExactIndex(
+            self.locale, tuple(self.passages), tuple(self.sentences), tuple(self.stems), self.postings,
+            frozenset().union(*headings), self.quantities, self.dates, self.identifiers, self.values, self.keys, self.acronyms, self.whole,
+        )  # fmt: skip
+
+
+def index_evidence(evidence: Sequence[Evidence], locale: str = "en") -> ExactIndex:
+    """Reads evidence for the exact tier; linear in its length.
+
+    `locale` (a BCP 47 tag) decides how "1.200" and "3/4/2020" are read; forms that can be read in one way only are
+    read in that way whatever it says.
+    """
+    builder = _Builder(locale)
+    for item in sorted(evidence, key=lambda e: (e.id, e.text)):
+        builder.add(item)
+    return builder.build()

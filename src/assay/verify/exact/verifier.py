@@ -1,0 +1,144 @@
+"""The exact tier's check of one claim: every comparison, put together."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from assay.schema import EvidenceSpan
+from assay.verify.exact.arithmetic import check_arithmetic
+from assay.verify.exact.claim import Claim, parse_claim
+from assay.verify.exact.compare_dates import compare_dates
+from assay.verify.exact.compare_names import compare_identifiers, compare_names
+from assay.verify.exact.compare_numbers import compare_numbers
+from assay.verify.exact.compare_polarity import compare_polarity
+from assay.verify.exact.compare_quotes import compare_quotes
+from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
+from assay.verify.exact.index import Candidate, ExactIndex, normal_sentence
+
+_BEST = 3
+_LONG_CLAIM = 30
+_LONGEST_ORDERED = 64
+
+_FAMILIES = {
+    "number": "contradicts_number", "date": "contradicts_date", "time": "contradicts_date",
+    "name": "contradicts_name", "identifier": "contradicts_identifier", "quote": "contradicts_quote",
+    "polarity": "contradicts_polarity", "antonym": "contradicts_antonym", "comparative": "contradicts_comparative",
+    "modality": "contradicts_modality", "condition": "contradicts_condition", "arithmetic": "contradicts_arithmetic",
+}  # fmt: skip
+"""The signal that a finding feeds, by the first part of its code."""
+
+
+def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -> ExactResult:
+    """Compares one claim with indexed evidence.
+
+    The cost is bounded by the claim's length, not by the evidence's. The result does not depend on the order in which
+    the evidence came. A claim that is a whole sentence of the evidence never has findings against it.
+
+    >>> from assay.schema import Evidence
+    >>> from assay.verify.exact import index_evidence
+    >>> index = index_evidence([Evidence(id="hr-2", text="Partners are entitled to 2 weeks.")])
+    >>> result = check_exact("Partners get 4 weeks of leave.", index)
+    >>> result.findings[0].code, result.findings[0].effect
+    ('number.mismatch', 'contradicts')
+    """
+    parsed = parse_claim(claim, index, question)
+    signals = dict.fromkeys(EXACT_SIGNALS, 0.0)
+    verbatim = index.whole.get(normal_sentence(claim)) if claim.strip() else None
+    findings: list[ExactFinding] = []
+    numbers, shares = compare_numbers(parsed, index)
+    dates, signals["dates_found"] = compare_dates(parsed, index)
+    names, signals["names_found"] = compare_names(parsed, index)
+    identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)
+    quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
+    polarity, negated, differs = compare_polarity(parsed, index)
+    findings += [*numbers, *dates, *names, *identifiers, *quotes, *polarity]
+    findings += check_arithmetic(claim, parsed.quantities, {w.fold for w in parsed.words.lexemes})
+    if verbatim is not None:
+        findings = [f for f in findings if f.effect == "note"]
+        shares = type(shares)(1.0, 1.0)
+        signals.update(dates_found=1.0, names_found=1.0, identifiers_found=1.0, quotes_found=1.0, verbatim=1.0)
+        differs = False
+    signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject)
+    signals.update(
+        has_numbers=float(bool(parsed.quantities)),
+        has_dates=float(bool(parsed.dates)),
+        has_names=float(bool(parsed.names)),
+        has_identifiers=float(bool(parsed.identifiers)),
+        has_quotes=float(quoted),
+        claim_negated=float(negated),
+        negation_differs=float(differs),
+        claim_length=min(1.0, len(parsed.weights) / _LONG_CLAIM),
+        has_evidence=float(bool(parsed.candidates)),
+    )
+    _lexical(parsed, index, verbatim, signals)
+    _strengths(findings, signals)
+    findings.sort(key=lambda f: (-f.confidence, f.claim_start, f.claim_end, f.code, f.message))
+    return ExactResult(tuple(findings), signals, _best(parsed, index))
+
+
+def _strengths(findings: Iterable[ExactFinding], signals: dict[str, float]) -> None:
+    for finding in findings:
+        family = _FAMILIES[finding.code.split(".", 1)[0]]
+        if finding.effect == "contradicts" or finding.code in {"modality.strengthened", "condition.dropped"}:
+            signals[family] = max(signals[family], finding.confidence)
+        if finding.effect == "contradicts":
+            signals["strongest_contradiction"] = max(signals["strongest_contradiction"], finding.confidence)
+        elif finding.effect == "missing":
+            signals["strongest_missing"] = max(signals["strongest_missing"], finding.confidence)
+
+
+def _content(lexemes: Iterable[object]) -> list[str]:
+    return [w.stem for w in lexemes if w.weight]  # type: ignore[attr-defined]
+
+
+def _lexical(claim: Claim, index: ExactIndex, verbatim: int | None, signals: dict[str, float]) -> None:
+    best = claim.best
+    if verbatim is not None:
+        best = next((c for c in claim.candidates if c.sentence == verbatim), best)
+    total = sum(claim.weights.values())
+    known = sum(w for s, w in claim.weights.items() if s in index.postings or s in index.heading_stems)
+    signals["word_recall_all"] = known / total if total else float(verbatim is not None)
+    if best is None:
+        return
+    signals["word_recall_sentence"] = min(1.0, best.recall)
+    signals["word_recall_passage"] = min(1.0, max(c.wide for c in claim.candidates))
+    here = index.sentences[best.sentence]
+    sentence = _content(index.passages[here.passage].words.lexemes[here.first : here.last])
+    own = _content(claim.words.lexemes)
+    if sentence:
+        signals["word_precision_sentence"] = sum(1 for s in sentence if s in claim.weights) / len(sentence)
+    pairs = set(pairwise(own))
+    if pairs:
+        near = set(pairwise(sentence))
+        wide = set(near)
+        for number in index.neighbours(best.sentence):
+            other = index.sentences[number]
+            stems = _content(index.passages[other.passage].words.lexemes[other.first : other.last])
+            wide.update(pairwise(stems))
+        signals["bigram_recall_sentence"] = len(pairs & near) / len(pairs)
+        signals["bigram_recall_passage"] = len(pairs & wide) / len(pairs)
+    else:
+        signals["bigram_recall_sentence"] = signals["word_recall_sentence"]
+        signals["bigram_recall_passage"] = signals["word_recall_passage"]
+    if own:
+        signals["order_agreement"] = _common_order(own[:_LONGEST_ORDERED], sentence[:_LONGEST_ORDERED]) / len(
+            own[:_LONGEST_ORDERED]
+        )
+
+
+def _common_order(ours: Sequence[str], theirs: Sequence[str]) -> int:
+    """The length of the longest common subsequence."""
+    from rapidfuzz.distance import LCSseq
+
+    return LCSseq.similarity(ours, theirs)
+
+
+def _best(claim: Claim, index: ExactIndex) -> tuple[EvidenceSpan, ...]:
+    spans = []
+    for candidate in claim.candidates[:_BEST]:
+        here = index.sentences[candidate.sentence]
+        spans.append(index.span(candidate.sentence, here.start, here.end, "related", _shown(candidate)))
+    return tuple(spans)
+
+
+def _shown(candidate: Candidate) -> float:
+    return round(candidate.recall, 4)
