@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from standin import Run, StandIn
+from tests.cli.standin import Run, StandIn
 from typer.testing import CliRunner, Result
 
 from assay.cli import check as check_verb

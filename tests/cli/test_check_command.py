@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from standin import Run, StandIn
+from tests.cli.standin import Run, StandIn
 
 from assay.schema import HallucinationReport
 

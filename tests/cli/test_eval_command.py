@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from standin import Run, StandIn
+from tests.cli.standin import Run, StandIn
 
 
 def rows(folder: Path, count: int = 40, name: str = "rows.jsonl", **fields: Any) -> Path:

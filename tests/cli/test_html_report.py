@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standin import report_of
+from tests.cli.standin import report_of
 
 from assay.cli.html_report import Entry, direction, html_index, html_report
 from assay.schema import Evidence

@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standin import claim_report, report_of
+from tests.cli.standin import claim_report, report_of
 
 from assay.cli.marks import pieces, worst
 from assay.schema import Span, Verdict

@@ -57,7 +57,7 @@ def test_unreadable_input_and_unknown_options_end_with_2() -> None:
 SLOW_EVAL = """
     import sys, time
     sys.path.insert(0, sys.argv.pop(1))
-    from standin import StandIn
+    from tests.cli.standin import StandIn
     from assay.batch import evaluate as batch
     from assay.cli import evaluate as verb
     from assay.cli.app import run
@@ -76,7 +76,7 @@ SLOW_EVAL = """
 
 
 def slow_eval(pause: float, rows: Path, out: Path) -> list[str]:
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[2])
     return [sys.executable, "-c", textwrap.dedent(SLOW_EVAL), here, str(pause), "eval", str(rows), "-o", str(out)]
 
 

@@ -5,7 +5,7 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standin import report_of
+from tests.cli.standin import report_of
 
 from assay.cli.terminal import STYLES, Line, clean, one_line, plain, wants_colour, write
 from assay.cli.text_report import text_report

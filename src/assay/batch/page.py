@@ -15,7 +15,8 @@ STYLE: Final = (
 .head div{border-top:2px solid var(--accent);padding-top:.4rem}.head dt{font-size:.8125rem;color:var(--soft)}
 .head dl,.head dd{margin:0}.head dd{font-size:1.5rem;font-variant-numeric:tabular-nums;line-height:1.3}
 .head dd small{display:block;font-size:.8125rem;color:var(--soft)}
-th.num{white-space:normal;min-width:4.5rem;vertical-align:bottom}td.num small{display:block;color:var(--soft);font-size:.75rem;white-space:nowrap}
+th.num{white-space:normal;min-width:4.5rem;vertical-align:bottom}
+td.num small{display:block;color:var(--soft);font-size:.75rem;white-space:nowrap}
 tr.ours th,tr.ours td{font-weight:650}tbody th{color:var(--ink);font-weight:500}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:1.5rem}
 figure{margin:0}figcaption{font-size:.8125rem;color:var(--soft);margin-top:.3rem}
