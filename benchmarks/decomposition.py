@@ -161,7 +161,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of a file name: read only the files that contain it")
     options = parser.parse_args()
     splitters: dict[str, Splitter] = {"assay": rules, "sentence": whole, "commas": commas}
-    for path in sorted(options.data.glob(f"*{options.only}*.jsonl.gz")):
+    for path in sorted(p for p in options.data.glob("*.jsonl.gz") if options.only in p.name):
         rows = read(path)
         name = path.name.removesuffix(".jsonl.gz")
         started = time.perf_counter()

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 examples are easier to compare on one line
 """Atomic claims: the seeds' worked examples, structure, what is never parted, and spans for any text."""
 
 import pytest

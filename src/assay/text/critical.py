@@ -72,7 +72,7 @@ def critical_reasons(claim: str, source: str) -> tuple[str, ...]:
         "number": _NUMBER.search(undated) is not None,
         "date": _DATE.search(claim) is not None,
         "citation": _CITATION.search(source) is not None,
-        "entity": _has_entity(claim),
+        "entity": _has_entity(undated),
         "identifier": _IDENTIFIER.search(claim) is not None,
         "commitment": has_commitment(claim),
     }

@@ -3,8 +3,8 @@
 
 Lines, lists and Markdown are read first (`assay.text.blocks`), then prose is split. English and other texts in
 spaced scripts are split by nupunkt; terminators of scripts that it does not know are added here, and its known
-slips around citation markers, abbreviations before numbers and times of day are repaired. `benchmarks/decomposition.py`
-prints the figures beside sentencex.
+slips around citation markers, abbreviations before numbers and times of day are repaired (docs/adr/0003 has the
+figures).
 """
 
 import re
