@@ -165,7 +165,13 @@ def walk(parsed: Parsed) -> Iterator[tuple[Path, Place]]:
 def places(parsed: Parsed, wanted: Collection[Path]) -> dict[Path, Place]:
     """Where the wanted values stand; of a key that comes twice the last, as parsers read it."""
     names = frozenset(wanted)
-    return {path: place for path, place in walk(parsed) if path in names}
+    found: dict[Path, Place] = {}
+    for path, place in walk(parsed):
+        if path in names:
+            found[path] = place
+            if len(found) == len(names) and not parsed.suspect:
+                break
+    return found
 
 
 def suspects(parsed: Parsed) -> list[Finding]:

@@ -112,7 +112,7 @@ class QuotedSource:
             return at + end, ""
         if found.score >= SIMILARITY and changes:
             return at, changes
-        return at, f"the source says '{_shown(passage)}'"
+        return at, f"the source says '{_shown(passage.strip())}'"
 
     def _explain(self, piece: str, at: int, reason: str) -> str:
         if at and self._find(piece, 0) >= 0:
