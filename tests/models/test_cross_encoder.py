@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import LABELS, TINY, write_model
+from tests.models.tiny_models import LABELS, TINY, write_model
 
 from assay.errors import ModelError, VerifierError
 from assay.models.cross_encoder import OnnxCrossEncoder, find_graph, load_embedded, usable_cpus

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scorer_contract import CHECKS
-from tiny_models import write_model
+from tests.models.scorer_contract import CHECKS
+from tests.models.tiny_models import write_model
 
 from assay.models.cache import CachedScorer
 from assay.models.cross_encoder import OnnxCrossEncoder
