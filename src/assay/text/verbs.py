@@ -48,6 +48,13 @@ simplify sing sit solve specialize specify sponsor stand star start state stay s
 study submit succeed suffer suggest supervise supply support surpass surround survive suspend sustain switch target
 teach tell tend terminate test threaten total tour trace track trade train transfer transform translate transmit
 travel treat trigger triple turn uncover undergo understand unify unite update upgrade use utilize validate vary
+abandon accuse affiliate ambush arrest assemble attribute awaken border bury captain center certify characterize
+commence configure confront consecrate consolidate convict cremate credit crush damage debut demolish depict designate
+desire detain devastate devise disband dismantle draft drain enlist evacuate excavate explode expose fear film fold
+hail honor immigrate imprison inter interrupt jail kidnap lease market miss mobilise mount murder nickname nominate
+observe ordain organise oust participate penalize persuade pick plague populate postpone power premiere proclaim prompt
+recognise reclaim reconcile recruit redevelop regard render reopen rescue resemble retreat reverse revive sentence shift
+showcase situate star station subdivide subject trap try voice
 verify view visit vote want warn waive watch weigh welcome win withdraw witness work worry wrap write yield
 """.split()
 
@@ -85,7 +92,10 @@ _NOUNS_TOO = frozenset(
     signs sponsors stands stars starts states stays stems stops stores stresses studies supplies supports surrounds
     switches targets tests totals tours traces tracks trades trains transfers travels triggers triples turns updates
     upgrades uses views visits votes wants watches welcomes wins witnesses works worries wraps yields cuts hits reads
-    leads leaves finds spends deals draws drives keeps lies makes rides""".split()
+    leads leaves finds spends deals draws drives keeps lies makes rides
+    borders captains centers credits crushes damages debuts desires drafts drains fears films folds honors jails leases
+    markets mounts murders nicknames picks plagues powers prompts recruits rescues retreats reverses sentences shifts
+    stars stations subjects traps voices""".split()
 )
 
 
@@ -98,9 +108,9 @@ def _third(base: str) -> str:
 
 
 _DOUBLED = frozenset(
-    "ban commit fit occur permit plan refer rent ship stem stop submit transfer transmit wrap drop".split()
+    "ban control inter star trap commit fit occur permit plan refer ship stem stop submit transfer transmit wrap "
+    "drop".split()
 )
-_DOUBLED -= {"rent"}
 
 
 def _past(base: str) -> str:
