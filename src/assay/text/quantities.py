@@ -51,11 +51,11 @@ _AND_GAP = re.compile(r"\sand\s(?:[$€£])?")
 _BOUND_PHRASES: tuple[tuple[Bound, str], ...] = (
     ("at_least", r"at least|(?:no|not) (?:fewer|less) than|a?\s?minimum of|as many as|≥|>=|from at least"),
     ("at_most", r"at most|up to|no more than|not more than|a?\s?maximum of|no later than|≤|<=|capped at|limited to"),
-    ("more", "".join((r"(?:more|greater|higher|larger|longer|older) than|over|above|(?:exceed|surpass)(?:s|es|ed|ing)?|>|",
-                      r"upwards of|in excess of"))),
+    ("more", r"(?:more|greater|higher|larger|longer|older) than|over|above|(?:exceed|surpass)(?:s|es|ed|ing)?|>"),
+    ("more", r"upwards of|in excess of"),
     ("less", r"(?:less|fewer|lower|smaller|shorter|younger) than|under|below|<"),
-    ("about", "".join((r"about|around|approximately|approx\.?|roughly|some|nearly|almost|close to|circa|ca?\.|~|≈|±|estimated",
-                       r"|an estimated|just over|just under|slightly (?:more|less) than|a little (?:over|under)"))),
+    ("about", r"about|around|approximately|approx\.?|roughly|some|nearly|almost|close to|circa|ca?\.|~|≈|±|estimated"),
+    ("about", r"an estimated|just over|just under|slightly (?:more|less) than|a little (?:over|under)"),
 )  # fmt: skip
 _BOUND = re.compile(
     "|".join(f"(?P<b{n}>{phrases})" for n, (_, phrases) in enumerate(_BOUND_PHRASES))

@@ -61,7 +61,7 @@ class Passage:
     """Index of its first sentence."""
     last: int
     extra_dates: tuple[DateMention, ...]
-    """Dates of the title and the effective date: they may support but not contradict: they have no place in the text."""
+    """Dates of the title and the effective date; having no place in the text, they support and never contradict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +290,8 @@ class _Builder:
         headings: Iterable[frozenset[str]] = (p.heading for p in self.passages)
         return ExactIndex(
             self.locale, tuple(self.passages), tuple(self.sentences), tuple(self.stems), self.postings,
-            frozenset().union(*headings), self.quantities, self.dates, self.identifiers, self.values, self.keys, self.acronyms, self.whole,
+            frozenset().union(*headings), self.quantities, self.dates, self.identifiers, self.values, self.keys,
+            self.acronyms, self.whole,
         )  # fmt: skip
 
 
