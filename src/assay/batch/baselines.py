@@ -9,8 +9,8 @@ network alone       the network's probability of entailment for the best window,
 The last two read the signals that the guard's own run has left, so that they see the same evidence in the same windows.
 
 A score needs a threshold before it flags anything. It is the one with the best balanced accuracy on the rows that
-`--fit` names; without them it is the constant below, which was fitted in the same way on training rows (the command
-stands beside each). AUROC and AUPRC do not depend on it.
+`--fit` names; without them it is a constant of the command, fitted in the same way on training rows where it was fitted
+at all. AUROC and AUPRC do not depend on it.
 """
 
 import re

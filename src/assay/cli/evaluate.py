@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from assay.guard import Guard
 
 SHIPPED_THRESHOLDS: Final = {
-    baselines.OVERLAP: 0.75,
-    baselines.COSINE: 0.6,
+    baselines.OVERLAP: 0.724,
+    baselines.COSINE: 0.651,
     baselines.EXACT: 0.5,
     baselines.NETWORK: 0.5,
 }
-"""Used without `--fit`."""
+"""Used without `--fit`. Overlap was fitted for balanced accuracy on the first 200 rows of each of 61 training sets
+(11,981 rows), cosine on 320 short rows of the same sets; for the tiers a probability of one half stands."""
 
 FITTED_GUARD: Final = "assay, fitted"
 """The guard with a threshold chosen as those of the baselines are, shown where there are rows to choose it on."""
