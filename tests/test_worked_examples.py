@@ -7,14 +7,16 @@ from assay.schema import Action, Category, ClaimReport, HallucinationReport, Ver
 
 PARENTAL_LEAVE_ANSWER = (
     "The parental leave policy provides 16 weeks of fully paid leave for primary caregivers. "
-    "Partners are entitled to 4 weeks. The policy was updated in January 2024 to include adoption and surrogacy pathways."
+    "Partners are entitled to 4 weeks. "
+    "The policy was updated in January 2024 to include adoption and surrogacy pathways."
 )
 PARENTAL_LEAVE_EVIDENCE = [
     assay.Evidence(id="hr-4.2", text="4.2 Duration. Primary caregivers are entitled to parental leave of 16 weeks."),
     assay.Evidence(id="hr-4.3", text="4.3 Pay. Parental leave is fully paid for primary caregivers."),
     assay.Evidence(id="hr-4.4", text="4.4 Partners. Partners are entitled to 2 weeks of leave."),
     assay.Evidence(
-        id="hr-1", text="Revision history: the parental leave policy was updated in January 2024 to include adoption pathways."
+        id="hr-1",
+        text="Revision history: the parental leave policy was updated in January 2024 to include adoption pathways.",
     ),
 ]
 
@@ -42,7 +44,11 @@ def test_sixteen_weeks_of_fully_paid_leave_are_supported(parental_leave: Halluci
 def test_four_weeks_for_partners_are_contradicted_and_the_number_is_shown(parental_leave: HallucinationReport) -> None:
     partners = claim_about(parental_leave, "partners", "4 weeks")
     assert partners.verdict is Verdict.CONTRADICTED
-    shown = [parental_leave.output[i.span.start : i.span.end] for i in partners.issues if i.code.startswith("number.") and i.span]
+    shown = [
+        parental_leave.output[i.span.start : i.span.end]
+        for i in partners.issues
+        if i.code.startswith("number.") and i.span
+    ]
     assert any("4" in text for text in shown)
     assert any(i.evidence is not None and i.evidence.evidence_id == "hr-4.4" for i in partners.issues)
 
@@ -61,7 +67,9 @@ def test_parental_leave_is_not_served(parental_leave: HallucinationReport) -> No
 
 
 def test_an_extension_that_the_source_does_not_give_is_found() -> None:
-    report = assay.check("Parental leave is 18 weeks, which may be extended further.", evidence=["Parental leave is 16 weeks."])
+    report = assay.check(
+        "Parental leave is 18 weeks, which may be extended further.", evidence=["Parental leave is 16 weeks."]
+    )
     assert claim_about(report, "18 weeks").verdict is Verdict.CONTRADICTED
     assert claim_about(report, "extended").verdict is not Verdict.SUPPORTED
     assert report.action is Action.BLOCK
@@ -101,7 +109,9 @@ def test_a_citation_of_the_wrong_article_is_misattributed() -> None:
     report = assay.check(
         "Individuals have the right to have their personal data erased [gdpr-21].",
         evidence=[
-            assay.Evidence(id="gdpr-17", text="Article 17: individuals have the right to have their personal data erased."),
+            assay.Evidence(
+                id="gdpr-17", text="Article 17: individuals have the right to have their personal data erased."
+            ),
             assay.Evidence(id="gdpr-21", text="Article 21: individuals may object to direct marketing."),
         ],
         policy="rag",
@@ -176,7 +186,8 @@ def test_a_meaning_changing_modification_of_a_tool_result_is_never_supported(cla
 
 def test_an_entity_that_no_tool_result_has_is_confabulated() -> None:
     report = assay.check(
-        "The ticket was assigned to Maria Keller.", evidence=["The ticket was opened on Monday and is waiting for an engineer."]
+        "The ticket was assigned to Maria Keller.",
+        evidence=["The ticket was opened on Monday and is waiting for an engineer."],
     )
     assert report.claims[0].verdict is not Verdict.SUPPORTED
     assert report.claims[0].category is Category.CONFABULATORY

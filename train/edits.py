@@ -21,7 +21,9 @@ MONTHS = (
 NUMBER = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w-])|(?<![\w.,-])\d+(?:\.\d+)?(?![\w-]|[.,]\d)")
 NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][a-z]+(?:\s+(?:of|de|van|the)?\s?[A-Z][a-z]+)*\b")
 WORD_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-LEADING_PRONOUN = re.compile(r"^(?:he|she|it|they|this|these|those|that|such|his|her|its|their|however|but|and|also)\b", re.I)
+LEADING_PRONOUN = re.compile(
+    r"^(?:he|she|it|they|this|these|those|that|such|his|her|its|their|however|but|and|also)\b", re.IGNORECASE
+)
 
 SWAPS: dict[str, tuple[tuple[str, str], ...]] = {
     "quantifier": (
@@ -30,8 +32,8 @@ SWAPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("more than", "less than"), ("over", "under"), ("majority", "minority"),
     ),
     "modality": (
-        ("may", "must"), ("can", "cannot"), ("must", "may"), ("could", "did"), ("might", "will"), ("should", "need not"),
-        ("required", "optional"), ("allowed", "forbidden"), ("permitted", "prohibited"),
+        ("may", "must"), ("can", "cannot"), ("must", "may"), ("could", "did"), ("might", "will"),
+        ("should", "need not"), ("required", "optional"), ("allowed", "forbidden"), ("permitted", "prohibited"),
     ),
     "comparative": (
         ("more", "less"), ("higher", "lower"), ("larger", "smaller"), ("increased", "decreased"), ("rose", "fell"),
@@ -48,7 +50,9 @@ SWAPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("includes", "excludes"), ("with", "without"), ("agreed", "refused"), ("buy", "sell"), ("bought", "sold"),
     ),
 }  # fmt: skip
-AUXILIARY = re.compile(r"\b(is|was|are|were|has|have|had|will|would|can|could|should|did|does|do|must|may|might)\b(?!\s+not|n't)")
+AUXILIARY = re.compile(
+    r"\b(is|was|are|were|has|have|had|will|would|can|could|should|did|does|do|must|may|might)\b(?!\s+not|n't)"
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ def number(text: str, _document: Sequence[str], rng: random.Random) -> Edit | No
 
 def number_word(text: str, _document: Sequence[str], rng: random.Random) -> Edit | None:
     """Change one number that is written as a word."""
-    found = list(re.finditer(rf"\b(?:{'|'.join(WORD_NUMBERS[1:])})\b", text, re.I))
+    found = list(re.finditer(rf"\b(?:{'|'.join(WORD_NUMBERS[1:])})\b", text, re.IGNORECASE))
     if not found:
         return None
     match = rng.choice(found)
@@ -104,7 +108,11 @@ def number_word(text: str, _document: Sequence[str], rng: random.Random) -> Edit
 
 def month(text: str, _document: Sequence[str], rng: random.Random) -> Edit | None:
     """Change one month."""
-    found = [m for m in re.finditer(rf"\b(?:{'|'.join(MONTHS)})\b", text) if m.group() != "May" or re.match(r"\s\d", text[m.end() :])]
+    found = [
+        m
+        for m in re.finditer(rf"\b(?:{'|'.join(MONTHS)})\b", text)
+        if m.group() != "May" or re.match(r"\s\d", text[m.end() :])
+    ]
     if not found:
         return None
     match = rng.choice(found)
@@ -137,7 +145,12 @@ def wrong_subject(text: str, document: Sequence[str], rng: random.Random) -> Edi
 def role(text: str, _document: Sequence[str], rng: random.Random) -> Edit | None:
     """Swap two names of the sentence; the span runs from the first to the second."""
     found = list(NAME.finditer(text))
-    pairs = [(a, b) for i, a in enumerate(found) for b in found[i + 1 :] if a.group() != b.group() and " and " not in text[a.end() : b.start()]]
+    pairs = [
+        (a, b)
+        for i, a in enumerate(found)
+        for b in found[i + 1 :]
+        if a.group() != b.group() and " and " not in text[a.end() : b.start()]
+    ]
     if not pairs:
         return None
     a, b = rng.choice(pairs)
@@ -147,7 +160,9 @@ def role(text: str, _document: Sequence[str], rng: random.Random) -> Edit | None
 
 def negation(text: str, _document: Sequence[str], rng: random.Random) -> Edit | None:
     """Negate the main verb, or take a negation away."""
-    negated = list(re.finditer(r"\b(is|was|are|were|has|have|had|will|would|could|should|did|does|do|must)( not)\b", text))
+    negated = list(
+        re.finditer(r"\b(is|was|are|were|has|have|had|will|would|could|should|did|does|do|must)( not)\b", text)
+    )
     if negated:
         match = rng.choice(negated)
         return Edit("negation", text[: match.end(1)] + text[match.end() :], match.span(1))
@@ -162,7 +177,7 @@ def swap(kind: str) -> Callable[[str, Sequence[str], random.Random], Edit | None
 
     def edit(text: str, _document: Sequence[str], rng: random.Random) -> Edit | None:
         both = [*SWAPS[kind], *((b, a) for a, b in SWAPS[kind] if kind in ("comparative", "order", "antonym"))]
-        found = [(m, new) for old, new in both for m in re.finditer(rf"\b{re.escape(old)}\b", text, re.I)]
+        found = [(m, new) for old, new in both for m in re.finditer(rf"\b{re.escape(old)}\b", text, re.IGNORECASE)]
         if not found:
             return None
         match, new = rng.choice(found)
@@ -187,18 +202,24 @@ def shorten(text: str, rng: random.Random) -> str:
     """A true, shorter form: parentheses, leading adverbs or trailing participial clauses left out."""
     shorter = re.sub(r"\s*\([^()]*\)", "", text) if rng.random() < 0.7 else text
     if rng.random() < 0.5:
-        shorter = re.sub(r",\s(?:including|such as|making|following|according to|while|although|especially)\b[^,]*(?=[.,]|$)", "", shorter)
+        shorter = re.sub(
+            r",\s(?:including|such as|making|following|according to|while|although|especially)\b[^,]*(?=[.,]|$)",
+            "",
+            shorter,
+        )
     return shorter
 
 
 def usable(sentence: str) -> bool:
     """Whether a sentence stands on its own as a claim."""
     words = sentence.split()
-    return 6 <= len(words) <= 36 and sentence[0].isupper() and sentence[-1] in ".!" and not LEADING_PRONOUN.match(sentence)
+    return (
+        6 <= len(words) <= 36 and sentence[0].isupper() and sentence[-1] in ".!" and not LEADING_PRONOUN.match(sentence)
+    )
 
 
-def rows_from_document(source: str, evidence: Sequence[str], rng: random.Random) -> list[Row]:
-    """Rows made from one document: a true claim, an edited twin of another sentence, and one whose evidence was taken away."""
+def rows_from_document(evidence: Sequence[str], rng: random.Random) -> list[Row]:
+    """Rows made from one document: true claims, edited twins, and a claim whose evidence was taken away."""
     pieces = [s for text in evidence for s in sentences(text)]
     good = [s for s in pieces if usable(s)]
     if len(pieces) < 2 or not good:
@@ -213,7 +234,9 @@ def rows_from_document(source: str, evidence: Sequence[str], rng: random.Random)
         for _kind, _weight, make in order:
             edit = make(sentence, pieces, rng)
             if edit is not None:
-                rows.append(Row(f"edit:{edit.kind}", (" ".join(pieces),), edit.claim, "contradicted", spans=(edit.span,)))
+                rows.append(
+                    Row(f"edit:{edit.kind}", (" ".join(pieces),), edit.claim, "contradicted", spans=(edit.span,))
+                )
                 if rng.random() < 0.5:  # the unedited twin, so that nothing but the edit tells the two apart
                     rows.append(Row("edit:true", (" ".join(pieces),), sentence, "supported"))
                 break
@@ -227,11 +250,17 @@ def rows_from_document(source: str, evidence: Sequence[str], rng: random.Random)
 def make_rows(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
     """About `count` rows from the documents of `rows`, each document used once; order is seeded."""
     rng = random.Random(seed)
-    documents = sorted({row.evidence for row in rows if 25 <= sum(len(e.split()) for e in row.evidence) <= 900 and "\n" not in row.evidence[0]})
+    documents = sorted(
+        {
+            row.evidence
+            for row in rows
+            if 25 <= sum(len(e.split()) for e in row.evidence) <= 900 and "\n" not in row.evidence[0]
+        }
+    )
     rng.shuffle(documents)
     made: list[Row] = []
     for evidence in documents:
-        made.extend(rows_from_document("edit", evidence, rng))
+        made.extend(rows_from_document(evidence, rng))
         if len(made) >= count:
             break
     return made

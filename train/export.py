@@ -34,7 +34,9 @@ class Logits(torch.nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
+    ) -> torch.Tensor:
         """Logits of shape (batch, labels) for inputs of shape (batch, tokens)."""
         return self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).logits
 
@@ -55,15 +57,18 @@ def fuse(source: Path, target: Path, heads: int, width: int) -> None:
     """Fuse attention, layer normalisation and GELU."""
     options = FusionOptions("bert")
     options.enable_embed_layer_norm = False  # kept apart so that the embeddings can be quantised
-    optimised = optimize_model(str(source), model_type="bert", num_heads=heads, hidden_size=width, optimization_options=options)
+    optimised = optimize_model(
+        str(source), model_type="bert", num_heads=heads, hidden_size=width, optimization_options=options
+    )
     optimised.save_model_to_file(str(target))
 
 
 def quantise(source: Path, target: Path) -> None:
     """Quantise matrix products and embeddings to int8."""
     quantize_dynamic(
-        str(source), str(target), op_types_to_quantize=["MatMul", "Attention", "Gather", "Gemm"],
-        per_channel=True, weight_type=QuantType.QInt8, extra_options={"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT},
+        str(source), str(target), op_types_to_quantize=["MatMul", "Attention", "Gather", "Gemm"], per_channel=True,
+        weight_type=QuantType.QInt8,
+        extra_options={"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT},
     )  # fmt: skip
 
 
@@ -93,7 +98,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         tokenizer.save_pretrained(folder)
         shutil.copy(Path(folder) / "tokenizer.json", arguments.out / "tokenizer.json")
-    kept = ("model_type", "num_hidden_layers", "hidden_size", "max_position_embeddings", "vocab_size", "id2label", "label2id")
+    kept = (
+        "model_type",
+        "num_hidden_layers",
+        "hidden_size",
+        "max_position_embeddings",
+        "vocab_size",
+        "id2label",
+        "label2id",
+    )
     (arguments.out / "config.json").write_text(json.dumps({key: config[key] for key in kept}, indent=2) + "\n")
     record = arguments.run / "run.json"
     manifest = {
@@ -106,7 +119,8 @@ def main() -> None:
         "files": {name: digest(arguments.out / name) for name in ("model.onnx", "tokenizer.json", "config.json")},
     }
     (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
-    print(f"{arguments.out}: {(arguments.out / 'model.onnx').stat().st_size / 2**20:.1f} MiB, {manifest['files']['model.onnx'][:12]}")
+    size = (arguments.out / "model.onnx").stat().st_size / 2**20
+    print(f"{arguments.out}: {size:.1f} MiB, {manifest['files']['model.onnx'][:12]}")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,6 @@ PRODUCTS = (
     ("numbers_found", "has_numbers"),
     ("names_found", "has_names"),
 )
-ROWS_PER_SET = {"fit": 400, "test": 200}
 SET_WEIGHT_CAP = 250.0
 """A set counts as at most so many rows."""
 RIDGE = 3.0
@@ -51,7 +50,7 @@ DROPPED = frozenset({"margin"})
 """Signals that are sums of others and would only make the coefficients unreadable."""
 
 
-def chosen_rows(data: Path, part: Part, seed: int = 11) -> list[Row]:
+def chosen_rows(data: Path, part: Part, most: int, seed: int = 11) -> list[Row]:
     """A seeded sample of each set's documents on one side of the split."""
     pools: dict[str, list[Row]] = {}
     for row in load_training_sets(data):
@@ -61,7 +60,7 @@ def chosen_rows(data: Path, part: Part, seed: int = 11) -> list[Row]:
     rows: list[Row] = []
     for source in sorted(pools):
         rng.shuffle(pools[source])
-        rows.extend(pools[source][: ROWS_PER_SET[part]])
+        rows.extend(pools[source][:most])
     return rows
 
 
@@ -76,7 +75,9 @@ def signals_of(guard: Guard, rows: Sequence[Row], cache: Path) -> list[dict[str,
     found: list[dict[str, float]] = []
     for begin in range(0, len(rows), 200):
         part = rows[begin : begin + 200]
-        requests = [(detokenise(row.claim), [detokenise(e) for e in row.evidence if e.strip()], row.question) for row in part]
+        requests = [
+            (detokenise(row.claim), [detokenise(e) for e in row.evidence if e.strip()], row.question) for row in part
+        ]
         found.extend(report.signals for report in guard.judge_claims(requests))
         print(f"\r{len(found)} of {len(rows)} rows", end="", flush=True)
     print()
@@ -113,7 +114,9 @@ def fit(
     }
 
 
-def describe(name: str, probabilities: NDArray[np.float64], outcomes: NDArray[np.bool_], sources: Sequence[str]) -> None:
+def describe(
+    name: str, probabilities: NDArray[np.float64], outcomes: NDArray[np.bool_], sources: Sequence[str]
+) -> None:
     """Print calibration and ranking over all rows and by set."""
     overall = auroc(outcomes, probabilities).value
     print(f"{name}: {len(outcomes)} rows, ECE {ece(probabilities, outcomes):.3f}, AUROC {overall:.3f}")
@@ -133,11 +136,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True, help="folder for the computed signals")
+    parser.add_argument("--fit-rows", type=int, default=400, help="rows of each set to fit on, at most")
+    parser.add_argument("--test-rows", type=int, default=200, help="rows of each set to report on, at most")
     arguments = parser.parse_args()
     guard = Guard("general")
     parts: dict[Part, tuple[list[Row], list[dict[str, float]]]] = {}
     for part in SIDES:
-        rows = chosen_rows(arguments.data, part)
+        rows = chosen_rows(arguments.data, part, arguments.fit_rows if part == "fit" else arguments.test_rows)
         parts[part] = (rows, signals_of(guard, rows, arguments.cache / f"{part}.json"))
     fitted: dict[str, Any] = {}
     for target in ("support", "contradiction"):
@@ -167,7 +172,9 @@ SIDES: tuple[Part, ...] = ("fit", "test")
 WANTED = {"support": "supported", "contradiction": "contradicted"}
 
 
-def _rows_for(target: str, rows: Sequence[Row], signals: Sequence[dict[str, float]]) -> tuple[list[Row], list[dict[str, float]]]:
+def _rows_for(
+    target: str, rows: Sequence[Row], signals: Sequence[dict[str, float]]
+) -> tuple[list[Row], list[dict[str, float]]]:
     """Rows that can teach the target: for contradiction only those whose source tells it from lack of support."""
     kept = [(r, s) for r, s in zip(rows, signals, strict=True) if target == "support" or r.label != "not_supported"]
     return [r for r, _ in kept], [s for _, s in kept]

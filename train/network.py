@@ -21,7 +21,12 @@ from pathlib import Path
 
 import torch
 from torch.nn.functional import log_softmax, nll_loss
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertForSequenceClassification, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertForSequenceClassification,
+    PreTrainedTokenizerBase,
+)
 
 from train.edits import make_rows
 from train.premises import premise
@@ -29,10 +34,11 @@ from train.rows import Row, detokenise, load_training_sets, mix, part_of, report
 
 LABELS = ("entailment", "neutral", "contradiction")
 TARGETS = {"supported": 0, "unsupported": 1, "contradicted": 2, "not_supported": 3}
-EDITABLE = frozenset(
-    "fever_rte fevernli_binary faithdial_audit defacto factcheck_gpt wice_claim wice_claim_oracle bump_task1 bump_task2 "
-    "summedits_samsum summedits_sales_email summedits_ectsum halueval_qa500 begin_cmudog scifact_rte storysumm".split()
-)
+EDITABLE = frozenset({
+    "begin_cmudog", "bump_task1", "bump_task2", "defacto", "factcheck_gpt", "faithdial_audit", "fever_rte",
+    "fevernli_binary", "halueval_qa500", "scifact_rte", "storysumm", "summedits_ectsum", "summedits_sales_email",
+    "summedits_samsum", "wice_claim", "wice_claim_oracle",
+})  # fmt: skip
 """Sets whose evidence is prose, from which edits read naturally."""
 
 
@@ -67,10 +73,14 @@ class Encoded:
     target: int
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, rows: Sequence[Row], settings: Settings, rng: random.Random | None) -> list[Encoded]:
+def encode(
+    tokenizer: PreTrainedTokenizerBase, rows: Sequence[Row], settings: Settings, rng: random.Random | None
+) -> list[Encoded]:
     """Tokenise all pairs; the premise is cut first where a pair is too long."""
     pairs = [pair(row, settings.premise_words, rng) for row in rows]
-    batch = tokenizer([p for p, _ in pairs], [c for _, c in pairs], truncation="longest_first", max_length=settings.max_tokens)
+    batch = tokenizer(
+        [p for p, _ in pairs], [c for _, c in pairs], truncation="longest_first", max_length=settings.max_tokens
+    )
     types = batch["token_type_ids"]
     return [Encoded(ids, types[i], TARGETS[rows[i].label]) for i, ids in enumerate(batch["input_ids"])]
 
@@ -152,6 +162,21 @@ def evaluate(model: BertForSequenceClassification, items: Sequence[Encoded]) -> 
     return {"accuracy": hits / max(three, 1), "balanced": sum(right[k] / max(seen[k], 1) for k in right) / 2}
 
 
+def save_checkpoint(
+    folder: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, step: int, tokens: int, elapsed: float
+) -> None:
+    """Write what `--resume` needs; the old checkpoint stays whole until the new one is."""
+    state = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "step": step,
+        "tokens": tokens,
+        "elapsed": elapsed,
+    }
+    torch.save(state, folder / "checkpoint.pt.part")
+    (folder / "checkpoint.pt.part").replace(folder / "checkpoint.pt")
+
+
 def factor(progress: float, settings: Settings) -> float:
     """The rate's factor at a progress in [0, 1]: warm-up, plateau, linear decay to nothing."""
     if progress < settings.warm_share:
@@ -178,18 +203,26 @@ def main() -> None:
 
     rows = load_training_sets(arguments.data)
     train = [row for row in rows if part_of(row) == "train"]
-    mixed = mix(train, settings.seed) + make_rows([row for row in train if row.source in EDITABLE], settings.rows_of_edits, settings.seed)
+    mixed = mix(train, settings.seed) + make_rows(
+        [row for row in train if row.source in EDITABLE], settings.rows_of_edits, settings.seed
+    )
     random.Random(settings.seed).shuffle(mixed)
     print(report(mixed), flush=True)
     tokenizer = AutoTokenizer.from_pretrained(arguments.base)
     items = encode(tokenizer, mixed, settings, random.Random(settings.seed))
     held = mix([row for row in rows if part_of(row) == "fit"], settings.seed)[:1_200]
     held_items = encode(tokenizer, held, settings, None)
-    print(f"{len(items)} pairs, {sum(len(e.ids) for e in items):,} tokens; {len(held_items)} held-out pairs", flush=True)
+    print(
+        f"{len(items)} pairs, {sum(len(e.ids) for e in items):,} tokens; {len(held_items)} held-out pairs", flush=True
+    )
 
     labels = dict(enumerate(LABELS))
     model: BertForSequenceClassification = AutoModelForSequenceClassification.from_pretrained(
-        arguments.base, num_labels=3, id2label=labels, label2id={v: k for k, v in labels.items()}, ignore_mismatched_sizes=True
+        arguments.base,
+        num_labels=3,
+        id2label=labels,
+        label2id={v: k for k, v in labels.items()},
+        ignore_mismatched_sizes=True,
     )
     model.train()
     optimizer = torch.optim.AdamW(parameter_groups(model, settings), betas=(0.9, 0.98), fused=True)
@@ -223,16 +256,14 @@ def main() -> None:
             optimizer.zero_grad(set_to_none=True)
             step += 1
             trained_tokens += sum(len(e.ids) for e in batch)
-            running = loss.item() if step == 1 else 0.98 * running + 0.02 * loss.item()
+            running = loss.item() if not running else 0.98 * running + 0.02 * loss.item()
             if step % 50 == 0:
                 speed = trained_tokens / elapsed if elapsed else 0.0
                 print(f"step {step}  {progress:5.1%}  loss {running:.3f}  {speed:.0f} tokens/s", flush=True)
             if step % 500 == 0:
                 print("held out", json.dumps(evaluate(model, held_items)), flush=True)
             if time.monotonic() - last_saved > 240:
-                torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "tokens": trained_tokens,
-                            "elapsed": elapsed}, arguments.out / "checkpoint.pt.part")  # fmt: skip
-                (arguments.out / "checkpoint.pt.part").replace(arguments.out / "checkpoint.pt")
+                save_checkpoint(arguments.out, model, optimizer, step, trained_tokens, elapsed)
                 last_saved = time.monotonic()
         else:
             continue
@@ -241,7 +272,13 @@ def main() -> None:
     print("final", json.dumps(figures), f"after {step} steps, {trained_tokens:,} tokens, {passes} passes", flush=True)
     model.save_pretrained(arguments.out / "model")
     tokenizer.save_pretrained(arguments.out / "model")
-    record = {"settings": dataclasses.asdict(settings), "steps": step, "tokens": trained_tokens, "passes": passes, "held_out": figures}
+    record = {
+        "settings": dataclasses.asdict(settings),
+        "steps": step,
+        "tokens": trained_tokens,
+        "passes": passes,
+        "held_out": figures,
+    }
     (arguments.out / "run.json").write_text(json.dumps(record, indent=2) + "\n")
 
 

@@ -21,7 +21,7 @@ from typing import Literal
 Label = Literal["supported", "contradicted", "unsupported", "not_supported"]
 Part = Literal["train", "fit", "test"]
 
-FIT_BUCKETS = range(0, 8)  # 8% of documents fit the combination and its calibration
+FIT_BUCKETS = range(8)  # 8% of documents fit the combination and its calibration
 TEST_BUCKETS = range(8, 18)  # 10% are never seen by anything that is fitted
 
 

@@ -19,16 +19,41 @@ if TYPE_CHECKING:
     from assay.schema import Action, Category, Evidence, HallucinationReport, Stakes, Verdict
 
 _HOMES = {
-    "Action": "assay.schema", "AssayError": "assay.errors", "Category": "assay.schema", "Evidence": "assay.schema",
-    "Guard": "assay.config", "HallucinationReport": "assay.schema", "InputError": "assay.errors",
-    "ModelError": "assay.errors", "Policy": "assay.policy", "PolicyError": "assay.errors", "Stakes": "assay.schema",
-    "Verdict": "assay.schema", "VerifierError": "assay.errors", "acheck": "assay.config", "check": "assay.config",
-}  # fmt: skip
+    "Action": "assay.schema",
+    "AssayError": "assay.errors",
+    "Category": "assay.schema",
+    "Evidence": "assay.schema",
+    "Guard": "assay.config",
+    "HallucinationReport": "assay.schema",
+    "InputError": "assay.errors",
+    "ModelError": "assay.errors",
+    "Policy": "assay.policy",
+    "PolicyError": "assay.errors",
+    "Stakes": "assay.schema",
+    "Verdict": "assay.schema",
+    "VerifierError": "assay.errors",
+    "acheck": "assay.config",
+    "check": "assay.config",
+}
 
 __all__ = [
-    "Action", "AssayError", "Category", "Evidence", "Guard", "HallucinationReport", "InputError", "ModelError", "Policy",
-    "PolicyError", "Stakes", "Verdict", "VerifierError", "__version__", "acheck", "check",
-]  # fmt: skip
+    "Action",
+    "AssayError",
+    "Category",
+    "Evidence",
+    "Guard",
+    "HallucinationReport",
+    "InputError",
+    "ModelError",
+    "Policy",
+    "PolicyError",
+    "Stakes",
+    "Verdict",
+    "VerifierError",
+    "__version__",
+    "acheck",
+    "check",
+]
 
 
 def __getattr__(name: str) -> Any:

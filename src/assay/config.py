@@ -13,9 +13,9 @@ from assay.guard import Guard as CoreGuard
 from assay.guard import Limits
 from assay.guard.request import EvidenceLike
 from assay.models.cache import CachedScorer
+from assay.models.cross_encoder import load_embedded
 from assay.models.interface import PairScorer
 from assay.models.load import load_scorer
-from assay.models.cross_encoder import load_embedded
 from assay.policy import PRESETS, Policy, parse_policy, preset
 from assay.schema import HallucinationReport, Stakes
 from assay.text.interface import ClaimExtractor

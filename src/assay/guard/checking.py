@@ -82,7 +82,9 @@ def draft_of(
     )  # fmt: skip
 
 
-def finish(draft: Draft, judged: Sequence[Judged], policy: Policy, verifier: Identity, spent: float) -> HallucinationReport:
+def finish(
+    draft: Draft, judged: Sequence[Judged], policy: Policy, verifier: Identity, spent: float
+) -> HallucinationReport:
     """The report of a draft, given what the tiers found of its jobs in order."""
     of_claims, of_citations = judged[: draft.judged_claims], judged[draft.judged_claims :]
     citations = end_citations(draft.citing, of_citations, draft.claims, of_claims, policy)
@@ -91,7 +93,7 @@ def finish(draft: Draft, judged: Sequence[Judged], policy: Policy, verifier: Ide
     coverage = coverage_of(draft.text, draft.read, statements, draft.evidence.characters, draft.evidence.unread)
     metrics = metrics_of(claims, citations, policy, draft.stakes)
     conflicts = _conflicts(claims, of_claims)
-    gate = _gate_input(draft, claims, citations, coverage, len(conflicts), policy, metrics)
+    gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
     stages = {name: seconds * 1000 for name, seconds in {**draft.stages, "judging": spent}.items()}
     return HallucinationReport(
@@ -138,7 +140,6 @@ def _gate_input(
     citations: Sequence[CitationReport],
     coverage: Coverage,
     conflicts: int,
-    policy: Policy,
     metrics: Mapping[str, object],
 ) -> GateInput:
     statuses = [citation.status for citation in citations]

@@ -19,6 +19,7 @@ from assay.verify.citation import (
     pending_passages,
     resolve_citations,
 )
+from assay.verify.source_index import source_names
 
 Prepare = Callable[[Sequence[Evidence]], PreparedEvidence]
 
@@ -43,14 +44,21 @@ class Citing:
 
 
 def begin_citations(
-    request: CheckRequest, text: str, evidence: PreparedEvidence, claims: Sequence[ExtractedClaim], policy: Policy, prepare: Prepare
+    request: CheckRequest,
+    text: str,
+    evidence: PreparedEvidence,
+    claims: Sequence[ExtractedClaim],
+    policy: Policy,
+    prepare: Prepare,
 ) -> Citing:
     """Find and resolve the citations and list what the network has to say about them; none where they are off."""
     objects = tuple(request.citations or ())
     if policy.citations == "off":
         return Citing(objects)
-    ids = [item.id for item in evidence.evidence]
-    found = (*find_citations(text, ids), *read_citation_objects(objects, text, evidence.given_order))
+    found = (
+        *find_citations(text, source_names(evidence.evidence)),
+        *read_citation_objects(objects, text, evidence.given_order),
+    )
     by_name = {item.id: item for item in evidence.evidence}
     resolved = tuple(resolve_citations(found, [by_name[name] for name in evidence.given_order], claims))
     pairs = tuple(pending_pairs(resolved))
@@ -62,7 +70,11 @@ def begin_citations(
 
 
 def end_citations(
-    citing: Citing, judged: Sequence[Judged], claims: Sequence[ExtractedClaim], of_claims: Sequence[Judged], policy: Policy
+    citing: Citing,
+    judged: Sequence[Judged],
+    claims: Sequence[ExtractedClaim],
+    of_claims: Sequence[Judged],
+    policy: Policy,
 ) -> tuple[CitationReport, ...]:
     """The reports of all citations, given what the tiers found of their jobs and of the claims."""
     if not citing.resolved:
@@ -76,10 +88,14 @@ def end_citations(
     }
     return tuple(
         finish_citations(
-            citing.resolved, {pair: scores[pair] for pair in citing.pairs}, elsewhere, threshold=policy.support_threshold,
-            strict=policy.citations == "strict", passages={pair: scores[pair] for pair in citing.passages},
+            citing.resolved,
+            {pair: scores[pair] for pair in citing.pairs},
+            elsewhere,
+            threshold=policy.support_threshold,
+            strict=policy.citations == "strict",
+            passages={pair: scores[pair] for pair in citing.passages},
         )
-    )  # fmt: skip
+    )
 
 
 def _support(judged: Judged) -> float | None:
@@ -96,7 +112,7 @@ def citation_issue(citation: CitationReport) -> Issue | None:
 def attached_to(claim: ExtractedClaim, citation: CitationReport) -> bool:
     """Whether a citation is reported at a claim: its marker or its statement stands there."""
     inside = claim.sentence.start <= citation.span.start < claim.sentence.end + 1
-    return claim.checkable and (claim.text == citation.claim or inside and _only_marker_near(claim, citation))
+    return claim.checkable and (claim.text == citation.claim or (inside and _only_marker_near(claim, citation)))
 
 
 def _only_marker_near(claim: ExtractedClaim, citation: CitationReport) -> bool:

@@ -11,7 +11,7 @@ from assay.guard.checking import Draft, draft_of, finish
 from assay.guard.judging import Job, Thresholds, judge_jobs
 from assay.guard.prepared import Limits, PreparedEvidence, prepare
 from assay.guard.reporting import claim_report
-from assay.guard.request import CheckRequest, EvidenceLike, stakes_of
+from assay.guard.request import CheckRequest, EvidenceLike
 from assay.models.interface import PairScorer
 from assay.policy import Policy, preset
 from assay.retrieve.premises import IndexCache
@@ -146,9 +146,7 @@ class Guard:
                 waiting = []
         yield from self._check_all(waiting)
 
-    def judge_claim(
-        self, claim: str, evidence: EvidenceLike, question: str | None = None
-    ) -> ClaimReport:
+    def judge_claim(self, claim: str, evidence: EvidenceLike, question: str | None = None) -> ClaimReport:
         """Judge one text as a single claim, without splitting it; for evaluation and for probing the verifier.
 
         Raises:

@@ -22,7 +22,7 @@ def coverage_of(
     A letter or digit that belongs to no statement counts as unchecked: what nobody looked at is never clean.
     """
     state = bytearray(len(text))
-    for claim, report in statements:
+    for claim, _ in statements:
         _paint(state, claim.sentence, NOT_CHECKABLE, over=(BLANK,))
     for claim, report in statements:
         if report is not None and report.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
@@ -42,7 +42,10 @@ def coverage_of(
         reasons = (*reasons, f"{unread:,} characters of evidence lie beyond the limit and were not read.")
     claim_free = not any(claim.checkable for claim, _ in statements)
     if claim_free:
-        reasons = (*reasons, "The output is empty." if not text.strip() else "Nothing in the output is a checkable claim.")
+        reasons = (
+            *reasons,
+            "The output is empty." if not text.strip() else "Nothing in the output is a checkable claim.",
+        )
     return Coverage(
         characters=len(text), checked=counts[CHECKED], not_checkable=counts[BLANK] + counts[NOT_CHECKABLE],
         unchecked=counts[UNCHECKED], parts=parts, evidence_characters=evidence, evidence_read=evidence - unread,
@@ -65,7 +68,11 @@ def _parts(state: bytearray, read: int) -> tuple[UncheckedPart, ...]:
         limit = read if start < read else len(state)
         while end < limit and state[end] == UNCHECKED:
             end += 1
-        reason = "A claim here could not be checked." if start < read else "The output is longer than the limit; the rest was not read."
+        reason = (
+            "A claim here could not be checked."
+            if start < read
+            else "The output is longer than the limit; the rest was not read."
+        )
         parts.append(UncheckedPart(span=Span(start=start, end=end), reason=reason))
         at = end
     return tuple(parts)

@@ -108,7 +108,9 @@ def evidence_spans(
     """
     found: list[EvidenceSpan] = []
     if verdict is Verdict.CONTRADICTED:
-        sure = sorted((f for f in exact.findings if f.effect == "contradicts" and f.evidence), key=lambda f: -f.confidence)
+        sure = sorted(
+            (f for f in exact.findings if f.effect == "contradicts" and f.evidence), key=lambda f: -f.confidence
+        )
         found += [f.evidence.model_copy(update={"relation": "contradicts"}) for f in sure if f.evidence]
         if read.worst_contradiction and read.worst_contradiction.contradiction >= 0.5:
             found += _spans_of(read.worst_contradiction, "contradicts", judgement.contradiction)

@@ -20,7 +20,12 @@ def metrics_of(
     scores = [claim.score for claim in checked if claim.score is not None]
     weights = [
         claim_weight(
-            policy, kind=c.kind, critical_reasons=c.critical_reasons, stakes=stakes, hedge=c.hedge, has_specifics=c.critical
+            policy,
+            kind=c.kind,
+            critical_reasons=c.critical_reasons,
+            stakes=stakes,
+            hedge=c.hedge,
+            has_specifics=c.critical,
         )
         for c in checked
     ]
@@ -41,5 +46,7 @@ def metrics_of(
     )
     values["self_consistency"] = Metric(undefined="no claim was probed")
     values["factual_accuracy_rate"] = Metric(undefined="no authoritative reference was given to compare with")
-    values["composite_hallucination_score"] = formulas.composite_hallucination_score(values, policy.metric_weights.as_mapping())
+    values["composite_hallucination_score"] = formulas.composite_hallucination_score(
+        values, policy.metric_weights.as_mapping()
+    )
     return values

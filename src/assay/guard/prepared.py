@@ -56,7 +56,9 @@ class PreparedEvidence:
         return self.windows.candidates(hypothesis, passages=passages).premises if self.readable else ()
 
 
-def prepare(evidence: Sequence[Evidence], scorer: PairScorer, cache: IndexCache, limits: Limits, locale: str) -> PreparedEvidence:
+def prepare(
+    evidence: Sequence[Evidence], scorer: PairScorer, cache: IndexCache, limits: Limits, locale: str
+) -> PreparedEvidence:
     """Sort, limit and index evidence."""
     kept: list[Evidence] = []
     left = limits.evidence_characters

@@ -65,7 +65,9 @@ def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue
 
 def _from_finding(finding: ExactFinding, output: str, claim: ExtractedClaim) -> Issue:
     surface = claim.text[finding.claim_start : finding.claim_end]
-    return Issue(code=finding.code, message=finding.message, span=locate(surface, output, claim), evidence=finding.evidence)
+    return Issue(
+        code=finding.code, message=finding.message, span=locate(surface, output, claim), evidence=finding.evidence
+    )
 
 
 def _from_network(judged: Judged, claim: ExtractedClaim, *, has_details: bool) -> Issue:
@@ -80,7 +82,12 @@ def _from_network(judged: Judged, claim: ExtractedClaim, *, has_details: bool) -
 
 
 def claim_report(
-    claim: ExtractedClaim, judged: Judged | None, output: str, policy: Policy, stakes: Stakes, extra: Sequence[Issue] = ()
+    claim: ExtractedClaim,
+    judged: Judged | None,
+    output: str,
+    policy: Policy,
+    stakes: Stakes,
+    extra: Sequence[Issue] = (),
 ) -> ClaimReport:
     """What the report says of one claim.
 
@@ -100,31 +107,59 @@ def claim_report(
     graded = _severity(claim, judged, policy, stakes)
     fabricated = any(issue.code == "citation.fabricated" for issue in extra)
     signal = ClaimSignal(
-        score=score, verdict=judged.verdict, critical=bool(claim.critical), severity=graded.score if graded else None,
-        contradiction=contradiction, fabricated_citation=fabricated,
-    )  # fmt: skip
+        score=score,
+        verdict=judged.verdict,
+        critical=bool(claim.critical),
+        severity=graded.score if graded else None,
+        contradiction=contradiction,
+        fabricated_citation=fabricated,
+    )
     category = Category.ATTRIBUTION if fabricated and judged.verdict is Verdict.SUPPORTED else category_of(judged)
     return ClaimReport(
-        text=claim.text, span=claim.span, kind=claim.kind, critical=bool(claim.critical), critical_reasons=claim.critical,
-        hedge=claim.hedge, verdict=judged.verdict, score=score, contradiction=contradiction,
-        status=claim_status(policy, signal), evidence_spans=judged.spans, category=category,
-        origin=Origin.INTRINSIC if category else None, severity=graded, issues=issues,
-        conflict=judged.conflict is not None, signals=judged.signals,
-    )  # fmt: skip
+        text=claim.text,
+        span=claim.span,
+        kind=claim.kind,
+        critical=bool(claim.critical),
+        critical_reasons=claim.critical,
+        hedge=claim.hedge,
+        verdict=judged.verdict,
+        score=score,
+        contradiction=contradiction,
+        status=claim_status(policy, signal),
+        evidence_spans=judged.spans,
+        category=category,
+        origin=Origin.INTRINSIC if category else None,
+        severity=graded,
+        issues=issues,
+        conflict=judged.conflict is not None,
+        signals=judged.signals,
+    )
 
 
 def _severity(claim: ExtractedClaim, judged: Judged, policy: Policy, stakes: Stakes) -> Severity | None:
     if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
         return None
     return severity(
-        policy, verdict=judged.verdict, kind=claim.kind, critical_reasons=claim.critical, stakes=stakes, hedge=claim.hedge,
-        contradiction=judged.judgement.contradiction if judged.judgement else None, has_specifics=bool(claim.critical),
+        policy,
+        verdict=judged.verdict,
+        kind=claim.kind,
+        critical_reasons=claim.critical,
+        stakes=stakes,
+        hedge=claim.hedge,
+        contradiction=judged.judgement.contradiction if judged.judgement else None,
+        has_specifics=bool(claim.critical),
         feeds_action=claim.kind is ClaimKind.PROCEDURAL,
-    )  # fmt: skip
+    )
 
 
 def _not_checkable(claim: ExtractedClaim) -> ClaimReport:
     return ClaimReport(
-        text=claim.text, span=claim.span, kind=claim.kind, critical=bool(claim.critical), critical_reasons=claim.critical,
-        hedge=claim.hedge, verdict=Verdict.NOT_CHECKABLE, status=ClaimStatus.NOT_CHECKABLE,
-    )  # fmt: skip
+        text=claim.text,
+        span=claim.span,
+        kind=claim.kind,
+        critical=bool(claim.critical),
+        critical_reasons=claim.critical,
+        hedge=claim.hedge,
+        verdict=Verdict.NOT_CHECKABLE,
+        status=ClaimStatus.NOT_CHECKABLE,
+    )

@@ -157,8 +157,9 @@ class Policy(Value):
     """The probability of contradiction from which the verdict is `contradicted`, whatever supports it. Above 0: at 0
     everything would be contradicted."""
 
-    windows_per_claim: int | None = Field(default=6, ge=1)
-    """How many windows of evidence the network reads for one claim; none reads all of them."""
+    windows_per_claim: int | None = Field(default=2, ge=1)
+    """How many windows of evidence the network reads for one claim, beside its best sentence and a text assembled from
+    the best sentences of all evidence; none reads all of them."""
 
     groundedness: bool = True
     """Whether claims must be supported by evidence. Tool calls, structure and emptiness are gated all the same."""

@@ -190,7 +190,8 @@ class Decision(Value):
     """The finer route of seed 003, such as `serve`, `serve_with_disclosure` or `withhold_closest_sources`."""
     reasons: tuple[str, ...]
     response: str | None = None
-    """What to answer in place of a withheld output."""
+    """What to answer in place of an output that is withheld or waits for a person, or what to show together with one
+    that may only be served with a disclosure."""
 
 
 class Labels(Value):

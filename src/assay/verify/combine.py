@@ -41,7 +41,9 @@ def sigmoid(value: float) -> float:
     return grown / (1 + grown)
 
 
-def features(signals: Mapping[str, float], logits: Sequence[str], products: Sequence[Sequence[str]]) -> dict[str, float]:
+def features(
+    signals: Mapping[str, float], logits: Sequence[str], products: Sequence[Sequence[str]]
+) -> dict[str, float]:
     """What the logistic models read: each signal, the logit of those named, and products of pairs.
 
     Args:
@@ -53,6 +55,13 @@ def features(signals: Mapping[str, float], logits: Sequence[str], products: Sequ
     values.update({f"logit({name})": logit(signals[name]) for name in logits})
     values.update({f"{a} * {b}": values[a] * values[b] for a, b in products})
     return values
+
+
+def _missing(names: Sequence[str]) -> str:
+    return (
+        f"The combination expects the signals {list(names)}, which no tier gave: the coefficients and the tiers are of "
+        "different versions. Refit with `python -m train.fit_combination`."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +79,7 @@ class LogisticModel:
         """
         missing = [name for name in self.weights if name not in values]
         if missing:
-            message = f"The combination expects the signals {missing}, which no tier gave: the coefficients and the tiers are of different versions. Refit with `python -m train.fit_combination`."
-            raise VerifierError(message)
+            raise VerifierError(_missing(missing))
         return sigmoid(self.intercept + sum(weight * values[name] for name, weight in self.weights.items()))
 
 
@@ -105,22 +113,28 @@ class Combination:
         try:
             raw: dict[str, Any] = json.loads(text)
             models = {
-                name: LogisticModel(float(raw[name]["intercept"]), {k: float(v) for k, v in raw[name]["weights"].items()})
+                name: LogisticModel(
+                    float(raw[name]["intercept"]), {k: float(v) for k, v in raw[name]["weights"].items()}
+                )
                 for name in ("support", "contradiction")
             }
             logits = tuple(str(name) for name in raw["logits"])
             products = tuple((str(a), str(b)) for a, b in raw["products"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            message = f"The combination's coefficients cannot be read ({error}): expected JSON with support, contradiction, logits and products. Reinstall assay, or refit with `python -m train.fit_combination`."
+            message = (
+                f"The combination's coefficients cannot be read ({error}): expected JSON with support, contradiction, "
+                "logits and products. Reinstall assay, or refit with `python -m train.fit_combination`."
+            )
             raise VerifierError(message) from error
-        return cls(models["support"], models["contradiction"], logits, products, hashlib.sha256(text.encode()).hexdigest())
+        return cls(
+            models["support"], models["contradiction"], logits, products, hashlib.sha256(text.encode()).hexdigest()
+        )
 
     def judge(self, signals: Mapping[str, float]) -> Judgement:
         """Both probabilities from the tiers' signals."""
         missing = [name for name in self.logits if name not in signals]
         if missing:
-            message = f"The combination expects the signals {missing}, which no tier gave. Refit with `python -m train.fit_combination`."
-            raise VerifierError(message)
+            raise VerifierError(_missing(missing))
         values = features(signals, self.logits, self.products)
         contradiction = self.contradiction.probability(values)
         return Judgement(min(self.support.probability(values), 1 - contradiction), contradiction)

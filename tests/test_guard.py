@@ -1,0 +1,214 @@
+"""What a guard promises whatever the network says; the network here is a deterministic fake."""
+
+import asyncio
+import itertools
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.guard import CheckRequest, Guard, Limits
+from assay.policy import permissiveness, preset
+from assay.schema import Action, Evidence, HallucinationReport, Verdict
+from assay.testing import FailingScorer, FakeScorer
+
+EVIDENCE = [
+    Evidence(id="a", text="The warranty covers two years. Batteries are covered for six months."),
+    Evidence(id="b", text="Returns are free within 30 days. Refunds are paid within five working days."),
+    Evidence(id="c", text="Support answers on weekdays from 9 to 17."),
+]
+ANSWER = "The warranty covers two years. Refunds are paid within nine working days. Let me know if you need more!"
+
+
+def without_timing(report: HallucinationReport) -> str:
+    return json.dumps(report.model_dump(mode="json", exclude={"timing"}), sort_keys=True)
+
+
+@pytest.fixture(scope="module")
+def guard() -> Guard:
+    return Guard("general", scorer=FakeScorer())
+
+
+def test_the_same_input_gives_the_same_bytes(guard: Guard) -> None:
+    again = Guard("general", scorer=FakeScorer())
+    assert without_timing(guard.check(ANSWER, EVIDENCE)) == without_timing(again.check(ANSWER, EVIDENCE))
+
+
+def test_the_order_of_evidence_does_not_change_a_report(guard: Guard) -> None:
+    reports = {without_timing(guard.check(ANSWER, order)) for order in itertools.permutations(EVIDENCE)}
+    assert len(reports) == 1
+
+
+def test_sync_and_async_give_the_same_report(guard: Guard) -> None:
+    waited = asyncio.run(guard.acheck(ANSWER, EVIDENCE, question="What is covered?"))
+    assert without_timing(waited) == without_timing(guard.check(ANSWER, EVIDENCE, question="What is covered?"))
+
+
+def test_many_checks_give_what_single_checks_give(guard: Guard) -> None:
+    answers = [ANSWER, "Returns are free within 30 days.", "Hello!", "Support answers on Sundays."] * 6
+    together = list(guard.check_many({"answer": answer, "evidence": EVIDENCE} for answer in answers))
+    alone = [guard.check(answer, EVIDENCE) for answer in answers]
+    assert [without_timing(r) for r in together] == [without_timing(r) for r in alone]
+
+
+def test_a_check_stores_nothing_on_the_guard(guard: Guard) -> None:
+    before = {k: v for k, v in vars(guard).items() if not k.endswith("indices")}
+    guard.check(ANSWER, EVIDENCE)
+    assert {k: v for k, v in vars(guard).items() if not k.endswith("indices")} == before
+
+
+def test_a_report_survives_its_wire_form(guard: Guard) -> None:
+    report = guard.check(ANSWER, EVIDENCE)
+    assert HallucinationReport.model_validate_json(report.model_dump_json()) == report
+
+
+def test_a_greeting_is_no_hallucination(guard: Guard) -> None:
+    report = guard.check(ANSWER, EVIDENCE)
+    assert [claim.verdict for claim in report.claims][-1] is Verdict.NOT_CHECKABLE
+
+
+def test_without_evidence_nothing_is_supported_and_nothing_is_emitted(guard: Guard) -> None:
+    report = guard.check("The warranty covers two years.", [])
+    assert [claim.verdict for claim in report.claims] == [Verdict.UNSUPPORTED]
+    assert report.action is not Action.EMIT
+
+
+@pytest.mark.parametrize("answer", ["", " ", "\n\t \u3000"])
+def test_an_empty_answer_is_never_emitted(guard: Guard, answer: str) -> None:
+    report = guard.check(answer, EVIDENCE, claim_free=True)
+    assert report.action is not Action.EMIT
+    assert report.coverage.claim_free
+    assert report.overall_score is None
+
+
+def test_an_undeclared_answer_without_claims_is_not_emitted(guard: Guard) -> None:
+    assert guard.check("Hello there!", EVIDENCE).action is not Action.EMIT
+    assert guard.check("Hello there!", EVIDENCE, claim_free=True).action is Action.EMIT
+
+
+def test_a_network_that_fails_leaves_claims_unchecked_with_a_reason() -> None:
+    report = Guard("general", scorer=FailingScorer()).check("The warranty covers two years.", EVIDENCE)
+    assert [claim.verdict for claim in report.claims] == [Verdict.UNCHECKED]
+    assert report.claims[0].score is None
+    assert report.claims[0].issues[0].code == "claim.unchecked"
+    assert report.coverage.unchecked > 0
+    assert report.action is not Action.EMIT
+    assert report.metrics["faithfulness"].value is None
+
+
+def test_the_tail_of_a_long_answer_is_reported_as_unchecked() -> None:
+    guard = Guard("general", scorer=FakeScorer(), limits=Limits(output_characters=40))
+    report = guard.check("The warranty covers two years. " + "Refunds take nine weeks. " * 5, EVIDENCE)
+    assert report.coverage.unchecked > 0
+    assert any("longer than the limit" in reason for reason in report.coverage.reasons)
+    assert report.action is not Action.EMIT
+
+
+def test_claims_beyond_the_limit_are_unchecked() -> None:
+    guard = Guard("general", scorer=FakeScorer(), limits=Limits(claims=1))
+    report = guard.check("The warranty covers two years. Returns are free within 30 days.", EVIDENCE)
+    assert report.coverage.unchecked > 0
+    assert report.action is not Action.EMIT
+
+
+def test_evidence_beyond_the_limit_is_reported_as_unread() -> None:
+    guard = Guard("general", scorer=FakeScorer(), limits=Limits(evidence_characters=70))
+    report = guard.check("The warranty covers two years.", EVIDENCE)
+    assert report.coverage.evidence_read == 70
+    assert report.coverage.evidence_characters == sum(len(e.text) for e in EVIDENCE)
+    assert not report.coverage.complete
+    assert report.action is not Action.EMIT
+
+
+def test_duplicate_evidence_ids_are_refused(guard: Guard) -> None:
+    with pytest.raises(InputError, match="hr"):
+        guard.check("Yes.", [Evidence(id="hr", text="a"), Evidence(id="hr", text="b")])
+
+
+def test_lone_surrogates_are_refused_with_their_place(guard: Guard) -> None:
+    with pytest.raises(InputError, match="3"):
+        guard.check("abc\ud800def", EVIDENCE)
+
+
+def test_bytes_that_are_no_utf8_are_refused(guard: Guard) -> None:
+    with pytest.raises(InputError, match="UTF-8"):
+        guard.check(b"caf\xe9 is open", EVIDENCE)
+
+
+def test_unknown_stakes_are_refused(guard: Guard) -> None:
+    with pytest.raises(InputError, match="low, medium or high"):
+        guard.check("Yes.", EVIDENCE, stakes="enormous")
+
+
+def test_unknown_request_fields_are_refused() -> None:
+    with pytest.raises(InputError, match="anwser"):
+        CheckRequest.from_mapping({"anwser": "Yes."})
+
+
+def test_a_structured_output_that_breaks_its_schema_is_reported(guard: Guard) -> None:
+    schema = {"type": "object", "required": ["weeks"], "properties": {"weeks": {"type": "integer"}}}
+    report = guard.check('{"weeks": "two"}', EVIDENCE, schema=schema)
+    assert any(issue.code.startswith("structure.") for issue in report.issues)
+    assert report.action is not Action.EMIT
+
+
+def test_a_fabricated_citation_withholds_in_every_preset_but_creative() -> None:
+    for name in ("general", "rag", "support-desk", "monitor", "high-stakes"):
+        report = Guard(name, scorer=FakeScorer()).check("The warranty covers two years [z-9].", EVIDENCE)
+        assert report.action is Action.BLOCK, name
+
+
+def test_high_stakes_reads_every_window() -> None:
+    long = [
+        Evidence(id=str(i), text=" ".join(f"Filler {i}-{n} is about nothing." for n in range(60))) for i in range(3)
+    ]
+    report = Guard("high-stakes", scorer=FakeScorer()).check("The warranty covers two years.", [*EVIDENCE, *long])
+    assert report.retrieval.pairs >= report.retrieval.pairs_possible
+
+
+def test_spans_of_issues_and_evidence_slice_back(guard: Guard) -> None:
+    report = guard.check(ANSWER, EVIDENCE)
+    texts = {item.id: item.text for item in EVIDENCE}
+    for claim in report.claims:
+        assert report.output[claim.span.start : claim.span.end].strip()
+        for span in claim.evidence_spans:
+            assert texts[span.evidence_id][span.start : span.end] == span.text
+
+
+TEXTS = st.text(max_size=200).filter(lambda text: not any("\ud800" <= c <= "\udfff" or c == "\0" for c in text))
+
+
+@settings(max_examples=60, deadline=None)
+@given(answer=TEXTS, evidence=st.lists(TEXTS, max_size=3))
+def test_any_text_gives_a_report_that_accounts_for_every_character(answer: str, evidence: list[str]) -> None:
+    try:
+        report = Guard("general", scorer=FakeScorer()).check(answer, evidence)
+    except InputError:
+        return  # refused as binary, with a message
+    coverage = report.coverage
+    assert coverage.checked + coverage.not_checkable + coverage.unchecked == coverage.characters == len(answer)
+    for claim in report.claims:
+        assert 0 <= claim.span.start <= claim.span.end <= len(answer)
+        if claim.verdict is Verdict.SUPPORTED:
+            assert (claim.contradiction or 0) < preset("general").contradiction_threshold
+    if not any(claim.verdict is not Verdict.NOT_CHECKABLE for claim in report.claims):
+        assert report.action is not Action.EMIT or report.labels.abstention == "ABSTAIN"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["The warranty covers two years.", "Returns are free.", "Batteries last forever.", "Hi!"]),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_adding_a_false_claim_never_makes_the_action_more_permissive(sentences: list[str]) -> None:
+    guard = Guard("general", scorer=FakeScorer())
+    before = guard.check(" ".join(sentences), EVIDENCE)
+    if all(claim.verdict is Verdict.NOT_CHECKABLE for claim in before.claims):
+        return  # an output without claims is not a better one than an output with a false claim
+    after = guard.check(" ".join([*sentences, "Refunds are never paid to Martians from 1875."]), EVIDENCE)
+    assert permissiveness(after.action) <= permissiveness(before.action)
