@@ -153,6 +153,8 @@ def find_number_words(folds: Sequence[str], start: int) -> WordNumber | None:
             return WordNumber(start, end + 1, value / _DENOMINATORS[folds[end]], "share")
         if folds[end] in _ORDINALS and value % 10 == 0 and value >= 20 and _ORDINALS[folds[end]] < 10:
             return WordNumber(start, end + 1, value + _ORDINALS[folds[end]], "ordinal")
+    if list(folds[end : end + 3]) == ["and", "a", "half"] and value < 1000:
+        return WordNumber(start, end + 3, value + Decimal("0.5"), "cardinal")
     if end == start + 1 and word == "one" and following in {"of", "another", "or", "and"}:
         return None
     return WordNumber(start, end, value, "cardinal")

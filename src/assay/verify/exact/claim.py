@@ -19,7 +19,7 @@ _LONGEST_CLAUSE = 24
 _QUESTION_WEIGHT = 0.4
 _FEW_WORDS = 4
 _IN_SENTENCE, _IN_HEADING, _AROUND = 0.9, 0.85, 0.45
-_OTHER_CLAUSE = 0.6
+_OTHER_CLAUSE = 0.3
 """Weight, in a mention's context, of the claim's words outside of the mention's own clause."""
 
 

@@ -12,6 +12,10 @@ from assay.verify.exact.index import Candidate, ExactIndex
 _CLEAR_MARGIN = 0.08
 """A different number must fit its context better by this much than an equal one to count against the claim."""
 
+_SPECIFIC_MARGIN = 0.4
+"""The same for a number of three significant digits and more, which hardly turns up twice by chance."""
+
+_SPECIFIC_DIGITS = 3
 _ON_SUBJECT = 0.35
 _WEAK_FACTOR = 0.5
 _NO_NOUN_FACTOR = 0.75
@@ -106,7 +110,8 @@ def _judge(
     same = max((o for o in row if o.relation is Relation.SAME), key=_rank, default=None)
     different = [o for o in row if o.relation is Relation.DIFFERENT and _place(o) not in equal]
     worst = max(different, key=_rank, default=None)
-    if same is not None and (worst is None or same.agreement >= worst.agreement - _CLEAR_MARGIN):
+    margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
+    if same is not None and (worst is None or same.agreement >= worst.agreement - margin):
         return None, True, same.agreement >= _ON_SUBJECT
     elsewhere = same is not None or bool(_elsewhere(index, quantity))
     compatible = max((o for o in row if o.relation is Relation.COMPATIBLE), key=_rank, default=None)
@@ -121,6 +126,11 @@ def _judge(
     if elsewhere:
         return None, True, False
     return _missing(claim, index, quantity), False, False
+
+
+def _significant(quantity: Quantity) -> int:
+    """The number of significant digits of a quantity, trailing zeros left out."""
+    return len(quantity.value.normalize().as_tuple().digits)
 
 
 def _rank(option: Option) -> tuple[float, float, int, int]:

@@ -166,10 +166,25 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
             continue
         if other in claim.weights or any(w.stem == other for w in claim.words.lexemes):
             continue
-        confidence = _strength(_recall_without(claim, side.candidate, {stem}), most)
+        recall = _recall_without(claim, side.candidate, {stem})
+        confidence = _strength(max(recall, (recall + _local(claim, at, side, other)) / 2), most)
         if confidence >= _LEAST_CONFIDENCE:
             ours = (claim.words.starts[at], claim.words.ends[at])
             yield _finding(claim, index, side, code, ours, _place(side.words, other), confidence, "the opposite")
+
+
+def _local(claim: Claim, at: int, side: _Side, other: str) -> float:
+    """Share of the content words within two of a claim's word that stand within three of the evidence's word."""
+    ours = _near_stems(claim.words, at, 2)
+    place = next((i for i, w in enumerate(side.words.lexemes) if w.stem == other), None)
+    if place is None or not ours:
+        return 0.0
+    return len(ours & _near_stems(side.words, place, 3)) / len(ours)
+
+
+def _near_stems(words: Words, at: int, reach: int) -> set[str]:
+    near = [*words.lexemes[max(0, at - reach) : at], *words.lexemes[at + 1 : at + 1 + reach]]
+    return {w.stem for w in near if w.weight}
 
 
 def _opposite_in(stem: str, side: _Side) -> tuple[str, str, float] | None:
