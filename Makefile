@@ -39,5 +39,18 @@ format: $(VENV)/dev
 bench: $(VENV)/core  ## speed on this machine
 	$(BIN)/assay bench
 
+TRAIN_PYTHON ?= .venv-train/bin/python
+DATA ?= ../shared/data
+BASE ?= .work/base
+MINUTES ?= 100
+
+train:  ## the network, its export and the combination, from labelled data; see train/README.md
+	$(TRAIN_PYTHON) -m train.network --base $(BASE) --data $(DATA) --out .work/run --minutes $(MINUTES)
+	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12
+	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/combination.json --cache .work/signals
+
+eval: $(VENV)/core  ## figures on the development sets, beside the baselines
+	$(BIN)/assay eval $(DATA)/dev/*.jsonl.gz --baselines --out .work/eval
+
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
