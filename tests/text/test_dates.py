@@ -45,6 +45,10 @@ def test_what_is_no_date_is_not_read_as_one(text: str) -> None:
     assert find_dates(text) == ()
 
 
+def test_both_years_of_a_span_are_dates() -> None:
+    assert [d.year for d in find_dates("King: Louis (1814-1824), Charles (1824–1830)")] == [1814, 1824, 1824, 1830]
+
+
 @given(st.dates(), st.sampled_from(["%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%d.%m.%Y", "%b %d, %Y"]))
 def test_a_written_day_is_read_back(day, form: str) -> None:  # type: ignore[no-untyped-def]
     if day.year < 1000:

@@ -90,6 +90,11 @@ def test_a_number_that_nothing_speaks_of_is_missing_and_not_contradicted() -> No
     assert [(f.code, f.effect) for f in result.findings] == [("number.missing", "missing")]
 
 
+def test_a_date_that_stands_elsewhere_is_not_missing() -> None:
+    result = check("The founder passed away in the fall of 1964.", "Ada Bell\nBorn: 1907\nDied: February 18, 1964")
+    assert not [f for f in result.findings if f.code == "date.missing"]
+
+
 def test_a_dropped_condition_is_missing() -> None:
     result = check(
         "Remote work is permitted.", "Remote work is permitted subject to manager approval and documentation."

@@ -13,7 +13,8 @@ rise decrease; grow shrink; grow decline; grow decrease; gain lose; gain loss; u
 highest lowest; more less; more fewer; most least; most fewest; larger smaller; largest smallest; bigger smaller;
 greater smaller; greater less; greater fewer; longer shorter; longest shortest; older younger; oldest youngest;
 faster slower; fastest slowest; earlier later; earliest latest; above below; over under; before after; better worse;
-best worst; stronger weaker; accelerate slow; accelerate delay; accelerate decelerate; advance delay; expand contract; expand shrink; improve worsen; improve deteriorate;
+best worst; stronger weaker; accelerate slow; accelerate delay;
+accelerate decelerate; advance delay; expand contract; expand shrink; improve worsen; improve deteriorate;
 raise lower; raise cut; raise reduce; upward downward; maximum minimum; exceed lag; surplus deficit; profit loss;
 warmer colder; hotter colder; cheaper dearer; heavier lighter; taller shorter; wider narrower; ahead behind;
 upgrade downgrade; strengthen weaken; gained lost; extend shorten; increasing decreasing

@@ -157,8 +157,10 @@ class _Reader:
         text, start = self.text, self.words.starts[at]
         bound = self._bound(at)
         before = text[start - 1] if start else " "
-        if before in _NOT_A_YEAR or (before in ".,-/:" and start > 1 and text[start - 2].isdigit()):
+        if before in _NOT_A_YEAR:
             return None
+        if before in ".,-/:" and start > 1 and text[start - 2].isdigit():
+            return self._year(at, bound) if before == "-" and text[max(0, start - 5) : start - 1].isdecimal() else None
         if before == "'" or before == "’":
             short = _SHORT_DECADE.match(text, start - 1)
             if short:

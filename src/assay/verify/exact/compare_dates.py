@@ -7,7 +7,7 @@ from itertools import islice
 from assay.text.dates import DateMention, DateRelation, relate_dates
 from assay.verify.exact.claim import Claim, Context, confidence_of
 from assay.verify.exact.findings import ExactFinding
-from assay.verify.exact.index import Candidate, ExactIndex
+from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
 
 _CLEAR_MARGIN = 0.08
 _LEAST_CONFIDENCE = 0.2
@@ -95,18 +95,20 @@ def _judge(
                        compatible.agreement),
             "note", round(0.5 * compatible.agreement, 4),
         ), False  # fmt: skip
-    if same is not None or _known_year(index, mention):
-        return None, same is not None
+    if same is not None or _elsewhere(index, mention):
+        return None, True
     return ExactFinding("date.missing", f"The claim says {ours!r}; the evidence gives no such date.",
                         mention.start, mention.end, None, "missing", _MISSING), False  # fmt: skip
 
 
-def _known_year(index: ExactIndex, mention: DateMention) -> bool:
-    """Whether a bounded mention is merely a way to speak of dates that the evidence has."""
-    rows = islice(index.dates.values(), _MOST_COMPARED)
-    return mention.bound != "exact" and any(
-        relate_dates(mention, other) is DateRelation.SAME for row in rows for other in row[:_MOST_OTHERS]
-    )
+def _elsewhere(index: ExactIndex, mention: DateMention) -> bool:
+    """Whether the evidence has the date somewhere; one with a bound or over several years may stand for any of many."""
+    if any(relate_dates(mention, d) is DateRelation.SAME for d in index.calendar.get(calendar_key(mention), ())):
+        return True
+    if mention.bound == "exact" and mention.last_year is None:
+        return False
+    rows = islice(index.calendar.values(), _MOST_COMPARED)
+    return any(relate_dates(mention, other) is DateRelation.SAME for row in rows for other in row[:_MOST_OTHERS])
 
 
 def _confidence(claim: Claim, worst: _Option, against: Sequence[_Option]) -> float:

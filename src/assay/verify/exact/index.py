@@ -32,6 +32,7 @@ _MOST_POSTINGS = 3000
 
 _MOST_CANDIDATES = 8
 _HEADING_WORDS = 8
+_MOST_BY_YEAR = 64
 _NEIGHBOURS = 2
 
 
@@ -97,6 +98,8 @@ class ExactIndex:
     identifiers: Mapping[int, Sequence[Identifier]]
     values: Mapping[tuple[str, Decimal], Sequence[tuple[int, Quantity]]]
     """Exact quantities by dimension and value in the base unit."""
+    calendar: Mapping[tuple[int | None, int | None], Sequence[DateMention]]
+    """Dates by year, and those without a year by month; some of each, enough to tell what is nowhere."""
     keys: Mapping[str, Sequence[tuple[int, Identifier]]]
     """Identifiers by normal form."""
     acronyms: Mapping[str, int]
@@ -153,6 +156,11 @@ class ExactIndex:
             elif stem in around or stem in heading:
                 wide += weight
         return Candidate(number, recall / total, wide / total, stems, around, heading)
+
+
+def calendar_key(mention: DateMention) -> tuple[int | None, int | None]:
+    """Where a date stands in the index's calendar."""
+    return mention.year, None if mention.year is not None else mention.month
 
 
 _MONTH_FIRST = frozenset({"en", "en-us", "en-ca", "en-ph"})
@@ -226,6 +234,7 @@ class _Builder:
         self.dates: dict[int, list[DateMention]] = {}
         self.identifiers: dict[int, list[Identifier]] = {}
         self.values: dict[tuple[str, Decimal], list[tuple[int, Quantity]]] = {}
+        self.calendar: dict[tuple[int | None, int | None], list[DateMention]] = {}
         self.keys: dict[str, list[tuple[int, Identifier]]] = {}
         self.acronyms: dict[str, int] = {}
         self.whole: dict[str, int] = {}
@@ -278,6 +287,9 @@ class _Builder:
             self.keys.setdefault(identifier.key, []).append((number, identifier))
         for mention in dates:
             self.dates.setdefault(sentence_of(mention.start), []).append(mention)
+            entry = self.calendar.setdefault(calendar_key(mention), [])
+            if len(entry) < _MOST_BY_YEAR:
+                entry.append(mention)
         for quantity in find_quantities(text, words, locale=self.locale, skip=taken):
             number = sentence_of(quantity.start)
             self.quantities.setdefault(number, []).append(quantity)
@@ -290,8 +302,8 @@ class _Builder:
         headings: Iterable[frozenset[str]] = (p.heading for p in self.passages)
         return ExactIndex(
             self.locale, tuple(self.passages), tuple(self.sentences), tuple(self.stems), self.postings,
-            frozenset().union(*headings), self.quantities, self.dates, self.identifiers, self.values, self.keys,
-            self.acronyms, self.whole,
+            frozenset().union(*headings), self.quantities, self.dates, self.identifiers, self.values, self.calendar,
+            self.keys, self.acronyms, self.whole,
         )  # fmt: skip
 
 
