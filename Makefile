@@ -45,6 +45,7 @@ BASE ?= .work/base
 MINUTES ?= 100
 
 train:  ## the network, its export and the combination, from labelled data; see train/README.md
+	test -d $(BASE) || $(TRAIN_PYTHON) -m train.base --out $(BASE)
 	$(TRAIN_PYTHON) -m train.network --base $(BASE) --data $(DATA) --out .work/run --minutes $(MINUTES)
 	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12
 	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/combination.json --cache .work/signals
