@@ -66,12 +66,12 @@ def float_weights(graph: onnx.GraphProto) -> dict[str, NDArray[np.float32]]:
         if node.op_type == "MatMulInteger" and node.input[1].endswith("_quantized"):
             module = re.sub(r"/(?:Gemm_)?MatMul.*$", "", node.name).strip("/").replace("/", ".")
             products[node.input[1]] = f"{module}.weight"
-    for name in stored:
+    for name, values in stored.items():
         if not name.endswith("_quantized"):
             continue
         plain = name.removesuffix("_quantized")
         zero, scale = stored[f"{plain}_zero_point"].astype(np.float32), stored[f"{plain}_scale"]
-        array = (stored[name].astype(np.float32) - zero) * scale
+        array = (values.astype(np.float32) - zero) * scale
         weights[products.get(name, plain)] = array.T if name in products else array
     return weights
 
