@@ -19,7 +19,9 @@ from assay.text.lexemes import Words, find_words, word_set
 from assay.text.names import find_acronyms
 from assay.text.quantities import Quantity, find_quantities
 
-_BOUNDARY = re.compile(r"([.!?][\"'”’)\]]*)\s+(?=[\"'“‘(\[]*(?:[^\W_a-z]))|\n\s*|([。！？])")
+_MARK = re.compile(r"[.!?\n。！？]")
+_AFTER_MARK = re.compile(r"[\"'”’)\]]*(?=\s+[\"'“‘(\[]*[^\W_a-z])")
+_SPACE = re.compile(r"\s*")
 _ABBREVIATIONS = word_set(
     """mr mrs ms dr prof st sr jr vs etc e.g i.e cf no vol fig sec art ch approx inc ltd co corp dept est u.s u.k
     gen col lt sgt capt gov sen rep rev hon jan feb mar apr jun jul aug sep sept oct nov dec"""
@@ -31,6 +33,9 @@ _MOST_POSTINGS = 3000
 """How many postings a claim may look at; rarer words come first, so what is left out are the commonest words."""
 
 _MOST_CANDIDATES = 8
+_POINTS = 1_000_000
+"""Weights are summed as whole numbers, so that the order of summing changes no rank."""
+
 _HEADING_WORDS = 8
 _MOST_BY_YEAR = 64
 _NEIGHBOURS = 2
@@ -131,15 +136,16 @@ class ExactIndex:
 
     def candidates(self, weights: Mapping[str, float]) -> list[Candidate]:
         """The sentences that hold most of the given weight of stems, best first, at most eight."""
-        scores: dict[int, float] = {}
+        scores: dict[int, int] = {}
         budget = _MOST_POSTINGS
         for stem in sorted(weights, key=lambda s: (len(self.postings.get(s, ())), s)):
+            points = round(weights[stem] * _POINTS)
             for number in self.postings.get(stem, ())[:budget]:
-                scores[number] = scores.get(number, 0.0) + weights[stem]
+                scores[number] = scores.get(number, 0) + points
             budget -= len(self.postings.get(stem, ()))
             if budget <= 0:
                 break
-        best = nsmallest(_MOST_CANDIDATES, [(-round(score, 9), number) for number, score in scores.items()])
+        best = nsmallest(_MOST_CANDIDATES, [(-score, number) for number, score in scores.items()])
         total = sum(weights.values()) or 1.0
         found = [self._candidate(number, weights, total) for _, number in best]
         return sorted(found, key=lambda c: (-round(c.recall, 9), -round(c.wide, 9), c.sentence))
@@ -185,19 +191,36 @@ def normal_sentence(text: str) -> str:
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Cuts at line ends, after CJK stops, and after stops that a capital or a digit follows.
+
+    One character class finds the candidates, which is several times as fast here as one pattern for the whole rule.
+    """
     start = 0
-    for match in _BOUNDARY.finditer(text):
-        end = match.end(match.lastindex) if match.lastindex else match.start()
-        if end > start and text[end - 1] == "." and "\n" not in match.group():
-            before = text[max(start, end - 8) : end - 1]
-            word = before.rsplit(None, 1)[-1].lstrip("(\"'") if before.strip() else ""
-            if word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper()):
+    for match in _MARK.finditer(text):
+        at = match.start()
+        if at < start:
+            continue
+        mark, end = text[at], at + 1
+        if mark == "\n":
+            end = at
+        elif mark in ".!?":
+            after = _AFTER_MARK.match(text, end)
+            if after is None or (mark == "." and _abbreviated(text, start, at)):
                 continue
+            end = after.end()
         if text[start:end].strip():
             yield start, end
-        start = match.end()
+        space = _SPACE.match(text, end)
+        start = space.end() if space else end
     if text[start:].strip():
         yield start, len(text)
+
+
+def _abbreviated(text: str, start: int, stop: int) -> bool:
+    """Whether the full stop at `stop` ends an abbreviation or an initial."""
+    before = text[max(start, stop - 8) : stop].split()
+    word = before[-1].lstrip("(\"'") if before else ""
+    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 
 def _sentences(number: int, text: str, words: Words) -> Iterator[Sentence]:
