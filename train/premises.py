@@ -19,7 +19,7 @@ WORD = re.compile(r"\w+")
 
 def sentences(text: str) -> list[str]:
     """Sentences of the text; lines are kept apart."""
-    return [s.strip() for line in text.split("\n") for s in sent_tokenize(line) if s.strip()] if text.strip() else []
+    return [str(s).strip() for line in text.split("\n") if line.strip() for s in sent_tokenize(line) if str(s).strip()]
 
 
 def best_sentences(pieces: Sequence[str], claim: str, budget_words: int, rng: random.Random | None = None) -> str:
