@@ -13,6 +13,10 @@ from assay.verify.entailment import EntailmentResult, judge
 from assay.verify.entailment import Judgement as Reading
 from assay.verify.exact import ExactResult, check_exact
 
+SURE = 0.8
+"""From this confidence on, what the exact tier found bounds the score by itself: of the rows on which it is so sure of
+a contradiction, 98% are not supported (record 4), and it names the very words. Below it, findings count only as the
+fitted combination weighs them."""
 MOST_SPANS = 4
 """Evidence spans that a claim shows at most."""
 
@@ -84,10 +88,22 @@ def _combine(job: Job, read: EntailmentResult, combination: Combination, thresho
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, read.failed)
     if not job.evidence.readable:
         return Judged(Verdict.UNSUPPORTED, Judgement(0.0, 0.0), exact, read, signals, (), None)
-    judgement = combination.judge(signals)
+    judgement = bounded_by_exact(combination.judge(signals), exact)
     verdict = verdict_of(judgement, thresholds)
     spans = evidence_spans(verdict, judgement, read, exact)
     return Judged(verdict, judgement, exact, read, signals, spans, conflict_between(read, thresholds.conflict))
+
+
+def bounded_by_exact(judgement: Judgement, exact: ExactResult) -> Judgement:
+    """The judgement within the bounds that the exact tier is sure of.
+
+    A contradiction found with confidence c is at least that probable; a condition that was left out with confidence c
+    leaves at most 1 - c for the claim as it stands.
+    """
+    sure = [f for f in exact.findings if f.confidence >= SURE]
+    contradiction = max([judgement.contradiction, *(f.confidence for f in sure if f.effect == "contradicts")])
+    dropped = max((f.confidence for f in sure if f.code == "condition.dropped"), default=0.0)
+    return Judgement(min(judgement.support, 1 - contradiction, 1 - dropped), contradiction)
 
 
 def verdict_of(judgement: Judgement, thresholds: Thresholds) -> Verdict:

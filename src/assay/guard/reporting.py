@@ -24,6 +24,9 @@ LOGICAL_CODES = ("arithmetic.", "date.order")
 MIN_SHOWN_CONFIDENCE = 0.3
 """Findings of the exact tier below it stay in the signals and are not shown: they would be noise to a reader."""
 
+WORTH_A_LOOK = 0.5
+"""Findings at least this sure are shown even where the claim as a whole counts as supported."""
+
 
 def locate(surface: str, output: str, claim: ExtractedClaim) -> Span:
     """Where words of a claim stand in the output.
@@ -45,10 +48,10 @@ def category_of(judged: Judged) -> Category | None:
     shown = [f for f in judged.exact.findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
     if any(f.code.startswith(LOGICAL_CODES) for f in shown):
         return Category.LOGICAL
+    if any(f.code.startswith("condition.") for f in shown) and judged.verdict is Verdict.UNSUPPORTED:
+        return Category.COMPLETENESS
     if judged.verdict is Verdict.CONTRADICTED:
         return Category.CONTEXTUAL
-    if any(f.code.startswith("condition.") for f in shown):
-        return Category.COMPLETENESS
     return Category.CONFABULATORY if any(f.effect == "missing" for f in shown) else Category.CONTEXTUAL
 
 
@@ -57,7 +60,8 @@ def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue
     if judged.failed is not None:
         return (Issue(code="claim.unchecked", message=f"This could not be checked: {judged.failed}", span=claim.span),)
     if judged.verdict is Verdict.SUPPORTED:
-        return tuple(_from_finding(f, output, claim) for f in judged.exact.findings if f.effect == "note")
+        shown = [f for f in judged.exact.findings if f.effect == "note" or f.confidence >= WORTH_A_LOOK]
+        return tuple(_from_finding(f, output, claim) for f in shown)
     findings = sorted(judged.exact.findings, key=lambda f: (-f.confidence, f.claim_start, f.code))
     issues = [_from_finding(f, output, claim) for f in findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
     return (*issues, _from_network(judged, claim, has_details=bool(issues)))

@@ -1,0 +1,58 @@
+"""The README stays true: its Python runs, its commands run, its files exist."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+PYTHON = [body for language, body in BLOCKS if language == "python"]
+SHELL = [line for language, body in BLOCKS if language == "sh" for line in body.splitlines() if line.strip()]
+
+
+def test_the_first_python_example_shows_the_contradiction() -> None:
+    done = subprocess.run([sys.executable, "-c", PYTHON[0]], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.startswith("block contradicted")
+
+
+def test_the_first_example_has_eight_lines() -> None:
+    assert len(PYTHON[0].strip().splitlines()) == 8
+
+
+def test_the_example_of_a_guard_runs(tmp_path: Path) -> None:
+    yaml = next(body for language, body in BLOCKS if language == "yaml")
+    (tmp_path / "assay.yaml").write_text(yaml, encoding="utf-8")
+    setting = (
+        "import assay\nanswer='Leave is two weeks.'\npassages=['Leave is two weeks.']\nrows=[{'answer': answer}]\n"
+    )
+    subprocess.run([sys.executable, "-c", setting + PYTHON[1].replace("...", "pass")], check=True, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("line", [line for line in SHELL if "assay check" in line])
+def test_each_check_command_runs(line: str, tmp_path: Path) -> None:
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "hr.md").write_text("Partners are entitled to 2 weeks of leave.\n", encoding="utf-8")
+    (tmp_path / "facts.jsonl").write_text('{"id": "hr", "text": "Partners are entitled to 2 weeks of leave."}\n')
+    for name in ("answer.md", "answer.txt"):
+        (tmp_path / name).write_text("Partners are entitled to 4 weeks of leave.\n", encoding="utf-8")
+    command = (
+        line.split("#", maxsplit=1)[0].strip().replace("assay check", f"{shlex.quote(sys.executable)} -m assay check")
+    )
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"\bmake ([a-z-]+)", README):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target

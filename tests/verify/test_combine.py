@@ -1,0 +1,61 @@
+"""The combination of the tiers' signals."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import VerifierError
+from assay.verify.combine import Combination, load_combination, logit, sigmoid
+from assay.verify.entailment import ENTAILMENT_SIGNALS
+from assay.verify.exact import EXACT_SIGNALS
+
+NAMES = (*EXACT_SIGNALS, *ENTAILMENT_SIGNALS, "evidence_size")
+SMALL = {
+    "support": {"intercept": -1.0, "weights": {"a": 2.0, "logit(a)": 0.5, "a * b": 1.0}},
+    "contradiction": {"intercept": 0.0, "weights": {"b": 3.0}},
+    "logits": ["a"],
+    "products": [["a", "b"]],
+}
+
+
+@given(st.lists(st.floats(0, 1), min_size=len(NAMES), max_size=len(NAMES)))
+def test_probabilities_stay_probabilities_and_support_yields_to_contradiction(values: list[float]) -> None:
+    judgement = load_combination().judge(dict(zip(NAMES, values, strict=True)))
+    assert 0 <= judgement.contradiction <= 1
+    assert 0 <= judgement.support <= 1 - judgement.contradiction + 1e-12
+
+
+def test_the_shipped_coefficients_name_only_signals_that_the_tiers_give() -> None:
+    judgement = load_combination().judge(dict.fromkeys(NAMES, 0.5))
+    assert 0 < judgement.support < 1
+
+
+def test_the_formula_is_the_logistic_one() -> None:
+    judgement = Combination.from_json(json.dumps(SMALL)).judge({"a": 0.5, "b": 0.0})
+    assert judgement.contradiction == 0.5
+    assert judgement.support == pytest.approx(sigmoid(-1.0 + 2.0 * 0.5 + 0.5 * logit(0.5)))
+
+
+def test_a_missing_signal_is_an_error_and_never_a_zero() -> None:
+    with pytest.raises(VerifierError, match="logit"):
+        Combination.from_json(json.dumps(SMALL | {"logits": []})).judge({"a": 0.5, "b": 0.5})
+    with pytest.raises(VerifierError, match="'a'"):
+        Combination.from_json(json.dumps(SMALL)).judge({"b": 0.5})
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"support": 1}', json.dumps(SMALL | {"products": [["a"]]})])
+def test_unreadable_coefficients_say_what_to_do(text: str) -> None:
+    with pytest.raises(VerifierError, match=r"[Rr]efit"):
+        Combination.from_json(text)
+
+
+def test_the_digest_changes_with_any_coefficient() -> None:
+    other = SMALL | {"logits": ["a", "b"]}
+    assert Combination.from_json(json.dumps(SMALL)).digest != Combination.from_json(json.dumps(other)).digest
+
+
+@given(st.floats(-700, 700))
+def test_the_sigmoid_never_overflows(value: float) -> None:
+    assert 0 <= sigmoid(value) <= 1
