@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay.schema import Window
@@ -49,6 +50,7 @@ class RankingOptions:
     """How much long windows are held back, from 0 to 1."""
 
 
+@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """An English word without its inflection, roughly; equal words stay equal.
 
@@ -114,15 +116,19 @@ class WindowRanker:
         mean = float(sizes.sum()) / max(1, len(sizes)) or 1.0
         held_back = self._options.k1 * (1 - self._options.b + self._options.b * sizes / mean)
         places: dict[str, list[int]] = {}
-        repeats: dict[str, list[int]] = {}
         for place, count in enumerate(counts):
-            for term, repeat in count.items():
+            for term in count:
                 places.setdefault(term, []).append(place)
-                repeats.setdefault(term, []).append(repeat)
+        # One array for all postings: arrays of their own for thousands of rare terms would cost most of the time.
+        often = np.array([counts[place][term] for term, found in places.items() for place in found], dtype=np.float64)
+        where = np.array([place for found in places.values() for place in found], dtype=np.intp)
+        idf = np.repeat([self.idf(len(found)) for found in places.values()], [len(found) for found in places.values()])
+        weight = often * (self._options.k1 + 1) / (often + held_back[where]) * idf if places else often
+        begin = 0
         for term, found in places.items():
-            where, often = np.array(found, dtype=np.intp), np.array(repeats[term], dtype=np.float64)
-            weight = often * (self._options.k1 + 1) / (often + held_back[where])
-            self._postings[term] = (where, weight * self.idf(len(found)))
+            end = begin + len(found)
+            self._postings[term] = (where[begin:end], weight[begin:end])
+            begin = end
 
     def terms_of(self, index: int) -> frozenset[str]:
         """The terms of a window."""

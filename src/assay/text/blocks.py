@@ -22,6 +22,7 @@ _CODE_SIGN = re.compile(r"[{}();=<>_$\\|`@\[\]]|--|::|->|&&")
 _PLAIN_WORD = re.compile(
     r"\b(?:the|an?|of|is|are|was|were|has|have|gets?|for|to|in|by|with|and|per|will|must|may|can)\b", re.IGNORECASE
 )
+_ODD_SPACE = re.compile(r"[^\S ]")
 _ENDS = tuple(".!?:;。！？।۔։።؟…")
 
 
@@ -83,11 +84,13 @@ def _reads_as_prose(line: str) -> bool:
 
 def _blank_out(text: str, start: int, end: int, marks: list[tuple[int, int]]) -> str:
     """The slice with the marked ranges and all line breaks turned to blanks."""
-    chars = list(text[start:end])
+    pieces: list[str] = []
+    at = start
     for a, b in marks:
-        for i in range(max(a, start), min(b, end)):
-            chars[i - start] = " "
-    return "".join(" " if c.isspace() else c for c in chars)
+        pieces += [text[at:a], " " * (b - a)]
+        at = b
+    pieces.append(text[at:end])
+    return _ODD_SPACE.sub(" ", "".join(pieces))
 
 
 class _Reader:

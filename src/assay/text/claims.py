@@ -41,6 +41,7 @@ _STAGES = (
     split_measures,
 )
 _ENDS = frozenset(".!?")
+_SPEAKS = re.compile(r"[^\W_]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _YES_NO = re.compile(r"(?:yes|no|true|false)[.!]*", re.IGNORECASE)
 _ITEM_LIMIT = 400
@@ -56,7 +57,11 @@ def split_statement(text: str) -> list[Piece]:
     >>> [render(p.tokens) for p in split_statement("Acme was founded in 1990 and employs 40 people.")]
     ['Acme was founded in 1990', 'Acme employs 40 people']
     """
-    tokens = tokenise(text)
+    return _split(tokenise(text))
+
+
+def _split(words: list[Token]) -> list[Piece]:
+    tokens = list(words)
     while tokens and tokens[-1].tag in _ENDS:
         tokens.pop()
     if not tokens:
@@ -118,7 +123,7 @@ class RuleClaimExtractor:
         memory = _Memory()
         answer = question is not None and bool(question.strip()) and is_fragment(text)
         out: list[ExtractedClaim] = []
-        sentences = [s for s in split_sentences(text) if any(c.isalnum() for c in text[s.start : s.end])]
+        sentences = [s for s in split_sentences(text) if _SPEAKS.search(text, s.start, s.end) is not None]
         for index, sentence in enumerate(sentences):
             following = sentences[index + 1] if index + 1 < len(sentences) else None
             for found in _read(text, sentence, following, memory):
@@ -288,7 +293,7 @@ def _statements(
     kind = kinds.statement_kind(cleaned.text)
     imperative = kind is ClaimKind.PROCEDURAL and not critical_commitment(body)
     tokens = tokenise(body)
-    pieces = [piece(tokens, tokens)] if imperative else split_statement(body)
+    pieces = [piece(tokens, tokens)] if imperative else _split(tokens)
     ended = cleaned.text.endswith((".", "!"))
     if len(pieces) == 1:
         ended = False

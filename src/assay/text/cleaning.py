@@ -20,11 +20,18 @@ _DROPPED = (
     re.compile(r"(?<!\w)\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?!\w)|\*\*|~~|`+"),
     re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?!\w)|(?<!\S)__(?=\S)"),
 )
+_MAY_DROP = re.compile("[\\[【(⁰¹²³⁴-⁹<*~`_]")
+"""Every match of the patterns above has one of these characters."""
 _LEAD = re.compile(
     r"(?:[ \t]{0,3}>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|(?:[-*+•‣▪◦●○–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[①-⑳])[ \t]+)?(?:\[[ xX]\][ \t]+)?"
 )
 _QUOTE_MARK = re.compile(r"(?<=[\n\r])[ \t]{0,3}>[ \t]?")
 _UNIT_BEFORE = re.compile(r"(?:^|[\s\d(/])(?:[kcmdµn]?m|in|ft|yd|mi|km|s)$")
+
+
+_KEPT = re.compile(b"\x01+")
+_UNEVEN = re.compile(r"[^\S ]| (?=[ .,;:!?])")
+_RUN = re.compile(r"(\s+)|[.,;:!?]|[^\s.,;:!?]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +54,14 @@ def _kept(raw: str) -> bytearray:
     lead = _LEAD.match(raw)
     if lead is not None and lead.end() < len(raw):
         keep[: lead.end()] = bytes(lead.end())
-    for link in _LINK.finditer(raw):
-        a, b = link.span(1)
-        keep[link.start() : a] = bytes(a - link.start())
-        keep[b : link.end()] = bytes(link.end() - b)
-    for pattern in (*_DROPPED, _QUOTE_MARK):
+    patterns: tuple[re.Pattern[str], ...] = (_QUOTE_MARK,) if ">" in raw else ()
+    if _MAY_DROP.search(raw) is not None:
+        for link in _LINK.finditer(raw):
+            a, b = link.span(1)
+            keep[link.start() : a] = bytes(a - link.start())
+            keep[b : link.end()] = bytes(link.end() - b)
+        patterns += _DROPPED
+    for pattern in patterns:
         for match in pattern.finditer(raw):
             power = match.group()[0] in "²³" and _UNIT_BEFORE.search(raw[max(0, match.start() - 4) : match.start()])
             if not power:
@@ -66,22 +76,27 @@ def clean(raw: str) -> Cleaned:
     'Leave is paid.'
     """
     keep = _kept(raw)
-    chars: list[str] = []
+    first = keep.find(1)
+    if first >= 0 and keep.find(0, first) < 0 and _UNEVEN.search(raw, first) is None:  # as most sentences are
+        first += raw[first : first + 1] == " "
+        bare = raw[first:].removesuffix(" ")
+        return Cleaned(bare, tuple(range(first, first + len(bare))))
+    pieces: list[str] = []
     offsets: list[int] = []
-    for i, char in enumerate(raw):
-        if not keep[i]:
-            continue
-        if char.isspace():
-            if chars and chars[-1] != " ":
-                chars.append(" ")
-                offsets.append(i)
-            continue
-        if char in ".,;:!?" and chars and chars[-1] == " ":
-            chars.pop()
-            offsets.pop()
-        chars.append(char)
-        offsets.append(i)
-    while chars and chars[-1] == " ":
-        chars.pop()
+    for part in _KEPT.finditer(keep):
+        for run in _RUN.finditer(raw, part.start(), part.end()):
+            if run.group(1) is not None:
+                if pieces and pieces[-1] != " ":
+                    pieces.append(" ")
+                    offsets.append(run.start())
+                continue
+            said = run.group()
+            if said in ".,;:!?" and pieces and pieces[-1] == " ":
+                pieces.pop()
+                offsets.pop()
+            pieces.append(said)
+            offsets.extend(range(run.start(), run.end()))
+    if pieces and pieces[-1] == " ":
+        pieces.pop()
         offsets.pop()
-    return Cleaned("".join(chars), tuple(offsets))
+    return Cleaned("".join(pieces), tuple(offsets))

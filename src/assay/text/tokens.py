@@ -5,7 +5,8 @@ Quotations and bracketed asides are one token each, so that no rule looks for st
 """
 
 import re
-from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 from assay.text import verbs
 
@@ -14,9 +15,10 @@ _TOKEN = re.compile(
     r"|\([^()\n]{0,300}\)"
     r"|(?:https?://|www\.)[^\s<>\"]{1,2000}(?<![.,;:!?)])"
     r"|[$€£¥#]?\w+(?:[-'’.,/:&@+]\w+)*%?(?:\.(?=\w))?"
-    r"|\s+|.",
-    re.DOTALL,
+    r"|\S"
 )
+_LONGEST_REMEMBERED = 32
+"""Tags of longer words are worked out anew: a hostile text must not fill the memory of tags with its own words."""
 DETERMINERS = frozenset(
     "a an the this that these those its his her their our your my some any each every another several many most both "
     "all no few various numerous".split()
@@ -41,8 +43,7 @@ ADVERBS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One word or mark. A token that a rule put in has no place of its own: `start` and `end` are -1."""
 
     text: str
@@ -51,11 +52,13 @@ class Token:
     tag: str
     glued: bool
     """Whether it follows the token before it without white space."""
+    low: str
+    """The word in lower case."""
 
-    @property
-    def low(self) -> str:
-        """The word in lower case."""
-        return self.text.lower()
+
+@lru_cache(maxsize=1 << 14)
+def _known_tag(word: str, first: bool) -> str:
+    return _tag(word, first)
 
 
 def _tag(word: str, first: bool) -> str:
@@ -113,13 +116,13 @@ def tokenise(text: str) -> list[Token]:
     end = 0
     for match in _TOKEN.finditer(text):
         word = match.group()
-        if word.isspace():
-            continue
-        glued = match.start() == end and bool(found)
+        start = match.start()
+        glued = start == end and bool(found)
         end = match.end()
         if found and found[-1].text == "May" and word[0].isdigit():
-            found[-1] = replace(found[-1], tag="NAME")
-        found.append(Token(word, match.start(), end, _tag(word, not found), glued))
+            found[-1] = found[-1]._replace(tag="NAME")
+        tag = _known_tag(word, not found) if end - start <= _LONGEST_REMEMBERED else _tag(word, not found)
+        found.append(Token(word, start, end, tag, glued, word.lower()))
     return found
 
 
@@ -142,4 +145,4 @@ def render(tokens: "list[Token] | tuple[Token, ...]") -> str:
 
 def word(text: str, tag: str = "W") -> Token:
     """A token that a rule puts in."""
-    return Token(text, -1, -1, tag, glued=False)
+    return Token(text, -1, -1, tag, glued=False, low=text.lower())
