@@ -11,6 +11,7 @@ figures that are printed come from the `test` documents, which nothing is fitted
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import random
 from collections import Counter
@@ -61,7 +62,29 @@ def chosen_rows(data: Path, part: Part, most: int, seed: int = 11) -> list[Row]:
     for source in sorted(pools):
         rng.shuffle(pools[source])
         rows.extend(pools[source][:most])
-    return rows
+    return with_distractors(rows)
+
+
+def with_distractors(rows: Sequence[Row], seed: int = 12) -> list[Row]:
+    """The rows, every second one with the evidence of one to three other documents of its set beside its own.
+
+    In use a claim meets several passages of which most speak of something else; the labelled pairs mostly have one.
+    Labels stay: another document of the set says nothing of the claim, as far as its makers know.
+    """
+    rng = random.Random(seed)
+    by_set: dict[str, list[Row]] = {}
+    for row in rows:
+        by_set.setdefault(row.source, []).append(row)
+    mixed: list[Row] = []
+    for number, row in enumerate(rows):
+        others = [
+            o for o in rng.sample(by_set[row.source], min(3, len(by_set[row.source]))) if o.document != row.document
+        ]
+        if number % 2 and others:
+            extra = [e for other in others[: rng.randint(1, 3)] for e in other.evidence[:12]]
+            row = dataclasses.replace(row, evidence=(*row.evidence, *extra))
+        mixed.append(row)
+    return mixed
 
 
 def signals_of(guard: Guard, rows: Sequence[Row], cache: Path) -> list[dict[str, float]]:
