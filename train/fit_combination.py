@@ -82,8 +82,9 @@ def with_distractors(rows: Sequence[Row], seed: int = 12) -> list[Row]:
         ]
         if number % 2 and others:
             extra = [e for other in others[: rng.randint(1, 3)] for e in other.evidence[:12]]
-            row = dataclasses.replace(row, evidence=(*row.evidence, *extra))
-        mixed.append(row)
+            mixed.append(dataclasses.replace(row, evidence=(*row.evidence, *extra)))
+        else:
+            mixed.append(row)
     return mixed
 
 

@@ -1,0 +1,69 @@
+"""What int8 costs: the float checkpoint and its export on the same held-out pairs.
+
+    python -m train.compare_export --run .work/run --weights src/assay/models/weights --data ../shared/data
+
+Prints three-way accuracy, balanced accuracy of supported against the rest, and how far the probabilities move.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from assay.models.load import load_scorer
+from train.network import TARGETS, Encoded, Settings, batches, pair, tensors
+from train.rows import Row, load_training_sets, mix, part_of
+
+
+def float_scores(checkpoint: Path, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """Probabilities of the float network, of shape (pairs, 3)."""
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint)
+    model = AutoModelForSequenceClassification.from_pretrained(checkpoint).eval()
+    encoded = tokenizer([p for p, _ in pairs], [c for _, c in pairs], truncation="longest_first", max_length=512)
+    items = [Encoded(ids, encoded["token_type_ids"][i], i) for i, ids in enumerate(encoded["input_ids"])]
+    scores = np.zeros((len(pairs), 3))
+    for batch in batches(items, 4_096, None):
+        with torch.no_grad():
+            rows = model(**tensors(batch)).logits.softmax(-1).numpy()
+        scores[[item.target for item in batch]] = rows
+    return scores
+
+
+def figures(scores: NDArray[np.float64], rows: Sequence[Row]) -> tuple[float, float]:
+    """Three-way accuracy over rows of three-way labels, and balanced accuracy of supported against the rest."""
+    targets = np.array([TARGETS[row.label] for row in rows])
+    three = targets < 3
+    accuracy = float((scores[three].argmax(1) == targets[three]).mean())
+    supported, said = targets == 0, scores[:, 0] >= 0.5
+    return accuracy, float((said[supported].mean() + (~said[~supported]).mean()) / 2)
+
+
+def main() -> None:
+    """Read arguments, score twice, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", type=Path, required=True, help="the folder that training wrote")
+    parser.add_argument("--weights", type=Path, required=True, help="the folder of the export")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--rows", type=int, default=2_000)
+    arguments = parser.parse_args()
+    rows = mix([row for row in load_training_sets(arguments.data) if part_of(row) == "test"], 3)[: arguments.rows]
+    pairs = [pair(row, Settings().premise_words, None) for row in rows]
+    exact = float_scores(arguments.run / "model", pairs)
+    int8 = np.asarray(load_scorer(arguments.weights).score(pairs), dtype=np.float64)
+    for name, scores in (("float32", exact), ("int8", int8)):
+        accuracy, balanced = figures(scores, rows)
+        print(f"{name:8} accuracy {accuracy:.4f}  balanced accuracy {balanced:.4f}")
+    moved = np.abs(exact - int8).max(axis=1)
+    agree = float((exact.argmax(1) == int8.argmax(1)).mean())
+    print(f"{len(rows)} pairs: labels agree on {agree:.2%}")
+    print(f"probabilities move by {moved.mean():.4f} on average, {moved.max():.3f} at most")
+
+
+if __name__ == "__main__":
+    main()
