@@ -1,6 +1,5 @@
 """Reads the environment and `assay.yaml`; nothing below this layer does."""
 
-import asyncio
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -178,4 +177,6 @@ def check(
 
 async def acheck(answer: str | bytes, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
     """As `check`, off the event loop: the same options, the same report."""
+    import asyncio
+
     return await asyncio.to_thread(check, answer, evidence, **options)

@@ -29,7 +29,6 @@ from assay.schema import (
 )
 from assay.schema.coerce import coerce_text
 from assay.text.interface import ClaimExtractor
-from assay.verify.structure import check_structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +72,21 @@ def draft_of(
     claims = tuple(extractor.extract(text[:read], question))
     checkable = [claim for claim in claims if claim.checkable][: limits.claims]
     citing = begin_citations(request, text[:read], evidence, claims, policy, prepare)
-    structural = tuple(check_structure(text, request.schema)) if request.schema is not None else ()
+    structural = _structural(text, request)
     jobs = [Job(claim.text, evidence, question) for claim in checkable]
     return Draft(
         request=request, text=text, question=question, stakes=stakes_of(request.stakes), read=read, evidence=evidence,
         claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
         jobs=(*jobs, *citing.jobs), stages={},
     )  # fmt: skip
+
+
+def _structural(text: str, request: CheckRequest) -> tuple[Issue, ...]:
+    if request.schema is None:
+        return ()
+    from assay.verify.structure import check_structure  # jsonschema-rs: kept off the import of the package
+
+    return tuple(check_structure(text, request.schema))
 
 
 def finish(

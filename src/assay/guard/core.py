@@ -1,6 +1,5 @@
 """The guard itself. One code path serves single checks, many checks and the judging of single claims."""
 
-import asyncio
 import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -124,6 +123,8 @@ class Guard:
 
     async def acheck(self, answer: str | bytes, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
         """As `check`, off the event loop: the same options, the same report."""
+        import asyncio
+
         return await asyncio.to_thread(self.check, answer, evidence, **options)
 
     def check_many(self, requests: Iterable[CheckRequest | Mapping[str, Any]]) -> Iterator[HallucinationReport]:

@@ -11,9 +11,6 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
-from rapidfuzz import fuzz
-from rapidfuzz.distance import Levenshtein
-
 SIMILARITY: Final = 90.0
 """From this similarity of characters on (0 to 100) a passage is compared word by word; chosen so that two changed
 letters in a quotation of twenty still meet their passage. It finds the passage, the words decide."""
@@ -99,6 +96,8 @@ class QuotedSource:
 
     def _nearly(self, piece: str, at: int) -> tuple[int, str]:
         """The end of the passage that the piece renders with slips that are forgiven; else the reason."""
+        from rapidfuzz import fuzz
+
         rest = self.text[at:]
         if len(piece) > len(rest):
             return at, "these words do not stand in the source"
@@ -185,6 +184,8 @@ def _changes(piece: str, passage: str) -> str | None:
 
     Words at the ends of the passage that the quotation has not do not count: the alignment may reach too far.
     """
+    from rapidfuzz.distance import Levenshtein
+
     quoted, said = _words(piece), _words(passage)
     steps = [step for step in Levenshtein.opcodes(quoted, said) if step.tag != "equal"]
     slips = 0
@@ -221,6 +222,8 @@ def _misspelt(one: str, other: str) -> bool:
         return False
     if plain.endswith(second) or second.endswith(plain):
         return False
+    from rapidfuzz.distance import Levenshtein
+
     return abs(len(plain) - len(second)) == 1 and Levenshtein.distance(plain, second) == 1
 
 
