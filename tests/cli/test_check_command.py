@@ -61,6 +61,7 @@ def test_misuse_ends_with_2(run: Run, arguments: list[str]) -> None:
 
 def test_the_version_is_printed(run: Run) -> None:
     assert run("version").stdout.startswith("assay ")
+    assert run("--version").stdout == run("version").stdout
 
 
 # Formats

@@ -91,6 +91,21 @@ def run() -> None:
         sys.exit(DEFECT)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"assay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Tests every claim of an answer for the evidence that it contains."""
+
+
 @contextmanager
 def reporting_errors() -> Iterator[None]:
     """Turns the errors that assay raises on purpose into one message and status 2, and an interrupt into 130."""
