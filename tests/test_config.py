@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import assay
 from assay.config import Settings, read_policy, read_settings
 from assay.errors import PolicyError
 from assay.policy import PRESETS, preset
@@ -88,3 +89,19 @@ def test_a_huge_file_is_refused_without_reading_it_whole(tmp_path: Path) -> None
     huge.write_bytes(b"#" * 500_000)
     with pytest.raises(PolicyError, match="at most"):
         read_policy(huge, {})
+
+
+def test_an_edited_policy_file_counts_from_the_next_check_on(policy_file: Path) -> None:
+    first = assay.check("", policy=policy_file)
+    policy_file.write_text("version: 1\npolicy: {preset: rag, emit_threshold: 0.95}\n", encoding="utf-8")
+    assert assay.check("", policy=policy_file).policy.digest != first.policy.digest
+
+
+def test_the_same_name_in_another_directory_is_another_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = set()
+    for name in ("rag", "creative"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "assay.yaml").write_text(f"version: 1\npolicy: {name}\n", encoding="utf-8")
+        monkeypatch.chdir(tmp_path / name)
+        digests.add(assay.check("", policy="assay.yaml").policy.digest)
+    assert digests == {preset("rag").digest, preset("creative").digest}

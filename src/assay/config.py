@@ -147,8 +147,9 @@ def build_guard(
 
 
 @lru_cache(maxsize=8)
-def _guard_of(policy: Policy | str | Path | None, config: str) -> Guard:
-    return Guard(policy, environ={"ASSAY_CONFIG": config})
+def _guard_of(policy: Policy) -> Guard:
+    """Kept by what the policy says, never by the name of its file: an edited file counts from the next check on."""
+    return Guard(policy)
 
 
 def check(
@@ -162,6 +163,8 @@ def check(
     schema: Mapping[str, Any] | bool | None = None,
     citations: Iterable[Mapping[str, Any]] | None = None,
     claim_free: bool = False,
+    revisions_failed: int = 0,
+    run_id: str | None = None,
 ) -> HallucinationReport:
     """Check one output against its evidence with the embedded verifier; see `Guard.check` for the arguments.
 
@@ -169,9 +172,10 @@ def check(
         InputError: something given cannot be read as what it should be.
         PolicyError: there is no such policy, or what its file says is wrong.
     """
-    return _guard_of(policy, os.environ.get("ASSAY_CONFIG", "")).check(
+    settled = policy if isinstance(policy, Policy) else read_policy(policy, os.environ)
+    return _guard_of(settled).check(
         answer, evidence, question=question, stakes=stakes, task=task, schema=schema, citations=citations,
-        claim_free=claim_free,
+        claim_free=claim_free, revisions_failed=revisions_failed, run_id=run_id,
     )  # fmt: skip
 
 

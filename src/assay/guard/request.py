@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.schema import Evidence, Stakes
+from assay.schema.coerce import coerce_text
 
 EvidenceLike = Iterable[str | Mapping[str, Any] | Evidence] | str | None
 """Texts, mappings or `Evidence`; one text alone is one piece of evidence."""
@@ -33,6 +34,25 @@ class CheckRequest:
     """How many revisions of this output have failed already."""
     run_id: str | None = None
     """A name for the run; derived from the content where none is given."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings of another type: a text such as "false" would count as true.
+
+        Raises:
+            InputError: a setting is not what it should be.
+        """
+        if not isinstance(self.claim_free, bool):
+            raise InputError(f"claim_free must be true or false, got {self.claim_free!r}.")
+        failed = self.revisions_failed
+        if not isinstance(failed, int) or isinstance(failed, bool) or failed < 0:
+            raise InputError(f"revisions_failed must be a whole number from 0 up, got {failed!r}.")
+        for name in ("task", "run_id"):
+            value = getattr(self, name)
+            if value is None and name == "run_id":
+                continue
+            if not isinstance(value, str) or not value.strip():
+                raise InputError(f"{name} must be a text that is not blank, got {value!r}.")
+            coerce_text(value, name)
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, Any]) -> "CheckRequest":
