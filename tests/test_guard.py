@@ -3,16 +3,18 @@
 import asyncio
 import itertools
 import json
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import InputError
+from assay.errors import InputError, VerifierError
 from assay.guard import CheckRequest, Guard, Limits
-from assay.policy import permissiveness, preset
-from assay.schema import Action, Evidence, HallucinationReport, Verdict
+from assay.policy import PRESETS, permissiveness, preset
+from assay.schema import Action, ClaimKind, Evidence, ExtractedClaim, HallucinationReport, Span, Verdict
 from assay.testing import FailingScorer, FakeScorer
+from assay.verify.combine import Combination
 
 EVIDENCE = [
     Evidence(id="a", text="The warranty covers two years. Batteries are covered for six months."),
@@ -51,6 +53,40 @@ def test_many_checks_give_what_single_checks_give(guard: Guard) -> None:
     together = list(guard.check_many({"answer": answer, "evidence": EVIDENCE} for answer in answers))
     alone = [guard.check(answer, EVIDENCE) for answer in answers]
     assert [without_timing(r) for r in together] == [without_timing(r) for r in alone]
+
+
+def test_many_checks_and_single_claims_have_async_twins_with_the_same_result(guard: Guard) -> None:
+    requests = [{"answer": answer, "evidence": EVIDENCE} for answer in (ANSWER, "Returns are free.", "Hello!")]
+    rows = [("The warranty covers two years.", EVIDENCE, None), ("Nine days", EVIDENCE, "How long do refunds take?")]
+
+    async def waited() -> tuple[list[HallucinationReport], object, object]:
+        reports = [report async for report in guard.acheck_many(requests)]
+        return reports, await guard.ajudge_claims(rows), await guard.ajudge_claim(*rows[0])
+
+    reports, claims, claim = asyncio.run(waited())
+    assert [without_timing(r) for r in reports] == [without_timing(r) for r in guard.check_many(requests)]
+    assert claims == guard.judge_claims(rows)
+    assert claim == guard.judge_claim(*rows[0])
+
+
+@pytest.mark.parametrize("bad", [{"anwser": "Yes."}, {"answer": b"caf\xe9"}, {"answer": "Yes.", "stakes": "no"}])
+def test_the_reports_before_a_request_that_cannot_be_read_are_given(guard: Guard, bad: dict[str, object]) -> None:
+    reports = guard.check_many([{"answer": ANSWER, "evidence": EVIDENCE}, bad, {"answer": "Later."}])
+    assert without_timing(next(reports)) == without_timing(guard.check(ANSWER, EVIDENCE))
+    with pytest.raises(InputError):
+        next(reports)
+
+
+def test_requests_are_not_read_further_ahead_than_one_call_of_the_network(guard: Guard) -> None:
+    taken: list[int] = []
+
+    def rows() -> Iterator[dict[str, object]]:
+        for number in range(40):
+            taken.append(number)
+            yield {"answer": "Returns are free.", "evidence": EVIDENCE}
+
+    next(guard.check_many(rows()))
+    assert len(taken) == 16
 
 
 def test_a_check_stores_nothing_on_the_guard(guard: Guard) -> None:
@@ -108,9 +144,70 @@ def test_the_tail_of_a_long_answer_is_reported_as_unchecked() -> None:
 
 def test_claims_beyond_the_limit_are_unchecked() -> None:
     guard = Guard("general", scorer=FakeScorer(), limits=Limits(claims=1))
-    report = guard.check("The warranty covers two years. Returns are free within 30 days.", EVIDENCE)
+    report = guard.check("The warranty covers two years. Returns are free within 30 days [b].", EVIDENCE)
+    assert [claim.verdict for claim in report.claims][1:] == [Verdict.UNCHECKED]
+    assert "more than the 1 claims" in report.claims[1].issues[0].message
     assert report.coverage.unchecked > 0
+    assert report.metrics["faithfulness"].value is None
     assert report.action is not Action.EMIT
+
+
+def test_text_beyond_the_limit_leaves_the_metrics_over_claims_undefined() -> None:
+    guard = Guard("general", scorer=FakeScorer(), limits=Limits(output_characters=31))
+    report = guard.check("The warranty covers two years. Refunds take nine weeks.", EVIDENCE)
+    assert [claim.verdict for claim in report.claims] == [Verdict.SUPPORTED]
+    assert "not read" in (report.metrics["faithfulness"].undefined or "")
+    whole = guard.check("The warranty covers two years.   \n  ", EVIDENCE)
+    assert whole.metrics["faithfulness"].value is not None
+
+
+def test_citations_beyond_the_limit_are_unchecked() -> None:
+    guard = Guard("general", scorer=FakeScorer(), limits=Limits(citation_pairs=1))
+    report = guard.check("The warranty covers two years [a]. Returns are free within 30 days [b].", EVIDENCE)
+    assert [citation.status for citation in report.citations] == ["verified", "unchecked"]
+    assert report.action is not Action.EMIT
+
+
+def test_one_citation_of_many_equal_sentences_is_reported_at_its_own(guard: Guard) -> None:
+    report = guard.check(
+        "Returns are free [b]. " * 3 + "Returns are free [z-9]. " + "Returns are free [b]. " * 3, EVIDENCE
+    )
+    fabricated = [any(i.code == "citation.fabricated" for i in claim.issues) for claim in report.claims]
+    assert fabricated == [False, False, False, True, False, False, False]
+
+
+class StrayExtractor:
+    """Places claims where nothing stands."""
+
+    name = "stray 1"
+
+    def __init__(self, span: Span, sentence: Span) -> None:
+        self.claim = ExtractedClaim(
+            text="Leave is long.", span=span, sentence=sentence, kind=ClaimKind.FACTUAL, checkable=True
+        )
+
+    def extract(self, text: str, question: str | None = None) -> list[ExtractedClaim]:
+        return [self.claim]
+
+
+@pytest.mark.parametrize(
+    ("span", "sentence"), [((0, 99), (0, 99)), ((0, 5), (6, 9)), ((0, 9), (0, 5)), ((80, 90), (80, 95))]
+)
+def test_claims_that_stand_outside_of_the_text_are_refused(span: tuple[int, int], sentence: tuple[int, int]) -> None:
+    places = [Span(start=start, end=end) for start, end in (span, sentence)]
+    guard = Guard("general", scorer=FakeScorer(), extractor=StrayExtractor(*places))
+    with pytest.raises(VerifierError, match="stray 1"):
+        guard.check("Leave is two weeks.", EVIDENCE)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"claim_free": "false"}, {"claim_free": None}, {"revisions_failed": -1}, {"revisions_failed": "2"}, {"task": ""},
+     {"task": 3}, {"run_id": 7}, {"run_id": "a\ud800"}],
+)  # fmt: skip
+def test_settings_of_another_type_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=next(iter(settings))):
+        CheckRequest.from_mapping({"answer": "Hello there!", **settings})
 
 
 def test_evidence_beyond_the_limit_is_reported_as_unread() -> None:
@@ -212,3 +309,89 @@ def test_adding_a_false_claim_never_makes_the_action_more_permissive(sentences: 
         return  # an output without claims is not a better one than an output with a false claim
     after = guard.check(" ".join([*sentences, "Refunds are never paid to Martians from 1875."]), EVIDENCE)
     assert permissiveness(after.action) <= permissiveness(before.action)
+
+
+PIECES = st.sampled_from(
+    ["The warranty covers two years.", "Returns are free within 30 days.", "Batteries last 9 years 😀.", "Hello!",
+     "1. Refunds are paid within five days [b].", "| a | b |\n|---|---|\n| x | 4 |", "e\u0301te\u0301 costs 3 €.",
+     "\u202bשלום, 12 ימים.\u202c", "He said “two years” [z].", "- not 30 but 40 days", "\u200b", "𝔘𝔫𝔦 12.5 and 2.5 kg."]
+)  # fmt: skip
+ANSWERS = st.lists(PIECES, min_size=1, max_size=6).map("\n".join)
+CHECKED = {name: Guard(name, scorer=FakeScorer()) for name in PRESETS}
+
+
+@settings(max_examples=40, deadline=None)
+@given(answer=ANSWERS, evidence=st.lists(ANSWERS, max_size=3), name=st.sampled_from(sorted(PRESETS)))
+def test_every_span_slices_back_and_every_metric_is_in_range_or_undefined(
+    answer: str, evidence: list[str], name: str
+) -> None:
+    report = CHECKED[name].check(answer, evidence)
+    texts = {str(number): text for number, text in enumerate(evidence, 1)}
+    issues = [*report.issues, *(issue for claim in report.claims for issue in claim.issues)]
+    shown = [span for claim in report.claims for span in claim.evidence_spans]
+    for span in (*shown, *(issue.evidence for issue in issues if issue.evidence)):
+        assert texts[span.evidence_id][span.start : span.end] == span.text
+    for place in (*(claim.span for claim in report.claims), *(issue.span for issue in issues if issue.span)):
+        assert place.end <= len(answer)
+    for citation in report.citations:
+        assert answer[citation.span.start : citation.span.end] == citation.marker
+    for metric in report.metrics.values():
+        assert (metric.value is None) != (metric.undefined is None)
+        assert metric.value is None or 0 <= metric.value <= 1
+    for claim in report.claims:
+        assert claim.score is None or claim.contradiction is None or claim.score <= 1 - claim.contradiction + 1e-9
+
+
+@settings(max_examples=25, deadline=None)
+@given(answer=ANSWERS, evidence=st.permutations(EVIDENCE), name=st.sampled_from(sorted(PRESETS)))
+def test_neither_order_nor_way_of_asking_changes_the_bytes(answer: str, evidence: list[Evidence], name: str) -> None:
+    guard = CHECKED[name]
+    expected = without_timing(guard.check(answer, EVIDENCE))
+    assert without_timing(Guard(name, scorer=FakeScorer()).check(answer, evidence)) == expected
+    assert without_timing(asyncio.run(guard.acheck(answer, evidence))) == expected
+    assert [without_timing(r) for r in guard.check_many([{"answer": answer, "evidence": evidence}] * 2)] == [
+        expected,
+        expected,
+    ]
+
+
+class DoubtfulScorer(FakeScorer):
+    """Takes a share of the entailment of claims with one word away."""
+
+    def __init__(self, word: str, share: float) -> None:
+        super().__init__()
+        self.word, self.share = word, share
+
+    def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
+        entailment, neutral, contradiction = super()._judge(premise, claim)
+        taken = entailment * self.share if self.word in claim else 0.0
+        return entailment - taken, neutral + taken, contradiction
+
+
+ENTAILMENT_ALONE = Combination.from_json(
+    json.dumps(
+        {
+            "support": {"intercept": -2.0, "weights": {"entail_max": 6.0}},
+            "contradiction": {"intercept": -3.0, "weights": {"contra_max": 6.0}},
+            "logits": [],
+            "products": [],
+        }
+    )
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    word=st.sampled_from(["warranty", "Refunds", "Support", "Returns"]),
+    share=st.floats(0, 1),
+    name=st.sampled_from(sorted(PRESETS)),
+)
+def test_lowering_the_score_of_any_claim_never_makes_the_action_more_permissive(
+    word: str, share: float, name: str
+) -> None:
+    answer = "The warranty covers two years. Returns are free within 30 days [b]. Support answers on weekdays."
+    before = Guard(name, scorer=FakeScorer(), combination=ENTAILMENT_ALONE).check(answer, EVIDENCE)
+    doubtful = Guard(name, scorer=DoubtfulScorer(word, share), combination=ENTAILMENT_ALONE).check(answer, EVIDENCE)
+    for old, new in zip(before.claims, doubtful.claims, strict=True):
+        assert (new.score or 0) <= (old.score or 0)
+    assert permissiveness(doubtful.action) <= permissiveness(before.action)

@@ -4,9 +4,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.guard.citing import Citing, Prepare, attached_to, begin_citations, citation_issue, end_citations
+from assay.errors import VerifierError
+from assay.guard.citing import Attachments, Citing, Prepare, attach, begin_citations, citation_issue, end_citations
 from assay.guard.coverage import coverage_of
-from assay.guard.judging import Job, Judged
+from assay.guard.judging import Job, Judged, unjudged
 from assay.guard.measuring import metrics_of
 from assay.guard.prepared import Limits, PreparedEvidence
 from assay.guard.reporting import claim_report
@@ -25,7 +26,6 @@ from assay.schema import (
     Retrieval,
     Stakes,
     Timing,
-    Verdict,
 )
 from assay.schema.coerce import coerce_text
 from assay.text.interface import ClaimExtractor
@@ -66,19 +66,38 @@ def draft_of(
     policy: Policy,
     prepare: Prepare,
 ) -> Draft:
-    """Extract claims and citations and list what is to be judged."""
+    """Extract claims and citations and list what is to be judged.
+
+    Raises:
+        InputError: the question, the stakes, the schema or a citation object cannot be read.
+        VerifierError: the extractor gave a claim that stands outside of the text.
+    """
     question = coerce_text(request.question, "question") if request.question is not None else None
     read = min(len(text), limits.output_characters)
+    stakes = stakes_of(request.stakes)
     claims = tuple(extractor.extract(text[:read], question))
+    _require_within(claims, read, extractor.name)
     checkable = [claim for claim in claims if claim.checkable][: limits.claims]
-    citing = begin_citations(request, text[:read], evidence, claims, policy, prepare)
+    citing = begin_citations(request, text[:read], evidence, claims, policy, prepare, limits)
     structural = _structural(text, request)
     jobs = [Job(claim.text, evidence, question) for claim in checkable]
     return Draft(
-        request=request, text=text, question=question, stakes=stakes_of(request.stakes), read=read, evidence=evidence,
+        request=request, text=text, question=question, stakes=stakes, read=read, evidence=evidence,
         claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
         jobs=(*jobs, *citing.jobs), stages={},
     )  # fmt: skip
+
+
+def _require_within(claims: Sequence[ExtractedClaim], read: int, name: str) -> None:
+    """A claim that stands nowhere would be counted as if characters of the output had been checked."""
+    for claim in claims:
+        inside = claim.sentence.start <= claim.span.start <= claim.span.end <= claim.sentence.end <= read
+        if not inside:
+            raise VerifierError(
+                f"The claim extractor {name} gave a claim at characters {claim.span.start} to {claim.span.end} of the "
+                f"sentence {claim.sentence.start} to {claim.sentence.end}; expected places within the {read} "
+                "characters that it was given, the claim inside its sentence."
+            )
 
 
 def _structural(text: str, request: CheckRequest) -> tuple[Issue, ...]:
@@ -95,11 +114,12 @@ def finish(
     """The report of a draft, given what the tiers found of its jobs in order."""
     of_claims, of_citations = judged[: draft.judged_claims], judged[draft.judged_claims :]
     citations = end_citations(draft.citing, of_citations, draft.claims, of_claims, policy)
-    statements = _statements(draft, of_claims, citations, policy)
-    claims = tuple(report for _, report in statements if report is not None)
+    attachments = attach(draft.claims, citations)
+    claims = _claims(draft, of_claims, attachments, policy)
+    statements = list(zip(draft.claims, claims, strict=True))
     coverage = coverage_of(draft.text, draft.read, statements, draft.evidence.characters, draft.evidence.unread)
-    metrics = metrics_of(claims, citations, policy, draft.stakes)
-    conflicts = _conflicts(claims, of_claims)
+    metrics = metrics_of(claims, citations, policy, draft.stakes, unread=len(draft.text[draft.read :].strip()))
+    conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
     stages = {name: seconds * 1000 for name, seconds in {**draft.stages, "judging": spent}.items()}
@@ -109,7 +129,7 @@ def finish(
         question=draft.question,
         stakes=draft.stakes,
         claims=claims,
-        issues=(*draft.structural, *_loose_issues(draft, citations)),
+        issues=(*draft.structural, *_issues(attachments.loose)),
         citations=citations,
         retrieval=_retrieval(draft, judged, conflicts),
         coverage=coverage,
@@ -124,21 +144,23 @@ def finish(
     )
 
 
-def _statements(
-    draft: Draft, judged: Sequence[Judged], citations: Sequence[CitationReport], policy: Policy
-) -> list[tuple[ExtractedClaim, ClaimReport | None]]:
-    """Each extracted claim with its report, None for those beyond the limit."""
+def _claims(
+    draft: Draft, judged: Sequence[Judged], attachments: Attachments, policy: Policy
+) -> tuple[ClaimReport, ...]:
+    """The report of each extracted claim; those beyond the limit are unchecked."""
     left = iter(judged)
-    statements: list[tuple[ExtractedClaim, ClaimReport | None]] = []
-    for claim in draft.claims:
-        extra = [issue for c in citations if attached_to(claim, c) and (issue := citation_issue(c)) is not None]
-        if not claim.checkable:
-            statements.append((claim, claim_report(claim, None, draft.text, policy, draft.stakes)))
-            continue
-        found = next(left, None)
-        report = claim_report(claim, found, draft.text, policy, draft.stakes, extra) if found is not None else None
-        statements.append((claim, report))
-    return statements
+    beyond = unjudged(f"the output has more than the {draft.judged_claims:,} claims that one check judges.")
+    return tuple(
+        claim_report(
+            claim,
+            next(left, beyond) if claim.checkable else None,
+            draft.text,
+            policy,
+            draft.stakes,
+            _issues(attachments.at_claim.get(place, ())),
+        )
+        for place, claim in enumerate(draft.claims)
+    )
 
 
 def _gate_input(
@@ -191,8 +213,8 @@ def _signal(claim: ClaimReport) -> ClaimSignal:
     )
 
 
-def _conflicts(claims: Sequence[ClaimReport], judged: Sequence[Judged]) -> tuple[Conflict, ...]:
-    checkable = [claim for claim in claims if claim.verdict is not Verdict.NOT_CHECKABLE]
+def _conflicts(draft: Draft, judged: Sequence[Judged]) -> tuple[Conflict, ...]:
+    checkable = [claim for claim in draft.claims if claim.checkable][: draft.judged_claims]
     return tuple(
         Conflict(claim=claim.text, supporting=found.conflict[0], contradicting=found.conflict[1])
         for claim, found in zip(checkable, judged, strict=True)
@@ -200,10 +222,9 @@ def _conflicts(claims: Sequence[ClaimReport], judged: Sequence[Judged]) -> tuple
     )
 
 
-def _loose_issues(draft: Draft, citations: Sequence[CitationReport]) -> tuple[Issue, ...]:
-    """Failing citations that stand behind no claim, so that none is lost."""
-    loose = [c for c in citations if not any(attached_to(claim, c) for claim in draft.claims)]
-    return tuple(issue for c in loose if (issue := citation_issue(c)) is not None)
+def _issues(citations: Sequence[CitationReport]) -> tuple[Issue, ...]:
+    """What the failing ones among citations are reported as."""
+    return tuple(issue for citation in citations if (issue := citation_issue(citation)) is not None)
 
 
 def _retrieval(draft: Draft, judged: Sequence[Judged], conflicts: tuple[Conflict, ...]) -> Retrieval:
@@ -220,7 +241,8 @@ def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
     request = draft.request
     parts = (
         draft.text, draft.question, draft.stakes, request.task, request.claim_free, request.revisions_failed,
-        repr(request.schema), repr(draft.citing.objects), policy.digest, verifier.digest,
+        repr(request.schema), repr(draft.citing.objects), policy.digest, verifier.digest, draft.read,
+        draft.judged_claims, draft.evidence.characters, [item.evidence_id for item in draft.citing.resolved],
     )  # fmt: skip
     for part in (*parts, *(item.model_dump_json() for item in draft.evidence.evidence)):
         piece = repr(part).encode()

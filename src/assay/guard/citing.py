@@ -1,11 +1,13 @@
 """Citations within a check: found, paired with their statements for the network, and finished once it has spoken."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from assay.guard.judging import Job, Judged
-from assay.guard.prepared import PreparedEvidence
+from assay.guard.prepared import Limits, PreparedEvidence
 from assay.guard.request import CheckRequest
 from assay.policy import Policy
 from assay.schema import CitationReport, Evidence, ExtractedClaim, Issue
@@ -50,8 +52,12 @@ def begin_citations(
     claims: Sequence[ExtractedClaim],
     policy: Policy,
     prepare: Prepare,
+    limits: Limits,
 ) -> Citing:
-    """Find and resolve the citations and list what the network has to say about them; none where they are off."""
+    """Find and resolve the citations and list what the network has to say about them; none where they are off.
+
+    Of more pairs than the limit the first are judged; a citation that needs one of the others comes out unchecked.
+    """
     objects = tuple(request.citations or ())
     if policy.citations == "off":
         return Citing(objects)
@@ -61,9 +67,10 @@ def begin_citations(
     )
     by_name = {item.id: item for item in evidence.evidence}
     resolved = tuple(resolve_citations(found, [by_name[name] for name in evidence.given_order], claims))
-    pairs = tuple(pending_pairs(resolved))
+    pairs = tuple(pending_pairs(resolved))[: limits.citation_pairs]
     passages = tuple(pending_passages(resolved)) if policy.citations == "strict" else ()
-    by_id = {item.id: prepare([item]) for item in evidence.evidence if any(name == item.id for name, _ in pairs)}
+    passages = passages[: limits.citation_pairs - len(pairs)]
+    by_id = {name: prepare([by_name[name]]) for name in {name: None for name, _ in pairs}}
     jobs = [Job(statement, by_id[name]) for name, statement in pairs]
     jobs += [Job(statement, prepare([Evidence(id="cited", text=passage)])) for passage, statement in passages]
     return Citing(objects, found, resolved, pairs, passages, tuple(jobs))
@@ -79,7 +86,8 @@ def end_citations(
     """The reports of all citations, given what the tiers found of their jobs and of the claims."""
     if not citing.resolved:
         return ()
-    scores = dict(zip((*citing.pairs, *citing.passages), (_support(one) for one in judged), strict=True))
+    supports = [_support(one) for one in judged]
+    pairs, passages = supports[: len(citing.pairs)], supports[len(citing.pairs) :]
     checkable = (claim for claim in claims if claim.checkable)
     elsewhere = {
         claim.text: (one.spans[0].evidence_id, one.judgement.support)
@@ -89,11 +97,11 @@ def end_citations(
     return tuple(
         finish_citations(
             citing.resolved,
-            {pair: scores[pair] for pair in citing.pairs},
+            dict(zip(citing.pairs, pairs, strict=True)),
             elsewhere,
             threshold=policy.support_threshold,
             strict=policy.citations == "strict",
-            passages={pair: scores[pair] for pair in citing.passages},
+            passages=dict(zip(citing.passages, passages, strict=True)),
         )
     )
 
@@ -109,11 +117,44 @@ def citation_issue(citation: CitationReport) -> Issue | None:
     return Issue(code=f"citation.{citation.status}", message=citation.message, span=citation.span)
 
 
-def attached_to(claim: ExtractedClaim, citation: CitationReport) -> bool:
-    """Whether a citation is reported at a claim: its marker or its statement stands there."""
-    inside = claim.sentence.start <= citation.span.start < claim.sentence.end + 1
-    return claim.checkable and (claim.text == citation.claim or (inside and _only_marker_near(claim, citation)))
+@dataclass(frozen=True, slots=True)
+class Attachments:
+    """Which claim each citation is reported at."""
+
+    at_claim: Mapping[int, Sequence[CitationReport]]
+    """By the claim's place among all claims."""
+    loose: tuple[CitationReport, ...]
+    """Those that stand behind no claim."""
 
 
-def _only_marker_near(claim: ExtractedClaim, citation: CitationReport) -> bool:
-    return citation.claim is None or claim.text in citation.claim
+def attach(claims: Sequence[ExtractedClaim], citations: Sequence[CitationReport]) -> Attachments:
+    """Give every citation to the claims that it is reported at.
+
+    These are the checkable claims of the sentence that its marker stands in, of several only those that it is cited
+    for; where there are none, the last claim before it with the text that it is cited for, else the first one after.
+    """
+    places = sorted((i for i, claim in enumerate(claims) if claim.checkable), key=lambda i: claims[i].sentence.start)
+    starts = [claims[i].sentence.start for i in places]
+    reach = list(accumulate((claims[i].sentence.end for i in places), max))
+    same_text: dict[str, list[int]] = {}
+    for i in places:
+        same_text.setdefault(claims[i].text, []).append(i)
+    at_claim: dict[int, list[CitationReport]] = {}
+    loose: list[CitationReport] = []
+    for citation in citations:
+        at = citation.span.start
+        before = bisect_right(starts, at)
+        found: list[int] = []
+        while before and reach[before - 1] >= at:
+            before -= 1
+            claim = claims[places[before]]
+            if claim.sentence.end >= at and (citation.claim is None or claim.text in citation.claim):
+                found.append(places[before])
+        if not found and citation.claim in same_text:
+            equal = same_text[citation.claim]
+            found = [equal[max(0, bisect_right(equal, at, key=lambda i: claims[i].sentence.start) - 1)]]
+        for i in found:
+            at_claim.setdefault(i, []).append(citation)
+        if not found:
+            loose.append(citation)
+    return Attachments(at_claim, tuple(loose))

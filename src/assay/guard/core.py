@@ -2,10 +2,11 @@
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from assay._version import __version__
+from assay.errors import InputError
 from assay.guard.checking import Draft, draft_of, finish
 from assay.guard.judging import Job, Thresholds, judge_jobs
 from assay.guard.prepared import Limits, PreparedEvidence, prepare
@@ -23,7 +24,9 @@ from assay.text.interface import ClaimExtractor
 from assay.verify.combine import Combination, load_combination
 
 CLAIMS_PER_CALL = 512
-"""Claims that are judged in one call of the network when many answers are checked."""
+"""Single claims that are judged in one call of the network."""
+CHECKS_PER_CALL = 16
+"""Outputs that share one call of the network when many are checked: enough to fill it, few enough to wait for."""
 
 
 class Guard:
@@ -119,7 +122,7 @@ class Guard:
         request = CheckRequest(
             answer, evidence, question, stakes, task, schema, citations, claim_free, revisions_failed, run_id
         )
-        return self._check_all([request])[0]
+        return self._finish([self._draft(request)])[0]
 
     async def acheck(self, answer: str | bytes, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
         """As `check`, off the event loop: the same options, the same report."""
@@ -139,13 +142,28 @@ class Guard:
         Raises:
             InputError: a request cannot be read; the reports before it have been given.
         """
-        waiting: list[CheckRequest] = []
+        waiting: list[Draft] = []
         for request in requests:
-            waiting.append(request if isinstance(request, CheckRequest) else CheckRequest.from_mapping(request))
-            if len(waiting) == 16:
-                yield from self._check_all(waiting)
+            try:
+                asked = request if isinstance(request, CheckRequest) else CheckRequest.from_mapping(request)
+                waiting.append(self._draft(asked))
+            except InputError:
+                yield from self._finish(waiting)
+                raise
+            if len(waiting) == CHECKS_PER_CALL:
+                yield from self._finish(waiting)
                 waiting = []
-        yield from self._check_all(waiting)
+        yield from self._finish(waiting)
+
+    async def acheck_many(
+        self, requests: Iterable[CheckRequest | Mapping[str, Any]]
+    ) -> AsyncIterator[HallucinationReport]:
+        """As `check_many`, off the event loop: the same requests, the same reports."""
+        import asyncio
+
+        reports = self.check_many(requests)
+        while (report := await asyncio.to_thread(next, reports, None)) is not None:
+            yield report
 
     def judge_claim(self, claim: str, evidence: EvidenceLike, question: str | None = None) -> ClaimReport:
         """Judge one text as a single claim, without splitting it; for evaluation and for probing the verifier.
@@ -155,8 +173,24 @@ class Guard:
         """
         return self.judge_claims([(claim, evidence, question)])[0]
 
+    async def ajudge_claim(self, claim: str, evidence: EvidenceLike, question: str | None = None) -> ClaimReport:
+        """As `judge_claim`, off the event loop."""
+        import asyncio
+
+        return await asyncio.to_thread(self.judge_claim, claim, evidence, question)
+
     def judge_claims(self, rows: Sequence[tuple[str, EvidenceLike, str | None]]) -> list[ClaimReport]:
-        """Judge many single claims, each against its own evidence, in shared calls of the network."""
+        """Judge many single claims, each against its own evidence, in shared calls of the network.
+
+        Args:
+            rows: claim, evidence and the question that it answers, if any.
+
+        Returns:
+            One report for each row, in order.
+
+        Raises:
+            InputError: a claim is blank, or something given cannot be read.
+        """
         claims = [whole_claim(coerce_text(claim, "claim")) for claim, _, _ in rows]
         jobs: list[Job] = []
         last: tuple[Any, PreparedEvidence] | None = None
@@ -175,23 +209,29 @@ class Guard:
             for claim, one in zip(claims, judged, strict=True)
         ]
 
+    async def ajudge_claims(self, rows: Sequence[tuple[str, EvidenceLike, str | None]]) -> list[ClaimReport]:
+        """As `judge_claims`, off the event loop."""
+        import asyncio
+
+        return await asyncio.to_thread(self.judge_claims, rows)
+
     def _prepare(self, evidence: Sequence[Any]) -> PreparedEvidence:
         return prepare(evidence, self._scorer, self._indices, self._limits, self._locale)
 
     def _judge(self, jobs: Sequence[Job]) -> list[Any]:
         return judge_jobs(jobs, self._scorer, self._combination, self._thresholds, self._policy.windows_per_claim)
 
-    def _check_all(self, requests: Sequence[CheckRequest]) -> list[HallucinationReport]:
-        """The one path: drafts of all requests, one judging of all their jobs, then each report."""
-        drafts: list[Draft] = []
-        for request in requests:
-            begun = time.perf_counter()
-            text = coerce_text(request.answer, "answer")
-            evidence = self._prepare(coerce_evidence(request.evidence))
-            prepared = time.perf_counter()
-            draft = draft_of(request, text, evidence, self._extractor, self._limits, self._policy, self._prepare)
-            stages = {"evidence": prepared - begun, "claims": time.perf_counter() - prepared}
-            drafts.append(draft.timed(stages))
+    def _draft(self, request: CheckRequest) -> Draft:
+        """The first half of every check: what is asked, read and cut into jobs."""
+        begun = time.perf_counter()
+        text = coerce_text(request.answer, "answer")
+        evidence = self._prepare(coerce_evidence(request.evidence))
+        prepared = time.perf_counter()
+        draft = draft_of(request, text, evidence, self._extractor, self._limits, self._policy, self._prepare)
+        return draft.timed({"evidence": prepared - begun, "claims": time.perf_counter() - prepared})
+
+    def _finish(self, drafts: Sequence[Draft]) -> list[HallucinationReport]:
+        """The second half: one judging of the jobs of all drafts, then each report."""
         begun = time.perf_counter()
         judged = iter(self._judge([job for draft in drafts for job in draft.jobs]))
         spent = time.perf_counter() - begun
@@ -207,8 +247,6 @@ def whole_claim(text: str) -> ExtractedClaim:
     Raises:
         InputError: the text is blank.
     """
-    from assay.errors import InputError
-
     if not text.strip():
         raise InputError("A claim must say something; got a blank text.")
     span = Span(start=0, end=len(text))

@@ -8,14 +8,14 @@ BLANK, CHECKED, NOT_CHECKABLE, UNCHECKED = 0, 1, 2, 3
 
 
 def coverage_of(
-    text: str, read: int, statements: Sequence[tuple[ExtractedClaim, ClaimReport | None]], evidence: int, unread: int
+    text: str, read: int, statements: Sequence[tuple[ExtractedClaim, ClaimReport]], evidence: int, unread: int
 ) -> Coverage:
     """Account for every character of the output.
 
     Args:
         text: the whole output.
         read: characters of it, from its start, from which claims were extracted.
-        statements: each extracted claim with its report; None for one beyond the limit of claims.
+        statements: each extracted claim with its report.
         evidence: characters of evidence given.
         unread: characters of evidence that nothing has read.
 
@@ -25,10 +25,10 @@ def coverage_of(
     for claim, _ in statements:
         _paint(state, claim.sentence, NOT_CHECKABLE, over=(BLANK,))
     for claim, report in statements:
-        if report is not None and report.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
+        if report.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
             _paint(state, claim.sentence, CHECKED, over=(BLANK, NOT_CHECKABLE))
     for claim, report in statements:
-        if report is None or report.verdict is Verdict.UNCHECKED:
+        if report.verdict is Verdict.UNCHECKED:
             _paint(state, claim.span, UNCHECKED, over=(BLANK, NOT_CHECKABLE, CHECKED))
     missed = [i for i, char in enumerate(text[:read]) if state[i] == BLANK and char.isalnum()]
     for i in missed:

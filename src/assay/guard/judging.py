@@ -54,6 +54,13 @@ class Judged:
     """Why it could not be checked."""
 
 
+def unjudged(reason: str) -> Judged:
+    """What is known of a claim that no tier was asked about."""
+    return Judged(
+        Verdict.UNCHECKED, None, ExactResult((), {}, ()), EntailmentResult(failed=reason), {}, (), None, reason
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """From which probability on a verdict is given, as the policy says."""

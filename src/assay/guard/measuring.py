@@ -8,12 +8,24 @@ from assay.stats import metrics as formulas
 
 
 def metrics_of(
-    claims: Sequence[ClaimReport], citations: Sequence[CitationReport], policy: Policy, stakes: Stakes
+    claims: Sequence[ClaimReport],
+    citations: Sequence[CitationReport],
+    policy: Policy,
+    stakes: Stakes,
+    *,
+    unread: int = 0,
 ) -> dict[str, Metric]:
     """Every metric that the report can have, each with a value or with the reason why it has none.
 
-    Claims that could not be checked leave all metrics over claims undefined: a mean over the rest would look better
-    than what is known.
+    Claims that could not be checked, and text of which no claims were extracted, leave all metrics over claims
+    undefined: a mean over the rest would look better than what is known.
+
+    Args:
+        claims: every claim of the output.
+        citations: every citation of the output.
+        policy: gives the threshold of groundedness and the weights.
+        stakes: how much hangs on the output.
+        unread: characters of the output beyond the limit.
     """
     checkable = [claim for claim in claims if claim.verdict is not Verdict.NOT_CHECKABLE]
     checked = [claim for claim in checkable if claim.score is not None]
@@ -38,7 +50,10 @@ def metrics_of(
         "hallucination_rate": formulas.hallucination_rate([not flag for flag in supported]),
     }
     open_claims = len(checkable) - len(checked)
-    if open_claims:
+    if unread:
+        reason = f"{unread:,} characters of the output lie beyond the limit and were not read"
+        values = {name: Metric(undefined=reason) for name in values}
+    elif open_claims:
         reason = f"{open_claims} of {len(checkable)} claims could not be checked"
         values = {name: Metric(undefined=reason) for name in values}
     values |= formulas.attribution_precision(

@@ -19,6 +19,8 @@ class Limits:
     """Characters of the output from which claims are extracted."""
     claims: int = 2_000
     """Claims that are judged."""
+    citation_pairs: int = 4_000
+    """Pairs of a cited source and its statement that are judged."""
     evidence_characters: int = 5_000_000
     """Characters of evidence that are read, over all of it, in the order of the evidence ids."""
 

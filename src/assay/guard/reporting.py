@@ -1,6 +1,7 @@
 """From what the tiers found to what a report says of one claim."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
 
 from assay.guard.judging import Judged
 from assay.policy import ClaimSignal, Policy, claim_status, severity
@@ -26,19 +27,62 @@ MIN_SHOWN_CONFIDENCE = 0.3
 
 WORTH_A_LOOK = 0.5
 """Findings at least this sure are shown even where the claim as a whole counts as supported."""
+CONTEXT = 40
+"""Characters on either side of some words by which their places in a sentence are told apart."""
+MOST_PLACES = 64
+"""Places of the same words in one sentence that are told apart; of more, the first so many."""
 
 
-def locate(surface: str, output: str, claim: ExtractedClaim) -> Span:
-    """Where words of a claim stand in the output.
+def locate(start: int, end: int, output: str, claim: ExtractedClaim) -> Span:
+    """Where the characters `start` to `end` of a claim's text stand in the output.
 
     A claim may carry words from elsewhere in its sentence (an elided subject), so the sentence is searched after the
-    claim's own span; words that were put in by rewriting are shown at the claim as a whole.
+    claim's own span; of several places the one with the most of the claim's wording around it counts, and a number is
+    never found inside a longer one. Words that were put in by rewriting are shown at the claim as a whole.
     """
+    surface = claim.text[start:end]
+    if not surface:
+        return claim.span
+    if output.startswith(claim.text, claim.span.start):
+        return Span(start=claim.span.start + start, end=claim.span.start + end)
     for place in (claim.span, claim.sentence):
-        at = output.find(surface, place.start, place.end) if surface else -1
-        if at >= 0:
+        found = list(islice(_occurrences(surface, output, place), MOST_PLACES))
+        if found:
+            at = max(found, key=lambda at: _likeness(claim.text, start, end, output, at))
             return Span(start=at, end=at + len(surface))
     return claim.span
+
+
+def _occurrences(surface: str, output: str, place: Span) -> Iterator[int]:
+    """Where the words stand within a place, parts of longer words and numbers left out."""
+    at = output.find(surface, place.start, place.end)
+    while at >= 0:
+        end = at + len(surface)
+        if not _inside_word(output, at) and not _inside_word(output, end):
+            yield at
+        at = output.find(surface, at + 1, place.end)
+
+
+def _inside_word(output: str, at: int) -> bool:
+    """Whether a word or a number goes on across this place."""
+    before, behind = output[max(0, at - 2) : at], output[at : at + 2]
+    if not before or not behind:
+        return False
+    if before[-1].isalnum() and behind[0].isalnum():
+        return True
+    seam = before[-1] + behind if before[-1].isdigit() else before + behind[0]
+    return len(seam) == 3 and seam[0].isdigit() and seam[1] in ".,'" and seam[2].isdigit()
+
+
+def _likeness(text: str, start: int, end: int, output: str, at: int) -> int:
+    """How many characters before and after a place of the output are those around the words in the claim."""
+    behind = zip(text[end : end + CONTEXT], output[at + end - start : at + end - start + CONTEXT], strict=False)
+    before = zip(
+        reversed(text[max(0, start - CONTEXT) : start]), reversed(output[max(0, at - CONTEXT) : at]), strict=False
+    )
+    return sum(
+        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) for pairs in (before, behind)
+    )  # fmt: skip
 
 
 def category_of(judged: Judged) -> Category | None:
@@ -68,10 +112,8 @@ def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue
 
 
 def _from_finding(finding: ExactFinding, output: str, claim: ExtractedClaim) -> Issue:
-    surface = claim.text[finding.claim_start : finding.claim_end]
-    return Issue(
-        code=finding.code, message=finding.message, span=locate(surface, output, claim), evidence=finding.evidence
-    )
+    place = locate(finding.claim_start, finding.claim_end, output, claim)
+    return Issue(code=finding.code, message=finding.message, span=place, evidence=finding.evidence)
 
 
 def _from_network(judged: Judged, claim: ExtractedClaim, *, has_details: bool) -> Issue:
