@@ -25,6 +25,33 @@ def test_a_claim_is_critical_for_the_reason_that_a_reader_would_name(claim: str,
     assert reason in critical_reasons(claim, claim)
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Acme paid the fee.",
+        "Acme’s office is closed.",
+        "Ada was born there.",
+        "Oslo is the capital of the country.",
+        "Stockley has recently acquired a mill.",
+        "Fermilab announced a delay.",
+    ],
+)
+def test_one_name_that_opens_a_claim_is_known_by_what_it_does(claim: str) -> None:
+    assert critical_reasons(claim, claim) == ("entity",)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Partners paid the fee.", "Management announced a delay.", "He was born there.", "Leave is paid in full.",
+        "Everyone signed.", "Nobody’s office is closed.", "Today’s office is closed.", "It’s closed.",
+        "Water is a liquid.", "Nothing lost.", "Insurance paid the fee.", "Research said so.", "Who won?",
+    ],
+)  # fmt: skip
+def test_a_common_noun_that_opens_a_claim_is_no_name(claim: str) -> None:
+    assert "entity" not in critical_reasons(claim, claim)
+
+
 @pytest.mark.parametrize("claim", ["The leave is fully paid.", "It is long.", "I will be happy."])
 def test_a_plain_claim_is_not_critical(claim: str) -> None:
     assert critical_reasons(claim, claim) == ()

@@ -7,6 +7,8 @@ Light detection on purpose: it decides where more care is due, not what is true.
 
 import re
 
+from assay.text.lexemes import STOP_WORDS
+
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?|May(?=\s+\d))"
@@ -32,6 +34,24 @@ _IDENTIFIER = re.compile(
 )
 _ENTITY = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\w'’\"“(])[A-Z][\w’'&.-]*\w|\b[A-Z]{2,}\w*\b|\b[A-Z]\w*[a-z][A-Z]\w*")
 _OPENING_NAME = re.compile(r"^[\"“(]?[A-Z]\w+(?:\s(?:of\s|de\s|van\s|von\s)?[A-Z]\w+)+")
+_OPENING_AGENT = re.compile(
+    r"^[\"“(]?([A-Z][\w&-]{1,30})(?:['’]s\s\w|\s(?:(?:has|had|have|was|is|will)\s)?(?:been\s)?(?:also\s|recently\s|currently\s|later\s|first\s|never\s|not\s)?"
+    r"(?:(?:paid|bought|acquired|purchased|sold|owns?|owned|founded|co-founded|born|married|divorced|died|wrote|composed|directed|starred|"
+    r"invented|patented|hired|fired|employs?|employed|manufactures?|manufactured|announced|launched|unveiled|headquartered|incorporated|"
+    r"merged|sued|signed|resigned|joined|graduated|enrolled|elected|appointed|nominated|knighted|emigrated|lived|lives|studied|studies|"
+    r"said|told|won|lost|scored|defeated|coached|captained|conquered|annexed|invaded|borders)\b"
+    r"|is\s(?:the\s|an?\s)?(?:capital|ceo|cto|cfo|author|founder|co-founder|president|chair|chairman|chairwoman|director|son|daughter|wife|husband)\sof\b))"
+)
+"""One capitalised word that opens the claim and does what only people, firms and places do."""
+_COMMON_AGENTS = frozenset(
+    """everyone everybody someone somebody anyone anybody nobody everything nothing one two three another others
+    management staff police parliament government leadership council court congress senate army labour labor industry
+    business team company research evidence data press media crew audience public family half part whoever today
+    yesterday tomorrow people men women children mankind humanity god king queen mother father nature demand supply
+    revenue income profit leave coverage insurance software hardware equipment money water food time then there
+    here let land deal judge parent please overall first second third last finally lastly also maybe perhaps once twice""".split()
+)
+_COMMON_ENDING = re.compile(r"(?:s|tion|sion|ment|ness|ity|ship|ance|ence|ing|ism|ware|age|ly|ology|hood|dom|body)$")
 _NOT_NAMES = frozenset("I I'm I've I'll I'd OK PDF FAQ ID AM PM".split())
 _COMMITMENT = re.compile(
     r"\b(?:I|we)(?:\s(?:will|shall|am going to|are going to|have(?:\sjust|\salready|\snow)?)|['’](?:ll|ve)(?:\sjust|\salready|\snow)?)\s"
@@ -53,8 +73,20 @@ def has_commitment(text: str) -> bool:
     return _COMMITMENT.search(text) is not None
 
 
+def _opens_with_agent(claim: str) -> bool:
+    """Whether the first word alone is a name. A capital says nothing there, so what the word does has to.
+
+    Sure rather than complete: common nouns without an article are plural or of a few kinds, which are left out.
+    """
+    match = _OPENING_AGENT.match(claim)
+    if match is None:
+        return False
+    low = match.group(1).lower()
+    return low not in STOP_WORDS and low not in _COMMON_AGENTS and _COMMON_ENDING.search(low) is None
+
+
 def _has_entity(claim: str) -> bool:
-    if _OPENING_NAME.match(claim):
+    if _OPENING_NAME.match(claim) or _opens_with_agent(claim):
         return True
     return any(m.group() not in _NOT_NAMES and not re.fullmatch(_MONTH, m.group()) for m in _ENTITY.finditer(claim))
 
@@ -65,7 +97,7 @@ def critical_reasons(claim: str, source: str) -> tuple[str, ...]:
     `claim` is its own text, `source` the part of the output that it was read from, citation markers included.
 
     >>> critical_reasons("Acme paid $5 in May 2020.", "Acme paid $5 in May 2020 [1].")
-    ('number', 'date', 'citation')
+    ('number', 'date', 'citation', 'entity')
     """
     undated = _DATE.sub(" ", claim)
     found = {

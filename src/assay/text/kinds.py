@@ -47,6 +47,9 @@ _META = re.compile(
     r"|based on (?:the|your|these|this)\b[^.;!?\d]{0,80}:"
     r"|(?:let me|i will now|i['’]ll now|let['’]s) (?:explain|summari[sz]e|answer|start|begin|break|walk|look|help)\b[^;,\d]{0,100}[.:!]*"
     r"|as an ai\b[^;,.\d]{0,60}[.!]*|(?:in summary|in conclusion|to summarize|to conclude|note|answer|summary|response|sources?|references?|citations?|conclusion|overview)\s?[:.]?"
+    r"|(?:many )?congrat(?:ulation)?s(?: again)?(?: to you)?(?: on (?:the|your)(?-i:(?: [a-z]+){1,3}))?[!.]*|well done[!.]*|wow[!.]*"
+    r"|(?:(?:what|that(?:['’]s| is)|this is) )?(?:an? )?(?:great|good|wonderful|fantastic|amazing|exciting|terrific|excellent|lovely) (?:news|to hear)[!.]*"
+    r"|happy (?:birthday|holidays|new year|anniversary|to help)[!.]*|welcome(?: back)?[!.]*"
     r"|good luck[!.]*|have a (?:great|nice|good)[^;:.,\d]{0,30}[!.]*|(?:best|kind|warm) regards[,.]?|best[,.]|cheers[!,.]*|sincerely,?",
     re.IGNORECASE,
 )
