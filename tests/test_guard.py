@@ -3,7 +3,11 @@
 import asyncio
 import itertools
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +17,7 @@ from assay.errors import InputError, VerifierError
 from assay.guard import CheckRequest, Guard, Limits
 from assay.policy import PRESETS, permissiveness, preset
 from assay.schema import Action, ClaimKind, Evidence, ExtractedClaim, HallucinationReport, Span, Verdict
+from assay.stats.catalogue import OUTPUT
 from assay.testing import FailingScorer, FakeScorer
 from assay.verify.combine import Combination
 
@@ -159,6 +164,26 @@ def test_text_beyond_the_limit_leaves_the_metrics_over_claims_undefined() -> Non
     assert "not read" in (report.metrics["faithfulness"].undefined or "")
     whole = guard.check("The warranty covers two years.   \n  ", EVIDENCE)
     assert whole.metrics["faithfulness"].value is not None
+
+
+def test_an_output_of_which_part_was_not_checked_has_no_composite_score() -> None:
+    answer = "The warranty covers two years [a]. Refunds take nine weeks."
+    guard = Guard("general", scorer=FailingScorer(only="nine"))
+    metrics = guard.check(answer, EVIDENCE).metrics
+    assert metrics["composite_hallucination_score"].undefined == "1 of 2 claims could not be checked"
+    assert metrics["attribution_precision"].value == 1
+    assert 0 < (metrics["coverage_rate"].value or 0) < 1
+
+
+def test_every_metric_of_an_output_that_is_documented_is_reported(guard: Guard) -> None:
+    assert set(guard.check(ANSWER, EVIDENCE).metrics) == {entry.name for entry in OUTPUT}
+
+
+def test_an_entry_of_a_reference_list_counts_in_no_metric_of_attribution(guard: Guard) -> None:
+    answer = "The warranty covers two years [a].\n\n## References\n\n[a] Terms of warranty\n[b] Terms of return\n"
+    report = guard.check(answer, EVIDENCE)
+    assert any(citation.claim is None for citation in report.citations)
+    assert report.metrics["attribution_precision"].value == 1
 
 
 def test_citations_beyond_the_limit_are_unchecked() -> None:
@@ -395,3 +420,33 @@ def test_lowering_the_score_of_any_claim_never_makes_the_action_more_permissive(
     for old, new in zip(before.claims, doubtful.claims, strict=True):
         assert (new.score or 0) <= (old.score or 0)
     assert permissiveness(doubtful.action) <= permissiveness(before.action)
+
+
+def test_threads_that_share_a_guard_get_what_each_would_get_alone(guard: Guard) -> None:
+    answers = [ANSWER, "Returns are free within 30 days [b].", "Support answers on Sundays.", "Hello!"] * 4
+    alone = [without_timing(Guard("general", scorer=FakeScorer()).check(answer, EVIDENCE)) for answer in answers]
+    with ThreadPoolExecutor(4) as pool:
+        together = [without_timing(report) for report in pool.map(lambda a: guard.check(a, EVIDENCE), answers)]
+    assert together == alone
+
+
+def test_neither_hash_seed_nor_locale_nor_time_zone_changes_the_bytes(guard: Guard) -> None:
+    script = (
+        "import hashlib, assay.guard, assay.testing\n"
+        "report = assay.guard.Guard('general', scorer=assay.testing.FakeScorer()).check(*eval(input()))\n"
+        "print(hashlib.sha256(report.model_dump_json(exclude={'timing'}).encode()).hexdigest())"
+    )
+    answer = "Refunds by Acme Corp. are paid on 3 May 2021, 12.5% more [z-9], and returns are free [b]."
+    texts = [item.model_dump(include={"id", "text"}) for item in EVIDENCE]
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            input=repr((answer, texts)),
+            env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale, "TZ": zone},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed, locale, zone in (("0", "C.UTF-8", "UTC"), ("7", "tr_TR.UTF-8", "Asia/Tokyo"))
+    }
+    assert len(digests) == 1

@@ -118,7 +118,9 @@ def finish(
     claims = _claims(draft, of_claims, attachments, policy)
     statements = list(zip(draft.claims, claims, strict=True))
     coverage = coverage_of(draft.text, draft.read, statements, draft.evidence.characters, draft.evidence.unread)
-    metrics = metrics_of(claims, citations, policy, draft.stakes, unread=len(draft.text[draft.read :].strip()))
+    metrics = metrics_of(
+        claims, citations, coverage, policy, draft.stakes, unread=len(draft.text[draft.read :].strip())
+    )  # fmt: skip
     conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)

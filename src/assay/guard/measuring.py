@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 
 from assay.policy import Policy, claim_weight
-from assay.schema import CitationReport, ClaimReport, Metric, Stakes, Verdict
+from assay.schema import CitationReport, ClaimReport, Coverage, Metric, Stakes, Verdict
 from assay.stats import metrics as formulas
+
+OVER_CLAIMS = ("faithfulness", "weighted_faithfulness", "groundedness", "factscore", "hallucination_rate")
+"""The metrics that are a mean over claims."""
 
 
 def metrics_of(
     claims: Sequence[ClaimReport],
     citations: Sequence[CitationReport],
+    coverage: Coverage,
     policy: Policy,
     stakes: Stakes,
     *,
@@ -17,18 +21,43 @@ def metrics_of(
 ) -> dict[str, Metric]:
     """Every metric that the report can have, each with a value or with the reason why it has none.
 
-    Claims that could not be checked, and text of which no claims were extracted, leave all metrics over claims
-    undefined: a mean over the rest would look better than what is known.
+    Claims that could not be checked, and text of which no claims were extracted, leave all metrics over claims and the
+    composite undefined: a mean over the rest would look better than what is known. Entries of a reference list, on
+    which no statement rests, are no cited claims and count in no metric of attribution.
 
     Args:
         claims: every claim of the output.
         citations: every citation of the output.
+        coverage: how much of the output was looked at.
         policy: gives the threshold of groundedness and the weights.
         stakes: how much hangs on the output.
         unread: characters of the output beyond the limit.
     """
     checkable = [claim for claim in claims if claim.verdict is not Verdict.NOT_CHECKABLE]
-    checked = [claim for claim in checkable if claim.score is not None]
+    values = _over_claims([claim for claim in checkable if claim.score is not None], policy, stakes)
+    cited = [c for c in citations if c.claim is not None or c.status != "verified"]
+    values |= formulas.attribution_precision(
+        [c.exists for c in cited], [c.text_matches for c in cited], [c.entails for c in cited]
+    )
+    values["self_consistency"] = Metric(undefined="no claim was probed")
+    values["factual_accuracy_rate"] = Metric(undefined="no authoritative reference was given to compare with")
+    values["coverage_rate"] = formulas.coverage_rate(coverage.checked, coverage.unchecked)
+    values["composite_hallucination_score"] = formulas.composite_hallucination_score(
+        values, policy.metric_weights.as_mapping()
+    )
+    open_claims = sum(claim.score is None for claim in checkable)
+    if unread or open_claims:
+        reason = (
+            f"{unread:,} characters of the output lie beyond the limit and were not read"
+            if unread
+            else f"{open_claims} of {len(checkable)} claims could not be checked"
+        )
+        values |= {name: Metric(undefined=reason) for name in (*OVER_CLAIMS, "composite_hallucination_score")}
+    return values
+
+
+def _over_claims(checked: Sequence[ClaimReport], policy: Policy, stakes: Stakes) -> dict[str, Metric]:
+    """The metrics named in `OVER_CLAIMS`, over the claims that have a score."""
     scores = [claim.score for claim in checked if claim.score is not None]
     weights = [
         claim_weight(
@@ -42,26 +71,11 @@ def metrics_of(
         for c in checked
     ]
     supported = [claim.verdict is Verdict.SUPPORTED for claim in checked]
-    values = {
-        "faithfulness": formulas.faithfulness(scores),
-        "weighted_faithfulness": formulas.weighted_faithfulness(scores, weights),
-        "groundedness": formulas.groundedness(scores, policy.support_threshold),
-        "factscore": formulas.factscore(supported),
-        "hallucination_rate": formulas.hallucination_rate([not flag for flag in supported]),
-    }
-    open_claims = len(checkable) - len(checked)
-    if unread:
-        reason = f"{unread:,} characters of the output lie beyond the limit and were not read"
-        values = {name: Metric(undefined=reason) for name in values}
-    elif open_claims:
-        reason = f"{open_claims} of {len(checkable)} claims could not be checked"
-        values = {name: Metric(undefined=reason) for name in values}
-    values |= formulas.attribution_precision(
-        [c.exists for c in citations], [c.text_matches for c in citations], [c.entails for c in citations]
+    values = (
+        formulas.faithfulness(scores),
+        formulas.weighted_faithfulness(scores, weights),
+        formulas.groundedness(scores, policy.support_threshold),
+        formulas.factscore(supported),
+        formulas.hallucination_rate([not flag for flag in supported]),
     )
-    values["self_consistency"] = Metric(undefined="no claim was probed")
-    values["factual_accuracy_rate"] = Metric(undefined="no authoritative reference was given to compare with")
-    values["composite_hallucination_score"] = formulas.composite_hallucination_score(
-        values, policy.metric_weights.as_mapping()
-    )
-    return values
+    return dict(zip(OVER_CLAIMS, values, strict=True))
