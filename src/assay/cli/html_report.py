@@ -88,9 +88,7 @@ def _decision(report: HallucinationReport) -> Markup:
     return tag(
         "section",
         tag("h1", tag("span", _ACTION_WORDS[report.action], class_=_ACTION_TONE[report.action])),
-        None
-        if report.question is None
-        else tag("p", tag("span", "Question ", class_="soft"), foreign(report.question)),
+        _question(report.question),
         tag("dl", (tag("div", tag("dt", word), tag("dd", value)) for word, value in facts), class_="facts"),
         tag("ul", reasons) if reasons else None,
         tag("p", coverage_words(report), class_="small " + ("soft" if cover.complete else "bad")),
