@@ -164,9 +164,18 @@ def stem(folded: str) -> str:
 _LIGHT_STEMS = frozenset(stem(word) for word in LIGHT_WORDS)
 
 
-@lru_cache(maxsize=1 << 16)
 def lexeme(form: str) -> Lexeme:
     """The lexeme of a word form as written."""
+    return _remembered(form) if len(form) <= _MAX_STEMMED else _lexeme(form)
+
+
+@lru_cache(maxsize=1 << 16)
+def _remembered(form: str) -> Lexeme:
+    """Forms of a bounded length only: a hostile text must not fill the memory with endless words."""
+    return _lexeme(form)
+
+
+def _lexeme(form: str) -> Lexeme:
     folded = fold(form)
     folded = folded.removesuffix("'s")
     if not folded or folded in STOP_WORDS:

@@ -1,0 +1,39 @@
+"""Sentences without their markup, and where each character stood."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.text.cleaning import clean
+
+SIGNS = st.text(alphabet=" \t\n\u2028ab9.,;:!?*_`~[]()<>#>-¹【】é\u0301漢", max_size=60)
+
+
+@given(raw=st.one_of(SIGNS, st.text(max_size=60)))
+def test_every_character_knows_where_it_stood(raw: str) -> None:
+    cleaned = clean(raw)
+    assert len(cleaned.text) == len(cleaned.offsets)
+    assert all(a < b for a, b in pairwise(cleaned.offsets))
+    for char, at in zip(cleaned.text, cleaned.offsets, strict=True):
+        assert raw[at] == char or (char == " " and raw[at].isspace())
+    assert "  " not in cleaned.text
+    assert cleaned.text == cleaned.text.strip(" ")
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("Plain words stay.", "Plain words stay."),
+        ("  Two  blanks\nand a break .", "Two blanks and a break."),
+        ("- **Leave** is [paid](https://example.org) [hr-2].", "Leave is paid."),
+        ("> Said so¹.", "Said so."),
+        ("A snake_case name", "A snake_case name"),
+        ("It has 5 m² of space.", "It has 5 m² of space."),
+        ("", ""),
+        (" ", ""),
+    ],
+)
+def test_markup_and_markers_go_and_words_stay(raw: str, text: str) -> None:
+    assert clean(raw).text == text
