@@ -120,6 +120,41 @@ def test_a_citation_of_the_wrong_article_is_misattributed() -> None:
     assert report.action is not Action.EMIT
 
 
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ("Access keys must be rotated every 30 days, per ISO 27001:2022 Section 8.4.3.", "misattributed"),
+        ("Access keys must be rotated every 30 days, per ISO 9001:2015 Section 8.4.3.", "fabricated"),
+        ("Risk assessments are performed at planned intervals, per ISO 27001:2022 Section 8.4.3.", "misattributed"),
+    ],
+)
+def test_a_section_that_no_document_has_withholds(answer: str, status: str) -> None:
+    standard = assay.Evidence(
+        id="iso-27001",
+        title="ISO 27001:2022",
+        text="8.2 Risk assessment. The organization performs risk assessments at planned intervals. "
+        "8.3 Risk treatment. The organization implements the risk treatment plan.",
+    )
+    report = assay.check(answer, evidence=[standard], policy="rag")
+    assert [citation.status for citation in report.citations] == [status]
+    assert report.action is Action.BLOCK
+    assert report.decision.route == "withhold_citation"
+
+
+def test_an_elaboration_by_the_way_is_told_from_the_rule_that_is_quoted_rightly() -> None:
+    report = assay.check(
+        "A request for erasure may be refused where the data are needed for a legal claim. "
+        "By the way, regulators have fined nobody under this rule since 2018.",
+        evidence=["A request for erasure may be refused where the data are needed for a legal claim."],
+        policy="rag",
+    )
+    rule, aside = report.claims
+    assert rule.verdict is Verdict.SUPPORTED
+    assert aside.verdict is not Verdict.SUPPORTED
+    assert aside.category is Category.CONFABULATORY
+    assert report.action is not Action.EMIT
+
+
 AEGIS_1 = "AegisRAG uses Qdrant for vector storage, Neo4j for graph reasoning, and Redis for memory caching."
 AEGIS_1_CONTEXTS = [
     "Vector storage is handled by Qdrant in AegisRAG.",
