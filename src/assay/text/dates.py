@@ -50,6 +50,9 @@ _ERA_AFTER = re.compile(r"\s?(?:AD|CE|A\.D\.|C\.E\.)(?!\w)")
 _CLOCK = re.compile(
     r"(\d{1,2})(?::([0-5]\d)(?::[0-5]\d)?)?\s?([AaPp])(?:[Mm]\b|\.\s?[Mm]\b\.?)|([01]?\d|2[0-4]):([0-5]\d)(?::[0-5]\d)?(?![:\d])"
 )
+_SPAN_REST = re.compile(r"[-–/](?:\d\d)?(\d\d)(?![\d-])")
+"""The rest of a span of two years: "2018–19", "2018-2019"."""
+
 _YEAR_QUARTER = re.compile(r"\s?[-]?Q([1-4])\b")
 _BEFORE_WORDS: dict[str, Bound] = {
     "before": "before", "after": "after", "since": "since", "until": "until", "till": "until", "by": "until",
@@ -60,6 +63,7 @@ _YEAR_CONTEXT = word_set(
     """in since by until of from to and before after during around about circa year fiscal late early mid through
     between spring summer autumn fall winter c ca season on for the or till than born died established founded"""
 )
+_YEAR_MARKS = frozenset({"(", "-", "–", "—", ",", "[", ":", "/", "(-", "),", ")", "|", ";"})
 _NOT_A_YEAR = frozenset({"$", "€", "£", "¥", "#", "₹"})
 _EARLIEST_YEAR, _LATEST_YEAR = 1000, 2199
 
@@ -252,6 +256,9 @@ class _Reader:
             return DateMention(start, end, int(digits), bound=bound)
         if len(digits) != 4 or not _EARLIEST_YEAR <= int(digits) <= _LATEST_YEAR or not self._reads_as_year(at):
             return None
+        rest = _SPAN_REST.match(text, end)
+        if rest and int(rest.group(1)) == (int(digits) + 1) % 100:
+            return DateMention(start, rest.end(), int(digits), int(digits) + 1, bound=bound)
         quarter = _YEAR_QUARTER.match(text, end)
         if quarter:
             return _quarter(start, quarter.end(), int(quarter.group(1)), int(digits), bound)
@@ -268,6 +275,8 @@ class _Reader:
             return False
         if follower in {".", ","} and text[end + 1 : end + 2].isdigit():
             return False
+        if follower in {"-", "–", "/"} and _SPAN_REST.match(text, end):
+            return True
         if at + 1 < len(self.folds) and text[end : self.words.starts[at + 1]] in {" ", "-"}:
             following = self.words.lexemes[at + 1]
             plural = following.fold.endswith("s") and following.stem != following.fold and not following.capital
@@ -275,21 +284,7 @@ class _Reader:
                 return False
         if at == 0:
             return True
-        if text[self.words.ends[at - 1] : self.words.starts[at]].strip(" ") in {
-            "(",
-            "-",
-            "–",
-            "—",
-            ",",
-            "[",
-            ":",
-            "/",
-            "(-",
-            "),",
-            ")",
-            "|",
-            ";",
-        }:
+        if text[self.words.ends[at - 1] : self.words.starts[at]].strip(" ") in _YEAR_MARKS:
             return True
         return self.folds[at - 1] in _YEAR_CONTEXT or self.words.lexemes[at - 1].capital or self._follows_year(at)
 

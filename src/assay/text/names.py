@@ -11,7 +11,7 @@ _NOT_NAMES = word_set(
     wednesday thursday friday saturday sunday yes no however therefore thus moreover furthermore additionally
     overall finally meanwhile today yesterday tomorrow according based born died note key section article
     chapter page figure table step version level phase answer question q a source sources document documents
-    example summary usd eur gbp bc ad ce bce am pm ok q1 q2 q3 q4 fy spring
+    example summary api cpu gpu ram url pdf faq usd eur gbp bc ad ce bce am pm ok q1 q2 q3 q4 fy spring
     summer autumn winter fall"""
 )
 _LONGEST = 8

@@ -1,5 +1,6 @@
 """Negation, modality, conditions and the order of names around a verb, as far as words alone show them."""
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -21,7 +22,14 @@ _CONJUNCTIONS = word_set(
 )
 _SCOPE_WORDS = 3
 _NOT_NEGATING_AFTER_NOT = frozenset({"only", "just", "merely", "least", "more", "less", "fewer"})
-_NOT_NEGATING_AFTER_NO = frozenset({"doubt", "matter", "later", "more", "less", "fewer", "1", "2", "3", "4", "5"})
+_NOT_NEGATING_AFTER_NO = frozenset(
+    {"doubt", "matter", "later", "earlier", "sooner", "more", "less", "fewer", "but", "1", "2", "3", "4", "5"}
+)
+_FALSE_VALUES = frozenset({"false", "no", "none", "null"})
+_VALUE_GAP = re.compile(r"[\"']?\s?[:=|]\s?[\"']?")
+"""What stands between a key and its value: `overdue": false`."""
+
+_LONGEST_KEY = 4
 
 
 class Modality(IntEnum):
@@ -100,6 +108,9 @@ def find_negations(text: str, words: Words) -> tuple[Negation, ...]:
     lexemes = words.lexemes
     for at, lexeme in enumerate(lexemes):
         folded = lexeme.fold
+        if folded in _FALSE_VALUES and at and _VALUE_GAP.fullmatch(text, words.ends[at - 1], words.starts[at]):
+            found.append(Negation(at, _key_before(text, words, at)))
+            continue
         if folded not in NEGATIONS and folded not in FAILURES:
             continue
         following = lexemes[at + 1].fold if at + 1 < len(lexemes) else ""
@@ -108,6 +119,8 @@ def find_negations(text: str, words: Words) -> tuple[Negation, ...]:
         if folded == "no" and (following in _NOT_NEGATING_AFTER_NO or text[words.ends[at] : words.ends[at] + 1] == "."):
             continue
         if folded in FAILURES and following != "to":
+            continue
+        if folded == "not" and "or" in {w.fold for w in lexemes[max(0, at - 2) : at]}:
             continue
         scope: list[int] = []
         here = at + 1
@@ -119,6 +132,19 @@ def find_negations(text: str, words: Words) -> tuple[Negation, ...]:
             here += 1
         found.append(Negation(at, tuple(scope)))
     return tuple(found)
+
+
+def _key_before(text: str, words: Words, at: int) -> tuple[int, ...]:
+    """The content words of the key of which the word at `at` is the value, nearest first."""
+    scope: list[int] = []
+    here = at - 1
+    while here >= 0 and at - here <= _LONGEST_KEY:
+        if words.lexemes[here].weight:
+            scope.append(here)
+        if not here or text[words.ends[here - 1] : words.starts[here]] not in {" ", "_", "-"}:
+            break
+        here -= 1
+    return tuple(scope)
 
 
 def find_modality(words: Words) -> tuple[Modality, int | None]:
@@ -152,7 +178,7 @@ def find_conditions(text: str, words: Words) -> tuple[Condition, ...]:
     at = 0
     while at < len(folds):
         strength = _condition_at(folds, at)
-        if strength is None:
+        if strength is None or (at and folds[at - 1] in {"not", "never", "no", "as", "even"}):
             at += 1
             continue
         last = at + 1
@@ -174,5 +200,5 @@ def _condition_at(folds: list[str], at: int) -> float | None:
 
 
 _CONDITION_HEADS = frozenset(cue[0] for cue, _ in _CONDITION_CUES)
-POLARITY_CUES = NEGATIONS | FAILURES | _CONDITION_HEADS
+POLARITY_CUES = NEGATIONS | FAILURES | _CONDITION_HEADS | _FALSE_VALUES
 """A text with none of these folded words has neither a negation nor a condition."""

@@ -8,18 +8,21 @@ identifiers are left to their own modules: their spans are passed in and skipped
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 from assay.text.lexemes import Words, find_words, word_set
 from assay.text.number_words import NUMBER_WORDS, SCALES, SHORT_SCALES, find_number_words
 from assay.text.numerals import FRACTIONS, decode_number
-from assay.text.quantity_values import Bound, Quantity, Relation, relate
+from assay.text.quantity_bounds import bound_before
+from assay.text.quantity_ranges import merge_ranges
+from assay.text.quantity_values import Bound, Quantity, Relation, relate, roundness
 from assay.text.units import (
     CURRENCY_CODES,
     CURRENCY_PREFIXES,
     CURRENCY_SYMBOLS,
     CURRENCY_WORDS,
+    KEY_UNITS,
     MINOR_CURRENCY_WORDS,
     TWO_WORD_HEADS,
     UNIT_SYMBOLS,
@@ -27,7 +30,7 @@ from assay.text.units import (
     Unit,
 )
 
-__all__ = ["Bound", "Quantity", "Relation", "decode_number", "find_quantities", "relate"]
+__all__ = ["Bound", "Quantity", "Relation", "decode_number", "find_quantities", "relate", "roundness"]
 
 _FRACTION_CLASS = "".join(FRACTIONS)
 _RAW = re.compile(rf"\d+(?:[.,'’\u00a0\u202f\u2009]\d+)*|[{_FRACTION_CLASS}]")
@@ -35,38 +38,35 @@ _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)")
 _FRACTION = re.compile(r"[ -]?(\d{1,2})/(\d{1,3})(?![\d/])|/(\d{1,3})(?![\d/])")
 _ATTACHED_FRACTION = re.compile(rf" ?([{_FRACTION_CLASS}])")
 _POWER = re.compile(r"\s?[x×·*]\s?10(?:\^|\*\*)?([-−]?\d{1,2})(?!\d)|[eE]([-+]?\d{1,2})(?![\d\w])")
-_NEXT_WORD = re.compile(r"[\s\u00a0\u202f-]?(?:([^\W\d_]+[²³]?|%|％|٪|‰|°\s?[CF]\b|°|℃|℉)|([$€£¥₹₩₽₺]))")
+_NEXT_WORD = re.compile(
+    r"[\s\u00a0\u202f-]?(?:((?:km|cm|mm|m|ft)[23]\b|[^\W\d_]+[²³]?|%|％|٪|‰|°\s?[CF]\b|°|℃|℉)|([$€£¥₹₩₽₺]))"
+)
 _PER = re.compile(r"\s?(?:/|\bper\s|\ban?\s|\bevery\s|\beach\s)\s?([^\W\d_]+)")
 _ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th)\b")
 _PLUS = re.compile(
-    r"\s?\+(?!\w)|,?\s(?:or|and)\s(more|above|over|older|greater|longer|less|fewer|below|under|younger)\b"
+    r"\s?\+(?!\w)|,?\s(?:or|and)\s"
+    r"(more|above|over|older|greater|longer|higher|later|newer|up|less|fewer|below|under|younger|lower|earlier)\b"
 )
 _LEFT_CURRENCY = re.compile(
     r"(?:\b([A-Z]{3})[\s\u00a0]?|(?:\b(US|AU?|CA?|HK|NZ|S|R|MX))?([$€£¥₹₩₽₿₺₴₪฿₫₦])\s?)([-−–])?$"
 )
 _SIGN = re.compile(r"(?:^|[\s(\[=:])([-−])$")
-_RANGE_GAP = re.compile(r"\s?[-–—]\s?|\s(?:to|through|until|or)\s(?:[$€£])?")
-_AND_GAP = re.compile(r"\sand\s(?:[$€£])?")
 
-_BOUND_PHRASES: tuple[tuple[Bound, str], ...] = (
-    ("at_least", r"at least|(?:no|not) (?:fewer|less) than|a?\s?minimum of|as many as|≥|>=|from at least"),
-    ("at_most", r"at most|up to|no more than|not more than|a?\s?maximum of|no later than|≤|<=|capped at|limited to"),
-    ("more", r"(?:more|greater|higher|larger|longer|older) than|over|above|(?:exceed|surpass)(?:s|es|ed|ing)?|>"),
-    ("more", r"upwards of|in excess of"),
-    ("less", r"(?:less|fewer|lower|smaller|shorter|younger) than|under|below|<"),
-    ("about", r"about|around|approximately|approx\.?|roughly|some|nearly|almost|close to|circa|ca?\.|~|≈|±|estimated"),
-    ("about", r"an estimated|just over|just under|slightly (?:more|less) than|a little (?:over|under)"),
-)  # fmt: skip
-_BOUND = re.compile(
-    "|".join(f"(?P<b{n}>{phrases})" for n, (_, phrases) in enumerate(_BOUND_PHRASES))
-)  # fmt: skip
-_LEFT_BOUND = re.compile(rf"(?:^|(?<=[^\w]))(?:{_BOUND.pattern})\s?(?:the |an? |another )?$", re.IGNORECASE)
-_BOUND_LAST_WORDS = word_set(
-    """least than of as to over above exceed exceeds exceeded exceeding surpass surpasses surpassed surpassing
-    under below about around approximately approx approx. roughly some nearly almost circa ca. c. estimated at
-    the a an another ca"""
+_UNIT_ADJECTIVES = word_set(
+    """business working calendar unused full whole additional extra consecutive further more paid unpaid straight
+    school trading banking nautical"""
 )
-_BOUND_SIGNS = "~≈±<>≤≥="
+"""What may stand between a number and a unit of time: "5 business days"."""
+
+_AT_MOST_AFTER = re.compile(r"\s(?:at (?:the )?(?:most|latest)|max(?:imum)?\b|or sooner|or earlier)", re.IGNORECASE)
+_AT_LEAST_AFTER = re.compile(r"\s(?:at (?:the )?least|minimum\b|or later)", re.IGNORECASE)
+_KEY = re.compile(r"([A-Za-z%]+)\)?[\"']?\s?[:=]\s?[\"']?$")
+"""The last word of what a number is the value of, as in `eta_days": 3`."""
+
+_DAY_NUMBER = re.compile(r"\b(day|week|month|year|hour|minute)\s$", re.IGNORECASE)
+_TOKENIZED = re.compile(r"\d{1,3}(?: , \d{3})+(?![\d,])")
+"""A grouped number in text cut into tokens: "23 , 000"."""
+
 _LEFT_WINDOW = 40
 
 _NOUN_BREAK = word_set(
@@ -95,6 +95,11 @@ class _Draft:
 
 
 _COUNT = Unit("count", Decimal(1), "")
+_SPANS = frozenset({"decade", "century", "fortnight"})
+"""Units that stand for a number of their own after an article."""
+
+_SPELLED_HEADS = NUMBER_WORDS | _SPANS
+_PLUS_DOWN = frozenset({"less", "fewer", "below", "under", "younger", "lower", "earlier"})
 
 
 class _Reader:
@@ -119,7 +124,7 @@ class _Reader:
             if kept and draft.start < kept[-1].end:
                 continue
             kept.append(draft)
-        return list(_merge_ranges(self.text, [self._finish(draft) for draft in kept]))
+        return list(merge_ranges(self.text, [self._finish(draft) for draft in kept]))
 
     def _digits(self) -> Iterator[_Draft]:
         text = self.text
@@ -131,6 +136,8 @@ class _Reader:
             if self.skip and self.skipped(start, end):
                 continue
             raw = match.group()
+            if text[end : end + 3] == " , " and (tokenized := _TOKENIZED.match(text, start)):
+                raw, end = tokenized.group().replace(" , ", ","), tokenized.end()
             spaced = _SPACED.match(text, start)
             if spaced and spaced.end() > end and (self.spaced or raw.count(" ") or spaced.group().count(" ") > 1):
                 raw, end = spaced.group().replace(" ", ""), spaced.end()
@@ -162,6 +169,8 @@ class _Reader:
         self._read_left(draft)
         if not draft.ordinal and not self._read_right(draft):
             return None
+        if draft.unit is _COUNT and not draft.ordinal:
+            self._read_key(draft)
         self._read_bound(draft)
         return draft
 
@@ -243,6 +252,23 @@ class _Reader:
             break
         return True
 
+    def _read_key(self, draft: _Draft) -> None:
+        """Takes the unit from what stands before the number: `"eta_days": 3`, "Duration (weeks): 16", "day 30"."""
+        before = self.text[max(0, draft.start - 24) : draft.start]
+        if before[-1:] in {":", "=", " ", '"', "'"} and (":" in before or "=" in before):
+            key = _KEY.search(before)
+            word = key.group(1) if key else ""
+            unit = UNIT_WORDS.get(word.lower()) or (UNIT_SYMBOLS.get(word) if len(word) > 1 or word == "%" else None)
+            unit = unit or KEY_UNITS.get(word.lower())
+            if unit is None and word in {"c", "f"} and "temp" in before:
+                unit = UNIT_SYMBOLS[f"°{word.upper()}"]
+            if unit is not None:
+                draft.unit = unit
+            elif word.upper() in CURRENCY_CODES and len(word) == 3:
+                draft.unit = Unit(f"money:{word.upper()}", Decimal(1), word.upper())
+        elif before[-1:] == " " and (counted := _DAY_NUMBER.search(before)) and not self._nouns(draft.end):
+            draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
+
     def _read_scale(self, draft: _Draft, word: str, end: int, glued: bool) -> bool:
         scale = SCALES.get(word.lower()) if len(word) > 1 else None
         if scale is None and (glued or draft.unit.dimension.startswith("money")):
@@ -268,6 +294,11 @@ class _Reader:
                     unit = Unit(f"money:{CURRENCY_WORDS[pair]}", Decimal(1), CURRENCY_WORDS[pair])
                 if unit is not None:
                     end = second.end()
+        if lowered in _UNIT_ADJECTIVES:
+            second = _NEXT_WORD.match(text, end)
+            timed = UNIT_WORDS.get(second.group(1).lower()) if second and second.group(1) else None
+            if second and timed is not None and timed.dimension == "time":
+                unit, end = timed, second.end()
         if unit is None:
             unit = UNIT_SYMBOLS.get(word.replace(" ", "")) or UNIT_WORDS.get(lowered)
             if (
@@ -315,29 +346,33 @@ class _Reader:
         plus = _PLUS.match(self.text, draft.end)
         if plus:
             word = plus.group(1)
-            draft.bound = "at_most" if word in {"less", "fewer", "below", "under", "younger"} else "at_least"
+            draft.bound = "at_most" if word in _PLUS_DOWN else "at_least"
             draft.end = plus.end()
             return
+        if self.text[draft.end : draft.end + 1] == " ":
+            if _AT_MOST_AFTER.match(self.text, draft.end):
+                draft.bound = "at_most"
+            elif _AT_LEAST_AFTER.match(self.text, draft.end):
+                draft.bound = "at_least"
         before = self.text[max(0, draft.start - _LEFT_WINDOW) : draft.start]
-        tail = before.rstrip()
-        if not tail:
-            return
-        if tail[-1] not in _BOUND_SIGNS and tail.rsplit(None, 1)[-1].lstrip("(").lower() not in _BOUND_LAST_WORDS:
-            return
-        match = _LEFT_BOUND.search(before)
-        if match and match.lastgroup:
-            draft.bound = _BOUND_PHRASES[int(match.lastgroup[1:])][0]
-            draft.start -= len(before) - match.start(match.lastgroup)
+        found = bound_before(before, self.text, draft.end)
+        if found is not None:
+            draft.bound = found[0]
+            draft.start -= len(before) - found[1]
 
     def _spelled(self) -> Iterator[_Draft]:
         words = self.words
         folds = [w.fold for w in words.lexemes]
         done = 0
-        for at in [i for i, f in enumerate(folds) if f in NUMBER_WORDS]:
+        for at in [i for i, f in enumerate(folds) if f in _SPELLED_HEADS]:
             if at < done:
                 continue
             low = max(0, at - 1)
             if folds[at] in SCALES and low < at and folds[low][0].isdigit():
+                continue
+            if folds[at] in _SPANS:
+                if folds[low] in {"a", "an"} and low < at:
+                    yield self._span_of_years(low, at)
                 continue
             found = find_number_words(folds[low : at + 13], at - low)
             if found is None:
@@ -355,10 +390,20 @@ class _Reader:
             draft.weak = found.sort == "ordinal" or (found.sort == "cardinal" and found.value <= 1)
             if found.sort == "cardinal":
                 self._read_right(draft)
+                draft.weak = draft.weak and draft.unit is _COUNT
             self._read_bound(draft)
-            if found.approximate and draft.bound == "exact":
+            endless = found.sort == "share" and found.value * 100 != (found.value * 100).to_integral_value()
+            if (found.approximate or endless) and draft.bound == "exact":
                 draft.bound = "about"
             yield draft
+
+    def _span_of_years(self, first: int, last: int) -> _Draft:
+        """ "a decade"."""
+        start, end = self.words.starts[first], self.words.ends[last]
+        unit = UNIT_WORDS[self.words.lexemes[last].fold]
+        draft = _Draft(start, end, start, end, Decimal(1), 0, Decimal(1), unit)
+        self._read_bound(draft)
+        return draft
 
     def _gaps(self, first: int, last: int) -> str:
         words = self.words
@@ -403,65 +448,6 @@ def _stands_alone(text: str, end: int) -> bool:
     """Whether no letter word follows a one-letter unit, so that "5 m wide" is read and "5 A players" is not."""
     following = text[end : end + 2].strip()
     return not following or not following[0].isupper()
-
-
-def _merge_ranges(text: str, found: Sequence[Quantity]) -> Iterator[Quantity]:
-    pending: Quantity | None = None
-    for quantity in found:
-        if pending is None:
-            pending = quantity
-            continue
-        merged = _as_range(text, pending, quantity)
-        if merged is not None:
-            pending = merged
-            continue
-        yield pending
-        pending = quantity
-    if pending is not None:
-        yield pending
-
-
-def _as_range(text: str, first: Quantity, second: Quantity) -> Quantity | None:
-    """Both as one range, where the words between them and before them say so."""
-    gap = text[first.end : second.start]
-    if len(gap) > 12 or first.bound == "range" or not second.exact:
-        return None
-    before = text[max(0, first.start - 10) : first.start].lower().rstrip()
-    connected = bool(_RANGE_GAP.fullmatch(gap)) and not before.endswith("from")
-    if gap.strip() == "or" and not before.endswith("either") and second.value != first.value + 1:
-        connected = False
-    if not connected and not (before.endswith("between") and _AND_GAP.fullmatch(gap)):
-        return None
-    factor = Decimal(1)
-    if first.dimension == "count" and not first.nouns and first.dimension != second.dimension:
-        unit = UNIT_SYMBOLS.get(second.unit) or UNIT_WORDS.get(second.unit)
-        factor = unit.size if unit is not None else Decimal(1)
-        if unit is not None and unit.offset:
-            return None
-    elif second.dimension == "count" and first.dimension.startswith("money"):
-        second = replace(second, dimension=first.dimension, unit=first.unit)
-    elif first.dimension != second.dimension:
-        return None
-    low = first.low if first.low is not None else first.high
-    if low is None or second.high is None:
-        return None
-    low *= factor
-    written = text[second.number_start : second.number_end]
-    if second.rounded and first.value < second.value and not first.rounded and written[-1:].isalpha():
-        scale = _trailing_scale(written)
-        low *= scale
-    if not low < second.high:
-        return None
-    return replace(
-        second, start=first.start, number_start=first.number_start, value=first.value, low=low, bound="range"
-    )
-
-
-def _trailing_scale(written: str) -> Decimal:
-    match = re.search(r"([^\W\d_]+)$", written)
-    if match is None:
-        return Decimal(1)
-    return SCALES.get(match.group(1).lower()) or SHORT_SCALES.get(match.group(1)) or Decimal(1)
 
 
 def find_quantities(

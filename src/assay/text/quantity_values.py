@@ -57,8 +57,15 @@ class Relation(Enum):
 
 
 _TOLERANCES = {"time": Decimal("0.012"), "data": Decimal("0.08"), "temperature": Decimal("0.002")}
+_LOWEST, _HIGHEST = Decimal("-Infinity"), Decimal("Infinity")
 _UNIT_TOLERANCE = Decimal("0.005")
+_MOST_ROUNDED = Decimal("0.2")
+"""The share by which rounding to one digit may miss a value that is said to be about it."""
+
 _ABOUT_TOLERANCE = Decimal("0.05")
+_LIMITS = frozenset({"at_least", "at_most"})
+"""Bounds that state a rule rather than an estimate: two rules with different limits are different rules."""
+
 _MONTH_UNITS = frozenset({"mo", "yr", "quarter", "decade", "century"})
 
 
@@ -73,10 +80,29 @@ def relate(claim: Quantity, evidence: Quantity) -> Relation:
     <Relation.DIFFERENT: 'different'>
     """
     if claim.dimension != evidence.dimension:
-        return Relation.INCOMPARABLE
+        return _relate_dimensions(claim, evidence)
     if claim.exact and evidence.exact:
         return _relate_values(claim, evidence)
     return _relate_intervals(claim, evidence)
+
+
+def _relate_dimensions(claim: Quantity, evidence: Quantity) -> Relation:
+    """A sum of money beside a bare number of a size that sums have, and an amount beside the same amount per time."""
+    for one, other in ((claim, evidence), (evidence, claim)):
+        if one.dimension == "count" and other.dimension.startswith("money:") and "/" not in other.dimension:
+            if one.nouns or one.weak or not (_scaled(one) or one.value != one.value.to_integral_value()):
+                return Relation.INCOMPARABLE
+            plain = _relate_values(claim, evidence) if claim.exact and evidence.exact else Relation.COMPATIBLE
+            return Relation.COMPATIBLE if plain is Relation.SAME else plain
+        if other.dimension.startswith(one.dimension + "/") and one.value == other.value:
+            same_unit = other.unit.split("/")[0] == one.unit
+            return Relation.COMPATIBLE if same_unit else Relation.INCOMPARABLE
+    return Relation.INCOMPARABLE
+
+
+def _scaled(quantity: Quantity) -> bool:
+    """Whether a number is of a size at which a sum of money is likely to be meant."""
+    return abs(quantity.value) >= 1000
 
 
 def _relate_values(claim: Quantity, evidence: Quantity) -> Relation:
@@ -94,8 +120,9 @@ def _relate_values(claim: Quantity, evidence: Quantity) -> Relation:
     if (evidence.rounded or claim.unit != evidence.unit) and evidence.step > claim.step and apart <= evidence.step:
         return Relation.COMPATIBLE
     if "about" in {claim.bound, evidence.bound}:
-        rounding = max(q.step * _roundness(q.value) for q in (claim, evidence) if q.bound == "about")
-        if apart <= rounding or (apart <= size * _ABOUT_TOLERANCE and apart <= rounding * 10):
+        rounding = max(q.step * roundness(_places(q)) for q in (claim, evidence) if q.bound == "about")
+        rounded = apart <= rounding and apart <= size * _MOST_ROUNDED
+        if rounded or (apart <= size * _ABOUT_TOLERANCE and apart <= rounding * 10):
             return Relation.SAME if claim.bound == "about" else Relation.COMPATIBLE
     mixed = (claim.unit in _MONTH_UNITS) != (evidence.unit in _MONTH_UNITS)
     if claim.dimension == "time" and mixed and apart <= size * Decimal("0.1"):
@@ -111,7 +138,14 @@ def _conversion_tolerance(claim: Quantity, evidence: Quantity) -> Decimal:
     return _TOLERANCES.get(claim.dimension, _UNIT_TOLERANCE)
 
 
-def _roundness(value: Decimal) -> int:
+def _places(quantity: Quantity) -> Decimal:
+    """The value in units of its last written place: 21 for 2.1 million."""
+    if quantity.low is None or not quantity.step:
+        return quantity.value
+    return quantity.low / (2 * quantity.step)
+
+
+def roundness(value: Decimal) -> int:
     """Ten to the number of trailing zeros of a whole number, at most a million: how round it is."""
     if value == 0 or value != value.to_integral_value():
         return 1
@@ -124,14 +158,17 @@ def _roundness(value: Decimal) -> int:
 
 
 def _relate_intervals(claim: Quantity, evidence: Quantity) -> Relation:
-    c_low = claim.low if claim.low is not None else Decimal("-Infinity")
-    c_high = claim.high if claim.high is not None else Decimal("Infinity")
-    e_low = evidence.low if evidence.low is not None else Decimal("-Infinity")
-    e_high = evidence.high if evidence.high is not None else Decimal("Infinity")
+    c_low = claim.low if claim.low is not None else _LOWEST
+    c_high = claim.high if claim.high is not None else _HIGHEST
+    e_low = evidence.low if evidence.low is not None else _LOWEST
+    e_high = evidence.high if evidence.high is not None else _HIGHEST
     slack = Decimal(0)
     if claim.unit != evidence.unit:
         finite = [abs(v) for v in (c_low, c_high, e_low, e_high) if v.is_finite()]
         slack = max(finite) * _conversion_tolerance(claim, evidence)
+    if claim.bound == evidence.bound and claim.bound in _LIMITS:
+        ours, theirs = (c_high, e_high) if claim.bound == "at_most" else (c_low, e_low)
+        return Relation.SAME if abs(ours - theirs) <= slack + claim.step * claim.rounded else Relation.DIFFERENT
     if c_low - slack <= e_low and e_high <= c_high + slack:
         strict = (claim.bound == "more" and evidence.exact and e_low == c_low) or (
             claim.bound == "less" and evidence.exact and e_high == c_high

@@ -69,8 +69,8 @@ time fortnight 1209600: fortnight fortnights
 time mo 2629746: month months mos
 time quarter 7889238: quarters
 time yr 31556952: year years yrs
-time decade 315569520: decades
-time century 3155695200: centuries
+time decade 315569520: decade decades
+time century 3155695200: century centuries
 data B 1: byte bytes
 data bit 0.125: bit bits
 data kB 1000: kilobyte kilobytes
@@ -218,6 +218,15 @@ UNIT_SYMBOLS: dict[str, Unit] = _read(_SYMBOLS) | {
     "°C": _CELSIUS, "℃": _CELSIUS, "°F": _FAHRENHEIT, "℉": _FAHRENHEIT, "K": _KELVIN,
 }  # fmt: skip
 """Units by symbol; case matters."""
+
+KEY_UNITS: dict[str, Unit] = {
+    spelling: UNIT_SYMBOLS[symbol]
+    for spelling, symbol in {
+        "mb": "MB", "gb": "GB", "kb": "kB", "tb": "TB", "pct": "%", "percent": "%", "percentage": "%", "sec": "s",
+        "secs": "s", "min": "min", "mins": "min", "hr": "h", "hrs": "h", "ml": "ml", "kwh": "kWh", "mbps": "Mbps",
+    }.items()
+}  # fmt: skip
+"""Units as the names of fields end in them, in lower case: `memory_mb`."""
 
 TWO_WORD_HEADS = frozenset(spelling.split()[0] for spelling in UNIT_WORDS if " " in spelling)
 """The words that may begin a unit of two words."""

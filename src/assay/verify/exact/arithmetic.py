@@ -58,6 +58,8 @@ def derive(stated: Quantity, operands: Sequence[Quantity], cues: set[str]) -> st
 
     Sums of two to six neighbours and of all pairs, differences, products, ratios, percent changes and means.
     """
+    if stated.bound in {"at_least", "at_most"}:
+        return None
     usable = [q for q in operands if q.low is not None and _additive(q)]
     same = [q for q in usable if q.dimension == stated.dimension]
     values = [q.low for q in same if q.low is not None]

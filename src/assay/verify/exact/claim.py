@@ -9,7 +9,8 @@ from assay.text.identifiers import Identifier, find_identifiers
 from assay.text.lexemes import Words, find_words, word_set
 from assay.text.names import Name, find_names
 from assay.text.quantities import Quantity, find_quantities
-from assay.verify.exact.index import Candidate, ExactIndex, reads_day_first
+from assay.text.synonyms import GENERIC_NOUNS, LIGHT_VERBS, PRONOUNS, SYNONYMS
+from assay.verify.exact.index import Candidate, ExactIndex, Passage, Sentence, reads_day_first
 
 _CLAUSE_MARKS = ",;:()\n—–"
 _CLAUSE_WORDS = word_set("and but while whereas although though or")
@@ -21,6 +22,23 @@ _FEW_WORDS = 4
 _IN_SENTENCE, _IN_HEADING, _AROUND = 0.9, 0.85, 0.45
 _OTHER_CLAUSE = 0.3
 """Weight, in a mention's context, of the claim's words outside of the mention's own clause."""
+
+_BY_SYNONYM = 0.85
+_BY_PRONOUN = 0.8
+"""What a name of the claim counts where the evidence's subject is "it" or "the model"."""
+
+_COMPLEMENT = 0.2
+"""What is left of the weight of "of leave" in "2 weeks of leave" where the evidence says merely "2 weeks"."""
+
+LONG_SENTENCE, LONG_SENTENCE_FACTOR = 80, 0.8
+"""From this many words on a sentence is likely a list or a page's debris, and what its numbers are about less clear."""
+
+_SUBJECT_ENDS = word_set(
+    """is are was were be been am has have had will would can could may might must shall should do does did get gets
+    got receive receives received give given take takes need needs cannot for with from at by to in"""
+)
+_LONGEST_SUBJECT = 4
+_SHORTEST_SUBJECT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +82,16 @@ def parse_claim(text: str, index: ExactIndex, question: str | None = None) -> Cl
             if lexeme.weight and lexeme.stem not in weights:
                 weights[lexeme.stem] = _QUESTION_WEIGHT * lexeme.weight * index.weight(lexeme.stem)
     candidates = tuple(index.candidates(weights))
-    return Claim(text, words, weights, quantities, dates, identifiers, find_names(text, words), candidates)
+    names = [n for n in find_names(text, words) if not any(q.start <= n.start and n.end <= q.end for q in quantities)]
+    return Claim(text, words, weights, quantities, dates, identifiers, tuple(names), candidates)
 
 
 def clause(text: str, words: Words, start: int, end: int, first: int, last: int) -> tuple[int, int]:
     """The words of the clause around the characters from start to end, within the words from first to last."""
     low = bisect_left(words.starts, start)
     high = max(bisect_left(words.starts, end), low)
+    if first < low < len(words) and ":" in text[words.ends[low - 1] : words.starts[low]]:
+        low -= 1
     first, last = max(first, low - _LONGEST_CLAUSE), min(last, high + _LONGEST_CLAUSE)
     while low > first:
         gap = text[words.ends[low - 1] : words.starts[low]] if low < len(words) else " "
@@ -102,8 +123,13 @@ class Context:
             for stem, weight in claim.weights.items()
             if stem not in inside
         }
+        if any(stem not in LIGHT_VERBS for stem in self.weights):
+            self.weights = {stem: weight for stem, weight in self.weights.items() if stem not in LIGHT_VERBS}
         self.total = sum(self.weights.values())
         self.near = _window(words, start, end)
+        self.complement = _complement(words, end)
+        self.named = {w.stem for n in claim.names if n.sure for w in words.lexemes[n.first : n.last] if w.weight}
+        self.subject = _subject(claim, self.weights)
 
     def agreement(self, candidate: Candidate, start: int, end: int) -> float:
         """How much of the context's weight stands around a mention of the evidence, 0 to 1.
@@ -116,7 +142,7 @@ class Context:
         passage = self.index.passages[here.passage]
         low, high = clause(passage.text, passage.words, start, end, here.first, here.last)
         near = {w.stem for w in passage.words.lexemes[low:high]}
-        found = 0.0
+        found, total = 0.0, self.total
         for stem, weight in self.weights.items():
             if stem in near:
                 found += weight
@@ -124,9 +150,31 @@ class Context:
                 found += weight * _IN_SENTENCE
             elif stem in candidate.heading:
                 found += weight * _IN_HEADING
+            elif not near.isdisjoint(SYNONYMS.get(stem, ())):
+                found += weight * _BY_SYNONYM
+            elif stem in self.named and is_generic(passage, here):
+                found += weight * _BY_PRONOUN
             elif stem in candidate.around:
                 found += weight * _AROUND
-        return found / self.total
+            elif stem in self.complement and not _complement(passage.words, end):
+                total -= weight * (1 - _COMPLEMENT)
+        return found / total
+
+    def covered(self, candidate: Candidate) -> float:
+        """How much of the weight of the claim's subject the evidence's sentence and its heading have, 0 to 1."""
+        total = sum(self.weights[stem] for stem in self.subject)
+        if not total:
+            return 0.0
+        here = self.index.sentences[candidate.sentence]
+        generic = bool(self.named & self.subject) and is_generic(self.index.passages[here.passage], here)
+        return (
+            sum(
+                self.weights[s]
+                for s in self.subject
+                if s in candidate.stems or s in candidate.heading or (generic and s in self.named)
+            )
+            / total
+        )
 
     def closeness(self, candidate: Candidate, start: int, end: int) -> float:
         """Share of the three words on either side that agree, function words included: tells "from" from "to"."""
@@ -135,6 +183,35 @@ class Context:
         theirs = _window(passage.words, start, end)
         same = sum(1 for mine, other in zip(self.near, theirs, strict=True) if mine and mine == other)
         return same / 6 + len(set(self.near) & set(theirs) - {""}) / 12
+
+
+def is_generic(passage: Passage, here: Sentence) -> bool:
+    """Whether the sentence's subject stands for a name given elsewhere: "it", "the model"."""
+    folds = [w.fold for w in passage.words.lexemes[here.first : min(here.first + 2, here.last)]]
+    return bool(folds) and (
+        folds[0] in PRONOUNS or (len(folds) > 1 and folds[0] == "the" and folds[1] in GENERIC_NOUNS)
+    )
+
+
+def _complement(words: Words, end: int) -> frozenset[str]:
+    """The stems of "of leave" right after a mention."""
+    at = bisect_left(words.starts, end)
+    if at >= len(words) or words.lexemes[at].fold != "of":
+        return frozenset()
+    return frozenset([w.stem for w in words.lexemes[at + 1 : at + 4] if w.weight])
+
+
+def _subject(claim: Claim, weights: Mapping[str, float]) -> frozenset[str]:
+    """The stems of the claim's leading words up to its verb, as far as function words show where that is."""
+    stems: list[str] = []
+    for at, lexeme in enumerate(claim.words.lexemes):
+        if lexeme.fold in _SUBJECT_ENDS and stems:
+            return frozenset(stems)
+        if lexeme.stem in weights and not lexeme.digit:
+            stems.append(lexeme.stem)
+        if len(stems) == _LONGEST_SUBJECT or at > 3 * _LONGEST_SUBJECT:
+            break
+    return frozenset(stems[:_SHORTEST_SUBJECT])
 
 
 def _window(words: Words, start: int, end: int) -> tuple[str, ...]:

@@ -1,11 +1,13 @@
 """Dates of a claim against the dates of the same event in the evidence."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 from assay.text.dates import DateMention, DateRelation, relate_dates
-from assay.verify.exact.claim import Claim, Context, confidence_of
+from assay.text.lexemes import Words, word_set
+from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
 
@@ -18,6 +20,9 @@ _MOST_OTHERS = 24
 _AMBIGUOUS_FACTOR = 0.75
 _OTHER_NAME_FACTOR = 0.6
 _MISSING = 0.6
+_LABEL_FACTOR, _RELATIVE_FACTOR, _FINER_FACTOR = 0.7, 0.7, 0.85
+_RELATIVE = word_set("this last next previous following coming past")
+_RELATIVE_UNITS = word_set("year month week season quarter spring summer autumn winter")
 _AGAINST = frozenset({DateRelation.DIFFERENT, DateRelation.ORDER})
 
 
@@ -82,7 +87,7 @@ def _judge(
         return None, True
     compatible = max((o for o in row if o.relation is DateRelation.COMPATIBLE), key=_rank, default=None)
     if worst is not None and (compatible is None or compatible.agreement < worst.agreement - _CLEAR_MARGIN):
-        confidence = _confidence(claim, worst, against)
+        confidence = _confidence(claim, index, mention, worst, against)
         if confidence >= _LEAST_CONFIDENCE:
             return _against(claim, index, mention, worst, confidence), same is not None
     ours = claim.text[mention.start : mention.end]
@@ -111,8 +116,45 @@ def _elsewhere(index: ExactIndex, mention: DateMention) -> bool:
     return any(relate_dates(mention, other) is DateRelation.SAME for row in rows for other in row[:_MOST_OTHERS])
 
 
-def _confidence(claim: Claim, worst: _Option, against: Sequence[_Option]) -> float:
-    confidence = confidence_of(worst.agreement)
+def _doubt(claim: Claim, index: ExactIndex, mention: DateMention, worst: _Option) -> float:
+    """What is left of the confidence where one of the dates may be of something else.
+
+    A year in a name ("the 2015 European Games") dates no event, a sentence that says "this year" has another date
+    besides, and a whole day beside a bare year is seldom its correction.
+    """
+    passage = index.passages[index.sentences[worst.candidate.sentence].passage]
+    here = index.sentences[worst.candidate.sentence]
+    left = 1.0
+    if _labels(passage.text, passage.words, worst.date) or _labels(claim.text, claim.words, mention):
+        left *= _LABEL_FACTOR
+    if worst.candidate.stems and any(
+        a.fold in _RELATIVE and b.fold in _RELATIVE_UNITS
+        for a, b in pairwise(passage.words.lexemes[here.first : here.last])
+    ):
+        left *= _RELATIVE_FACTOR
+    if here.last - here.first >= LONG_SENTENCE:
+        left *= LONG_SENTENCE_FACTOR
+    if mention.day is not None and worst.date.day is None and worst.date.month is None:
+        left *= _FINER_FACTOR
+    return left
+
+
+def _labels(text: str, words: Words, date: DateMention) -> bool:
+    """Whether a bare year is part of a name: a capitalised word right before it or after it."""
+    if date.year is None or date.month is not None or date.last_year is not None:
+        return False
+    after = bisect_left(words.starts, date.end)
+    if after < len(words) and words.lexemes[after].capital and text[date.end : words.starts[after]] == " ":
+        return True
+    at = bisect_left(words.starts, date.start) - 1
+    named = at > 0 and words.lexemes[at].capital and words.lexemes[at].weight > 0
+    return named and text[words.ends[at] : date.start] == " "
+
+
+def _confidence(
+    claim: Claim, index: ExactIndex, mention: DateMention, worst: _Option, against: Sequence[_Option]
+) -> float:
+    confidence = confidence_of(worst.agreement) * _doubt(claim, index, mention, worst)
     rivals = [o for o in against if o.agreement >= worst.agreement - _CLEAR_MARGIN and o.closeness >= worst.closeness]
     if len({(o.date.year, o.date.month, o.date.day) for o in rivals}) > 1:
         confidence *= _AMBIGUOUS_FACTOR

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations, islice
 
-from assay.text.quantities import Quantity, Relation, relate
+from assay.text.dates import DateRelation, relate_dates
+from assay.text.quantities import Quantity, Relation, relate, roundness
 from assay.verify.exact.arithmetic import derive
-from assay.verify.exact.claim import Claim, Context, confidence_of
+from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of, is_generic
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex
 
@@ -16,8 +18,22 @@ _SPECIFIC_MARGIN = 0.4
 """The same for a number of three significant digits and more, which hardly turns up twice by chance."""
 
 _SPECIFIC_DIGITS = 3
+_SAME_WORDS, _SAME_WORDS_BESIDE = 0.9, 0.5
+_COVERED = 0.8
+_SUBJECT_MARGIN = 0.5
+"""The same where the equal number's sentence has the claim's whole subject."""
+
+_SUBJECT_LEAD = 0.3
+"""From this lead in the claim's subject on, the sentence of another number is the one that the claim is about."""
+
+_OTHER_UNIT_FACTOR = 0.85
+_OTHER_YEAR_FACTOR = 0.8
+_ROUNDED_OFF_FACTOR = 0.75
+_NO_WORD_BESIDE_FACTOR = 0.85
+_PRONOUN_FACTOR, _UNKNOWN_NAME_FACTOR = 0.95, 0.7
 _ON_SUBJECT = 0.35
 _WEAK_FACTOR = 0.5
+_INCLUDED_FACTOR = 0.7
 _NO_NOUN_FACTOR = 0.75
 _AMBIGUOUS_FACTOR = 0.8
 _OTHER_NAME_FACTOR = 0.6
@@ -26,7 +42,10 @@ _MOST_COMPARED = 64
 """Numbers of one claim beyond this are only looked up by value: they count as found, never as on their subject."""
 
 _MOST_OPERANDS = 24
+_AGE_WORDS = frozenset({"age", "aged", "old"})
 _MOST_ELSEWHERE = 16
+_MOST_LOOKED_THROUGH = 512
+"""Different values of the evidence that an approximate number is held against where no sentence near it has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +59,12 @@ class Option:
     closeness: float
     factor: float
     """What is left of the confidence after doubts about what the two count."""
+    context: Context
+
+    @property
+    def covered(self) -> float:
+        """How much of the claim's subject stands in the sentence or its heading."""
+        return self.context.covered(self.candidate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +108,41 @@ def _options(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Op
             if factor == 0:
                 continue
             context = context or Context(claim, index, quantity.start, quantity.end)
-            yield Option(
-                other, candidate, relation, context.agreement(candidate, other.start, other.end),
-                context.closeness(candidate, other.start, other.end), factor,
-            )  # fmt: skip
+            agreement = context.agreement(candidate, other.start, other.end)
+            closeness = context.closeness(candidate, other.start, other.end)
+            if relation is Relation.COMPATIBLE and _other_limit(quantity, other, agreement, closeness):
+                relation = Relation.DIFFERENT
+            elif relation is Relation.SAME and _merely_includes(quantity, other):
+                relation, factor = Relation.COMPATIBLE, _INCLUDED_FACTOR
+            yield Option(other, candidate, relation, agreement, closeness, factor, context)
+
+
+def _other_limit(quantity: Quantity, other: Quantity, agreement: float, closeness: float) -> bool:
+    """Whether two limits of one kind stand in the same words with other values: "orders over $50 ship free"."""
+    alike = agreement >= _SAME_WORDS and closeness >= _SAME_WORDS_BESIDE
+    return alike and quantity.bound == other.bound and quantity.bound in {"more", "less"} and (
+        (quantity.low, quantity.high) != (other.low, other.high)
+    )  # fmt: skip
+
+
+def _merely_includes(quantity: Quantity, other: Quantity) -> bool:
+    """Whether a claim's limit is met by a number merely for being beyond it, which many numbers of other things are.
+
+    So "3.11 or later" by the 7 of another name, and "within 6 months" by 2 weeks.
+    """
+    if quantity.bound in {"at_least", "at_most"} and other.exact:
+        return other.low not in {quantity.low, quantity.high}
+    bare = quantity.dimension == other.dimension == "count" and not set(quantity.nouns) & set(other.nouns)
+    return bare and not quantity.exact and quantity.bound not in {other.bound, "about"}
 
 
 def _noun_factor(quantity: Quantity, other: Quantity, relation: Relation) -> float:
     """How surely two quantities of one dimension count the same sort of thing."""
     if relation is Relation.SAME:
         return 1.0
-    if quantity.dimension not in {"count", "ordinal"}:
-        return 1.0 if not (quantity.weak or other.weak) else _WEAK_FACTOR
+    if quantity.dimension not in {"count", "ordinal"} or other.dimension != quantity.dimension:
+        doubt = _OTHER_UNIT_FACTOR if quantity.unit != other.unit and quantity.dimension == "time" else 1.0
+        return doubt if not (quantity.weak or other.weak) else _WEAK_FACTOR
     weak = _WEAK_FACTOR if quantity.weak or other.weak else 1.0
     if set(quantity.nouns) & set(other.nouns):
         return weak
@@ -111,13 +159,17 @@ def _judge(
     different = [o for o in row if o.relation is Relation.DIFFERENT and _place(o) not in equal]
     worst = max(different, key=_rank, default=None)
     margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
+    if same is not None and worst is not None and worst.covered - same.covered >= _SUBJECT_LEAD:
+        margin = _CLEAR_MARGIN
     if same is not None and (worst is None or same.agreement >= worst.agreement - margin):
         return None, True, same.agreement >= _ON_SUBJECT
+    if same is not None and worst is not None and _on_same_subject(same, worst):
+        return None, True, True
     elsewhere = same is not None or bool(_elsewhere(index, quantity))
     compatible = max((o for o in row if o.relation is Relation.COMPATIBLE), key=_rank, default=None)
-    if worst is not None and (compatible is None or compatible.agreement < worst.agreement - _CLEAR_MARGIN):
-        confidence = _confidence(claim, worst, different)
-        if confidence >= _LEAST_CONFIDENCE and not _derived(claim, index, quantity):
+    if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
+        confidence = _confidence(claim, index, quantity, worst, different)
+        if confidence >= _LEAST_CONFIDENCE and not _derived(claim, index, quantity, worst):
             return _mismatch(claim, index, quantity, worst, confidence, elsewhere), elsewhere, False
     if compatible is not None:
         note = _finding(claim, index, quantity, compatible, "number.imprecise", "note", 0.5 * compatible.agreement,
@@ -126,6 +178,15 @@ def _judge(
     if elsewhere:
         return None, True, False
     return _missing(claim, index, quantity), False, False
+
+
+def _on_same_subject(same: Option, worst: Option) -> bool:
+    """Whether an equal number stands on the claim's subject, though a different one has more of the other words."""
+    return (
+        same.candidate.sentence != worst.candidate.sentence
+        and same.covered >= max(_COVERED, worst.covered)
+        and same.agreement >= worst.agreement - _SUBJECT_MARGIN
+    )
 
 
 def _significant(quantity: Quantity) -> int:
@@ -140,7 +201,17 @@ def _rank(option: Option) -> tuple[float, float, int, int]:
     )  # fmt: skip
 
 
-def _confidence(claim: Claim, worst: Option, different: Sequence[Option]) -> float:
+def _rounded_off(quantity: Quantity, other: Quantity) -> bool:
+    """Whether a claim's number looks like a careless rounding of the other: 23,000 of 23,768."""
+    if quantity.low is None or other.low is None or not other.exact:
+        return False
+    coarse, fine = roundness(quantity.low), roundness(other.low)
+    return coarse >= 100 * fine and abs(quantity.low - other.low) * 20 <= abs(other.low)
+
+
+def _confidence(
+    claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option, different: Sequence[Option]
+) -> float:
     confidence = confidence_of(worst.agreement) * worst.factor
     rivals = {
         o.quantity.low
@@ -149,21 +220,54 @@ def _confidence(claim: Claim, worst: Option, different: Sequence[Option]) -> flo
     }
     if len(rivals) > 1:
         confidence *= _AMBIGUOUS_FACTOR
-    named = [n for n in claim.names if n.sure]
+    if worst.quantity.dimension == "count" and worst.closeness == 0:
+        confidence *= _NO_WORD_BESIDE_FACTOR
+    if _rounded_off(quantity, worst.quantity):
+        confidence *= _ROUNDED_OFF_FACTOR
+    here = index.sentences[worst.candidate.sentence]
+    if here.last - here.first >= LONG_SENTENCE:
+        confidence *= LONG_SENTENCE_FACTOR
+    if claim.dates and not _dated_alike(claim, index, worst):
+        confidence *= _OTHER_YEAR_FACTOR
+    return confidence * _name_factor(claim, index, worst)
+
+
+def _name_factor(claim: Claim, index: ExactIndex, worst: Option) -> float:
+    """Less than 1 where a name of the claim stands nowhere around the number."""
     around = worst.candidate.stems | worst.candidate.around | worst.candidate.heading
-    if any(not _named(claim, n.first, n.last, around) for n in named):
-        confidence *= _OTHER_NAME_FACTOR
-    return confidence
+    absent = [n for n in claim.names if n.sure and not _named(claim, n.first, n.last, around)]
+    if not absent:
+        return 1.0
+    here = index.sentences[worst.candidate.sentence]
+    if not is_generic(index.passages[here.passage], here):
+        return _OTHER_NAME_FACTOR
+    known = all(any(k in index.postings for k in _stems(claim, n.first, n.last)) for n in absent)
+    return _PRONOUN_FACTOR if known else _UNKNOWN_NAME_FACTOR
+
+
+def _dated_alike(claim: Claim, index: ExactIndex, worst: Option) -> bool:
+    """Whether the sentence of a number states one of the claim's dates."""
+    theirs = index.dates.get(worst.candidate.sentence, ())[:_MOST_OPERANDS]
+    fits = {DateRelation.SAME, DateRelation.COMPATIBLE}
+    return any(relate_dates(ours, other) in fits for ours in claim.dates[:_MOST_OPERANDS] for other in theirs)
+
+
+def _stems(claim: Claim, first: int, last: int) -> list[str]:
+    return [w.stem for w in claim.words.lexemes[first:last] if w.weight]
 
 
 def _named(claim: Claim, first: int, last: int, stems: frozenset[str]) -> bool:
-    own = [w.stem for w in claim.words.lexemes[first:last] if w.weight]
+    own = _stems(claim, first, last)
     return not own or any(stem in stems for stem in own)
 
 
 def _elsewhere(index: ExactIndex, quantity: Quantity) -> Sequence[tuple[int, Quantity]]:
     if quantity.low is None or not quantity.exact:
         return ()
+    if quantity.bound == "about" and (quantity.dimension, quantity.low) not in index.values:
+        values = islice(index.values.items(), _MOST_LOOKED_THROUGH)
+        near = (row for (dimension, _), row in values if dimension == quantity.dimension)
+        return next((row[:1] for row in near if relate(quantity, row[0][1]) is Relation.SAME), ())
     return index.values.get((quantity.dimension, quantity.low), ())[:_MOST_ELSEWHERE]
 
 
@@ -174,8 +278,33 @@ def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
     return operands[:_MOST_OPERANDS]
 
 
-def _derived(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
+def _derived(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+    if _sum_beside(index, quantity, worst) or _years_between(claim, index, quantity):
+        return True
     return derive(quantity, _operands(claim, index), {w.fold for w in claim.words.lexemes}) is not None
+
+
+def _sum_beside(index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+    """Whether a count is the sum of two counts of the same things in one sentence: 12 players of 8 and 4."""
+    if quantity.dimension != "count" or not quantity.exact:
+        return False
+    row = index.quantities.get(worst.candidate.sentence, ())[:_MOST_OPERANDS]
+    nouns = set(quantity.nouns)
+    parts = [q.low for q in row if q.low is not None and q.exact and q.dimension == "count" and nouns & set(q.nouns)]
+    return any(a + b == quantity.low for a, b in combinations(parts, 2))
+
+
+def _years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
+    """Whether a number of years is the distance between two years that the evidence or the claim gives."""
+    aged = quantity.dimension == "count" and any(w.fold in _AGE_WORDS for w in claim.words.lexemes)
+    if not aged and (quantity.dimension != "time" or quantity.unit not in {"yr", "decade"}):
+        return False
+    years = {d.year for d in claim.dates[:_MOST_OPERANDS] if d.year is not None}
+    for candidate in claim.candidates:
+        years |= {d.year for d in index.dates.get(candidate.sentence, ())[:_MOST_OPERANDS] if d.year is not None}
+    number = quantity.value * (10 if quantity.unit == "decade" else 1)
+    slack = 1 if aged else 2 if quantity.bound != "exact" else 0
+    return any(abs(abs(a - b) - number) <= slack for a, b in combinations(sorted(years), 2))
 
 
 def _mismatch(
@@ -217,6 +346,8 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
     ours = claim.text[quantity.start : quantity.end]
     span = (quantity.number_start, quantity.number_end)
     derivation = derive(quantity, _operands(claim, index), {w.fold for w in claim.words.lexemes})
+    if derivation is None and _years_between(claim, index, quantity):
+        derivation = "the years between two dates"
     if derivation is not None:
         return ExactFinding("number.derived", f"The claim's {ours!r} follows from the evidence: {derivation}.",
                             *span, None, "note", 0.6)  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.text.antonyms import DIRECTIONS, EXCLUSIVE, OPPOSITES, prefix_opposites
-from assay.text.lexemes import Words
+from assay.text.lexemes import Words, word_set
 from assay.text.polarity import (
     POLARITY_CUES,
     Condition,
@@ -29,6 +29,18 @@ _MODALITY_TO_FLAT = 0.55
 _MODALITY_FROM_ADVICE = 0.5
 _LEAST_CONFIDENCE = 0.2
 _MOST_CONDITION_KEPT = 0.34
+_AS_GOOD = 0.1
+"""A sentence whose recall is lower by no more than this fits the claim as well."""
+
+_PREFIXED = 0.9
+_PREFIXED_OTHER_FORM = 0.6
+_EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"})
+"""Stems of what happens at two times of one thing: "open until 9" is "closes at 9"."""
+
+_OFTEN = frozenset({"month", "week", "quarter", "year"})
+"""Stems of words of frequency that are also the units without their ending."""
+
+_BEFORE_DUTY = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,7 @@ class _Side:
     """One evidence sentence with its polarity."""
 
     candidate: Candidate
+    evidence_id: str
     words: Words
     """The sentence's words, at their places in the whole evidence text."""
     negations: tuple[Negation, ...]
@@ -50,6 +63,7 @@ def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding
     for side in sides:
         findings.extend(_negation(claim, index, negations, side))
         findings.extend(_opposites(claim, index, negations, side))
+    findings = [f for f in findings if not _agreed_elsewhere(claim, f, sides)]
     if sides:
         findings.extend(_modality(claim, index, sides[0]))
         findings.extend(_conditions(claim, index, sides[0]))
@@ -73,8 +87,10 @@ def _side(index: ExactIndex, candidate: Candidate) -> _Side:
     starts, ends = passage.words.starts[here.first : here.last], passage.words.ends[here.first : here.last]
     words = Words(starts, ends, passage.words.lexemes[here.first : here.last])
     if POLARITY_CUES.isdisjoint([w.fold for w in words.lexemes]):
-        return _Side(candidate, words, (), ())
-    return _Side(candidate, words, find_negations(passage.text, words), find_conditions(passage.text, words))
+        return _Side(candidate, passage.evidence_id, words, (), ())
+    return _Side(
+        candidate, passage.evidence_id, words, find_negations(passage.text, words), find_conditions(passage.text, words)
+    )
 
 
 def _recall_without(claim: Claim, candidate: Candidate, left_out: set[str]) -> float:
@@ -123,11 +139,22 @@ def _finding(
 def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: _Side) -> Iterator[ExactFinding]:
     ours, theirs = _heads(claim.words, negations), _heads(side.words, side.negations)
     ours_all, theirs_all = _scoped(claim.words, negations), _scoped(side.words, side.negations)
-    confidence = _strength(_recall_without(claim, side.candidate, set()), _NEGATION)
+    recall = _recall_without(claim, side.candidate, set())
+    elided = _elided(side)
+    confidence = _strength(recall, min(_NEGATION, _most_sure(claim, side, negations)))
     if confidence < _LEAST_CONFIDENCE:
         return
+    if elided is not None and elided.subject & set(claim.weights):
+        if not negations and elided.predicate & set(claim.weights):
+            place = (side.words.starts[elided.first], side.words.ends[elided.cue])
+            stem = next(iter(sorted(elided.predicate & set(claim.weights))))
+            yield _finding(
+                claim, index, side, "polarity.negation", _place(claim.words, stem), place, confidence, "negated"
+            )
+        return
+    twice = _affirmed(claim.words, negations)
     for stem, cue in ours.items():
-        if stem in side.candidate.stems and stem not in theirs_all and not theirs:
+        if stem in side.candidate.stems and stem not in theirs_all and not theirs and stem not in twice:
             place = _place(side.words, stem)
             span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
             yield _finding(claim, index, side, "polarity.negation", span, place, confidence, "without the negation")
@@ -137,6 +164,91 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
             yield _finding(
                 claim, index, side, "polarity.negation", _place(claim.words, stem), place, confidence, "negated"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Elided:
+    """A negation that leaves its predicate out: "the laptop is covered, but batteries are not"."""
+
+    subject: frozenset[str]
+    predicate: frozenset[str]
+    """Content stems before the clause of the negation, which it negates for its own subject."""
+    first: int
+    cue: int
+
+
+_ELISION_BREAKS = word_set("but and while whereas although though")
+_LIMITING = word_set("only except unless solely exclusively just other otherwise until till")
+_COMPARING = word_set("more less than fewer as better worse")
+_AGAINST_LIMIT, _AGAINST_COMPARISON = 0.45, 0.7
+
+
+def _elided(side: _Side) -> _Elided | None:
+    lexemes = side.words.lexemes
+    for negation in side.negations:
+        if negation.scope:
+            continue
+        first = negation.cue
+        while first and lexemes[first - 1].fold not in _ELISION_BREAKS:
+            first -= 1
+        if not first:
+            continue
+        subject = frozenset([w.stem for w in lexemes[first : negation.cue] if w.weight])
+        predicate = frozenset([w.stem for w in lexemes[:first] if w.weight]) - subject
+        if subject and predicate:
+            return _Elided(subject, predicate, first, negation.cue)
+    return None
+
+
+def _affirmed(words: Words, negations: Sequence[Negation]) -> set[str]:
+    """The stems that a text has outside of its negations too: "exposing one, never exposing the other"."""
+    scoped = {i for n in negations for i in n.scope}
+    return {w.stem for i, w in enumerate(words.lexemes) if i not in scoped}
+
+
+def _most_sure(claim: Claim, side: _Side, negations: Sequence[Negation]) -> float:
+    """The most confidence that a negation on one side only deserves.
+
+    "Only with consent" is "not without consent", two negations may undo each other, and a negated comparison leaves
+    much open.
+    """
+    ours, theirs = {w.fold for w in claim.words.lexemes}, {w.fold for w in side.words.lexemes}
+    if (not negations and ours & _LIMITING and side.negations) or (negations and theirs & _LIMITING):
+        return _AGAINST_LIMIT
+    if len(negations) > 1 and len(negations) % 2 == 0 and not side.negations:
+        return _AGAINST_LIMIT
+    if ours & _COMPARING and "than" in ours | theirs:
+        return _AGAINST_COMPARISON
+    return 1.0
+
+
+def _agreed_elsewhere(claim: Claim, finding: ExactFinding, sides: Sequence[_Side]) -> bool:
+    """Whether another sentence that fits the claim as well says the same with the same polarity."""
+    if finding.code != "polarity.negation" or finding.evidence is None or not sides:
+        return False
+    own = next((s for s in sides if _holds(s, finding)), None)
+    if own is None:
+        return False
+    ours = _scoped(claim.words, find_negations(claim.text, claim.words))
+    marked = {
+        w.stem
+        for w, start in zip(claim.words.lexemes, claim.words.starts, strict=True)
+        if w.weight and finding.claim_start <= start < finding.claim_end
+    }
+    for side in sides:
+        if side is own or side.candidate.recall < own.candidate.recall - _AS_GOOD:
+            continue
+        theirs = _scoped(side.words, side.negations)
+        if any(s in side.candidate.stems and (s in ours) == (s in theirs) for s in marked):
+            return True
+    return False
+
+
+def _holds(side: _Side, finding: ExactFinding) -> bool:
+    return bool(side.words.starts) and finding.evidence is not None and (
+        side.words.starts[0] <= finding.evidence.start < side.words.ends[-1]
+        and side.evidence_id == finding.evidence.evidence_id
+    )  # fmt: skip
 
 
 def _place(words: Words, stem: str) -> tuple[int, int]:
@@ -162,6 +274,12 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
         if hit is None:
             continue
         other, code, most = hit
+        if stem in _EVENTS and claim.dates:
+            continue
+        if code == "antonym.exclusive" and stem in _OFTEN and not _both_often(lexeme.fold, side, other):
+            continue
+        if code == "polarity.negation" and not _same_ending(lexeme.fold, side, other):
+            most = _PREFIXED_OTHER_FORM
         if (stem in negated) != (other in theirs_negated):
             continue
         if other in claim.weights or any(w.stem == other for w in claim.words.lexemes):
@@ -200,8 +318,17 @@ def _opposite_in(stem: str, side: _Side) -> tuple[str, str, float] | None:
             return min(opposites & stems), code, most
     for other in prefix_opposites(stem):
         if other in stems:
-            return other, "polarity.negation", _ANTONYM
+            return other, "polarity.negation", _PREFIXED
     return None
+
+
+def _both_often(folded: str, side: _Side, other: str) -> bool:
+    return folded.endswith("ly") and any(w.stem == other and w.fold.endswith("ly") for w in side.words.lexemes)
+
+
+def _same_ending(folded: str, side: _Side, other: str) -> bool:
+    """Whether a word and its prefixed opposite end alike: paid and unpaid do, fund and unfunded do not."""
+    return any(w.stem == other and (w.fold.endswith(folded) or folded.endswith(w.fold)) for w in side.words.lexemes)
 
 
 def _modality(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFinding]:
@@ -213,6 +340,8 @@ def _modality(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFin
         most = _MODALITY_TO_DUTY if ours is Modality.REQUIRED else _MODALITY_TO_FLAT
     else:
         most = _MODALITY_FROM_ADVICE
+    if claim.dates or any(not q.exact for q in claim.quantities):
+        most = min(most, _BEFORE_DUTY)
     left_out = {claim.words.lexemes[our_word].stem} if our_word is not None else set()
     confidence = _strength(_recall_without(claim, side.candidate, left_out), most)
     if confidence < _LEAST_CONFIDENCE:
@@ -225,6 +354,20 @@ def _modality(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFin
     )  # fmt: skip
 
 
+_FEWEST_SHARED = 1
+_MAIN_BREAKS = word_set("but whereas although though however")
+
+
+def _main_clause(words: Words, condition: Condition) -> set[str]:
+    """The content stems of the clause that a condition limits: up to "but" before it, or what follows it."""
+    lexemes = words.lexemes
+    first = condition.first
+    while first and lexemes[first - 1].fold not in _MAIN_BREAKS:
+        first -= 1
+    main = {w.stem for w in lexemes[first : condition.first] if w.weight}
+    return main or {w.stem for w in lexemes[condition.last :] if w.weight}
+
+
 def _conditions(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFinding]:
     ours = find_conditions(claim.text, claim.words)
     for condition in side.conditions:
@@ -235,10 +378,8 @@ def _conditions(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactF
         kept = len([s for s in own if s in claim.weights]) / len(own)
         if kept > _MOST_CONDITION_KEPT:
             continue
-        main = {
-            w.stem for i, w in enumerate(side.words.lexemes) if w.weight and not condition.first <= i < condition.last
-        }
-        if not main & set(claim.weights):
+        main = _main_clause(side.words, condition)
+        if len(main & set(claim.weights)) < min(len(main), _FEWEST_SHARED):
             continue
         confidence = _strength(_recall_without(claim, side.candidate, set()), condition.strength)
         if confidence < _LEAST_CONFIDENCE:
