@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a table of sentences)
 """The exact tier on answers as they come: true paraphrases must stay free of alarms, wrong ones by one edit must not.
 
 Each case is a claim, its evidence and what is expected:

@@ -27,7 +27,8 @@ _AT_LEAST_BEFORE = re.compile(r"(?:no|not) later than", re.IGNORECASE)
 _BOUND_LAST_WORDS = word_set(
     """within late early long high least most
     than of as to over above exceed exceeds exceeded exceeding surpass surpasses surpassed
-    surpassing under below about around approximately approx approx. roughly some nearly almost circa ca. c. estimated at
+    surpassing under below about around approximately approx approx. roughly some nearly almost circa ca. c.
+    estimated at
     the a an another ca"""
 )
 _BOUND_SIGNS = "~≈±<>≤≥="
