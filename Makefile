@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check format bench eval train clean
+.PHONY: demo test test-slow lint check format bench eval train clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -25,12 +25,13 @@ test: $(VENV)/dev  ## the tests that every change must pass
 test-slow: $(VENV)/dev  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow
 
-check: $(VENV)/dev  ## linters, types, layers and tests: what CI runs
+lint: $(VENV)/dev  ## linters, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -m 'not slow'
+
+check: lint test  ## everything that CI runs but the slow tests
 
 format: $(VENV)/dev
 	$(BIN)/ruff check --fix .

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import InputError, VerifierError
+from assay.errors import InputError, PolicyError, VerifierError
 from assay.guard import CheckRequest, Guard, Limits
 from assay.policy import PRESETS, permissiveness, preset
 from assay.schema import Action, ClaimKind, Evidence, ExtractedClaim, HallucinationReport, Span, Verdict
@@ -450,3 +450,9 @@ def test_neither_hash_seed_nor_locale_nor_time_zone_changes_the_bytes(guard: Gua
         for seed, locale, zone in (("0", "C.UTF-8", "UTC"), ("7", "tr_TR.UTF-8", "Asia/Tokyo"))
     }
     assert len(digests) == 1
+
+
+def test_a_policy_that_was_copied_around_its_rules_is_refused() -> None:
+    policy = preset("general").model_copy(update={"contradiction_threshold": float("nan")})
+    with pytest.raises(PolicyError, match="contradiction_threshold"):
+        Guard(policy, scorer=FakeScorer())

@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.text.claims import RuleClaimExtractor
 from assay.text.kinds import is_meta
 
 
@@ -37,3 +38,27 @@ def test_an_exclamation_of_courtesy_is_no_claim(text: str) -> None:
 )
 def test_a_courtesy_that_carries_a_claim_is_a_claim(text: str) -> None:
     assert not is_meta(text)
+
+
+def test_a_claim_behind_an_abstention_is_found_without_a_comma_too() -> None:
+    found = RuleClaimExtractor().extract("The documents do not mention a fee and the fee is $500.")
+    assert any(claim.checkable and "500" in claim.text for claim in found)
+
+
+def test_what_an_abstention_does_not_know_is_no_claim() -> None:
+    found = RuleClaimExtractor().extract("The documents do not say whether parking and meals are included.")
+    assert [claim.checkable for claim in found] == [False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot confirm it, partners get 4 weeks of leave.",
+        "I have no information, however, partners get 4 weeks of leave.",
+        "I cannot find the date - partners get 4 weeks of leave.",
+        "I don't have access to the file, partners get 4 weeks of leave.",
+        "Let me know that partners get 4 weeks of leave.",
+    ],
+)
+def test_no_claim_hides_behind_an_abstention_or_a_courtesy(text: str) -> None:
+    assert any(claim.checkable and "4 weeks" in claim.text for claim in RuleClaimExtractor().extract(text))

@@ -13,7 +13,7 @@ from assay.guard.prepared import Limits, PreparedEvidence, prepare
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.models.interface import PairScorer
-from assay.policy import Policy, preset
+from assay.policy import Policy, preset, validated
 from assay.retrieve.premises import IndexCache
 from assay.schema import ClaimKind, ClaimReport, ExtractedClaim, HallucinationReport, Identity, Span, Stakes
 from assay.schema.coerce import coerce_evidence, coerce_text
@@ -59,7 +59,8 @@ class Guard:
             PolicyError: there is no such preset.
             VerifierError: the coefficients of the combination cannot be read.
         """
-        self._policy = preset(policy) if isinstance(policy, str) else policy
+        # Validated again: a value made by `model_copy` or `model_construct` may hold NaN, which no score is ever below.
+        self._policy = preset(policy) if isinstance(policy, str) else validated(policy)
         self._scorer = scorer
         self._extractor = extractor or RuleClaimExtractor()
         self._combination = combination or load_combination()

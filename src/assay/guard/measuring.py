@@ -71,10 +71,12 @@ def _over_claims(checked: Sequence[ClaimReport], policy: Policy, stakes: Stakes)
         for c in checked
     ]
     supported = [claim.verdict is Verdict.SUPPORTED for claim in checked]
+    # What one source supports and another contradicts is not grounded: contradiction is looked at before support.
+    grounded = [0.0 if c.verdict is Verdict.CONTRADICTED else c.score for c in checked if c.score is not None]
     values = (
         formulas.faithfulness(scores),
         formulas.weighted_faithfulness(scores, weights),
-        formulas.groundedness(scores, policy.support_threshold),
+        formulas.groundedness(grounded, policy.support_threshold),
         formulas.factscore(supported),
         formulas.hallucination_rate([not flag for flag in supported]),
     )

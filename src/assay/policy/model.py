@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
+from assay.errors import PolicyError
 from assay.schema import Stakes
 from assay.schema.base import Value
 
@@ -250,6 +251,19 @@ class Policy(Value):
         fields = self.model_dump(mode="json")
         text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def validated(policy: Policy) -> Policy:
+    """The policy, held against its own rules once more.
+
+    Raises:
+        PolicyError: it was made in a way that passes pydantic by, and breaks them.
+    """
+    try:
+        return type(policy).model_validate(policy.model_dump())
+    except ValidationError as error:
+        found = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise PolicyError(f"the policy {policy.name!r} does not hold together: {found}") from error
 
 
 def contradiction(message: str, fields: tuple[str, ...]) -> PydanticCustomError:

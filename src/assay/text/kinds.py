@@ -6,6 +6,7 @@ travel inside a courtesy go to the check.
 """
 
 import re
+from collections.abc import Iterator
 
 from assay.schema.verdict import ClaimKind
 from assay.text.critical import has_commitment
@@ -39,7 +40,7 @@ _META = re.compile(
     r"|(?:many )?(?:thanks|thank you)(?:[ ,]+(?:so much|very much|for (?:your|the|asking|reaching|sharing)\b[^.;:,]{0,60}))?[!.]*"
     r"|you(?:'|’| a)re (?:very )?welcome[!.]*|(?:sure|certainly|of course|absolutely|great question|good question|okay|ok|yes|no|understood|got it|no problem)[!.]*"
     r"|(?:i )?hope (?:this|that|it) helps[^,;:.]{0,40}[!.]*"
-    r"|(?:please )?(?:let me know|feel free to (?:ask|reach out|contact me)|don['’]t hesitate to)\b[^;:.]{0,160}[!.]*"
+    r"|(?:please )?(?:let me know(?! that\b)|feel free to (?:ask|reach out|contact me)|don['’]t hesitate to)\b[^;:.]{0,160}[!.]*"
     r"|(?:i am|i['’]m|i['’]d be|i would be|we are|we['’]d be) (?:happy|glad|here|sorry|pleased)\b[^;:.,\d]{0,100}[!.]*"
     r"|(?:sorry|apologies|my apologies|i apologi[sz]e)\b[^;:.,\d]{0,80}[!.]*"
     r"|(?:here|below|the following|this)(?:['’]s| is| are)\b[^.;!?]{0,160}:"
@@ -75,6 +76,23 @@ _ABSTENTION = re.compile(
 )
 _TURN = re.compile(
     r"(?:,\s*|;\s*|\.\s*|\s+[—–-]\s+)(?:but|however|though|although|yet|and|so|because|since)\s+|,\s*(?:except|only)\s+",
+    re.IGNORECASE,
+)
+_BARE_TURN = re.compile(
+    r"\s(?:but|however|although|yet|and|so|because)\s+"
+    r"(?=(?:\S+\s+){1,8}(?:is|are|was|were|has|have|had|will|can|must|may|costs?|takes?|gets?|receives?)\s)",
+    re.IGNORECASE,
+)
+"""A turn without a comma: a conjunction and, soon after it, a finite verb."""
+_SUBORDINATE = re.compile(r"\b(?:whether|if|how|what|which|who|whom|when|where|why|that)\b", re.IGNORECASE)
+_SEAM = re.compile(r",\s+|\s+[-–]\s+|\s*—\s*|:\s+")
+_ADVERB = re.compile(
+    r"(?:however|nevertheless|nonetheless|still|instead|also|actually|in fact|that said)\b,?\s*", re.IGNORECASE
+)
+_DEPENDENT = re.compile(
+    r"(?:which|who|whom|whose|when|where|whether|what|how|why|if|as|or|nor|and|including|such|e\.g|i\.e|like|for|in|on|at|to|"
+    r"from|of|by|with|without|about|than|given|based|sorry|please|unfortunately|let me|but|though|although|yet|so|because|"
+    r"since|except|only)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
@@ -148,20 +166,50 @@ def is_abstention(text: str) -> bool:
     (True, False)
     """
     match = _ABSTENTION.fullmatch(text.strip())
-    if match is None:
+    if match is None or _spliced(text) >= 0:
         return False
     return (
-        _TURN.search(text) is None
+        next(_turns(text), None) is None
         or re.match(r"(?:sorry|i(?:'|’| a)m (?:sorry|afraid)),? but", text.strip(), re.IGNORECASE) is not None
     )
 
 
+def _spliced(text: str) -> int:
+    """Where a statement that is only spliced on begins (`I cannot confirm it, partners get 9 weeks.`); -1 without one."""
+    for seam in _SEAM.finditer(text):
+        adverb = _ADVERB.match(text, seam.end())
+        start = adverb.end() if adverb else seam.end()
+        if _DEPENDENT.match(text, start) or _ABSTENTION.fullmatch(text[start:].strip()):
+            continue
+        tags = [token.tag for token in tokenise(text[start : start + 120])]
+        listed = bool({"OR", "AND"} & set(tags))
+        # Without a verb that the word lists know, four words that are no list are taken for a statement as well.
+        if {"AUX", "V", "VN", "NUM"} & set(tags[1:]) or (
+            len([tag for tag in tags if tag.isalpha()]) >= 4 and not listed
+        ):
+            return start
+    return -1
+
+
+def _turns(text: str) -> Iterator[re.Match[str]]:
+    """Places where a sentence may turn from an abstention to a claim.
+
+    Without a comma a conjunction is a turn only where no clause of a question is open: what "whether parking and meals
+    are included" names is what is not known.
+    """
+    yield from _TURN.finditer(text)
+    for turn in _BARE_TURN.finditer(text):
+        if _SUBORDINATE.search(text, 0, turn.start()) is None:
+            yield turn
+
+
 def abstention_turn(text: str) -> int:
     """Where a sentence that begins as an abstention turns to a claim (`I don't know, but ...`); -1 where it does not."""
-    for turn in _TURN.finditer(text):
+    for turn in _turns(text):
         if is_abstention(text[: turn.start()]):
             return turn.end()
-    return -1
+    spliced = _spliced(text)
+    return spliced if spliced >= 0 and is_abstention(text[:spliced].rstrip(" ,:—–-")) else -1
 
 
 def is_opinion(text: str, reasons: tuple[str, ...]) -> bool:
