@@ -166,7 +166,8 @@ def _judge(
     if same is not None and worst is not None and _on_same_subject(same, worst):
         return None, True, True
     elsewhere = same is not None or bool(_elsewhere(index, quantity))
-    compatible = max((o for o in row if o.relation is Relation.COMPATIBLE), key=_rank, default=None)
+    allowing = (o for o in row if o.relation is Relation.COMPATIBLE and (worst is None or _place(o) not in equal))
+    compatible = max(allowing, key=_rank, default=None)
     if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
         confidence = _confidence(claim, index, quantity, worst, different)
         if confidence >= _LEAST_CONFIDENCE and not _derived(claim, index, quantity, worst):

@@ -141,15 +141,16 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
     ours_all, theirs_all = _scoped(claim.words, negations), _scoped(side.words, side.negations)
     recall = _recall_without(claim, side.candidate, set())
     elided = _elided(side)
+    own = {w.stem for w in claim.words.lexemes}
     confidence = _strength(recall, min(_NEGATION, _most_sure(claim, side, negations)))
     if confidence < _LEAST_CONFIDENCE:
         return
     if elided is not None and elided.subject & set(claim.weights):
-        if not negations and elided.predicate & set(claim.weights):
+        shared = sorted(elided.predicate & set(claim.weights) & own)
+        if not negations and shared:
             place = (side.words.starts[elided.first], side.words.ends[elided.cue])
-            stem = next(iter(sorted(elided.predicate & set(claim.weights))))
             yield _finding(
-                claim, index, side, "polarity.negation", _place(claim.words, stem), place, confidence, "negated"
+                claim, index, side, "polarity.negation", _place(claim.words, shared[0]), place, confidence, "negated"
             )
         return
     twice = _affirmed(claim.words, negations)
@@ -159,7 +160,7 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
             span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
             yield _finding(claim, index, side, "polarity.negation", span, place, confidence, "without the negation")
     for stem, cue in theirs.items():
-        if stem in claim.weights and stem not in ours_all and not ours:
+        if stem in claim.weights and stem in own and stem not in ours_all and not ours:
             place = (side.words.starts[cue], _last_end(side.words, stem, cue))
             yield _finding(
                 claim, index, side, "polarity.negation", _place(claim.words, stem), place, confidence, "negated"
