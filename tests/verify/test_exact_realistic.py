@@ -586,6 +586,7 @@ NOT_CONTRADICTED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("The Torr Hills are 1,960 metres high.", RIVER),
     ("Keller left two years after the expansion.", COMPANY),
     ("There were 35 applicants.", ("The grant was $35M, and 35% of it was spent.",)),
+    ("The final score was 73-66 = 139.", ("The teams played on Sunday.",)),
     ("The team has 12 members.", ("The drug is not recommended for children under 12.",)),
     ("Version 5.0 was announced in 2022.", API),
     ("The second order, B-77, was cancelled.", ORDER),

@@ -25,8 +25,8 @@ _NOT_NEGATING_AFTER_NOT = frozenset({"only", "just", "merely", "least", "more", 
 _NOT_NEGATING_AFTER_NO = frozenset(
     {"doubt", "matter", "later", "earlier", "sooner", "more", "less", "fewer", "but", "1", "2", "3", "4", "5"}
 )
-_FALSE_VALUES = frozenset({"false", "no", "none", "null"})
-_VALUE_GAP = re.compile(r"[\"']?\s?[:=|]\s?[\"']?")
+_FALSE_VALUES = frozenset({"false", "no"})
+_VALUE_GAP = re.compile(r"[\"']?\s?[:=]\s?[\"']?")
 """What stands between a key and its value: `overdue": false`."""
 
 _LONGEST_KEY = 4

@@ -190,6 +190,9 @@ def _equations(text: str, quantities: Sequence[Quantity]) -> list[ExactFinding]:
             else ""
         )
         equals = text[second.end : third.start].split()
+        unspaced = not any(c.isspace() for c in text[first.number_end : second.start])
+        if unspaced and operator in {"difference", "ratio"}:
+            continue
         if operator is None or not equals or equals[-1] not in _EQUALS or not (first.exact and second.exact):
             continue
         a, b = first.value, second.value
