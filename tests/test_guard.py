@@ -399,7 +399,6 @@ ENTAILMENT_ALONE = Combination.from_json(
             "support": {"intercept": -2.0, "weights": {"entail_max": 6.0}},
             "contradiction": {"intercept": -3.0, "weights": {"contra_max": 6.0}},
             "logits": [],
-            "products": [],
         }
     )
 )

@@ -32,21 +32,12 @@ LOGITS = (
     "entail_sentence", "entail_passage", "entail_document", "entail_max", "entail_top",
     "contra_sentence", "contra_passage", "contra_document", "contra_max", "contra_related",
 )  # fmt: skip
-PRODUCTS = (
-    ("logit(entail_max)", "evidence_size"),
-    ("logit(contra_max)", "evidence_size"),
-    ("logit(contra_max)", "related"),
-    ("logit(entail_max)", "word_recall_passage"),
-    ("word_recall_passage", "evidence_size"),
-    ("bigram_recall_passage", "evidence_size"),
-    ("strongest_contradiction", "word_recall_sentence"),
-    ("numbers_found", "has_numbers"),
-    ("names_found", "has_names"),
-)
 SET_WEIGHT_CAP = 250.0
 """A set counts as at most so many rows."""
-RIDGE = 3.0
+RIDGE = 10.0
 """Penalty on coefficients of standardised features."""
+MIN_SPREAD = 1e-9
+"""A feature that never varies can teach nothing."""
 DROPPED = frozenset({"margin"})
 """Signals that are sums of others and would only make the coefficients unreadable."""
 
@@ -111,7 +102,7 @@ def signals_of(guard: Guard, rows: Sequence[Row], cache: Path) -> list[dict[str,
 
 def matrix(signals: Sequence[dict[str, float]]) -> tuple[list[str], NDArray[np.float64]]:
     """Feature names in sorted order and their values, one row each."""
-    built = [features(one, LOGITS, PRODUCTS) for one in signals]
+    built = [features(one, LOGITS) for one in signals]
     names = sorted(set(built[0]) - DROPPED)
     return names, np.array([[one[name] for name in names] for one in built])
 
@@ -122,20 +113,52 @@ def weights_by_set(sources: Sequence[str]) -> NDArray[np.float64]:
     return np.array([min(1.0, SET_WEIGHT_CAP / counts[source]) for source in sources])
 
 
+def expected_sign(name: str) -> int:
+    """Which way a feature may move the probability of support: 1 up, -1 down, 0 either way.
+
+    A coefficient of the other sign would be an accident of the rows: no reader could follow it, and a claim could gain
+    from what speaks against it.
+    """
+    signal = name.removeprefix("logit(").removesuffix(")")
+    if signal.startswith(("contradicts_", "contra_", "strongest_")) or signal == "negation_differs":
+        return -1
+    helps = signal.startswith(("entail_", "word_recall", "bigram_", "order_", "verbatim")) or signal.endswith("_found")
+    return 1 if helps or signal == "numbers_on_subject" else 0
+
+
 def fit(
-    names: Sequence[str], values: NDArray[np.float64], outcomes: NDArray[np.bool_], weights: NDArray[np.float64]
+    names: Sequence[str],
+    values: NDArray[np.float64],
+    outcomes: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    direction: int,
 ) -> dict[str, Any]:
-    """A logistic model on standardised features, given back in terms of the features themselves."""
+    """A logistic model on standardised features whose coefficients have the expected signs.
+
+    Features whose coefficient has the wrong sign are left out, the larger half of them at a time, until none has. The
+    coefficients are given back in terms of the features themselves.
+
+    Args:
+        names: the features.
+        values: of shape (rows, features).
+        outcomes: what is to be predicted.
+        weights: how much each row counts.
+        direction: 1 to predict support, -1 to predict contradiction.
+    """
     mean, spread = values.mean(axis=0), values.std(axis=0)
-    kept = spread > 1e-9
-    model = fit_logistic((values[:, kept] - mean[kept]) / spread[kept], outcomes, l2=RIDGE, weights=weights)
-    slopes = np.array(model.coefficients) / spread[kept]
-    intercept = model.intercept - float(slopes @ mean[kept])
-    kept_names = [name for name, keep in zip(names, kept, strict=True) if keep]
-    return {
-        "intercept": round(intercept, 5),
-        "weights": {name: round(float(slope), 5) for name, slope in zip(kept_names, slopes, strict=True)},
-    }
+    kept = [i for i in range(len(names)) if spread[i] > MIN_SPREAD]
+    while True:
+        model = fit_logistic((values[:, kept] - mean[kept]) / spread[kept], outcomes, l2=RIDGE, weights=weights)
+        slopes = dict(zip(kept, model.coefficients, strict=True))
+        wrong = [i for i in kept if expected_sign(names[i]) * direction * slopes[i] < 0]
+        if not wrong:
+            break
+        wrong.sort(key=lambda i: -abs(slopes[i]))
+        dropped = set(wrong[: (len(wrong) + 1) // 2])
+        kept = [i for i in kept if i not in dropped]
+    raw = {names[i]: slopes[i] / spread[i] for i in kept}
+    intercept = model.intercept - sum(slopes[i] * mean[i] / spread[i] for i in kept)
+    return {"intercept": round(float(intercept), 5), "weights": {name: round(float(v), 5) for name, v in raw.items()}}
 
 
 def describe(
@@ -160,8 +183,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True, help="folder for the computed signals")
-    parser.add_argument("--fit-rows", type=int, default=400, help="rows of each set to fit on, at most")
-    parser.add_argument("--test-rows", type=int, default=200, help="rows of each set to report on, at most")
+    parser.add_argument("--fit-rows", type=int, default=200, help="rows of each set to fit on, at most")
+    parser.add_argument("--test-rows", type=int, default=110, help="rows of each set to report on, at most")
     arguments = parser.parse_args()
     guard = Guard("general")
     parts: dict[Part, tuple[list[Row], list[dict[str, float]]]] = {}
@@ -173,13 +196,13 @@ def main() -> None:
         rows, signals = _rows_for(target, *parts["fit"])
         names, values = matrix(signals)
         wanted = np.array([row.label == WANTED[target] for row in rows])
-        fitted[target] = fit(names, values, wanted, weights_by_set([row.source for row in rows]))
+        weights = weights_by_set([row.source for row in rows])
+        fitted[target] = fit(names, values, wanted, weights, 1 if target == "support" else -1)
     record = {
         "fitted_by": "python -m train.fit_combination",
         "rows": {part: len(rows) for part, (rows, _) in parts.items()},
         "ridge": RIDGE,
         "logits": list(LOGITS),
-        "products": [list(pair) for pair in PRODUCTS],
         **fitted,
     }
     text = json.dumps(record, indent=2) + "\n"

@@ -306,7 +306,7 @@ def test_high_stakes_and_low_confidence_bring_in_a_person() -> None:
 
 
 def test_the_risk_must_exceed_the_threshold() -> None:
-    assert decided("general", output(unsupported(0.5), stakes=Stakes.HIGH)).action is Action.REVISE
+    assert decided("general", output(claim(0.5), stakes=Stakes.HIGH)).action is Action.REVISE
 
 
 def test_critical_severity_brings_in_a_person_where_the_policy_says_so() -> None:

@@ -13,10 +13,9 @@ from assay.verify.exact import EXACT_SIGNALS
 
 NAMES = (*EXACT_SIGNALS, *ENTAILMENT_SIGNALS, "evidence_size")
 SMALL = {
-    "support": {"intercept": -1.0, "weights": {"a": 2.0, "logit(a)": 0.5, "a * b": 1.0}},
+    "support": {"intercept": -1.0, "weights": {"a": 2.0, "logit(a)": 0.5}},
     "contradiction": {"intercept": 0.0, "weights": {"b": 3.0}},
     "logits": ["a"],
-    "products": [["a", "b"]],
 }
 
 
@@ -45,7 +44,7 @@ def test_a_missing_signal_is_an_error_and_never_a_zero() -> None:
         Combination.from_json(json.dumps(SMALL)).judge({"b": 0.5})
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"support": 1}', json.dumps(SMALL | {"products": [["a"]]})])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"support": 1}', json.dumps(SMALL | {"logits": 3})])
 def test_unreadable_coefficients_say_what_to_do(text: str) -> None:
     with pytest.raises(VerifierError, match=r"[Rr]efit"):
         Combination.from_json(text)
@@ -59,3 +58,24 @@ def test_the_digest_changes_with_any_coefficient() -> None:
 @given(st.floats(-700, 700))
 def test_the_sigmoid_never_overflows(value: float) -> None:
     assert 0 <= sigmoid(value) <= 1
+
+
+AGAINST = [name for name in NAMES if name.startswith(("contradicts_", "contra_", "strongest_"))]
+FOR = [name for name in NAMES if name.startswith(("entail_", "word_recall", "verbatim")) or name.endswith("_found")]
+
+
+@given(st.lists(st.floats(0, 1), min_size=len(NAMES), max_size=len(NAMES)), st.sampled_from(AGAINST), st.floats(0, 1))
+def test_more_that_speaks_against_a_claim_never_helps_it(values: list[float], name: str, more: float) -> None:
+    signals = dict(zip(NAMES, values, strict=True))
+    before = load_combination().judge(signals)
+    after = load_combination().judge(signals | {name: max(signals[name], more)})
+    assert after.support <= before.support + 1e-12
+    assert after.contradiction >= before.contradiction - 1e-12
+
+
+@given(st.lists(st.floats(0, 1), min_size=len(NAMES), max_size=len(NAMES)), st.sampled_from(FOR), st.floats(0, 1))
+def test_more_that_speaks_for_a_claim_never_hurts_it(values: list[float], name: str, more: float) -> None:
+    signals = dict(zip(NAMES, values, strict=True))
+    before = load_combination().judge(signals)
+    after = load_combination().judge(signals | {name: max(signals[name], more)})
+    assert after.support >= before.support - 1e-12

@@ -94,9 +94,10 @@ def category_of(judged: Judged) -> Category | None:
         return Category.LOGICAL
     if any(f.code.startswith("condition.") for f in shown) and judged.verdict is Verdict.UNSUPPORTED:
         return Category.COMPLETENESS
-    if judged.verdict is Verdict.CONTRADICTED:
-        return Category.CONTEXTUAL
-    return Category.CONFABULATORY if any(f.effect == "missing" for f in shown) else Category.CONTEXTUAL
+    # A detail that no evidence has, and that none of it denies in words of its own, is an invention, whatever the
+    # network calls the rest.
+    invented = any(f.effect == "missing" for f in shown) and all(f.effect != "contradicts" for f in shown)
+    return Category.CONFABULATORY if invented else Category.CONTEXTUAL
 
 
 def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue, ...]:

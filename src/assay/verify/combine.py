@@ -41,20 +41,17 @@ def sigmoid(value: float) -> float:
     return grown / (1 + grown)
 
 
-def features(
-    signals: Mapping[str, float], logits: Sequence[str], products: Sequence[Sequence[str]]
-) -> dict[str, float]:
-    """What the logistic models read: each signal, the logit of those named, and products of pairs.
+def features(signals: Mapping[str, float], logits: Sequence[str]) -> dict[str, float]:
+    """What the logistic models read: each signal, and the logit of those named besides.
 
     Args:
-        signals: the tiers' scores, each in [0, 1].
-        logits: names of signals that enter as their logit besides.
-        products: pairs of feature names whose product enters besides; a pair may name logits.
+        signals: the tiers' scores.
+        logits: names of signals, probabilities all, that enter as their logit besides.
+
+    >>> features({"entail_max": 0.5}, ["entail_max"])
+    {'entail_max': 0.5, 'logit(entail_max)': 0.0}
     """
-    values = dict(signals)
-    values.update({f"logit({name})": logit(signals[name]) for name in logits})
-    values.update({f"{a} * {b}": values[a] * values[b] for a, b in products})
-    return values
+    return dict(signals) | {f"logit({name})": logit(signals[name]) for name in logits}
 
 
 def _missing(names: Sequence[str]) -> str:
@@ -100,7 +97,6 @@ class Combination:
     support: LogisticModel
     contradiction: LogisticModel
     logits: tuple[str, ...]
-    products: tuple[tuple[str, str], ...]
     digest: str
 
     @classmethod
@@ -119,23 +115,20 @@ class Combination:
                 for name in ("support", "contradiction")
             }
             logits = tuple(str(name) for name in raw["logits"])
-            products = tuple((str(a), str(b)) for a, b in raw["products"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             message = (
-                f"The combination's coefficients cannot be read ({error}): expected JSON with support, contradiction, "
-                "logits and products. Reinstall assay, or refit with `python -m train.fit_combination`."
+                f"The combination's coefficients cannot be read ({error}): expected JSON with support, contradiction "
+                "and logits. Reinstall assay, or refit with `python -m train.fit_combination`."
             )
             raise VerifierError(message) from error
-        return cls(
-            models["support"], models["contradiction"], logits, products, hashlib.sha256(text.encode()).hexdigest()
-        )
+        return cls(models["support"], models["contradiction"], logits, hashlib.sha256(text.encode()).hexdigest())
 
     def judge(self, signals: Mapping[str, float]) -> Judgement:
         """Both probabilities from the tiers' signals."""
         missing = [name for name in self.logits if name not in signals]
         if missing:
             raise VerifierError(_missing(missing))
-        values = features(signals, self.logits, self.products)
+        values = features(signals, self.logits)
         contradiction = self.contradiction.probability(values)
         return Judgement(min(self.support.probability(values), 1 - contradiction), contradiction)
 
