@@ -53,7 +53,7 @@ def chosen_rows(data: Path, part: Part, most: int, seed: int = 11) -> list[Row]:
     for source in sorted(pools):
         rng.shuffle(pools[source])
         rows.extend(pools[source][:most])
-    return with_distractors(rows)
+    return [*with_distractors(rows), *strangers(rows, 2 * most)]
 
 
 def with_distractors(rows: Sequence[Row], seed: int = 12) -> list[Row]:
@@ -77,6 +77,20 @@ def with_distractors(rows: Sequence[Row], seed: int = 12) -> list[Row]:
         else:
             mixed.append(row)
     return mixed
+
+
+def strangers(rows: Sequence[Row], count: int, seed: int = 13) -> list[Row]:
+    """Claims held against a document of another set, which says nothing of them: unsupported, never contradicted.
+
+    Some sets call a premise about something else a contradiction; in use it is the commonest premise of all.
+    """
+    rng = random.Random(seed)
+    found: list[Row] = []
+    while len(found) < count:
+        claim, other = rng.choice(rows), rng.choice(rows)
+        if claim.source != other.source and claim.question is None:
+            found.append(dataclasses.replace(claim, source="strangers", evidence=other.evidence, label="unsupported"))
+    return found
 
 
 def signals_of(guard: Guard, rows: Sequence[Row], cache: Path) -> list[dict[str, float]]:

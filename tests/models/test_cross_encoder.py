@@ -178,11 +178,11 @@ def test_zero_threads_are_refused(tmp_path: Path) -> None:
 def test_the_embedded_network_tells_three_ways_apart() -> None:
     scorer = load_embedded()
     assert scorer.three_way
-    text = "Partners are entitled to 2 weeks of leave."
-    same, other, far = scorer.score(
-        [(text, text), (text, "Partners get 4 weeks of leave."), (text, "Cats sleep a lot.")]
+    text = "The museum opens at nine."
+    same, other, more = scorer.score(
+        [(text, text), (text, "The museum never opens."), (text, "The museum was designed by a famous architect.")]
     )
-    assert (same.argmax(), far.argmax(), other.argmax()) == (0, 1, 2)
+    assert (same.argmax(), more.argmax(), other.argmax()) == (0, 1, 2)
 
 
 def test_a_package_without_its_weights_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
