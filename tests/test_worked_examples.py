@@ -233,3 +233,9 @@ def test_an_abstention_is_no_hallucination() -> None:
     assert report.claims[0].verdict is Verdict.NOT_CHECKABLE
     assert report.action is Action.EMIT
     assert report.labels.abstention == "ABSTAIN"
+
+
+def test_a_claim_about_something_else_is_unsupported_and_not_contradicted() -> None:
+    report = assay.check("Cats sleep most of the day.", evidence=["Partners are entitled to 2 weeks of leave."])
+    assert report.claims[0].verdict is Verdict.UNSUPPORTED
+    assert report.action is not Action.EMIT
