@@ -1,6 +1,6 @@
 """Jobs and what the tiers say of them together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.guard.prepared import PreparedEvidence
@@ -17,6 +17,10 @@ SURE = 0.8
 """From this confidence on, what the exact tier found bounds the score by itself: of the rows on which it is so sure of
 a contradiction, 98% are not supported (record 4), and it names the very words. Below it, findings count only as the
 fitted combination weighs them."""
+TELLING = 0.5
+"""From this probability of the network on a passage is shown as contradicting."""
+PIECE_COST = 0.1
+"""Probability that a premise of one piece may lack against one with a piece more, and still be shown in its place."""
 MOST_SPANS = 4
 """Evidence spans that a claim shows at most."""
 
@@ -135,15 +139,25 @@ def evidence_spans(
             (f for f in exact.findings if f.effect == "contradicts" and f.evidence), key=lambda f: -f.confidence
         )
         found += [f.evidence.model_copy(update={"relation": "contradicts"}) for f in sure if f.evidence]
-        if read.worst_contradiction and read.worst_contradiction.contradiction >= 0.5:
-            found += _spans_of(read.worst_contradiction, "contradicts", judgement.contradiction)
-    if verdict is Verdict.SUPPORTED and read.best_support:
-        found += _spans_of(read.best_support, "supports", judgement.support)
+        against = _most_telling(read.judgements, lambda reading: reading.contradiction)
+        if against is not None and against.contradiction >= TELLING:
+            found += _spans_of(against, "contradicts", judgement.contradiction)
+    if verdict is Verdict.SUPPORTED:
+        behind = _most_telling(read.judgements, lambda reading: reading.entailment)
+        found += _spans_of(behind, "supports", judgement.support) if behind is not None else []
     found += exact.best
     unique: dict[tuple[str, int, int], EvidenceSpan] = {}
     for span in found:
         unique.setdefault((span.evidence_id, span.start, span.end), span)
     return tuple(unique.values())[:MOST_SPANS]
+
+
+def _most_telling(readings: Sequence[Reading], value: Callable[[Reading], float]) -> Reading | None:
+    """The reading that says it most sharply: the highest value, held back for every further piece of its premise.
+
+    A text put together from several sources cannot show a reader which of them it was.
+    """
+    return max(readings, key=lambda r: (value(r) - PIECE_COST * len(r.premise.windows), r.related), default=None)
 
 
 def _spans_of(reading: Reading, relation: str, score: float) -> list[EvidenceSpan]:
