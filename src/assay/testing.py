@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ _EMPTY = frozenset(
 )
 
 
-class _Fake:
+class _Fake(ABC):
     """What the fakes share: a word is a token, and a pair has three special tokens as in BERT."""
 
     def __init__(self, *, name: str, max_pair_tokens: int = 512, three_way: bool = True) -> None:
@@ -69,8 +70,8 @@ class _Fake:
             rows = [(e, n + c, 0.0) for e, n, c in rows]
         return np.array(rows, dtype=np.float32).reshape(-1, 3)
 
-    def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
-        raise NotImplementedError
+    @abstractmethod
+    def _judge(self, premise: str, claim: str) -> tuple[float, float, float]: ...
 
 
 def _sides(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:

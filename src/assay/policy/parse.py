@@ -12,7 +12,7 @@ text may be hostile: anchors, aliases, tags and deep nesting are refused.
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pydantic import BaseModel, ValidationError
 
@@ -57,10 +57,13 @@ class _Reading:
     def fault(self, mark: _Mark, message: str) -> None:
         self.faults.append((mark, message))
 
+    def fail(self) -> NoReturn:
+        ordered = sorted(self.faults, key=lambda fault: (fault[0].line, fault[0].column))
+        raise PolicyError("\n".join(f"{self.source}:{mark.line}:{mark.column}: {text}" for mark, text in ordered))
+
     def fail_on_faults(self) -> None:
         if self.faults:
-            ordered = sorted(self.faults, key=lambda fault: (fault[0].line, fault[0].column))
-            raise PolicyError("\n".join(f"{self.source}:{mark.line}:{mark.column}: {text}" for mark, text in ordered))
+            self.fail()
 
 
 def parse_policy(text: str, source: str) -> Policy:
@@ -213,8 +216,7 @@ def _base(reading: _Reading, name: object) -> Policy:
     place = reading.values.get(("policy", "preset"), reading.values["policy",])
     close = _question(suggestion(name, PRESETS)) if isinstance(name, str) else "."
     reading.fault(place, f"expected a preset ({', '.join(PRESETS)}), got {shown(name)}{close}")
-    reading.fail_on_faults()
-    raise AssertionError  # pragma: no cover - the line above raises
+    reading.fail()
 
 
 def _validated(reading: _Reading, base: Policy, settings: dict[str, object]) -> Policy:
@@ -234,8 +236,7 @@ def _validated(reading: _Reading, base: Policy, settings: dict[str, object]) -> 
     except ValidationError as error:
         for details in error.errors():
             reading.fault(*_located(reading, details))
-    reading.fail_on_faults()
-    raise AssertionError  # pragma: no cover - the line above raises
+    reading.fail()
 
 
 def _located(reading: _Reading, details: "ErrorDetails") -> tuple[_Mark, str]:
