@@ -12,7 +12,7 @@ text may be hostile: anchors, aliases, tags and deep nesting are refused.
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
@@ -57,13 +57,13 @@ class _Reading:
     def fault(self, mark: _Mark, message: str) -> None:
         self.faults.append((mark, message))
 
-    def fail(self) -> NoReturn:
+    def error(self) -> PolicyError:
         ordered = sorted(self.faults, key=lambda fault: (fault[0].line, fault[0].column))
-        raise PolicyError("\n".join(f"{self.source}:{mark.line}:{mark.column}: {text}" for mark, text in ordered))
+        return PolicyError("\n".join(f"{self.source}:{mark.line}:{mark.column}: {text}" for mark, text in ordered))
 
     def fail_on_faults(self) -> None:
         if self.faults:
-            self.fail()
+            raise self.error()
 
 
 def parse_policy(text: str, source: str) -> Policy:
@@ -216,7 +216,7 @@ def _base(reading: _Reading, name: object) -> Policy:
     place = reading.values.get(("policy", "preset"), reading.values["policy",])
     close = _question(suggestion(name, PRESETS)) if isinstance(name, str) else "."
     reading.fault(place, f"expected a preset ({', '.join(PRESETS)}), got {shown(name)}{close}")
-    reading.fail()
+    raise reading.error()
 
 
 def _validated(reading: _Reading, base: Policy, settings: dict[str, object]) -> Policy:
@@ -236,7 +236,7 @@ def _validated(reading: _Reading, base: Policy, settings: dict[str, object]) -> 
     except ValidationError as error:
         for details in error.errors():
             reading.fault(*_located(reading, details))
-    reading.fail()
+    raise reading.error()
 
 
 def _located(reading: _Reading, details: "ErrorDetails") -> tuple[_Mark, str]:
