@@ -185,7 +185,9 @@ def test_changing_one_digit_of_the_only_number_is_a_contradiction_at_that_number
     claim = evidence.replace(written, changed)
     top = check(claim, evidence).findings[0]
     assert (top.effect, claim[top.claim_start : top.claim_end]) == ("contradicts", changed)
-    assert top.confidence >= 0.8
+    # A claim may round: 200 for 206 is careless rather than certainly wrong, and no ground to hold it back alone.
+    rounded = changed.endswith("0") and abs(int(changed) - number) <= 0.05 * number
+    assert top.confidence >= (0.5 if rounded else 0.8)
 
 
 @settings(deadline=None)
