@@ -1,12 +1,14 @@
 """The exact tier: findings with their spans, signals, and the properties that must always hold."""
 
 import random
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.schema import Evidence
+from assay.text.quantity_values import roundness
 from assay.verify.exact import EXACT_SIGNALS, ExactResult, check_exact, index_evidence
 
 LEAVE = (
@@ -186,8 +188,10 @@ def test_changing_one_digit_of_the_only_number_is_a_contradiction_at_that_number
     top = check(claim, evidence).findings[0]
     assert (top.effect, claim[top.claim_start : top.claim_end]) == ("contradicts", changed)
     # A claim may round: 200 for 206 is careless rather than certainly wrong, and no ground to hold it back alone.
-    rounded = changed.endswith("0") and abs(int(changed) - number) <= 0.05 * number
-    assert top.confidence >= (0.5 if rounded else 0.8)
+    rounded = (
+        roundness(Decimal(changed)) >= 100 * roundness(Decimal(number)) and abs(int(changed) - number) * 20 <= number
+    )
+    assert top.confidence >= (0.7 if rounded else 0.8)
 
 
 @settings(deadline=None)

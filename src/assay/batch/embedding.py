@@ -44,7 +44,7 @@ class SentenceEmbedder:
             raise ModelError(
                 f"{folder}: no embedding model: {error}; expected config.json, model.safetensors and tokenizer.json"
             ) from error
-        except Exception as error:
+        except Exception as error:  # the tokenizers package raises nothing narrower
             raise ModelError(f"{folder}/tokenizer.json: cannot be read: {error}") from error
         if config.get("model_type", "bert") != "bert" or config.get("hidden_act") != "gelu":
             kind, act = config.get("model_type"), config.get("hidden_act")
