@@ -1,0 +1,223 @@
+"""The arguments of a tool call, as the model wrote them: read strictly, kept verbatim, and marked where malformed.
+
+`json.loads` accepts `NaN`, keeps the last of two equal keys and turns 1e999 into infinity; different programs read
+such text differently, so that what was checked would not be what is executed. Here each of these is a fault, and
+malformed arguments have no value that could be taken for a clean one.
+"""
+
+import json
+import math
+import re
+from enum import StrEnum
+from typing import Any, Final, Self
+
+from pydantic import Field, model_validator
+
+from assay.schema.base import Value
+
+DEEPEST: Final = 200
+"""The most levels of nesting that are read; the JSON Schema validator's own limit is 255."""
+
+LONGEST_NUMBER: Final = 400
+"""The most characters of one number that are read; a float has at most 17 significant digits and 3 of exponent."""
+
+_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class Fault(Value):
+    """Something wrong with an item of a transcript: the item is kept as it came and marked with this."""
+
+    code: str = Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")
+    """A stable name such as `arguments.invalid_json`."""
+    message: str
+    """A sentence for people."""
+    place: str | None = None
+    """The JSON Pointer of what is wrong in the transcript, or for arguments in the arguments."""
+
+
+class ArgumentsForm(StrEnum):
+    """What the arguments of a tool are written in."""
+
+    JSON = "json"
+    """An object of named arguments."""
+    TEXT = "text"
+    """Free text, as custom tools take it; no schema applies."""
+
+
+class Arguments(Value):
+    """The arguments of one call: either a value, or text with the faults that forbid to read it as one.
+
+    `faults` may be any of `arguments.empty`, `arguments.missing`, `arguments.invalid_json`, `arguments.not_an_object`,
+    `arguments.duplicate_key`, `arguments.not_finite`, `arguments.number_too_long`, `arguments.lone_surrogate` and
+    `arguments.too_deep`.
+    """
+
+    form: ArgumentsForm = ArgumentsForm.JSON
+    verbatim: str | None = None
+    """The text as the model wrote it; none where the format carries an object and not text, and it was well formed."""
+    value: dict[str, Any] | None = None
+    """The named arguments; none where there is a fault and for free text."""
+    faults: tuple[Fault, ...] = ()
+
+    @model_validator(mode="after")
+    def _malformed_arguments_have_no_value(self) -> Self:
+        wanted = self.form is ArgumentsForm.JSON and not self.faults
+        if wanted != (self.value is not None):
+            raise ValueError(
+                "arguments have a value exactly when they are JSON without faults: got "
+                f"form {self.form}, {len(self.faults)} faults and {'no' if self.value is None else 'a'} value"
+            )
+        return self
+
+    @property
+    def well_formed(self) -> bool:
+        """Whether they can be checked against a schema: an object, or free text for a tool that takes it."""
+        return not self.faults
+
+
+def free_text(text: str) -> Arguments:
+    """The input of a custom tool, which is no JSON by design."""
+    return Arguments(form=ArgumentsForm.TEXT, verbatim=text)
+
+
+def read_arguments(text: str) -> Arguments:
+    """Reads arguments that came as JSON text; never raises.
+
+    >>> read_arguments('{"city": "Bonn"}').value
+    {'city': 'Bonn'}
+    >>> [fault.code for fault in read_arguments('{"n": NaN, "n": 1}').faults]
+    ['arguments.not_finite', 'arguments.duplicate_key']
+    """
+    if not text.strip():
+        return _malformed(text, [_fault("empty", "expected a JSON object, got no text")])
+    if _too_deep(text):
+        return _malformed(text, [_fault("too_deep", f"it is nested deeper than {DEEPEST} levels")])
+    reader = _Strict()
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=reader.members,
+            parse_int=reader.whole,
+            parse_float=reader.real,
+            parse_constant=reader.constant,
+        )
+    except json.JSONDecodeError as error:
+        detail = f"it is no JSON: {error.msg} at character {error.pos}"
+        return _malformed(text, [_fault("invalid_json", detail)])
+    faults = reader.faults
+    if not isinstance(value, dict):
+        faults.append(_fault("not_an_object", f"expected a JSON object of named arguments, got {json_kind(value)}"))
+    elif not faults and (where := lone_surrogate_in(value)) is not None:
+        faults.append(_fault("lone_surrogate", "a text contains half of a surrogate pair", where))
+    return _malformed(text, faults) if faults else Arguments(verbatim=text, value=value)
+
+
+def json_kind(value: object) -> str:
+    """What JSON calls the value, with its article.
+
+    >>> json_kind([]), json_kind(None), json_kind(1.5)
+    ('an array', 'null', 'a number')
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case dict():
+            return "an object"
+        case list() | tuple():
+            return "an array"
+        case _:
+            return f"a Python {type(value).__name__}"
+
+
+def lone_surrogate_in(value: object) -> str | None:
+    """The JSON Pointer of the first text (or name of a member) that contains half of a surrogate pair."""
+    stack: list[tuple[str, object]] = [("", value)]
+    while stack:
+        place, item = stack.pop()
+        if isinstance(item, str):
+            if _SURROGATE.search(item):
+                return place
+        elif isinstance(item, dict):
+            for key, member in item.items():
+                if _SURROGATE.search(key):
+                    return place
+                stack.append((f"{place}/{escaped(key)}", member))
+        elif isinstance(item, list):
+            stack.extend((f"{place}/{index}", member) for index, member in enumerate(item))
+    return None
+
+
+def escaped(key: str) -> str:
+    """A member's name as one part of a JSON Pointer (RFC 6901).
+
+    >>> escaped("a/b~c")
+    'a~1b~0c'
+    """
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+class _Strict:
+    """The hooks of one strict reading; collects a fault of each code once, because hostile text may hold thousands."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    def members(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                self._add("duplicate_key", f"the member {ascii(key)[:80]} comes twice in one object")
+            found[key] = value
+        return found
+
+    def whole(self, literal: str) -> int:
+        if len(literal) > LONGEST_NUMBER:
+            self._add("number_too_long", f"a number has {len(literal)} characters; at most {LONGEST_NUMBER} are read")
+            return 0
+        return int(literal)
+
+    def real(self, literal: str) -> float:
+        if len(literal) > LONGEST_NUMBER:
+            self._add("number_too_long", f"a number has {len(literal)} characters; at most {LONGEST_NUMBER} are read")
+            return 0.0
+        value = float(literal)
+        if not math.isfinite(value):
+            self._add("not_finite", f"the number {literal[:40]} is too large to be held")
+        return value
+
+    def constant(self, literal: str) -> float:
+        self._add("not_finite", f"{literal} is no JSON value")
+        return 0.0
+
+    def _add(self, code: str, message: str) -> None:
+        fault = _fault(code, message)
+        if all(earlier.code != fault.code for earlier in self.faults):
+            self.faults.append(fault)
+
+
+def _fault(code: str, message: str, place: str | None = None) -> Fault:
+    return Fault(code=f"arguments.{code}", message=message, place=place)
+
+
+def _malformed(text: str, faults: list[Fault]) -> Arguments:
+    return Arguments(verbatim=text, faults=tuple(faults))
+
+
+def _too_deep(text: str) -> bool:
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        sign = match.group()
+        if sign in ("[", "{"):
+            depth += 1
+            if depth > DEEPEST:
+                return True
+        elif sign in ("]", "}"):
+            depth -= 1
+    return False
