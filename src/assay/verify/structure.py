@@ -6,7 +6,7 @@ end. Every violation names its JSON Pointer, its place in the output, what was e
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -19,6 +19,16 @@ from assay.verify.json_text import Finding, JsonTextError, Parsed, Path, Place, 
 MOST_ISSUES: Final = 200
 """The most violations that are listed; one more issue says that there are others."""
 
+DRAFTS: Final[Mapping[str, Callable[..., jsonschema_rs.Validator]]] = {
+    "draft4": jsonschema_rs.Draft4Validator, "draft6": jsonschema_rs.Draft6Validator,
+    "draft7": jsonschema_rs.Draft7Validator, "draft2019-09": jsonschema_rs.Draft201909Validator,
+    "draft2020-12": jsonschema_rs.Draft202012Validator,
+}  # fmt: skip
+"""The drafts of JSON Schema that are read, by name."""
+
+_NEWEST_FIRST: Final[tuple[Callable[..., jsonschema_rs.Validator], ...]] = (
+    jsonschema_rs.validator_for, jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator,
+)  # fmt: skip
 _CODES: Final = {
     "required": "required", "type": "type", "enum": "enum", "const": "enum", "pattern": "pattern",
     "maximum": "range", "minimum": "range", "exclusiveMaximum": "range", "exclusiveMinimum": "range",
@@ -57,11 +67,16 @@ def check_structure(output: str, schema: Mapping[str, Any] | bool) -> list[Issue
     >>> '{"n": "three"}'[issue.span.start : issue.span.end]
     '"three"'
     """
-    validator = _validator(schema)
+    validator = compile_schema(schema)
     try:
         parsed = parse(output)
     except JsonTextError as error:
         return [_unreadable(output, error)]
+    return check_parsed(parsed, validator)
+
+
+def check_parsed(parsed: Parsed, validator: jsonschema_rs.Validator) -> list[Issue]:
+    """Every way in which JSON that was read already breaks a schema that was compiled already."""
     issues = [_suspicious(finding) for finding in suspects(parsed)] if parsed.suspect else []
     try:
         errors = list(islice(validator.iter_errors(parsed.value), MOST_ISSUES + 1))
@@ -77,18 +92,30 @@ def check_structure(output: str, schema: Mapping[str, Any] | bool) -> list[Issue
     return issues
 
 
-def _validator(schema: object) -> jsonschema_rs.Validator:
-    """The compiled schema. One that names no draft is read as the newest that it is valid under."""
+def compile_schema(schema: object, draft: str | None = None, *, formats: bool = True) -> jsonschema_rs.Validator:
+    """The compiled schema. One that names no draft is read as the newest that it is valid under.
+
+    `draft` is one of `DRAFTS`, for a schema that does not say it itself; `formats` says whether formats are checked
+    rather than noted. References are followed inside the schema, and to the published drafts themselves; nothing is
+    fetched.
+
+    Raises:
+        InputError: the schema is broken, or refers to a document that it does not hold.
+    """
     if not isinstance(schema, Mapping | bool):
         raise InputError(f"a JSON Schema must be a mapping or a bool, got {type(schema).__name__}")
     plain = schema if isinstance(schema, bool) else dict(schema)
+    if draft is not None and draft not in DRAFTS:
+        raise InputError(f"a draft of JSON Schema is one of {', '.join(DRAFTS)}, got {draft!r}")
+    named = isinstance(plain, dict) and "$schema" in plain
+    candidates = (DRAFTS[draft],) if draft and not named else _NEWEST_FIRST
     first: ValueError | TypeError | None = None
-    for compile_schema in (jsonschema_rs.validator_for, jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator):
+    for candidate in candidates:
         try:
-            return compile_schema(plain, validate_formats=True, offline=True)
+            return candidate(plain, validate_formats=formats, offline=True)
         except (ValueError, TypeError) as error:
             first = first or error
-        if isinstance(plain, dict) and "$schema" in plain:
+        if named:
             break
     if isinstance(first, jsonschema_rs.ValidationError):
         place = pointer(tuple(first.instance_path))
