@@ -51,6 +51,12 @@ _TYPES: Final = {
     "null": "null", "array": "a list", "object": "an object",
 }  # fmt: skip
 
+_MORE: Final = Issue(
+    code="structure.more",
+    message=f"Only the first {MOST_ISSUES} violations of the schema are listed; there are more.",
+    path="",
+)
+
 
 def check_structure(output: str, schema: Mapping[str, Any] | bool) -> list[Issue]:
     """Every way in which an output breaks its schema; empty where it keeps to it.
@@ -78,18 +84,28 @@ def check_structure(output: str, schema: Mapping[str, Any] | bool) -> list[Issue
 def check_parsed(parsed: Parsed, validator: jsonschema_rs.Validator) -> list[Issue]:
     """Every way in which JSON that was read already breaks a schema that was compiled already."""
     issues = [_suspicious(finding) for finding in suspects(parsed)] if parsed.suspect else []
-    try:
-        errors = list(islice(validator.iter_errors(parsed.value), MOST_ISSUES + 1))
-    except ValueError as error:
-        message = f"The output could not be checked against its schema: {error}."
-        return [*issues, Issue(code="structure.unchecked", message=message, span=_whole(parsed), path="")]
-    found = [item for error in errors[:MOST_ISSUES] for item in _violations(error)]
+    found, more = _found(parsed.value, validator)
     where = places(parsed, {path for path, _, _ in found}) if found else {}
     issues.extend(_issue(path, code, message, where.get(path)) for path, code, message in found)
-    if len(errors) > MOST_ISSUES or len(issues) > MOST_ISSUES:
-        message = f"Only the first {MOST_ISSUES} violations of the schema are listed; there are more."
-        issues = [*issues[:MOST_ISSUES], Issue(code="structure.more", message=message, span=_whole(parsed), path="")]
+    if more or len(issues) > MOST_ISSUES:
+        issues = [*issues[:MOST_ISSUES], _MORE.model_copy(update={"span": _whole(parsed)})]
     return issues
+
+
+def check_value(value: object, validator: jsonschema_rs.Validator) -> list[Issue]:
+    """Every way in which a value breaks a schema that was compiled already; each with its path, none with a span."""
+    found, more = _found(value, validator)
+    issues = [_issue(path, code, message, None) for path, code, message in found]
+    return [*issues, _MORE] if more else issues
+
+
+def _found(value: object, validator: jsonschema_rs.Validator) -> tuple[list[tuple[Path, str, str]], bool]:
+    """The violations as path, code and sentence, and whether there are more than are listed."""
+    try:
+        errors = list(islice(validator.iter_errors(value), MOST_ISSUES + 1))
+    except (ValueError, TypeError) as error:
+        return [((), "unchecked", f"The output could not be checked against its schema: {error}.")], False
+    return [item for error in errors[:MOST_ISSUES] for item in _violations(error)], len(errors) > MOST_ISSUES
 
 
 def compile_schema(schema: object, draft: str | None = None, *, formats: bool = True) -> jsonschema_rs.Validator:
