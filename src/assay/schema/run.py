@@ -14,13 +14,15 @@ Nothing is lost on the way: what a reader does not interpret stands in `extra` o
 that is null is taken as absent), and what is wrong with an item is kept as it came and marked with a `Fault`.
 """
 
+import json
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from assay.schema.base import Value
-from assay.schema.run_arguments import Arguments, Fault
+from assay.schema.run_arguments import Arguments
+from assay.schema.run_json import Fault
 
 RUN_VERSION = "1.0"
 """The version of the run's form."""
@@ -199,8 +201,11 @@ class ToolResult(_Step):
 
     @property
     def text(self) -> str:
-        """Its text; separate parts stand on separate lines."""
-        return _lines(self.content)
+        """What it says: its text, separate parts on separate lines, or where it has none its JSON."""
+        said = _lines(self.content)
+        if said or self.structured is None:
+            return said
+        return json.dumps(self.structured, ensure_ascii=False)
 
 
 class Passage(_Step):
@@ -268,6 +273,8 @@ class Run(Value):
     steps: tuple[Step, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict)
     """The fields of the transcript that belong to no step: the model's name, the sampling parameters, usage."""
+    faults: tuple[Fault, ...] = ()
+    """What is wrong with the transcript outside of its steps."""
 
     def append(self, *steps: Step) -> Self:
         """The run with more steps at its end; the steps are shared, and only what is new is looked at.

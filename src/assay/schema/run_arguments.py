@@ -11,29 +11,21 @@ import re
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from assay.schema.base import Value
-
-DEEPEST: Final = 200
-"""The most levels of nesting that are read; the JSON Schema validator's own limit is 255."""
-
-LONGEST_NUMBER: Final = 400
-"""The most characters of one number that are read; a float has at most 17 significant digits and 3 of exponent."""
+from assay.schema.run_json import (
+    DEEPEST,
+    LONGEST_NUMBER,
+    Altered,
+    Fault,
+    has_lone_surrogate,
+    json_kind,
+    places,
+    restored,
+)
 
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}]', re.DOTALL)
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-
-class Fault(Value):
-    """Something wrong with an item of a transcript: the item is kept as it came and marked with this."""
-
-    code: str = Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")
-    """A stable name such as `arguments.invalid_json`."""
-    message: str
-    """A sentence for people."""
-    place: str | None = None
-    """The JSON Pointer of what is wrong in the transcript, or for arguments in the arguments."""
 
 
 class ArgumentsForm(StrEnum):
@@ -55,7 +47,8 @@ class Arguments(Value):
 
     form: ArgumentsForm = ArgumentsForm.JSON
     verbatim: str | None = None
-    """The text as the model wrote it; none where the format carries an object and not text, and it was well formed."""
+    """The text as the model wrote it; where the format carries an object and not text, none if it is well formed and
+    otherwise its JSON with what JSON cannot hold as Python writes it."""
     value: dict[str, Any] | None = None
     """The named arguments; none where there is a fault and for free text."""
     faults: tuple[Fault, ...] = ()
@@ -107,60 +100,46 @@ def read_arguments(text: str) -> Arguments:
         return _malformed(text, [_fault("invalid_json", detail)])
     faults = reader.faults
     if not isinstance(value, dict):
-        faults.append(_fault("not_an_object", f"expected a JSON object of named arguments, got {json_kind(value)}"))
-    elif not faults and (where := lone_surrogate_in(value)) is not None:
-        faults.append(_fault("lone_surrogate", "a text contains half of a surrogate pair", where))
+        faults.append(_not_an_object(value))
+    elif not faults:
+        faults = _faults_of(value)
     return _malformed(text, faults) if faults else Arguments(verbatim=text, value=value)
 
 
-def json_kind(value: object) -> str:
-    """What JSON calls the value, with its article.
+def read_argument_object(value: object) -> Arguments:
+    """Reads arguments that came as a JSON value and not as text; never raises on what `plain_json` returns.
 
-    >>> json_kind([]), json_kind(None), json_kind(1.5)
-    ('an array', 'null', 'a number')
+    >>> read_argument_object({"city": "Bonn"}).value
+    {'city': 'Bonn'}
+    >>> read_argument_object(["Bonn"]).faults[0].message
+    'expected a JSON object of named arguments, got an array'
     """
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case dict():
-            return "an object"
-        case list() | tuple():
-            return "an array"
-        case _:
-            return f"a Python {type(value).__name__}"
+    if value is None:
+        return Arguments(faults=(_fault("missing", "expected a JSON object of named arguments, got none"),))
+    faults = _faults_of(value)
+    if not isinstance(value, dict):
+        faults.insert(0, _not_an_object(value))
+    if faults or not isinstance(value, dict):
+        return _malformed(json.dumps(restored(value)), faults)
+    return Arguments(value=value)
 
 
-def lone_surrogate_in(value: object) -> str | None:
-    """The JSON Pointer of the first text (or name of a member) that contains half of a surrogate pair."""
-    stack: list[tuple[str, object]] = [("", value)]
-    while stack:
-        place, item = stack.pop()
-        if isinstance(item, str):
-            if _SURROGATE.search(item):
-                return place
-        elif isinstance(item, dict):
-            for key, member in item.items():
-                if _SURROGATE.search(key):
-                    return place
-                stack.append((f"{place}/{escaped(key)}", member))
-        elif isinstance(item, list):
-            stack.extend((f"{place}/{index}", member) for index, member in enumerate(item))
-    return None
+def _faults_of(value: object) -> list[Fault]:
+    """What no JSON value can hold, each kind once with its first place."""
+    found: dict[str, Fault] = {}
+    for place, item in places(value):
+        original = item.original if isinstance(item, Altered) else item
+        if isinstance(original, str) and has_lone_surrogate(original):
+            fault = _fault("lone_surrogate", "a text contains half of a surrogate pair", place)
+            found.setdefault(fault.code, fault)
+        elif isinstance(original, float) and not math.isfinite(original):
+            fault = _fault("not_finite", f"the number {original} is no JSON", place)
+            found.setdefault(fault.code, fault)
+    return list(found.values())
 
 
-def escaped(key: str) -> str:
-    """A member's name as one part of a JSON Pointer (RFC 6901).
-
-    >>> escaped("a/b~c")
-    'a~1b~0c'
-    """
-    return key.replace("~", "~0").replace("/", "~1")
+def _not_an_object(value: object) -> Fault:
+    return _fault("not_an_object", f"expected a JSON object of named arguments, got {json_kind(value)}")
 
 
 class _Strict:
