@@ -2,8 +2,10 @@
 
     python -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12
 
-The graph is fused by ONNX Runtime's transformer optimiser, then its matrix products and embeddings are quantised to
-int8 (weights per channel; activations at run time). Beside it stand the tokenizer, the configuration and a
+The last layer is computed for the first token alone (`train.last_row`). The graph is fused by ONNX Runtime's
+transformer optimiser and held against the checkpoint, then its matrix products and embeddings are quantised to int8
+(weights per channel; activations at run time). A checkpoint with `token_head.safetensors` beside it gets a second
+output `token_logits`, one number for every token. Beside the graph stand the tokenizer, the configuration and a
 manifest with the digest of every file, which is verified when the model is loaded.
 """
 
@@ -17,44 +19,40 @@ import tempfile
 from pathlib import Path
 
 import onnx
+import onnxruntime
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.transformers.fusion_options import FusionOptions
 from onnxruntime.transformers.optimizer import optimize_model
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoTokenizer
+
+from train.last_row import Exported
+from train.two_heads import load_two_heads
 
 LICENCE = "Apache-2.0"
 BASE = "cross-encoder/ms-marco-MiniLM-L-12-v2 (Apache-2.0)"
 
 
-class Logits(torch.nn.Module):
-    """The network with plain tensors in and logits out."""
-
-    def __init__(self, model: torch.nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(
-        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
-    ) -> torch.Tensor:
-        """Logits of shape (batch, labels) for inputs of shape (batch, tokens)."""
-        return self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).logits
+INPUTS = ("input_ids", "token_type_ids")
+TOLERANCE = 1e-4
+"""How far the outputs of the float graph may lie from the checkpoint's."""
+KEPT_FLOAT = ("/last/MatMul", "/last/MatMul_3", "/token_head/MatMul", "/classifier/Gemm")
+"""Products that stay in float: those of single rows with a matrix a head, and the two heads."""
 
 
 def export_float(checkpoint: Path, target: Path) -> None:
-    """Write the float graph with free batch and token dimensions."""
-    model = AutoModelForSequenceClassification.from_pretrained(checkpoint, attn_implementation="eager").eval()
+    """Write the float graph with free batch and token dimensions; all pairs of a batch are of one length."""
+    network = Exported(load_two_heads(checkpoint)).eval()
     sample = torch.ones(2, 16, dtype=torch.long)
-    names = ("input_ids", "attention_mask", "token_type_ids")
+    axes = {name: {0: "batch", 1: "tokens"} for name in (*INPUTS, *network.outputs)}
     torch.onnx.export(
-        Logits(model), (sample, sample, sample), str(target), input_names=list(names), output_names=["logits"],
-        dynamic_axes={**{n: {0: "batch", 1: "tokens"} for n in names}, "logits": {0: "batch"}},
-        opset_version=17, dynamo=False,
+        network, (sample, sample), str(target), input_names=list(INPUTS), output_names=list(network.outputs),
+        dynamic_axes=axes | {"logits": {0: "batch"}}, opset_version=17, dynamo=False,
     )  # fmt: skip
 
 
 def fuse(source: Path, target: Path, heads: int, width: int) -> None:
-    """Fuse attention, layer normalisation and GELU."""
+    """Fuse layer normalisation and GELU; attention is one operator already."""
     options = FusionOptions("bert")
     options.enable_embed_layer_norm = False  # kept apart so that the embeddings can be quantised
     optimised = optimize_model(
@@ -67,9 +65,31 @@ def quantise(source: Path, target: Path) -> None:
     """Quantise matrix products and embeddings to int8."""
     quantize_dynamic(
         str(source), str(target), op_types_to_quantize=["MatMul", "Attention", "Gather", "Gemm"], per_channel=True,
-        weight_type=QuantType.QInt8,
+        weight_type=QuantType.QInt8, nodes_to_exclude=list(KEPT_FLOAT),
         extra_options={"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT},
     )  # fmt: skip
+
+
+def check_close(checkpoint: Path, graph: Path) -> float:
+    """How far the outputs of the float graph are from those of the network as it was trained.
+
+    Raises:
+        SystemExit: further than `TOLERANCE`.
+    """
+    trained = load_two_heads(checkpoint).eval()
+    session = onnxruntime.InferenceSession(str(graph), providers=["CPUExecutionProvider"])
+    generator = torch.Generator().manual_seed(1)
+    moved = 0.0
+    for tokens in (8, 61, 200):
+        ids = torch.randint(trained.network.config.vocab_size, (2, tokens), generator=generator)
+        types = (torch.arange(tokens) >= tokens - 7).long().repeat(2, 1)
+        with torch.no_grad():
+            wanted = [out.numpy() for out in trained(ids, None, types) if out is not None]
+        got = session.run(None, {"input_ids": ids.numpy(), "token_type_ids": types.numpy()})
+        moved = max(moved, *(float(abs(a - b).max()) for a, b in zip(wanted, got, strict=True)))
+    if moved > TOLERANCE:
+        raise SystemExit(f"The graph differs by {moved:.2g} from the checkpoint, at most {TOLERANCE} expected.")
+    return moved
 
 
 def digest(path: Path) -> str:
@@ -92,6 +112,7 @@ def main() -> None:
         plain, fused = Path(folder) / "float.onnx", Path(folder) / "fused.onnx"
         export_float(checkpoint, plain)
         fuse(plain, fused, config["num_attention_heads"], config["hidden_size"])
+        print(f"float graph: within {check_close(checkpoint, fused):.1g} of the checkpoint")
         quantise(fused, arguments.out / "model.onnx")
     onnx.checker.check_model(str(arguments.out / "model.onnx"), full_check=False)
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
