@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
 from assay.guard.judging import Judged
+from assay.guard.wording import wrong_pieces
 from assay.policy import ClaimSignal, Policy, claim_status, severity
 from assay.schema import (
     Category,
@@ -25,6 +26,8 @@ LOGICAL_CODES = ("arithmetic.", "date.order")
 MIN_SHOWN_CONFIDENCE = 0.3
 """Findings of the exact tier below it stay in the signals and are not shown: they would be noise to a reader."""
 
+QUOTED = 80
+"""Characters of a claim that a message repeats at most; the span holds all of them."""
 WORTH_A_LOOK = 0.5
 """Findings at least this sure are shown even where the claim as a whole counts as supported."""
 CONTEXT = 40
@@ -108,8 +111,8 @@ def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue
         shown = [f for f in judged.exact.findings if f.effect == "note" or f.confidence >= WORTH_A_LOOK]
         return tuple(_from_finding(f, output, claim) for f in shown)
     findings = sorted(judged.exact.findings, key=lambda f: (-f.confidence, f.claim_start, f.code))
-    issues = [_from_finding(f, output, claim) for f in findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
-    return (*issues, _from_network(judged, claim, has_details=bool(issues)))
+    shown = [f for f in findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
+    return (*(_from_finding(f, output, claim) for f in shown), *_from_network(judged, output, claim, shown))
 
 
 def _from_finding(finding: ExactFinding, output: str, claim: ExtractedClaim) -> Issue:
@@ -117,15 +120,27 @@ def _from_finding(finding: ExactFinding, output: str, claim: ExtractedClaim) -> 
     return Issue(code=finding.code, message=finding.message, span=place, evidence=finding.evidence)
 
 
-def _from_network(judged: Judged, claim: ExtractedClaim, *, has_details: bool) -> Issue:
+def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Sequence[ExactFinding]) -> Iterator[Issue]:
+    """The wrong words that the exact tier did not name; the claim as a whole where there are none."""
     closest = judged.spans[0] if judged.spans else None
-    if judged.verdict is Verdict.CONTRADICTED:
-        message = "The evidence says otherwise." if has_details else "The evidence contradicts this as a whole."
-        return Issue(code="claim.contradicted", message=message, span=claim.span, evidence=closest)
-    if closest is None:
-        return Issue(code="claim.unsupported", message="No evidence speaks of this.", span=claim.span)
-    message = "No evidence says this; the closest passage does not bear it out."
-    return Issue(code="claim.unsupported", message=message, span=claim.span, evidence=closest)
+    against = judged.verdict is Verdict.CONTRADICTED
+    code = "claim.contradicted" if against else "claim.unsupported"
+    pieces = wrong_pieces(judged, claim.text)
+    new = [(a, b) for a, b in pieces if all(b <= f.claim_start or f.claim_end <= a for f in shown)]
+    for start, end in new:
+        words = claim.text[start:end]
+        what = f"\u201c{words if len(words) <= QUOTED else words[: QUOTED - 1] + '…'}\u201d"
+        message = f"The evidence says otherwise of {what}." if against else f"No evidence bears out {what}."
+        yield Issue(code=code, message=message, span=locate(start, end, output, claim), evidence=closest)
+    if new:
+        return
+    if against:
+        message = "The evidence says otherwise." if shown else "The evidence contradicts this as a whole."
+    elif closest is None:
+        message = "No evidence speaks of this."
+    else:
+        message = "No evidence says this; the closest passage does not bear it out."
+    yield Issue(code=code, message=message, span=claim.span, evidence=closest)
 
 
 def claim_report(

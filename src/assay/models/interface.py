@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # numpy is loaded with the network, not with the interface
     import numpy as np
@@ -53,3 +53,40 @@ class PairScorer(Protocol):
             VerifierError: the model failed, or a pair is longer than `max_pair_tokens`.
         """
         ...
+
+
+WordScores = tuple[float, ...]
+"""For each word of a claim the probability that it is wrong under the premise; empty where a scorer cannot say."""
+
+
+@runtime_checkable
+class WordScorer(PairScorer, Protocol):
+    """A scorer that says in the same pass which words of the claim are wrong."""
+
+    def words(self, claim: str) -> tuple[tuple[int, int], ...]:
+        """Start and end of each word of the claim, in characters of it, as the network cuts them."""
+        ...
+
+    def score_words(self, pairs: Sequence[tuple[str, str]]) -> tuple[NDArray[np.float32], list[WordScores]]:
+        """As `score`, with the words' probabilities of each pair: as many as `words` of its claim has, or none.
+
+        Raises:
+            VerifierError: the model failed, or a pair is longer than `max_pair_tokens`.
+        """
+        ...
+
+
+def score_words(scorer: PairScorer, pairs: Sequence[tuple[str, str]]) -> tuple[NDArray[np.float32], list[WordScores]]:
+    """Scores of the pairs and of the claims' words, the latter empty where the scorer cannot tell words apart.
+
+    Raises:
+        VerifierError: the model failed, or a pair is longer than `max_pair_tokens`.
+    """
+    if isinstance(scorer, WordScorer):
+        return scorer.score_words(pairs)
+    return scorer.score(pairs), [()] * len(pairs)
+
+
+def words_of(scorer: PairScorer, claim: str) -> tuple[tuple[int, int], ...]:
+    """The words of a claim as the scorer cuts them; none where it cannot tell words apart."""
+    return scorer.words(claim) if isinstance(scorer, WordScorer) else ()

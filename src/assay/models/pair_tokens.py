@@ -27,6 +27,8 @@ OFFSET_MODELS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-x
 """Model types whose positions start after the padding index."""
 _INSIDE = r"[^\s!-/:-@\[-`{-~]"  # neither space nor ASCII punctuation, at which every tokenizer divides
 _LONG_WORD = re.compile(rf"({_INSIDE}{{{LONGEST_WORD}}})(?={_INSIDE})")
+_CHUNK = re.compile(r"\S+")
+_BARE = re.compile(r"[$\u20ac\u00a3]?[^\W_](?:.*[^\W_])?[%\u00b0]?|[%$\u20ac\u00a3]", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -47,6 +49,19 @@ class Tokens:
     types: list[int]
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimWords:
+    """The words of a claim and the tokens that each is made of."""
+
+    spans: tuple[tuple[int, int], ...]
+    """Start and end of each word in characters of the claim, without the punctuation around it."""
+    of_token: tuple[int, ...]
+    """For each token of the claim the index of its word, -1 for punctuation between words."""
+
+
+NO_WORDS = ClaimWords((), ())
+
+
 class PairTokenizer:
     """Counts tokens and encodes pairs of premise and claim."""
 
@@ -59,6 +74,28 @@ class PairTokenizer:
         """Tokens of each text without special tokens."""
         encodings = self._tokenizer.encode_batch_fast([readable(t) for t in texts], add_special_tokens=False)
         return [len(e) for e in encodings]
+
+    def words(self, claim: str) -> ClaimWords:
+        """The words of a claim: what stands between spaces, without the punctuation around it.
+
+        None where the claim is not read as it stands (a word of more than `LONGEST_WORD` letters in it).
+        """
+        shown = readable(claim)
+        if len(shown) != len(claim):
+            return NO_WORDS
+        spans = []
+        for chunk in _CHUNK.finditer(claim):
+            bare = _BARE.search(claim, *chunk.span())
+            if bare is not None:
+                spans.append(bare.span())
+        offsets = self._tokenizer.encode(shown, add_special_tokens=False).offsets
+        of_token, at = [], 0
+        for start, end in offsets:
+            while at < len(spans) and spans[at][1] <= start:
+                at += 1
+            inside = at < len(spans) and start < spans[at][1] and end > spans[at][0]
+            of_token.append(at if inside else -1)
+        return ClaimWords(tuple(spans), tuple(of_token))
 
     def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Tokens]:
         """Premise and claim with their special tokens, never cut."""

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assay.errors import VerifierError
-from assay.models.interface import PairScorer
+from assay.models.interface import PairScorer, WordScores, score_words, words_of
 from assay.schema.premise import GRANULARITIES, ClaimCandidates, Premise
 
 ENTAILMENT_SIGNALS = (
@@ -34,12 +34,16 @@ ENTAILMENT_SIGNALS = (
     "margin",
     "contra_related",
     "related",
+    "wrong_word",
+    "wrong_word_document",
 )
 """The names of the signals, in the order in which the combination knows them. All are in [0, 1] but `margin`, which is
 entail_max - contra_max in [-1, 1]. A granularity without a premise has the value of the maximum. `top` is the first
 passage, `mean` is over the passages, `related` is the largest share of the claim's words in a premise, and
 `contra_related` is the largest contradiction times the share of the claim's words that its premise contains: a premise
-that speaks of something else contradicts little."""
+that speaks of something else contradicts little. `wrong_word` is the largest probability of a word of the claim to be
+wrong under the premise that supports it best, `wrong_word_document` the same under the coarsest premise; for a network
+that cannot tell words apart both are 1 - entailment of that premise."""
 
 SPECIAL_TOKENS = 4
 """Special tokens of a pair at most (RoBERTa has four, BERT three)."""
@@ -63,6 +67,13 @@ class Judgement:
     contradiction: float
     related: float
     """The share of the claim's words that the premise contains."""
+    wrong: WordScores = ()
+    """For each of the claim's words the probability that it is wrong; empty where the network cannot tell."""
+
+    @property
+    def wrong_word(self) -> float:
+        """The largest probability of a word to be wrong."""
+        return max(self.wrong, default=1 - self.entailment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +100,10 @@ class EntailmentResult:
     """A value for each of `ENTAILMENT_SIGNALS`; empty where the claim could not be judged."""
     judgements: tuple[Judgement, ...] = ()
     """One for each premise, in the order given."""
+    words: tuple[tuple[int, int], ...] = ()
+    """Start and end of the claim's words, to which the judgements' `wrong` belong."""
+    claim_length: int = 0
+    """Characters of the claim as the network read it."""
     judged: int = 0
     """Pairs that the network was asked for this claim."""
     failed: str | None = None
@@ -117,6 +132,7 @@ class _Work:
 
     candidates: ClaimCandidates
     parts: tuple[tuple[str, ...], ...] = ()
+    words: tuple[tuple[int, int], ...] = ()
     failed: str | None = None
 
     @property
@@ -157,18 +173,30 @@ def _judge_alone(work: _Work, scorer: PairScorer) -> EntailmentResult:
         return EntailmentResult(failed=str(error))
 
 
-def _ask(pairs: Sequence[tuple[str, str]], scorer: PairScorer) -> list[tuple[float, float, float]]:
-    """Rows of entailment, neutral, contradiction; a scorer that answers nonsense has failed."""
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What the network says of one pair."""
+
+    entailment: float
+    neutral: float
+    contradiction: float
+    wrong: WordScores
+
+
+def _ask(pairs: Sequence[tuple[str, str]], scorer: PairScorer) -> list[_Row]:
+    """What the network says of each pair; a scorer that answers nonsense has failed."""
     if not pairs:
         return []
-    scores = scorer.score(pairs)
+    scores, words = score_words(scorer, pairs)
     if scores.shape != (len(pairs), 3):
         raise VerifierError(f"{scorer.name}: expected scores of shape {(len(pairs), 3)}, got {scores.shape}")
     rows: list[tuple[float, float, float]] = [(float(e), float(n), float(c)) for e, n, c in scores.tolist()]
     sane = all(all(-1e-6 <= p <= 1 + 1e-6 for p in row) and abs(sum(row) - 1) < 1e-3 for row in rows)
     if not sane:
         raise VerifierError(f"{scorer.name}: expected rows of three probabilities that add up to 1, got something else")
-    return [(_clip(e), _clip(n), _clip(c)) for e, n, c in rows]
+    if not all(0 <= p <= 1 for row in words for p in row):
+        raise VerifierError(f"{scorer.name}: expected probabilities of words in [0, 1], got something else")
+    return [_Row(_clip(e), _clip(n), _clip(c), wrong) for (e, n, c), wrong in zip(rows, words, strict=True)]
 
 
 def _clip(value: float) -> float:
@@ -193,7 +221,8 @@ def _plan(candidates: Sequence[ClaimCandidates], scorer: PairScorer) -> list[_Wo
             work.append(_Work(item, failed=reason))
             continue
         try:
-            work.append(_Work(item, tuple(_parts(p.text, text_tokens[p.text], room, scorer) for p in item.premises)))
+            parts = tuple(_parts(p.text, text_tokens[p.text], room, scorer) for p in item.premises)
+            work.append(_Work(item, parts, words_of(scorer, item.claim)))
         except VerifierError as error:
             work.append(_Work(item, failed=str(error)))
     return work
@@ -223,7 +252,7 @@ def _words(text: str) -> set[str]:
     return {word[:6] for word in _WORD.findall(text.lower()) if word not in _EMPTY}
 
 
-def _result(work: _Work, rows: Sequence[tuple[float, float, float]]) -> EntailmentResult:
+def _result(work: _Work, rows: Sequence[_Row]) -> EntailmentResult:
     if work.failed is not None:
         return EntailmentResult(failed=work.failed)
     judgements = _judgements(work, rows)
@@ -241,23 +270,26 @@ def _result(work: _Work, rows: Sequence[tuple[float, float, float]]) -> Entailme
         worst_contradiction=against,
         signals=_signals(judgements),
         judgements=judgements,
+        words=work.words,
+        claim_length=len(work.candidates.claim),
         judged=len(set(work.pairs)),
     )
 
 
-def _judgements(work: _Work, rows: Sequence[tuple[float, float, float]]) -> tuple[Judgement, ...]:
+def _judgements(work: _Work, rows: Sequence[_Row]) -> tuple[Judgement, ...]:
     wanted = _words(work.candidates.claim)
     result = []
     at = 0
     for premise, texts in zip(work.candidates.premises, work.parts, strict=True):
         part_rows = rows[at : at + len(texts)]
         at += len(texts)
-        entailment, contradiction = max(r[0] for r in part_rows), max(r[2] for r in part_rows)
+        entailment, contradiction = max(r.entailment for r in part_rows), max(r.contradiction for r in part_rows)
         if entailment + contradiction > 1:  # two parts that disagree: the contradiction stands
             entailment = 1 - contradiction
         related = len(wanted & _words(premise.text)) / len(wanted) if wanted else 0.0
-        neutral = part_rows[0][1] if len(part_rows) == 1 else max(0.0, 1 - entailment - contradiction)
-        result.append(Judgement(premise, entailment, neutral, contradiction, related))
+        neutral = part_rows[0].neutral if len(part_rows) == 1 else max(0.0, 1 - entailment - contradiction)
+        wrong = tuple(map(min, zip(*(r.wrong for r in part_rows), strict=True)))  # right where any part bears it out
+        result.append(Judgement(premise, entailment, neutral, contradiction, related, wrong))
     return tuple(result)
 
 
@@ -281,5 +313,7 @@ def _signals(judgements: Sequence[Judgement]) -> dict[str, float]:
         "margin": entail_max - contra_max,
         "contra_related": max(j.contradiction * j.related for j in judgements),
         "related": max(j.related for j in judgements),
+        "wrong_word": max(judgements, key=lambda j: j.entailment).wrong_word,
+        "wrong_word_document": judgements[-1].wrong_word,
     }
     return {name: signals[name] for name in ENTAILMENT_SIGNALS}

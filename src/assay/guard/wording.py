@@ -1,0 +1,57 @@
+"""Which words of a claim the network calls wrong, as pieces that a person can be shown."""
+
+from collections.abc import Sequence
+
+from assay.guard.judging import Judged
+from assay.schema import Verdict
+
+WRONG = 0.5
+"""From this probability on a word is shown as wrong."""
+BRIDGE = 0.2
+"""A single word between two wrong ones belongs to them from this probability on ("the 4th of May")."""
+WHOLE = 0.8
+"""From this share of its words on a claim is wrong as a whole, and no piece of it says more."""
+MOST_PIECES = 4
+"""Pieces that a claim shows at most, those that the network is surest of."""
+
+
+def wrong_pieces(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
+    """Start and end of the pieces of a claim that are wrong, in the order of the text.
+
+    A claim that counts as supported has none. For a contradicted claim the words are read under the premise that
+    contradicts it most, otherwise under the one that comes nearest to supporting it.
+
+    Args:
+        judged: what the tiers found.
+        job_claim: the claim's text; the network may have read a question before it.
+    """
+    read = judged.entailment
+    against = judged.verdict is Verdict.CONTRADICTED
+    reading = read.worst_contradiction if against else read.best_support
+    if judged.verdict is Verdict.SUPPORTED or reading is None or len(reading.wrong) != len(read.words):
+        return ()
+    shift = read.claim_length - len(job_claim)
+    words = [(start - shift, end - shift, p) for (start, end), p in zip(read.words, reading.wrong, strict=True)]
+    own = [word for word in words if word[0] >= 0]
+    return _pieces(own)
+
+
+def _pieces(words: Sequence[tuple[int, int, float]]) -> tuple[tuple[int, int], ...]:
+    """Runs of wrong words, each with the probability of its surest word; none where nearly all are wrong."""
+    wrong = [p >= WRONG for _, _, p in words]
+    for i in range(1, len(words) - 1):
+        if not wrong[i] and wrong[i - 1] and words[i + 1][2] >= WRONG and words[i][2] >= BRIDGE:
+            wrong[i] = True
+    if not words or sum(wrong) >= WHOLE * len(words):
+        return ()
+    runs: list[tuple[int, int, float]] = []
+    for i, (start, end, p) in enumerate(words):
+        if not wrong[i]:
+            continue
+        if i and wrong[i - 1]:
+            first, _, surest = runs.pop()
+            runs.append((first, end, max(surest, p)))
+        else:
+            runs.append((start, end, p))
+    surest_first = sorted(runs, key=lambda run: -run[2])[:MOST_PIECES]
+    return tuple(sorted((start, end) for start, end, _ in surest_first))

@@ -1,0 +1,74 @@
+"""Which words of a claim are shown as wrong."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.guard.judging import Judged
+from assay.guard.wording import wrong_pieces
+from assay.schema import Verdict, Window
+from assay.schema.premise import Premise
+from assay.verify.combine import Judgement
+from assay.verify.entailment import EntailmentResult
+from assay.verify.entailment import Judgement as Reading
+from assay.verify.exact import ExactResult
+
+CLAIM = "The ferry leaves the harbour at six on Sundays"
+
+
+def judged(*wrong: float, verdict: Verdict = Verdict.UNSUPPORTED, question: str = "") -> Judged:
+    """A claim whose words have these probabilities of being wrong."""
+    shown = question + CLAIM
+    words = []
+    at = 0
+    for word in shown.split():
+        at = shown.index(word, at)
+        words.append((at, at + len(word)))
+        at += len(word)
+    text = "The ferry leaves at seven."
+    reading = Reading(Premise(text, "passage", (Window("e", 0, len(text), text),)), 0.2, 0.5, 0.3, 0.5, tuple(wrong))
+    read = EntailmentResult(
+        best_support=reading, worst_contradiction=reading, words=tuple(words), claim_length=len(shown)
+    )
+    return Judged(verdict, Judgement(0.1, 0.3), ExactResult((), {}, ()), read, {}, (), None)
+
+
+def shown(found: Judged) -> list[str]:
+    return [CLAIM[start:end] for start, end in wrong_pieces(found, CLAIM)]
+
+
+def test_words_that_stand_together_are_one_piece() -> None:
+    assert shown(judged(0, 0, 0, 0, 0, 0, 0.9, 0.8, 0.7)) == ["six on Sundays"]
+
+
+def test_pieces_that_stand_apart_are_shown_each() -> None:
+    assert shown(judged(0, 0.9, 0, 0, 0, 0, 0.6, 0, 0)) == ["ferry", "six"]
+
+
+def test_a_doubtful_word_between_two_wrong_ones_belongs_to_them() -> None:
+    assert shown(judged(0, 0, 0, 0, 0, 0, 0.9, 0.3, 0.7)) == ["six on Sundays"]
+
+
+def test_a_claim_that_is_wrong_in_nearly_every_word_has_no_piece() -> None:
+    assert shown(judged(*[0.9] * 9)) == []
+
+
+def test_a_supported_claim_has_no_piece() -> None:
+    assert shown(judged(0, 0, 0, 0, 0, 0, 0.9, 0, 0, verdict=Verdict.SUPPORTED)) == []
+
+
+def test_words_of_the_question_are_never_shown() -> None:
+    found = judged(0.9, 0.9, 0, 0, 0, 0, 0, 0, 0.9, 0, 0, question="Which ferry? ".replace("? ", "?  "))
+    assert shown(found) == ["six"]
+
+
+def test_a_network_that_cannot_tell_words_apart_shows_none() -> None:
+    assert shown(judged()) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=9, max_size=9))
+def test_pieces_are_ordered_apart_and_never_more_than_four(wrong: list[float]) -> None:
+    pieces = wrong_pieces(judged(*wrong), CLAIM)
+    edges = [edge for piece in pieces for edge in piece]
+    assert edges == sorted(set(edges))
+    assert len(pieces) <= 4
+    assert all(CLAIM[start:end].strip() == CLAIM[start:end] for start, end in pieces)
