@@ -299,19 +299,27 @@ class Run(Value):
         They are the turns with text behind the last call, result and input. Where the model marks some as its final
         answer these are it, and what it marks as commentary never is.
         """
+        return self._turns_before(len(self.steps))
+
+    @property
+    def answers(self) -> tuple[tuple[int, ...], ...]:
+        """The answer to each user input, as `final_turns` gives the last one: the turns before the next input."""
+        ends = [index for index, step in enumerate(self.steps) if isinstance(step, UserInput)]
+        found = (self._turns_before(end) for end in (*ends, len(self.steps)))
+        return tuple(turns for turns in found if turns)
+
+    def _turns_before(self, end: int) -> tuple[int, ...]:
         found: list[int] = []
-        for index in range(len(self.steps) - 1, -1, -1):
+        final: list[int] = []
+        for index in range(end - 1, -1, -1):
             step = self.steps[index]
             if isinstance(step, ToolCall | ToolResult | UserInput | SystemPrompt):
                 break
             if isinstance(step, ModelTurn) and step.text and step.phase is not Phase.COMMENTARY:
                 found.append(index)
-        marked = [index for index in found if _is_final(self.steps[index])]
-        return tuple(reversed(marked or found))
-
-
-def _is_final(step: Step) -> bool:
-    return isinstance(step, ModelTurn) and step.phase is Phase.FINAL_ANSWER
+                if step.phase is Phase.FINAL_ANSWER:
+                    final.append(index)
+        return tuple(reversed(final or found))
 
 
 def _lines(content: tuple[Part, ...]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from assay.errors import InputError
-from assay.schema.run import Run, Step, ToolCall, ToolDeclaration, ToolResult
+from assay.schema.run import Executor, Run, Step, ToolCall, ToolDeclaration, ToolResult
 
 
 class RunBuilder:
@@ -54,7 +54,8 @@ class RunBuilder:
         if isinstance(step, ToolDeclaration):
             self._declared[step.name] = step
         elif isinstance(step, ToolCall):
-            self._open[index] = step
+            if step.executor is Executor.CLIENT:
+                self._open[index] = step
             if step.id is not None:
                 self._calls[step.id] = step
                 self._open_by_id.setdefault(step.id, []).append(index)
@@ -80,7 +81,7 @@ class RunBuilder:
         return self._calls.get(call_id)
 
     def open_calls(self) -> tuple[ToolCall, ...]:
-        """The calls that have no result yet, in order."""
+        """The calls that the agent's own program has yet to answer, in order; a provider executes what it calls."""
         return tuple(self._open.values())
 
     def run(self) -> Run:
