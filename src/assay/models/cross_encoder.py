@@ -7,14 +7,16 @@ graph. See docs/adr/0006-deterministic-batches.md for the measurements.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import ModelError, VerifierError
-from assay.models.interface import MIN_PAIR_TOKENS
+from assay.models.interface import MIN_PAIR_TOKENS, WordScores
 from assay.models.labels import LabelOrder, read_labels
 from assay.models.manifest import EMBEDDED, MANIFEST, Manifest, read_json, read_manifest, verify_files
 from assay.models.onnx_session import OnnxSession, open_session
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Output = tuple[NDArray[np.float32], NDArray[np.float32] | None]
+
 GRAPHS = (
     "model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx", "model_int8.onnx",
     "onnx/model_int8.onnx", "onnx/model_qint8_avx512_vnni.onnx", "onnx/model_quint8_avx2.onnx",
@@ -31,6 +35,8 @@ GRAPHS = (
 """Where published models keep their graph, in order of preference."""
 BLOCK = 2_048
 """Pairs that are tokenised and in flight at once: bounds memory however many pairs are asked."""
+WORDS_KEPT = 1_024
+"""Claims whose words are remembered: a claim is asked under several premises."""
 KNOWN_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
 
@@ -69,6 +75,7 @@ class OnnxCrossEncoder:
         self._labels = labels
         self._max_pair_tokens = max_pair_tokens
         self._threads = threads
+        self._words = lru_cache(maxsize=WORDS_KEPT)(tokenizer.words)
 
     @classmethod
     def load(cls, directory: Path | str, *, threads: int | None = None) -> OnnxCrossEncoder:
@@ -132,8 +139,20 @@ class OnnxCrossEncoder:
         """The number of tokens of each text, without special tokens."""
         return self._tokenizer.count(texts)
 
+    def words(self, claim: str) -> tuple[tuple[int, int], ...]:
+        """The words of the claim that the network has a score for; none where it has no scores of tokens."""
+        return self._words(claim).spans if self._session.tells_tokens else ()
+
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Probabilities of shape (len(pairs), 3): entailment, neutral, contradiction. Equal pairs are judged once.
+
+        Raises:
+            VerifierError: a pair is longer than `max_pair_tokens`, or the network failed or gave no numbers.
+        """
+        return self.score_words(pairs)[0]
+
+    def score_words(self, pairs: Sequence[tuple[str, str]]) -> tuple[NDArray[np.float32], list[WordScores]]:
+        """As `score`, and for each pair the probability of each of the claim's words to be wrong.
 
         Raises:
             VerifierError: a pair is longer than `max_pair_tokens`, or the network failed or gave no numbers.
@@ -142,16 +161,33 @@ class OnnxCrossEncoder:
 
         unique = list(dict.fromkeys(pairs))
         logits = np.zeros((len(unique), self._labels.size), dtype=np.float32)
+        words: list[WordScores] = []
         for begin in range(0, len(unique), BLOCK):
-            logits[begin : begin + BLOCK] = self._judge_block(unique[begin : begin + BLOCK])
+            block = unique[begin : begin + BLOCK]
+            outputs = self._judge_block(block)
+            for i, (row, tokens) in enumerate(outputs):
+                logits[begin + i] = row
+                words.append(() if tokens is None else self._word_scores(block[i][1], tokens))
         if not np.isfinite(logits).all():
             raise VerifierError(f"{self._name}: the network gave a score that is no number; export it again")
         place = {pair: i for i, pair in enumerate(unique)}
-        return self._labels.probabilities(logits)[[place[pair] for pair in pairs]]
+        places = [place[pair] for pair in pairs]
+        return self._labels.probabilities(logits)[places], [words[i] for i in places]
 
-    def _judge_block(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        import numpy as np
+    def _word_scores(self, claim: str, token_logits: NDArray[np.float32]) -> WordScores:
+        """A word is as wrong as its worst token. The claim's tokens are the last but the closing one."""
+        found = self._words(claim)
+        own = token_logits.tolist()[-1 - len(found.of_token) : -1]
+        worst = [-math.inf] * len(found.spans)
+        for word, value in zip(found.of_token, own, strict=True):
+            if word >= 0:
+                worst[word] = max(worst[word], value)
+        scores = tuple(1 / (1 + math.exp(-max(value, -500.0))) for value in worst)
+        if any(math.isnan(score) for score in scores):
+            raise VerifierError(f"{self._name}: the network gave a score that is no number; export it again")
+        return scores
 
+    def _judge_block(self, pairs: Sequence[tuple[str, str]]) -> list[Output]:
         tokens = self._tokenizer.encode(pairs)
         longest = max(range(len(tokens)), key=lambda i: len(tokens[i].ids))
         if len(tokens[longest].ids) > self._max_pair_tokens:
@@ -161,25 +197,28 @@ class OnnxCrossEncoder:
             )
         # The long ones first, so that no thread is left alone with one at the end.
         order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i].ids))
-        result = np.zeros((len(tokens), self._labels.size), dtype=np.float32)
         workers = min(self._threads, len(order))
         if workers <= 1:
-            for i in order:
-                result[i] = self._judge_one(tokens[i])
-            return result
-        with ThreadPoolExecutor(workers, thread_name_prefix="assay-network") as pool:
-            for i, row in zip(order, pool.map(self._judge_one, (tokens[i] for i in order)), strict=True):
-                result[i] = row
-        return result
+            done = [self._judge_one(tokens[i]) for i in order]
+        else:
+            with ThreadPoolExecutor(workers, thread_name_prefix="assay-network") as pool:
+                done = list(pool.map(self._judge_one, (tokens[i] for i in order)))
+        by_place = dict(zip(order, done, strict=True))
+        return [by_place[i] for i in range(len(tokens))]
 
-    def _judge_one(self, tokens: Tokens) -> NDArray[np.float32]:
-        output = self._session.run(_feed(self._session, tokens))
+    def _judge_one(self, tokens: Tokens) -> Output:
+        output, of_tokens = self._session.run(_feed(self._session, tokens))
         if output.shape != (1, self._labels.size):
             raise VerifierError(
                 f"{self._name}: expected {self._labels.size} scores for a pair, got shape {output.shape}"
             )
-        row: NDArray[np.float32] = output[0]
-        return row
+        if of_tokens is None:
+            return output[0], None
+        if of_tokens.shape != (1, len(tokens.ids)):
+            raise VerifierError(
+                f"{self._name}: expected a score for each of {len(tokens.ids)} tokens, got shape {of_tokens.shape}"
+            )
+        return output[0], of_tokens[0]
 
 
 def _feed(session: OnnxSession, tokens: Tokens) -> dict[str, NDArray[np.int64]]:
@@ -219,7 +258,7 @@ def _check_inputs(session: OnnxSession, graph: Path) -> None:
 def _probe(session: OnnxSession, tokenizer: PairTokenizer, graph: Path) -> int:
     """The number of outputs, from judging one small pair."""
     try:
-        output = session.run(_feed(session, tokenizer.encode([("One premise.", "One claim.")])[0]))
+        output, _ = session.run(_feed(session, tokenizer.encode([("One premise.", "One claim.")])[0]))
     except VerifierError as error:
         raise ModelError(f"{error}; the graph and the tokenizer may belong to different models") from error
     if output.ndim != 2 or output.shape[0] != 1:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+TOKEN_OUTPUT = "token_logits"  # noqa: S105 an output, no password
 EXPORT_ADVICE = "export the model again or restore the file"
 
 
@@ -27,7 +28,10 @@ def _runtime_errors() -> tuple[type[Exception], ...]:
 
 
 class OnnxSession:
-    """A classifier graph: token inputs of shape (batch, length), one output of shape (batch, labels)."""
+    """A classifier graph: token inputs of shape (batch, length), an output of shape (batch, labels).
+
+    A second output named `token_logits`, of shape (batch, length), says of every token how wrong it is.
+    """
 
     def __init__(self, session: Any, path: Path) -> None:
         self._session = session
@@ -36,19 +40,23 @@ class OnnxSession:
         self.inputs: dict[str, str] = {i.name: i.type for i in session.get_inputs()}
         """The names of the inputs and their types, such as `tensor(int64)`."""
         outputs = [o.name for o in session.get_outputs()]
-        self._output = "logits" if "logits" in outputs else outputs[0]
+        self._outputs = ["logits" if "logits" in outputs else outputs[0]]
+        self.tells_tokens = TOKEN_OUTPUT in outputs
+        """Whether the graph has the second output."""
+        if self.tells_tokens:
+            self._outputs.append(TOKEN_OUTPUT)
 
-    def run(self, feed: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
-        """The raw output for one batch.
+    def run(self, feed: Mapping[str, NDArray[np.int64]]) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        """The raw outputs for one batch: of the pairs, and of their tokens where the graph tells tokens.
 
         Raises:
             VerifierError: the runtime failed.
         """
         try:
-            result: NDArray[np.float32] = self._session.run([self._output], dict(feed))[0]
+            logits, *tokens = self._session.run(self._outputs, dict(feed))
         except self._errors as error:
             raise VerifierError(f"{self._path}: the network failed on a pair: {error}") from error
-        return result
+        return logits, tokens[0] if tokens else None
 
 
 def open_session(path: Path) -> OnnxSession:
