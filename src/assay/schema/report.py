@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from assay.schema.base import Value
 from assay.schema.claim import Span
 from assay.schema.evidence import EvidenceSpan
+from assay.schema.provenance import ArgumentProvenance, CallAttempt
 from assay.schema.verdict import Action, Category, ClaimKind, ClaimStatus, Origin, SeverityLevel, Stakes, Verdict
 
 SPEC_VERSION = "1.0"
@@ -72,8 +73,18 @@ class ToolCallValidation(Value):
 
     tool: str
     args: dict[str, Any]
-    status: str
+    """The arguments; empty where they could not be read."""
+    status: str = Field(pattern="^(accepted|rejected|unchecked)$")
     errors: tuple[str, ...] = ()
+    """What is wrong, as sentences: the messages of `issues`."""
+    issues: tuple[Issue, ...] = ()
+    """The same with codes and the JSON Pointers of the arguments."""
+    provenance: tuple[ArgumentProvenance, ...] = ()
+    """Where each entity of the arguments comes from."""
+    attempts: tuple[CallAttempt, ...] = ()
+    """The rejected attempts that came before this one."""
+    call_id: str | None = None
+    """The call's id in the transcript."""
 
 
 class ConsistencyProbe(Value):

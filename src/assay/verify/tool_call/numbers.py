@@ -1,0 +1,286 @@
+"""Follows a number of an argument back: to the same number, or through what an honest caller does with numbers.
+
+In order: the same number; a sign or a percentage written otherwise; another unit; rounding; the length of a list; the
+parts of a date and the days between two; a sum, difference, product or quotient of two numbers, or a multiple of such
+a sum. With many numbers in sight nearly every number is a sum of two, so arithmetic counts only where it would be a
+coincidence: for the target t, the results within 5% of t (at least 50 steps of its last place on either side) are
+counted, and the derivation is accepted where their density among the values of that precision is at most
+`MOST_COINCIDENCE`.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+import numpy as np
+
+from assay.schema.provenance import SourceKind
+from assay.text.quantity_values import Quantity
+from assay.text.units import KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Unit
+from assay.verify.tool_call.sources import Found, Sources, SourceText
+from assay.verify.tool_call.trace import Trace, derived, traced
+
+MOST_COINCIDENCE: Final = 0.2
+"""The highest share of values near a number that arithmetic may reach by chance."""
+
+MOST_OPERANDS: Final = 600
+"""Numbers that arithmetic is tried on, those nearest to the end of the run."""
+
+_MULTIPLES: Final = range(2, 13)
+"""How often a sum may be taken: passengers, nights, months."""
+
+_PERCENT: Final = re.compile(r"\s?(?:%|percent\b|per cent\b|pct\b)", re.IGNORECASE)
+_RATE_NAMES: Final = re.compile(
+    r"rate|percent|pct|ratio|fraction|probab|discount|interest|tax|share|yield|growth|prob\b"
+)
+_WORDS_FOR: Final = {
+    Decimal(0): r"zero|none|no|nothing|never|rest|stationary|origin|free|without|empty|ground",
+    Decimal("0.25"): r"quarter", Decimal("0.5"): r"half|halve",
+    Decimal(1): r"once|single|one-way|an?|alone|solo|myself|first",
+    Decimal(2): r"twice|double|both|couple|pair|second", Decimal(3): r"thrice|triple|trio|third",
+    Decimal(4): r"quadruple|quarterly|fourth", Decimal(7): r"weekly|week", Decimal(10): r"decade",
+    Decimal(12): r"dozen|monthly|annual\w*|year\w*", Decimal(14): r"fortnight|two weeks",
+    Decimal(24): r"day|daily|hourly", Decimal(30): r"month", Decimal(52): r"weekly", Decimal(60): r"minute|hour",
+    Decimal(100): r"century|percent", Decimal(365): r"year|daily|annual\w*",
+}  # fmt: skip
+_UNITS_OF: Final[dict[str, tuple[Unit, ...]]] = {
+    dimension: tuple({unit.name: unit for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values(), *KEY_UNITS.values()]
+                      if unit.dimension == dimension}.values())
+    for dimension in {unit.dimension for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values()]}
+}  # fmt: skip
+_CONVERSION: Final = Decimal("0.005")
+"""The relative error of a conversion that is still the same quantity."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberContext:
+    """What beside the number itself says how it may have come about."""
+
+    name: str = ""
+    """The argument's name."""
+    lengths: frozenset[int] = frozenset()
+    """The lengths of the lists among the call's other arguments."""
+
+
+def trace_number(value: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    """Where a number comes from; none where nothing leads to it. The sign is ignored."""
+    target = abs(value)
+    return _seen(target, sources) or next(
+        (trace for derive in _DERIVATIONS if (trace := derive(target, sources, context)) is not None), None
+    )
+
+
+def _seen(target: Decimal, sources: Sources) -> Trace | None:
+    for text in sources:
+        place = text.numbers.get(target)
+        if place is not None:
+            return traced(Found(text, *place), "the same number")
+    return None
+
+
+def _first(sources: Sources, value: Decimal) -> Found | None:
+    trace = _seen(abs(value), sources)
+    return trace.found if trace else None
+
+
+def _percentage(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    for other in (target * 100, target / 100):
+        found = _first(sources, other)
+        if found is None:
+            continue
+        after = found.source.text[found.end : found.end + 12]
+        if _PERCENT.match(after) or _PERCENT.search(found.text) or _RATE_NAMES.search(context.name.lower()):
+            return derived(f"{_plain(other)} as a percentage or a fraction", found)
+    return None
+
+
+def _in_words(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    pattern = _WORDS_FOR.get(target)
+    if pattern is None:
+        return None
+    for text in sources:
+        match = re.search(rf"\b(?:{pattern})\b", text.low) if text.has_prose else None
+        if match:
+            return derived(f'the word "{match.group()}"', Found(text, *match.span()))
+    return None
+
+
+def _converted(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    for text in sources:
+        if not text.has_prose:
+            continue
+        for quantity, low in _amounts(text):
+            for unit in _UNITS_OF.get(quantity.dimension, ()):
+                if unit.name != quantity.unit and _near((low - unit.offset) / unit.size, target):
+                    found = Found(text, quantity.start, quantity.end)
+                    return derived(f'"{found.text[:60]}" in {unit.name}', found)
+    return None
+
+
+def _amounts(text: SourceText) -> Iterator[tuple[Quantity, Decimal]]:
+    """The quantities in base units, and those that two side by side make together ("2 hours 30 minutes")."""
+    previous: Quantity | None = None
+    for quantity in text.quantities:
+        if quantity.low is None:
+            continue
+        yield quantity, quantity.low
+        if previous is not None and previous.low is not None and previous.dimension == quantity.dimension:
+            yield quantity, previous.low + quantity.low
+        previous = quantity
+
+
+def _near(value: Decimal, target: Decimal) -> bool:
+    return abs(value - target) <= max(abs(target) * _CONVERSION, Decimal("1e-9"))
+
+
+def _rounded(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    if len(target.normalize().as_tuple().digits) < 3:
+        return None
+    step = _step(target)
+    for number in sources.numbers:
+        try:
+            near = abs(number - target) <= step / 2 and _step(number) < step and number.quantize(step) == target
+        except InvalidOperation:  # more digits than a decimal holds
+            continue
+        if near:
+            return derived(f"{_plain(number)} rounded", _first(sources, number))
+    return None
+
+
+def _counted(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    if target != target.to_integral_value() or target > 100_000:
+        return None
+    if int(target) in context.lengths:
+        return derived("how many items another argument has")
+    for text in sources:
+        if int(target) in text.list_lengths:
+            return derived("how many items a list of the result has", Found(text, 0, len(text.text)))
+    return None
+
+
+def _calendar(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    if target != target.to_integral_value():
+        return None
+    number = int(target)
+    for text in sources:
+        for mention in text.mentions:
+            minute = mention.minute
+            clock = set() if minute is None else {minute, minute // 60, minute // 60 + 12 * (not mention.half_day)}
+            if number in {mention.year, mention.month, mention.day, mention.last_year} | clock:
+                return derived("part of a date or a time", Found(text, mention.start, mention.end))
+    days = sorted(sources.days | ({sources.now} if sources.now else set()))[-200:]
+    if sources.now and number in {sources.now.year, sources.now.month, sources.now.day}:
+        return derived("part of today's date", source=SourceKind.CLOCK)
+    if 0 < number <= 4000 and any(date.fromordinal(day.toordinal() + number) in days for day in days if _can_add(day)):
+        return derived("the days between two dates")
+    return _from_epoch(number, frozenset(days))
+
+
+def _can_add(day: date) -> bool:
+    return day.year < 9900
+
+
+def _from_epoch(number: int, days: frozenset[date]) -> Trace | None:
+    """Seconds or milliseconds since 1970 of a day that was mentioned."""
+    for seconds in (number, number // 1000):
+        if 10**8 <= seconds < 10**10 and datetime.fromtimestamp(seconds, UTC).date() in days:
+            return derived("a date in seconds since 1970")
+    return None
+
+
+def _arithmetic(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    numbers = _operands(sources)
+    goal = float(target)
+    if numbers.size < 1 or goal == 0:
+        return None
+    step = float(_step(target))
+    for reach in (_sum, _difference, _product, _quotient, _multiple):
+        reached = reach(numbers, goal, step)
+        if reached is not None:
+            first, how = reached
+            return derived(how, _first(sources, Decimal(repr(first)).normalize()))
+    return None
+
+
+def _operands(sources: Sources) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    kept: dict[Decimal, None] = {}
+    for text in reversed(sources.texts):
+        for number in text.numbers:
+            if 0 < number < Decimal(10) ** 15:
+                kept[number] = None
+            if len(kept) >= MOST_OPERANDS:
+                break
+    return np.array(sorted(float(number) for number in kept), dtype=np.float64)
+
+
+_Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def _search(
+    numbers: _Numbers,
+    goal: float,
+    step: float,
+    wanted: Callable[[float, float], tuple[float, float]],
+    sign: str,
+    tries: int = 1,
+) -> tuple[float, str] | None:
+    """A pair whose result is the goal, where the results around the goal are sparse enough not to be a coincidence.
+
+    `wanted(a, x)` gives the ends between which the second operand lies so that the result is within x of the goal;
+    `tries` is how many goals are tried in a row.
+    """
+    reach = max(abs(goal) * 0.05, 50 * step)
+    pair = None
+    near = 0
+    for a in numbers.tolist():
+        low, high = wanted(a, step * 0.5)
+        at = int(np.searchsorted(numbers, low))
+        if pair is None and at < numbers.size and numbers[at] <= high:
+            pair = (a, float(numbers[at]))
+        low, high = wanted(a, reach)
+        near += int(np.searchsorted(numbers, high, side="right") - np.searchsorted(numbers, low))
+    if pair is None or tries * near * step / (2 * reach) > MOST_COINCIDENCE:
+        return None
+    return pair[0], f"{pair[0]:g} {sign} {pair[1]:g}"
+
+
+def _sum(numbers: _Numbers, goal: float, step: float, tries: int = 1) -> tuple[float, str] | None:
+    return _search(numbers, goal, step, lambda a, x: (goal - a - x, goal - a + x), "+", tries)
+
+
+def _difference(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
+    return _search(numbers, goal, step, lambda a, x: (a - goal - x, a - goal + x), "-")
+
+
+def _product(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
+    return _search(numbers, goal, step, lambda a, x: ((goal - x) / a, (goal + x) / a), "*")
+
+
+def _quotient(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
+    return _search(numbers, goal, step, lambda a, x: (a / (goal + x), a / max(goal - x, 1e-12)), "/")
+
+
+def _multiple(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
+    """A small multiple of a sum of two, as a price for several people."""
+    for times in _MULTIPLES:
+        part = goal / times
+        if abs(part / step - round(part / step)) < 1e-6:
+            found = _sum(numbers, part, step, len(_MULTIPLES))
+            if found is not None:
+                return found[0], f"{times} * ({found[1]})"
+    return None
+
+
+def _step(value: Decimal) -> Decimal:
+    exponent = value.as_tuple().exponent
+    return Decimal(1).scaleb(min(exponent, 0)) if isinstance(exponent, int) else Decimal(1)
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+_DERIVATIONS: Final = (_percentage, _in_words, _converted, _rounded, _counted, _calendar, _arithmetic)

@@ -1,0 +1,318 @@
+"""Follows every entity of a call's arguments back, and says of each where it comes from or why it is refused."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from assay.schema import Issue, Span
+from assay.schema.provenance import ArgumentProvenance, EntityKind, SourceKind, TraceStatus
+from assay.text.lexemes import word_set
+from assay.text.units import CURRENCY_WORDS, KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Unit
+from assay.verify.json_text import pointer
+from assay.verify.tool_call.calendar_dates import trace_calendar
+from assay.verify.tool_call.entities import MOST_LEAVES, Entity, Leaf, entities, leaves, name_words
+from assay.verify.tool_call.numbers import NumberContext, trace_number
+from assay.verify.tool_call.rules import ArgumentRule, ToolRule, Tracing
+from assay.verify.tool_call.shown import shown
+from assay.verify.tool_call.sources import Found, Sources, squash
+from assay.verify.tool_call.trace import Trace, chosen, declared, derived, untraced
+from assay.verify.tool_call.wording import trace_text
+
+MOST_UNTRACED: Final = 40
+"""Refused entities of one call after which the rest is not looked at: the call is rejected as it is."""
+
+_PAGING: Final = word_set(
+    """limit page offset size top k n max min count results num skip start index idx timeout retries retry depth seed
+    batch per step precision decimals decimal places digits iterations attempts level order priority verbosity
+    temperature rank position places round rounding"""
+)
+"""Words of argument names whose small whole numbers are the caller's own choice."""
+
+_MOST_CHOSEN: Final = 1_000
+_NEW_THINGS: Final = frozenset({"new", "output", "out", "dest", "destination", "target", "save", "export", "create"})
+_MAKERS: Final = frozenset(
+    {
+        "create",
+        "touch",
+        "mkdir",
+        "make",
+        "new",
+        "save",
+        "export",
+        "write",
+        "generate",
+        "add",
+        "copy",
+        "cp",
+        "mv",
+        "move",
+    }
+)
+_NOUNS: Final = {
+    EntityKind.URL: "address", EntityKind.EMAIL: "e-mail address", EntityKind.HANDLE: "handle",
+    EntityKind.IDENTIFIER: "identifier", EntityKind.PATH: "path", EntityKind.NUMBER: "number",
+    EntityKind.DATE: "date or time", EntityKind.UNIT: "unit", EntityKind.NAME: "name", EntityKind.TEXT: "text",
+    EntityKind.FLAG: "flag",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The provenance of a call's arguments, and what is wrong with it."""
+
+    provenance: tuple[ArgumentProvenance, ...]
+    issues: tuple[Issue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What tracing one entity needs to know of its call."""
+
+    tool: str
+    said: str
+    """The tool's description."""
+    lengths: frozenset[int]
+    numbers: frozenset[Decimal]
+    """The numbers among the arguments."""
+
+
+def trace_arguments(
+    tool: str,
+    arguments: Mapping[str, Any],
+    sources: Sources,
+    rule: ToolRule,
+    schema: Mapping[str, Any] | None = None,
+    description: str = "",
+) -> Traced:
+    """Follows each entity of the arguments back to the sources.
+
+    >>> from assay.verify.tool_call.sources import SourceText
+    >>> seen = Sources([SourceText(SourceKind.USER, "user", "Cancel order W-17, please.")])
+    >>> result = trace_arguments("cancel", {"order_id": "W-71"}, seen, ToolRule())
+    >>> result.issues[0].code, result.issues[0].path
+    ('tool.invented_identifier', '/order_id')
+    """
+    found = []
+    for number, leaf in enumerate(leaves(arguments, schema)):
+        if number >= MOST_LEAVES:
+            message = f"The call has more than {MOST_LEAVES} values; at most so many are traced."
+            return Traced((), (Issue(code="tool.unchecked", message=message, path=""),))
+        found.append(leaf)
+    call = _call(tool, description, arguments, found)
+    provenance: list[ArgumentProvenance] = []
+    issues: list[Issue] = []
+    for leaf in found:
+        argument_rule = rule.of(leaf.path)
+        for entity in _entities(leaf, argument_rule):
+            traced = _trace(entity, leaf, argument_rule, sources, call)
+            provenance.append(_recorded(leaf, entity, traced))
+            if traced.status is TraceStatus.UNTRACED and _refuses(entity, argument_rule):
+                issues.append(_issue(leaf, entity, traced, argument_rule))
+            if len(issues) >= MOST_UNTRACED:
+                message = f"{MOST_UNTRACED} references of the call lead nowhere; the rest was not looked at."
+                issues.append(Issue(code="tool.more", message=message, path=""))
+                return Traced(tuple(provenance), tuple(issues))
+    return Traced(tuple(provenance), tuple(issues))
+
+
+def _call(tool: str, description: str, arguments: Mapping[str, Any], found: list[Leaf]) -> _Call:
+    lengths = frozenset(len(member) for member in _lists(arguments))
+    numbers = frozenset(
+        abs(Decimal(str(leaf.value)))
+        for leaf in found
+        if isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
+    )
+    return _Call(tool, description, lengths, numbers)
+
+
+def _lists(value: object) -> Iterator[list[Any]]:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            yield item
+        if isinstance(item, list | Mapping):
+            stack.extend(item.values() if isinstance(item, Mapping) else item)
+
+
+def _entities(leaf: Leaf, rule: ArgumentRule) -> tuple[Entity, ...]:
+    if rule.tracing is Tracing.OFF:
+        return (Entity(EntityKind.TEXT, leaf.value),)
+    if rule.tracing is Tracing.VERBATIM and isinstance(leaf.value, str):
+        return (Entity(EntityKind.NAME, leaf.value),)
+    return entities(leaf)
+
+
+def _refuses(entity: Entity, rule: ArgumentRule) -> bool:
+    return entity.kind in rule.kinds or rule.tracing is Tracing.VERBATIM
+
+
+def _trace(entity: Entity, leaf: Leaf, rule: ArgumentRule, sources: Sources, call: _Call) -> Trace:
+    if rule.tracing is Tracing.OFF:
+        return Trace(TraceStatus.SKIPPED, None, "the rule of this argument says so")
+    if entity.kind is EntityKind.FLAG:
+        return chosen("a choice, not a reference")
+    entry = rule.allows(str(leaf.value)) or rule.allows(str(entity.value))
+    if entry is not None:
+        return Trace(TraceStatus.DECLARED, None, f"allowed by {shown(entry)}", SourceKind.ALLOWLIST)
+    sources = sources.allowed(rule.origins)
+    if entity.kind is EntityKind.UNIT:
+        return _trace_unit(str(entity.value), leaf, sources, call)
+    offered = _offered(leaf)
+    if offered is not None:
+        return offered
+    if rule.tracing is Tracing.VERBATIM and isinstance(entity.value, str):
+        return _verbatim(entity.value, sources)
+    traced = _lead(entity, leaf, sources, call)
+    return traced or _unled(entity, leaf, call)
+
+
+def _offered(leaf: Leaf) -> Trace | None:
+    """A value that the declaration itself offers."""
+    schema = leaf.schema
+    options = schema.get("enum")
+    if isinstance(options, list) and leaf.value in options:
+        return declared("one of the values that the tool declares")
+    if "const" in schema and schema["const"] == leaf.value:
+        return declared("the value that the tool declares")
+    if "default" in schema and schema["default"] == leaf.value:
+        return declared("the default that the tool declares")
+    return None
+
+
+def _verbatim(value: str, sources: Sources) -> Trace:
+    words = squash(value)
+    for text in sources:
+        found = text.find(value.strip().lower()) or text.find_words(words)
+        if found is not None:
+            return Trace(TraceStatus.TRACED, found, "verbatim")
+    return untraced("it must stand in what the user or a tool said, and does not")
+
+
+def _lead(entity: Entity, leaf: Leaf, sources: Sources, call: _Call) -> Trace | None:
+    if entity.kind is EntityKind.NUMBER:
+        value = Decimal(str(entity.value).replace(",", ""))
+        traced = trace_number(value, sources, NumberContext(leaf.name, call.lengths))
+        return _in_its_unit(traced, leaf, call) if traced else None
+    if entity.calendar is not None:
+        traced = trace_calendar(entity.calendar, sources)
+        if traced is not None:
+            return traced
+    return trace_text(str(entity.value), entity.kind, sources)
+
+
+def _unled(entity: Entity, leaf: Leaf, call: _Call) -> Trace:
+    """What becomes of an entity that no source leads to: a choice, a word of the declaration, or nothing."""
+    text = str(entity.value)
+    if entity.kind is EntityKind.TEXT:
+        return chosen("words without a reference in them")
+    if entity.kind is EntityKind.NUMBER and _is_choice(text, leaf):
+        return chosen("the caller's own choice")
+    if entity.kind is EntityKind.PATH and _names_new(leaf, call):
+        return chosen("the name of something new")
+    described = squash(str(leaf.schema.get("description", "")))
+    if squash(text) and f" {squash(text)} " in f" {described} ":
+        if entity.kind in (EntityKind.NUMBER, EntityKind.NAME, EntityKind.DATE):
+            return declared("the argument's description")
+        return untraced("it stands only in the tool's description, as an example")
+    return untraced("neither the user nor a tool result nor the system prompt has it, and nothing leads to it")
+
+
+def _is_choice(text: str, leaf: Leaf) -> bool:
+    value = Decimal(text.replace(",", ""))
+    if abs(value) in (0, 1):
+        return True
+    small = value == value.to_integral_value() and abs(value) <= _MOST_CHOSEN
+    return small and bool(_PAGING & set(name_words(leaf.name)))
+
+
+def _names_new(leaf: Leaf, call: _Call) -> bool:
+    made = _MAKERS & set(name_words(call.tool))
+    return bool(made or _NEW_THINGS & set(name_words(leaf.name))) and "/" not in str(leaf.value)
+
+
+def _trace_unit(value: str, leaf: Leaf, sources: Sources, call: _Call) -> Trace:
+    """A unit is wrong where the call has a number as a source wrote it, but in another unit of the same kind."""
+    unit = _unit(value)
+    if unit is not None:
+        clash = _clash(unit, sources, call.numbers)
+        if clash is not None:
+            return untraced(f'{shown(clash.source.id)} says "{clash.text[:60]}", in another unit')
+    traced = trace_text(value, EntityKind.NAME, sources)
+    if traced is not None:
+        return traced
+    for text in sources if unit is not None else ():
+        for quantity in text.quantities:
+            if unit is not None and (quantity.unit == unit.name or quantity.dimension == unit.dimension == unit.name):
+                return derived("the unit of a quantity", Found(text, quantity.start, quantity.end))
+    return _offered(leaf) or chosen("the caller's own choice of unit")
+
+
+def _clash(unit: Unit, sources: Sources, numbers: frozenset[Decimal]) -> Found | None:
+    """The quantity whose number the call took over while changing its unit; none where the unit is said anywhere."""
+    clash = None
+    for text in sources:
+        for quantity in text.quantities:
+            kind = quantity.dimension.split(":")[0]
+            if kind != unit.dimension.split(":")[0] or kind in ("count", "ordinal"):
+                continue
+            if quantity.unit == unit.name or (quantity.dimension == unit.dimension and kind == "money"):
+                return None
+            if abs(quantity.value) in numbers and clash is None:
+                clash = Found(text, quantity.start, quantity.end)
+    return clash
+
+
+def _in_its_unit(traced: Trace, leaf: Leaf, call: _Call) -> Trace:
+    """Refuses a number taken over as it is for an argument whose name says another unit of the same kind."""
+    words = name_words(leaf.name)
+    unit = _unit(words[-1]) if len(words) > 1 and len(words[-1]) > 1 else None
+    found = traced.found
+    if unit is None or found is None or traced.status is not TraceStatus.TRACED or not found.source.has_prose:
+        return traced
+    for quantity in found.source.quantities:
+        here = quantity.start <= found.start and found.end <= quantity.end
+        other = quantity.unit != unit.name and quantity.dimension == unit.dimension
+        if here and other and abs(quantity.value) in call.numbers:
+            return untraced(f'{shown(found.source.id)} says "{found.text[:60]}", in another unit than {words[-1]}')
+    return traced
+
+
+def _unit(word: str) -> Unit | None:
+    low = word.strip().lower()
+    code = CURRENCY_WORDS.get(low) or (word.strip().upper() if len(low) == 3 and low.isalpha() else None)
+    known = UNIT_SYMBOLS.get(word.strip()) or UNIT_WORDS.get(low) or KEY_UNITS.get(low)
+    if known is not None:
+        return known
+    return Unit(f"money:{code}", Decimal(1), code) if code in _CODES and code is not None else None
+
+
+_CODES: Final = frozenset(CURRENCY_WORDS.values())
+
+
+def _recorded(leaf: Leaf, entity: Entity, traced: Trace) -> ArgumentProvenance:
+    found = traced.found
+    return ArgumentProvenance(
+        path=pointer(leaf.path),
+        value=entity.value,
+        kind=entity.kind,
+        status=traced.status,
+        span=Span(start=entity.span[0], end=entity.span[1]) if entity.span else None,
+        source=found.source.kind if found else traced.source,
+        source_id=found.source.id if found else None,
+        source_span=found.span if found else None,
+        source_text=found.text[:_LONGEST_QUOTE] if found else None,
+        how=traced.how,
+    )
+
+
+_LONGEST_QUOTE: Final = 200
+"""Characters of a source that a provenance repeats; its span names all of them."""
+
+
+def _issue(leaf: Leaf, entity: Entity, traced: Trace, rule: ArgumentRule) -> Issue:
+    where = pointer(leaf.path)
+    wanted = "" if rule.origins is None else f" (it may come from: {', '.join(sorted(rule.origins))})"
+    message = f"The {_NOUNS[entity.kind]} {shown(entity.value)} at {where} comes from nowhere: {traced.how}{wanted}."
+    return Issue(code=f"tool.invented_{entity.kind.value}", message=message, path=where)
