@@ -1,0 +1,211 @@
+"""Wrong names, exchanged roles, blended facts, dropped conditions."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from assay.text import verbs
+from assay.text.clauses import verb_group
+from train.edits.context import Context
+from train.edits.document import Parsed, parse
+from train.edits.kinds import Edit, replace
+from train.edits.names import Name
+
+_PARTS = re.compile(r"^(?:'s|’s|-| (?:Jr|Sr|II|III)\b)")
+
+
+def _edges(text: str, name: Name) -> bool:
+    """Whether a name is no part of a longer one (a hyphen or an ampersand at its side)."""
+    before, after = text[: name.start], text[name.end :]
+    return not before.endswith(("-", "&", "& ", ".", "’", "'")) and not after.startswith(("-", "&", " &", " Jr", " II"))
+
+
+def name(text: str, context: Context, rng: random.Random) -> Edit | None:
+    """Put another name of the same class in a name's place: mostly one of the document, else one of another.
+
+    A name in the subject makes the claim one that the evidence says nothing of, elsewhere one that it contradicts.
+    """
+    parsed = parse(text)
+    here = [n for n in parsed.names if n.sure and _edges(text, n)]
+    if not here:
+        return None
+    keys = {k for n in parsed.names for k in n.keys}
+    rng.shuffle(here)
+    for old in here:
+        near = sorted(
+            {
+                n.text
+                for _, n in context.document.names
+                if n.group == old.group and not n.keys & keys and n.text not in text
+            }
+        )
+        if old.group == "other":
+            near = [n for n in near if len(n.split()) == len(old.text.split())]
+        far = [] if old.group == "other" else context.bank.names.get(old.group, [])
+        if far and (not near or rng.random() < 0.4):
+            new = far[rng.randrange(len(far))]
+            if any(w in context.document.words for w in new.lower().split()):
+                continue
+        elif near:
+            new = rng.choice(near)
+        else:
+            continue
+        if text[: old.start].endswith(("the ", "The ")) != new.startswith("the ") and new.startswith("the "):
+            continue
+        label = "not_supported" if old.end <= parsed.subject_end else "contradicted"
+        return replace("name", text, old.start, old.end, new, label)  # type: ignore[arg-type]
+    return None
+
+
+_ONE_SIDED = re.compile(
+    r"^ (?:(?:has|had|have|was|is|were|are|been|also|then|later|a|an|the|\d{4}|[a-z]+ly|not|subsequently|film|book|song|"
+    r"album|novel|studio|American|British|[a-z]+) ){0,7}?(?:beat|beats|defeated|defeats|joined|sued|bought|acquired|acquires|replaced|replaces|succeeded|told|asked|sent|"
+    r"gave|killed|shot|accused|criticised|criticized|praised|directed|wrote|founded|signed|hired|appointed|followed|"
+    r"produced|led|loaned|transferred|than|by|visited|attacked|invaded|arrested|supported|taught|coached|rejected|"
+    r"owns|owned|employs|funded|sponsored|nominated|released|published|recorded|covered|sold|urged|warned|thanked|"
+    r"blamed|helped|advised|represented|discovered|created|designed|played|portrayed|named|inspired|backed|banned)"
+    r"(?: by)?(?: (?:the|former|director|singer|actor|author|writer|fellow|company|club))? $"
+)
+_SYMMETRIC = re.compile(r"\b(?:and|or|with|between|met|married|alongside|both|versus|vs)\b|[,;:(]")
+
+
+def role(text: str, _context: Context, rng: random.Random) -> Edit | None:
+    """Exchange two names at the sides of a verb that is not symmetric; the span runs from the first to the second."""
+    found = [n for n in parse(text).names if _edges(text, n) and (n.sure or n.start == 0)]
+    pairs = []
+    for i, a in enumerate(found):
+        for b in found[i + 1 : i + 3]:
+            between = text[a.end : b.start]
+            if (
+                len(between) > 60
+                or a.keys & b.keys
+                or text[a.end : a.end + 2] in ("'s", "’s")
+                or text[b.end : b.end + 2] in ("'s", "’s")
+            ):
+                continue
+            if a.group == b.group or "other" in (a.group, b.group):
+                before, after = text[: a.start], text[b.end :]
+                if (
+                    _ONE_SIDED.match(between)
+                    and not _SYMMETRIC.search(between)
+                    and re.match(r"[.,;]| (?:in|on|at|during|after|for|by) |$", after)
+                    and not before.lower().endswith(("the ", "s ", " of "))
+                ):
+                    pairs.append((a, b))
+    pairs = [(a, b) for a, b in pairs if "people" not in (a.group, b.group)]
+    if not pairs:
+        return None
+    a, b = rng.choice(pairs)
+    claim = text[: a.start] + b.text + text[a.end : b.start] + a.text + text[b.end :]
+    return Edit("role", claim, (a.start, b.end))
+
+
+def _simple_subject(parsed: Parsed) -> Name | None:
+    """The subject where it is one name and nothing else."""
+    if parsed.verb < 1 or not parsed.names:
+        return None
+    first = parsed.names[0]
+    return first if first.start == 0 and first.end == parsed.subject_end else None
+
+
+def _plural(parsed: Parsed) -> bool | None:
+    """Whether the finite verb agrees with a plural subject; nothing where its form does not tell."""
+    low = parsed.tokens[parsed.verb].low
+    if low in {"is", "was", "has", "does"} or low in verbs.THIRD:
+        return False
+    if low in {"are", "were", "have", "do"}:
+        return True
+    return None
+
+
+def blend(text: str, context: Context, rng: random.Random) -> Edit | None:
+    """Put the subject of another sentence before this claim's predicate: both are true, of different subjects.
+
+    Both subjects are bare names of one class that share no word, so that they are unlikely to be one and the same.
+    """
+    mine = parse(text)
+    subject = _simple_subject(mine)
+    if subject is None:
+        return None
+    offers = []
+    for i in context.others():
+        piece = context.document.pieces[i]
+        if len(piece) > 400:
+            continue
+        theirs = parse(piece)
+        other = _simple_subject(theirs)
+        if other is None or other.keys & subject.keys or other.text in text or subject.text in piece:
+            continue
+        same = other.group == subject.group and (other.group != "other" or len(other.keys) == len(subject.keys))
+        numbers = {_plural(mine), _plural(theirs)}
+        if same and other.group != "people" and not {True, False} <= numbers and (other.sure or other.group != "other"):
+            offers.append(other.text)
+    if not offers:
+        return None
+    return replace("blend", text, 0, subject.end, rng.choice(offers), "not_supported")
+
+
+_CONDITION = re.compile(
+    r"(?P<gap>,? )(?P<cue>unless|if|provided(?: that)?|subject to|only if|only when|only after|only with|as long as|"
+    r"except (?:when|if)|on condition that|in the event (?:of|that)|assuming that)\b"
+)
+_NO_CONDITION = re.compile(
+    r"\b(?:ask|asks|asked|know|knows|knew|wonder|wondered|see|determine|check|decide|find out|sure|unclear|doubt|even|as|"
+    r"what|than|not|and|or|but|unknown|whether|question|questioned|say|tell|only|never|regardless)$",
+    re.IGNORECASE,
+)
+_OPEN_ENDED = frozenset({"AUX", "PREP", "DET", "SUB", "PRON", "ADV", "AND", "OR", "BUT", ","})
+_REPORTED = re.compile(
+    r"\b(?:said|says|states|stated|told|tells|asked|argues|argued|warned|believes?|claims?|claimed)\b"
+)
+_FRONTED = re.compile(
+    r"^(?:If|Unless|Provided that|Subject to|Only if|As long as|In the event (?:of|that)) [^,;:]{6,120}, (?:then )?"
+)
+
+
+def _verb_span(text: str) -> tuple[int, int]:
+    """The words of the main verb; where none is found, the last three words."""
+    parsed = parse(text)
+    if parsed.verb >= 1:
+        group = verb_group(parsed.tokens, parsed.verb)
+        return parsed.tokens[group.first].start, parsed.tokens[group.last].end
+    words = list(re.finditer(r"\w\S*\w|\w", text))[-3:]
+    return words[0].start(), words[-1].end()
+
+
+def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
+    """Leave a condition out, so that the claim holds always.
+
+    Nothing wrong stands where the condition stood. The span is therefore what is now stated without it: from the main
+    verb of what remains to the place of the condition (to the end of the verb where the condition came first).
+    """
+    found = _FRONTED.match(text)
+    if found:
+        rest = text[found.end() :]
+        if len(rest.split()) < 4 or not rest[0].isalpha():
+            return None
+        claim = rest[0].upper() + rest[1:]
+        end = _verb_span(claim)[1]
+        return Edit("condition", claim, (0, end), "not_supported")
+    offers = []
+    for match in _CONDITION.finditer(text):
+        before, rest = text[: match.start()], text[match.end() :]
+        stop = re.search(r"[,;]|\.$", rest)
+        if (
+            stop is None
+            or _NO_CONDITION.search(before)
+            or len(before.split()) < 4
+            or re.search(r"\b(?:[Nn]ot|[Nn]ever|[Nn]o|n't)\b", before)
+        ):
+            continue
+        words = parse(before).tokens
+        if words[-1].tag in _OPEN_ENDED or words[-1].low in {"that", "to", "be", "been"} or _REPORTED.search(before):
+            continue
+        tail = rest[stop.start() :]
+        if tail.startswith(",") or len(rest[: stop.start()].split()) < 2:
+            if tail != ".":
+                continue
+        start = min(_verb_span(before + ".")[0], match.start() - 1)
+        offers.append(Edit("condition", before + tail, (start, match.start()), "not_supported"))
+    return rng.choice(offers) if offers else None
