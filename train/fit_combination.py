@@ -26,16 +26,20 @@ from assay.config import Guard
 from assay.stats.calibration import ece, fit_logistic, reliability
 from assay.stats.classification import auroc, balanced_accuracy
 from assay.verify.combine import Combination, features
-from train.rows import Part, Row, detokenise, load_training_sets, part_of
+from train.edits import make_rows
+from train.rows import EDITABLE, Part, Row, detokenise, load_training_sets, part_of
 
 LOGITS = (
     "entail_sentence", "entail_passage", "entail_document", "entail_max", "entail_top",
     "contra_sentence", "contra_passage", "contra_document", "contra_max", "contra_related",
+    "wrong_word", "wrong_word_document",
 )  # fmt: skip
 SET_WEIGHT_CAP = 250.0
 """A set counts as at most so many rows."""
 RIDGE = 10.0
 """Penalty on coefficients of standardised features."""
+EDITED = 5
+"""Rows with planted edits, in multiples of a set's rows: the kinds together count like a handful of sets."""
 MIN_SPREAD = 1e-9
 """A feature that never varies can teach nothing."""
 DROPPED = frozenset({"margin"})
@@ -43,7 +47,7 @@ DROPPED = frozenset({"margin"})
 
 
 def chosen_rows(data: Path, part: Part, most: int, seed: int = 11) -> list[Row]:
-    """A seeded sample of each set's documents on one side of the split."""
+    """A seeded sample of each set's documents on one side of the split, and claims edited from their evidence."""
     pools: dict[str, list[Row]] = {}
     for row in load_training_sets(data):
         if part_of(row) == part:
@@ -53,7 +57,8 @@ def chosen_rows(data: Path, part: Part, most: int, seed: int = 11) -> list[Row]:
     for source in sorted(pools):
         rng.shuffle(pools[source])
         rows.extend(pools[source][:most])
-    return [*with_distractors(rows), *strangers(rows, 2 * most)]
+    edited = make_rows([row for row in rows if row.source in EDITABLE], EDITED * most, seed)
+    return [*with_distractors([*rows, *edited]), *strangers(rows, 2 * most)]
 
 
 def with_distractors(rows: Sequence[Row], seed: int = 12) -> list[Row]:
@@ -134,7 +139,7 @@ def expected_sign(name: str) -> int:
     from what speaks against it.
     """
     signal = name.removeprefix("logit(").removesuffix(")")
-    if signal.startswith(("contradicts_", "contra_", "strongest_")) or signal == "negation_differs":
+    if signal.startswith(("contradicts_", "contra_", "strongest_", "wrong_")) or signal == "negation_differs":
         return -1
     helps = signal.startswith(("entail_", "word_recall", "bigram_", "order_", "verbatim")) or signal.endswith("_found")
     return 1 if helps or signal == "numbers_on_subject" else 0

@@ -1,9 +1,11 @@
-"""Fine-tune a BERT-shaped cross-encoder into the three-way verifier network.
+"""Fine-tune a BERT-shaped cross-encoder into the verifier network with its two heads.
 
     python -m train.network --base DIR --data ../shared/data --out DIR --minutes 80
 
 One head gives entailment, neutral and contradiction for (premise, claim). Rows whose source does not tell
-contradicted from unsupported train the sum of the two (a masked loss). The rate warms up, stays, and decays
+contradicted from unsupported train the sum of the two (a masked loss). The other says of every token of the claim
+whether it is wrong: it learns from supported claims, where none is, and from claims whose wrong characters are known;
+other rows leave it alone. The rate warms up, stays, and decays
 linearly over the last fifth of the time or steps; `--steps` with the number that the log of a timed run reports
 repeats that run exactly on one machine. Checkpoints are written every few minutes and `--resume` goes on from one.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import difflib
 import json
 import random
 import re
@@ -20,33 +23,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
-from torch.nn.functional import log_softmax, nll_loss
-from transformers import (
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-    BertForSequenceClassification,
-    PreTrainedTokenizerBase,
-)
+from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, nll_loss
+from transformers import AutoTokenizer, BertForSequenceClassification, PreTrainedTokenizerBase
 
 from train.edits import make_rows
 from train.premises import premise
-from train.rows import Row, detokenise, load_training_sets, mix, part_of, report
+from train.rows import EDITABLE, Row, detokenise, load_training_sets, mix, part_of, report, strangers
+from train.two_heads import TOKEN_HEAD, TwoHeads, load_two_heads, save_two_heads
 
 LABELS = ("entailment", "neutral", "contradiction")
 TARGETS = {"supported": 0, "unsupported": 1, "contradicted": 2, "not_supported": 3}
-EDITABLE = frozenset({
-    "begin_cmudog", "bump_task1", "bump_task2", "defacto", "factcheck_gpt", "faithdial_audit", "fever_rte",
-    "fevernli_binary", "halueval_qa500", "scifact_rte", "storysumm", "summedits_ectsum", "summedits_sales_email",
-    "summedits_samsum", "wice_claim", "wice_claim_oracle",
-})  # fmt: skip
-"""Sets whose evidence is prose, from which edits read naturally."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """What a run depends on, written beside its result."""
 
-    rows_of_edits: int = 16_000
+    rows_of_edits: int = 40_000
+    rows_of_strangers: int = 5_000
+    token_weight: float = 0.5
     premise_words: int = 100
     max_tokens: int = 192
     batch_tokens: int = 2_304
@@ -55,6 +50,7 @@ class Settings:
     weight_decay: float = 0.01
     warm_share: float = 0.04
     decay_share: float = 0.25
+    dropout: float = 0.0
     seed: int = 7
 
 
@@ -64,6 +60,24 @@ def pair(row: Row, words: int, rng: random.Random | None) -> tuple[str, str]:
     return detokenise(premise(row.evidence, claim, words, rng)), detokenise(claim)
 
 
+def wrong_characters(row: Row, shown: str) -> list[bool] | None:
+    """For each character of the claim as it is shown, whether it is known to be wrong; None where it is not known.
+
+    A supported claim has no wrong character. A claim that is wrong in places that nobody marked teaches nothing here.
+    """
+    if row.label == "supported":
+        return [False] * len(shown)
+    if not row.spans:
+        return None
+    marked = [any(start <= i < end for start, end in row.spans) for i in range(len(row.claim))]
+    if shown == row.claim:
+        return marked
+    wrong = [False] * len(shown)
+    for block in difflib.SequenceMatcher(None, row.claim, shown, autojunk=False).get_matching_blocks():
+        wrong[block.b : block.b + block.size] = marked[block.a : block.a + block.size]
+    return wrong
+
+
 @dataclasses.dataclass(frozen=True)
 class Encoded:
     """A pair in tokens."""
@@ -71,18 +85,37 @@ class Encoded:
     ids: list[int]
     types: list[int]
     target: int
+    wrong: list[int]
+    """For each token 1 where it is wrong, 0 where it is right, -1 where it is not of the claim or not known."""
 
 
 def encode(
     tokenizer: PreTrainedTokenizerBase, rows: Sequence[Row], settings: Settings, rng: random.Random | None
 ) -> list[Encoded]:
-    """Tokenise all pairs; the premise is cut first where a pair is too long."""
+    """Tokenise all pairs; the longer text is cut first where a pair is too long."""
     pairs = [pair(row, settings.premise_words, rng) for row in rows]
-    batch = tokenizer(
-        [p for p, _ in pairs], [c for _, c in pairs], truncation="longest_first", max_length=settings.max_tokens
-    )
-    types = batch["token_type_ids"]
-    return [Encoded(ids, types[i], TARGETS[rows[i].label]) for i, ids in enumerate(batch["input_ids"])]
+    result: list[Encoded] = []
+    for begin in range(0, len(rows), 2_000):
+        some = pairs[begin : begin + 2_000]
+        batch = tokenizer(
+            [p for p, _ in some],
+            [c for _, c in some],
+            truncation="longest_first",
+            max_length=settings.max_tokens,
+            return_offsets_mapping=True,
+        )
+        for i, ids in enumerate(batch["input_ids"]):
+            row = rows[begin + i]
+            characters = wrong_characters(row, some[i][1])
+            wrong = [-1] * len(ids)
+            if characters is not None:
+                for t, (place, (start, end)) in enumerate(
+                    zip(batch.sequence_ids(i), batch["offset_mapping"][i], strict=True)
+                ):
+                    if place == 1:
+                        wrong[t] = int(any(characters[start:end]))
+            result.append(Encoded(ids, batch["token_type_ids"][i], TARGETS[row.label], wrong))
+    return result
 
 
 def batches(items: Sequence[Encoded], budget: int, rng: random.Random | None) -> Iterator[list[Encoded]]:
@@ -106,14 +139,24 @@ def batches(items: Sequence[Encoded], budget: int, rng: random.Random | None) ->
         yield from made
 
 
-def tensors(batch: Sequence[Encoded]) -> dict[str, torch.Tensor]:
-    """Padded inputs of one batch."""
+def tensors(batch: Sequence[Encoded]) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor]:
+    """Padded inputs of one batch: token ids, mask (none where nothing is padded), types."""
     width = max(len(e.ids) for e in batch)
-    return {
-        "input_ids": torch.tensor([e.ids + [0] * (width - len(e.ids)) for e in batch]),
-        "token_type_ids": torch.tensor([e.types + [0] * (width - len(e.types)) for e in batch]),
-        "attention_mask": torch.tensor([[1] * len(e.ids) + [0] * (width - len(e.ids)) for e in batch]),
-    }
+    ids = torch.tensor([e.ids + [0] * (width - len(e.ids)) for e in batch])
+    types = torch.tensor([e.types + [0] * (width - len(e.types)) for e in batch])
+    if all(len(e.ids) == width for e in batch):
+        return ids, None, types
+    return ids, torch.tensor([[1] * len(e.ids) + [0] * (width - len(e.ids)) for e in batch]), types
+
+
+def token_loss(logits: torch.Tensor, batch: Sequence[Encoded]) -> torch.Tensor:
+    """Binary cross-entropy over the claims' tokens that are known to be right or wrong, 0 where a batch has none."""
+    width = logits.shape[1]
+    targets = torch.tensor([e.wrong + [-1] * (width - len(e.wrong)) for e in batch])
+    known = targets >= 0
+    if not bool(known.any()):
+        return logits.new_zeros(())
+    return binary_cross_entropy_with_logits(logits.float()[known], targets[known].float())
 
 
 def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -126,12 +169,12 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     return nll_loss(torch.cat([logs, merged], dim=-1), targets)
 
 
-def parameter_groups(model: BertForSequenceClassification, settings: Settings) -> list[dict[str, object]]:
+def parameter_groups(model: TwoHeads, settings: Settings) -> list[dict[str, object]]:
     """Layer-wise rates, lower towards the input; the word embeddings stay as they are."""
-    depth = model.config.num_hidden_layers
+    depth = model.network.config.num_hidden_layers
     groups: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
-        if name.startswith("bert.embeddings"):
+        if "bert.embeddings" in name:
             parameter.requires_grad_(False)
             continue
         found = re.search(r"layer\.(\d+)\.", name)
@@ -142,24 +185,35 @@ def parameter_groups(model: BertForSequenceClassification, settings: Settings) -
 
 
 @torch.no_grad()
-def evaluate(model: BertForSequenceClassification, items: Sequence[Encoded]) -> dict[str, float]:
-    """Accuracy on three-way rows and balanced accuracy of supported against the rest."""
+def evaluate(model: TwoHeads, items: Sequence[Encoded]) -> dict[str, float]:
+    """Accuracy on three-way rows, balanced accuracy of supported against the rest, and F1 over the claims' tokens."""
     model.eval()
     hits = three = 0
     right = {True: 0, False: 0}
     seen = {True: 0, False: 0}
+    found = flagged = wrong = 0
     for batch in batches(items, 4_096, None):
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            logits = model(**tensors(batch)).logits.float()
-        for e, row in zip(batch, logits.softmax(-1), strict=True):
+            logits, tokens = model(*tensors(batch))
+        assert tokens is not None  # training always has both heads
+        for e, row, scores in zip(batch, logits.float().softmax(-1), tokens.float().tolist(), strict=True):
             if e.target < 3:
                 three += 1
                 hits += int(row.argmax().item() == e.target)
             supported = e.target == 0
             seen[supported] += 1
             right[supported] += int((row[0].item() >= 0.5) == supported)
+            for target, score in zip(e.wrong, scores, strict=False):
+                if target >= 0:
+                    found += int(target == 1 and score > 0)
+                    flagged += int(score > 0)
+                    wrong += target
     model.train()
-    return {"accuracy": hits / max(three, 1), "balanced": sum(right[k] / max(seen[k], 1) for k in right) / 2}
+    return {
+        "accuracy": hits / max(three, 1),
+        "balanced": sum(right[k] / max(seen[k], 1) for k in right) / 2,
+        "token_f1": 2 * found / max(flagged + wrong, 1),
+    }
 
 
 def save_checkpoint(
@@ -181,7 +235,39 @@ def factor(progress: float, settings: Settings) -> float:
     """The rate's factor at a progress in [0, 1]: warm-up, plateau, linear decay to nothing."""
     if progress < settings.warm_share:
         return progress / settings.warm_share
-    return min(1.0, max(0.0, (1 - progress) / settings.decay_share))
+    return min(1.0, max(0.0, (1 - progress) / settings.decay_share)) if settings.decay_share else 1.0
+
+
+def training_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
+    """The mixture: people's labels by quota, claims beside evidence of other documents, edits of evidence."""
+    train = [row for row in rows if part_of(row) == "train"]
+    mixed = mix(train, settings.seed)
+    mixed += strangers(mixed, settings.rows_of_strangers, settings.seed)
+    mixed += make_rows([row for row in train if row.source in EDITABLE], settings.rows_of_edits, settings.seed)
+    random.Random(settings.seed).shuffle(mixed)
+    print(report(mixed), flush=True)
+    return mixed
+
+
+def start(base: Path, settings: Settings) -> TwoHeads:
+    """The base with both heads; a head that the folder does not have begins at random, the token head at nothing."""
+    if (base / TOKEN_HEAD).exists():
+        return load_two_heads(base)
+    labels = dict(enumerate(LABELS))
+    network = BertForSequenceClassification.from_pretrained(
+        base,
+        num_labels=3,
+        id2label=labels,
+        label2id={v: k for k, v in labels.items()},
+        ignore_mismatched_sizes=True,
+        hidden_dropout_prob=settings.dropout,
+        attention_probs_dropout_prob=settings.dropout,
+        attn_implementation="eager",  # the fused kernel's backward pass is four times slower on this processor
+    )
+    head = torch.nn.Linear(network.config.hidden_size, 1)
+    torch.nn.init.zeros_(head.weight)
+    torch.nn.init.constant_(head.bias, -2.0)  # about one token in eight of the claims that teach it is wrong
+    return TwoHeads(network, head)
 
 
 def main() -> None:
@@ -195,35 +281,31 @@ def main() -> None:
     length.add_argument("--steps", type=int, help="train for so many steps")
     parser.add_argument("--resume", type=Path, help="a checkpoint file to go on from")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rate", type=float, default=Settings.rate, help="the highest learning rate")
+    parser.add_argument("--decay-share", type=float, default=Settings.decay_share, help="0 stays on the plateau")
+    parser.add_argument("--rows-of-edits", type=int, default=Settings.rows_of_edits)
+    parser.add_argument("--seed", type=int, default=Settings.seed)
     arguments = parser.parse_args()
-    settings = Settings()
+    settings = Settings(
+        rate=arguments.rate,
+        decay_share=arguments.decay_share,
+        rows_of_edits=arguments.rows_of_edits,
+        seed=arguments.seed,
+    )
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(settings.seed)
     arguments.out.mkdir(parents=True, exist_ok=True)
 
     rows = load_training_sets(arguments.data)
-    train = [row for row in rows if part_of(row) == "train"]
-    mixed = mix(train, settings.seed) + make_rows(
-        [row for row in train if row.source in EDITABLE], settings.rows_of_edits, settings.seed
-    )
-    random.Random(settings.seed).shuffle(mixed)
-    print(report(mixed), flush=True)
     tokenizer = AutoTokenizer.from_pretrained(arguments.base)
-    items = encode(tokenizer, mixed, settings, random.Random(settings.seed))
-    held = mix([row for row in rows if part_of(row) == "fit"], settings.seed)[:1_200]
-    held_items = encode(tokenizer, held, settings, None)
-    print(
-        f"{len(items)} pairs, {sum(len(e.ids) for e in items):,} tokens; {len(held_items)} held-out pairs", flush=True
-    )
+    items = encode(tokenizer, training_rows(rows, settings), settings, random.Random(settings.seed))
+    held = [row for row in rows if part_of(row) == "fit"]
+    held_items = encode(tokenizer, mix(held, settings.seed)[:1_200], settings, None)
+    edited = make_rows([row for row in held if row.source in EDITABLE], 600, settings.seed)
+    held_edits = encode(tokenizer, edited, settings, None)
+    print(f"{len(items)} pairs, {sum(len(e.ids) for e in items):,} tokens", flush=True)
 
-    labels = dict(enumerate(LABELS))
-    model: BertForSequenceClassification = AutoModelForSequenceClassification.from_pretrained(
-        arguments.base,
-        num_labels=3,
-        id2label=labels,
-        label2id={v: k for k, v in labels.items()},
-        ignore_mismatched_sizes=True,
-    )
+    model = start(arguments.base, settings)
     model.train()
     optimizer = torch.optim.AdamW(parameter_groups(model, settings), betas=(0.9, 0.98), fused=True)
     step, trained_tokens, elapsed_before = 0, 0, 0.0
@@ -233,7 +315,7 @@ def main() -> None:
         optimizer.load_state_dict(state["optimizer"])
         step, trained_tokens, elapsed_before = state["step"], state["tokens"], state["elapsed"]
     begun = last_saved = time.monotonic()
-    running, skip, passes = 0.0, step, 0
+    running, running_tokens, skip, passes = 0.0, 0.0, step, 0
     while True:
         rng = random.Random(settings.seed + passes)
         passes += 1
@@ -248,29 +330,35 @@ def main() -> None:
             for group in optimizer.param_groups:
                 group["lr"] = group["base"] * factor(progress, settings)
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = model(**tensors(batch)).logits
+                logits, tokens = model(*tensors(batch))
             loss = loss_of(logits, torch.tensor([e.target for e in batch]))
-            loss.backward()
+            by_token = token_loss(tokens, batch)
+            (loss + settings.token_weight * by_token).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
             step += 1
             trained_tokens += sum(len(e.ids) for e in batch)
             running = loss.item() if not running else 0.98 * running + 0.02 * loss.item()
+            running_tokens = by_token.item() if not running_tokens else 0.98 * running_tokens + 0.02 * by_token.item()
             if step % 50 == 0:
                 speed = trained_tokens / elapsed if elapsed else 0.0
-                print(f"step {step}  {progress:5.1%}  loss {running:.3f}  {speed:.0f} tokens/s", flush=True)
+                print(
+                    f"step {step}  {progress:5.1%}  loss {running:.3f} {running_tokens:.3f}  {speed:.0f} tokens/s",
+                    flush=True,
+                )
             if step % 500 == 0:
                 print("held out", json.dumps(evaluate(model, held_items)), flush=True)
+                print("held-out edits", json.dumps(evaluate(model, held_edits)), flush=True)
             if time.monotonic() - last_saved > 240:
                 save_checkpoint(arguments.out, model, optimizer, step, trained_tokens, elapsed)
                 last_saved = time.monotonic()
         else:
             continue
         break
-    figures = evaluate(model, held_items)
+    figures = {"sets": evaluate(model, held_items), "edits": evaluate(model, held_edits)}
     print("final", json.dumps(figures), f"after {step} steps, {trained_tokens:,} tokens, {passes} passes", flush=True)
-    model.save_pretrained(arguments.out / "model")
+    save_two_heads(model, arguments.out / "model")
     tokenizer.save_pretrained(arguments.out / "model")
     record = {
         "settings": dataclasses.asdict(settings),
