@@ -96,7 +96,6 @@ EXCLUSIVE: dict[str, frozenset[str]] = {
 _SHORTEST_PREFIXED = 4
 
 
-@lru_cache(maxsize=1 << 14)
 def prefix_opposites(stemmed: str) -> tuple[str, ...]:
     """The stems that a negating prefix turns this one into, and the one it may be made from.
 
@@ -110,3 +109,26 @@ def prefix_opposites(stemmed: str) -> tuple[str, ...]:
         if stemmed.startswith(prefix) and len(stemmed) - len(prefix) >= _SHORTEST_PREFIXED
     )
     return made + bare
+
+
+_LONGEST_REMEMBERED = 64
+"""The opposites of longer words are worked out anew: a hostile text must not fill the memory with its own words."""
+
+
+def opposites(stemmed: str) -> frozenset[str]:
+    """All stems that stand against this one, of whatever table or made by a prefix.
+
+    >>> sorted(opposites("rise"))[:4]
+    ['declin', 'decreas', 'disrise', 'drop']
+    """
+    return _known_opposites(stemmed) if len(stemmed) <= _LONGEST_REMEMBERED else _all_opposites(stemmed)
+
+
+@lru_cache(maxsize=1 << 14)
+def _known_opposites(stemmed: str) -> frozenset[str]:
+    return _all_opposites(stemmed)
+
+
+def _all_opposites(stemmed: str) -> frozenset[str]:
+    tables = [table[stemmed] for table in (DIRECTIONS, OPPOSITES, EXCLUSIVE) if stemmed in table]
+    return frozenset(prefix_opposites(stemmed)).union(*tables)

@@ -9,6 +9,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import compress
+from operator import itemgetter
 from typing import Literal
 
 from assay.text.lexemes import Words, find_words, word_list, word_set
@@ -66,6 +68,8 @@ _YEAR_CONTEXT = word_set(
 _YEAR_MARKS = frozenset({"(", "-", "–", "—", ",", "[", ":", "/", "(-", "),", ")", "|", ";"})
 _NOT_A_YEAR = frozenset({"$", "€", "£", "¥", "#", "₹"})
 _EARLIEST_YEAR, _LATEST_YEAR = 1000, 2199
+_FOLD, _DIGIT = itemgetter(0), itemgetter(4)
+"""Fields of a lexeme, taken of all words of a text at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +96,6 @@ class DateMention:
     """The other reading of an ambiguous date, as month and day."""
     bound: Bound = "exact"
 
-    @property
-    def fields(self) -> frozenset[str]:
-        """Which of year, month, day, weekday and minute it states."""
-        stated = {
-            "year": self.year,
-            "month": self.month,
-            "day": self.day,
-            "weekday": self.weekday,
-            "minute": self.minute,
-        }
-        return frozenset(name for name, value in stated.items() if value is not None)
-
 
 class DateRelation(Enum):
     """How a claim's date stands to one of the evidence."""
@@ -123,7 +115,7 @@ class _Reader:
     def __init__(self, text: str, words: Words, skip: Sequence[tuple[int, int]], day_first: bool) -> None:
         self.text = text
         self.words = words
-        self.folds = [w.fold for w in words.lexemes]
+        self.folds = list(map(_FOLD, words.lexemes))
         self.skip = sorted(skip)
         self.skip_starts = [start for start, _ in self.skip]
         self.day_first = day_first
@@ -133,7 +125,7 @@ class _Reader:
         done = 0
         starts = self.words.starts
         lexemes = self.words.lexemes
-        for at in [i for i, w in enumerate(lexemes) if w.digit or w.fold in _TRIGGERS]:
+        for at in self._heads():
             if starts[at] < done:
                 continue
             at_skip = bisect_left(self.skip_starts, starts[at] + 1)
@@ -144,6 +136,14 @@ class _Reader:
                 found.append(mention)
                 done = mention.end
         return found
+
+    def _heads(self) -> list[int]:
+        """The words at which a date may begin."""
+        lexemes = self.words.lexemes
+        digits = list(compress(range(len(lexemes)), map(_DIGIT, lexemes)))
+        if _TRIGGERS.isdisjoint(self.folds):
+            return digits
+        return sorted({*digits, *[at for at, folded in enumerate(self.folds) if folded in _TRIGGERS]})
 
     def _bound(self, at: int) -> Bound:
         """The bound that the one or two words before word `at` set."""
@@ -384,11 +384,15 @@ def relate_dates(claim: DateMention, evidence: DateMention) -> DateRelation:
     """
     if claim.minute is not None or evidence.minute is not None:
         return _relate_clocks(claim, evidence)
-    ours, theirs = claim.fields, evidence.fields
-    common = ours & theirs
-    if not common:
+    years = claim.year is not None and evidence.year is not None
+    finer = (
+        (claim.month is not None and evidence.month is not None)
+        or (claim.day is not None and evidence.day is not None)
+        or (claim.weekday is not None and evidence.weekday is not None)
+    )
+    if not years and not finer:
         return DateRelation.INCOMPARABLE
-    if "year" in common and (claim.bound in _ORDERED or evidence.bound in _ORDERED):
+    if years and (claim.bound in _ORDERED or evidence.bound in _ORDERED):
         return _relate_ordered(claim, evidence)
     if _agree(claim, evidence, (claim.month, claim.day), (evidence.month, evidence.day)):
         return DateRelation.SAME if _covers(claim, evidence) else DateRelation.COMPATIBLE
@@ -396,8 +400,7 @@ def relate_dates(claim: DateMention, evidence: DateMention) -> DateRelation:
         for other in filter(None, ((evidence.month, evidence.day), evidence.other)):
             if _agree(claim, evidence, mine, other):
                 return DateRelation.COMPATIBLE if not _covers(claim, evidence) else DateRelation.SAME
-    near = 1 if "about" in {claim.bound, evidence.bound} else 0
-    if near and common == {"year"} and abs((claim.year or 0) - (evidence.year or 0)) <= 3:
+    if "about" in (claim.bound, evidence.bound) and not finer and abs((claim.year or 0) - (evidence.year or 0)) <= 3:
         return DateRelation.COMPATIBLE
     return DateRelation.DIFFERENT
 
@@ -439,7 +442,12 @@ def _overlap(first: int | None, last: int | None, other_first: int | None, other
 
 def _covers(claim: DateMention, evidence: DateMention) -> bool:
     """Whether the evidence states everything that the claim does, and as finely."""
-    if not claim.fields <= evidence.fields:
+    if (
+        (claim.year is not None and evidence.year is None)
+        or (claim.month is not None and evidence.month is None)
+        or (claim.day is not None and evidence.day is None)
+        or (claim.weekday is not None and evidence.weekday is None)
+    ):
         return False
     if claim.year is not None and evidence.last_year is not None and (
         claim.last_year is None or claim.year > (evidence.year or 0) or claim.last_year < evidence.last_year

@@ -192,11 +192,14 @@ def find_words(text: str) -> Words:
     >>> [w.stem for w in find_words("Partners received 2 weeks’ leave.").lexemes]
     ['partner', 'receiv', '2', 'week', 'leav']
     """
-    matches = list(_WORD.finditer(text))
+    spans = [match.span() for match in _WORD.finditer(text)]
+    if not spans:
+        return Words((), (), ())
+    starts, ends = zip(*spans, strict=True)
     return Words(
-        tuple([m.start() for m in matches]),
-        tuple([m.end() for m in matches]),
-        tuple([lexeme(m.group()) for m in matches]),
+        starts,
+        ends,
+        tuple([_remembered(text[a:b]) if b - a <= _MAX_STEMMED else _lexeme(text[a:b]) for a, b in spans]),
     )
 
 

@@ -1,6 +1,8 @@
 """Names in a text: runs of capitalised words, with initials, particles and acronyms."""
 
 from dataclasses import dataclass
+from itertools import compress
+from operator import itemgetter
 
 from assay.text.lexemes import STOP_WORDS, Words, find_words, word_set
 
@@ -15,6 +17,8 @@ _NOT_NAMES = word_set(
     summer autumn winter fall"""
 )
 _LONGEST = 8
+_CAPITAL = itemgetter(3)
+"""Whether a lexeme has a capital, taken of all words of a text at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ def find_acronyms(text: str, words: Words) -> dict[str, int]:
     {'who': 1}
     """
     lexemes = words.lexemes
-    capitals = [i for i, w in enumerate(lexemes) if w.capital]
+    capitals = list(compress(range(len(lexemes)), map(_CAPITAL, lexemes)))
     made: dict[str, int] = {}
     at = 0
     while at < len(capitals):

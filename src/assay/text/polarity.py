@@ -202,3 +202,6 @@ def _condition_at(folds: list[str], at: int) -> float | None:
 _CONDITION_HEADS = frozenset(cue[0] for cue, _ in _CONDITION_CUES)
 POLARITY_CUES = NEGATIONS | FAILURES | _CONDITION_HEADS | _FALSE_VALUES
 """A text with none of these folded words has neither a negation nor a condition."""
+
+MODALS = frozenset(_MODALS)
+"""A text with none of these folded words is flat."""

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import itemgetter
 
 from assay.text.lexemes import Words, find_words, word_set
 from assay.text.number_words import NUMBER_WORDS, SCALES, SHORT_SCALES, find_number_words
@@ -33,7 +34,9 @@ from assay.text.units import (
 __all__ = ["Bound", "Quantity", "Relation", "decode_number", "find_quantities", "relate", "roundness"]
 
 _FRACTION_CLASS = "".join(FRACTIONS)
-_RAW = re.compile(rf"\d+(?:[.,'’\u00a0\u202f\u2009]\d+)*|[{_FRACTION_CLASS}]")
+_RAW = re.compile(rf"[\d{_FRACTION_CLASS}](?:(?<=\d)\d*(?:[.,'’\u00a0\u202f\u2009]\d+)*)?")
+"""A number or a fraction; begun by one class, so that the search skips all other characters fast."""
+
 _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)")
 _FRACTION = re.compile(r"[ -]?(\d{1,2})/(\d{1,3})(?![\d/])|/(\d{1,3})(?![\d/])")
 _ATTACHED_FRACTION = re.compile(rf" ?([{_FRACTION_CLASS}])")
@@ -68,6 +71,7 @@ _TOKENIZED = re.compile(r"\d{1,3}(?: , \d{3})+(?![\d,])")
 """A grouped number in text cut into tokens: "23 , 000"."""
 
 _LEFT_WINDOW = 40
+_FOLD = itemgetter(0)
 
 _NOUN_BREAK = word_set(
     """of in on at to for from with by and or per as than that which who is are was were be been the a an between
@@ -362,7 +366,9 @@ class _Reader:
 
     def _spelled(self) -> Iterator[_Draft]:
         words = self.words
-        folds = [w.fold for w in words.lexemes]
+        folds = list(map(_FOLD, words.lexemes))
+        if _SPELLED_HEADS.isdisjoint(folds):
+            return
         done = 0
         for at in [i for i, f in enumerate(folds) if f in _SPELLED_HEADS]:
             if at < done:

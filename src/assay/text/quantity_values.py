@@ -40,7 +40,7 @@ class Quantity:
     @property
     def exact(self) -> bool:
         """Whether it names one value."""
-        return self.low is not None and self.low == self.high
+        return self.low is not None and (self.low is self.high or self.low == self.high)
 
 
 class Relation(Enum):
@@ -109,6 +109,9 @@ def _relate_values(claim: Quantity, evidence: Quantity) -> Relation:
     ours, theirs = claim.low, evidence.low
     assert ours is not None  # noqa: S101 an exact quantity has both ends
     assert theirs is not None  # noqa: S101
+    plain = not (claim.rounded or evidence.rounded) and "about" not in (claim.bound, evidence.bound)
+    if plain and claim.unit == evidence.unit:
+        return Relation.SAME if ours == theirs else Relation.DIFFERENT
     apart = abs(ours - theirs)
     if apart == 0:
         return Relation.SAME

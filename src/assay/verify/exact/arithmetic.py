@@ -35,6 +35,7 @@ _FACTOR_TOLERANCE = Decimal("0.08")
 
 _CHANGE_REACH = 28
 _MOST_SUMMED = 6
+_FEWEST_OPERANDS = 2
 
 
 def _near(stated: Quantity, value: Decimal) -> bool:
@@ -53,7 +54,7 @@ def _additive(quantity: Quantity) -> bool:
     return quantity.exact and quantity.dimension not in {"ordinal", "factor", "temperature"}
 
 
-def derive(stated: Quantity, operands: Sequence[Quantity], cues: set[str]) -> str | None:
+def derive(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]) -> str | None:
     """How a stated number follows from others by one step that the claim's words suggest; none if it does not.
 
     Sums of two to six neighbours and of all pairs, differences, products, ratios, percent changes and means.
@@ -86,7 +87,7 @@ def derive(stated: Quantity, operands: Sequence[Quantity], cues: set[str]) -> st
     return None
 
 
-def _derive_ratio(stated: Quantity, operands: Sequence[Quantity], cues: set[str]) -> str | None:
+def _derive_ratio(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]) -> str | None:
     changes = cues & (_CHANGE_UP | _CHANGE_DOWN)
     for first, second in combinations(operands, 2):
         if first.dimension != second.dimension or not first.low or not second.low:
@@ -105,12 +106,14 @@ def _derive_ratio(stated: Quantity, operands: Sequence[Quantity], cues: set[str]
     return None
 
 
-def check_arithmetic(text: str, quantities: Sequence[Quantity], cues: set[str]) -> list[ExactFinding]:
+def check_arithmetic(text: str, quantities: Sequence[Quantity], cues: frozenset[str]) -> list[ExactFinding]:
     """What the claim computes wrongly from operands that it states itself.
 
     Understood are a change "from A to B" with a factor or a percentage, "A + B = C" and its like, and a total beside
     its parts.
     """
+    if len(quantities) < _FEWEST_OPERANDS:
+        return []
     findings = [*_stated_change(text, quantities, cues), *_equations(text, quantities)]
     return findings or _stated_total(text, quantities, cues)
 
@@ -136,7 +139,7 @@ def _change_operands(text: str, quantities: Sequence[Quantity]) -> tuple[Quantit
     return None
 
 
-def _stated_change(text: str, quantities: Sequence[Quantity], cues: set[str]) -> list[ExactFinding]:
+def _stated_change(text: str, quantities: Sequence[Quantity], cues: frozenset[str]) -> list[ExactFinding]:
     operands = _change_operands(text, quantities)
     if operands is None:
         return []
@@ -212,7 +215,7 @@ def _equations(text: str, quantities: Sequence[Quantity]) -> list[ExactFinding]:
     return found
 
 
-def _stated_total(text: str, quantities: Sequence[Quantity], cues: set[str]) -> list[ExactFinding]:
+def _stated_total(text: str, quantities: Sequence[Quantity], cues: frozenset[str]) -> list[ExactFinding]:
     """A total beside its parts: "12 in the north and 15 in the south, 30 in total"."""
     exact = [q for q in quantities if _additive(q) and not q.weak and q.dimension != "share"]
     if len(exact) < 3 or not cues & {"total", "totaling", "totalling", "altogether", "sum", "combined"}:

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import eq
 
 from assay.text.dates import DateMention, find_dates
 from assay.text.identifiers import Identifier, find_identifiers
@@ -11,11 +12,7 @@ from assay.text.names import Name, find_names
 from assay.text.quantities import Quantity, find_quantities
 from assay.text.synonyms import GENERIC_NOUNS, LIGHT_VERBS, PRONOUNS, SYNONYMS
 from assay.verify.exact.index import Candidate, ExactIndex, Passage, Sentence, reads_day_first
-
-_CLAUSE_MARKS = ",;:()\n—–"
-_CLAUSE_WORDS = word_set("and but while whereas although though or")
-_LONGEST_CLAUSE = 24
-"""A clause reaches at most this many words to either side of a mention."""
+from assay.verify.exact.surroundings import Surroundings, surroundings
 
 _QUESTION_WEIGHT = 0.4
 _FEW_WORDS = 4
@@ -54,6 +51,10 @@ class Claim:
     identifiers: tuple[Identifier, ...]
     names: tuple[Name, ...]
     candidates: tuple[Candidate, ...]
+    folds: frozenset[str]
+    """The folded words."""
+    named: frozenset[str]
+    """The content stems of the names that are sure to be names."""
 
     @property
     def best(self) -> Candidate | None:
@@ -83,122 +84,102 @@ def parse_claim(text: str, index: ExactIndex, question: str | None = None) -> Cl
                 weights[lexeme.stem] = _QUESTION_WEIGHT * lexeme.weight * index.weight(lexeme.stem)
     candidates = tuple(index.candidates(weights))
     names = [n for n in find_names(text, words) if not any(q.start <= n.start and n.end <= q.end for q in quantities)]
-    return Claim(text, words, weights, quantities, dates, identifiers, tuple(names), candidates)
-
-
-def clause(text: str, words: Words, start: int, end: int, first: int, last: int) -> tuple[int, int]:
-    """The words of the clause around the characters from start to end, within the words from first to last."""
-    low = bisect_left(words.starts, start)
-    high = max(bisect_left(words.starts, end), low)
-    if first < low < len(words) and ":" in text[words.ends[low - 1] : words.starts[low]]:
-        low -= 1
-    first, last = max(first, low - _LONGEST_CLAUSE), min(last, high + _LONGEST_CLAUSE)
-    while low > first:
-        gap = text[words.ends[low - 1] : words.starts[low]] if low < len(words) else " "
-        if any(c in _CLAUSE_MARKS for c in gap) or words.lexemes[low - 1].fold in _CLAUSE_WORDS:
-            break
-        low -= 1
-    while high < last:
-        gap = text[words.ends[high - 1] : words.starts[high]] if high else ""
-        if any(c in _CLAUSE_MARKS for c in gap) or words.lexemes[high].fold in _CLAUSE_WORDS:
-            break
-        high += 1
-    return low, high
+    named = frozenset([w.stem for n in names if n.sure for w in words.lexemes[n.first : n.last] if w.weight])
+    folds = frozenset([w.fold for w in words.lexemes])
+    return Claim(text, words, weights, quantities, dates, identifiers, tuple(names), candidates, folds, named)
 
 
 class Context:
     """The words of the claim around one of its mentions, against those around a mention in the evidence."""
 
+    __slots__ = ("_subject", "claim", "index", "own", "sought", "total", "weights")
+
     def __init__(self, claim: Claim, index: ExactIndex, start: int, end: int) -> None:
         self.claim = claim
         self.index = index
+        self._subject: frozenset[str] | None = None
         words = claim.words
-        inside = {
-            words.lexemes[i].stem for i in range(bisect_left(words.starts, start), bisect_left(words.starts, end))
-        }
-        low, high = clause(claim.text, words, start, end, 0, len(words))
-        near = {w.stem for w in words.lexemes[low:high]}
-        self.weights = {
-            stem: weight * (1.0 if stem in near else _OTHER_CLAUSE)
+        first, last = bisect_left(words.starts, start), bisect_left(words.starts, end)
+        inside = {w.stem for w in words.lexemes[first:last]}
+        self.own = surroundings(claim.text, words, start, end, 0, len(words))
+        near = self.own.clause
+        self.sought = tuple([stem or None for stem in self.own.neighbours])
+        weights = {
+            stem: weight if stem in near else weight * _OTHER_CLAUSE
             for stem, weight in claim.weights.items()
             if stem not in inside
         }
-        if any(stem not in LIGHT_VERBS for stem in self.weights):
-            self.weights = {stem: weight for stem, weight in self.weights.items() if stem not in LIGHT_VERBS}
-        self.total = sum(self.weights.values())
-        self.near = _window(words, start, end)
-        self.complement = _complement(words, end)
-        self.named = {w.stem for n in claim.names if n.sure for w in words.lexemes[n.first : n.last] if w.weight}
-        self.subject = _subject(claim, self.weights)
+        if not LIGHT_VERBS.isdisjoint(weights) and not LIGHT_VERBS.issuperset(weights):
+            weights = {stem: weight for stem, weight in weights.items() if stem not in LIGHT_VERBS}
+        self.weights = weights
+        self.total = sum(weights.values())
 
-    def agreement(self, candidate: Candidate, start: int, end: int) -> float:
+    def agreement(self, candidate: Candidate, theirs: Surroundings) -> float:
         """How much of the context's weight stands around a mention of the evidence, 0 to 1.
 
         A word counts whole in the mention's clause and less in its sentence, its heading and the sentences around.
         """
-        if not self.total:
-            return 0.0
-        here = self.index.sentences[candidate.sentence]
-        passage = self.index.passages[here.passage]
-        low, high = clause(passage.text, passage.words, start, end, here.first, here.last)
-        near = {w.stem for w in passage.words.lexemes[low:high]}
         found, total = 0.0, self.total
+        if not total:
+            return 0.0
+        near, stems, heading, around = theirs.clause, candidate.stems, candidate.heading, candidate.around
         for stem, weight in self.weights.items():
             if stem in near:
                 found += weight
-            elif stem in candidate.stems:
+            elif stem in stems:
                 found += weight * _IN_SENTENCE
-            elif stem in candidate.heading:
+            elif stem in heading:
                 found += weight * _IN_HEADING
-            elif not near.isdisjoint(SYNONYMS.get(stem, ())):
+            elif stem in SYNONYMS and not near.isdisjoint(SYNONYMS[stem]):
                 found += weight * _BY_SYNONYM
-            elif stem in self.named and is_generic(passage, here):
+            elif stem in self.claim.named and self._generic(candidate):
                 found += weight * _BY_PRONOUN
-            elif stem in candidate.around:
+            elif stem in around:
                 found += weight * _AROUND
-            elif stem in self.complement and not _complement(passage.words, end):
+            elif stem in self.own.complement and not theirs.complement:
                 total -= weight * (1 - _COMPLEMENT)
         return found / total
 
+    def _generic(self, candidate: Candidate) -> bool:
+        here = self.index.sentences[candidate.sentence]
+        return is_generic(self.index.passages[here.passage], here)
+
     def covered(self, candidate: Candidate) -> float:
         """How much of the weight of the claim's subject the evidence's sentence and its heading have, 0 to 1."""
-        total = sum(self.weights[stem] for stem in self.subject)
+        if self._subject is None:
+            self._subject = _subject(self.claim, self.weights)
+        subject, named = self._subject, self.claim.named
+        total = sum(self.weights[stem] for stem in subject)
         if not total:
             return 0.0
-        here = self.index.sentences[candidate.sentence]
-        generic = bool(self.named & self.subject) and is_generic(self.index.passages[here.passage], here)
+        generic = bool(named & subject) and self._generic(candidate)
         return (
             sum(
                 self.weights[s]
-                for s in self.subject
-                if s in candidate.stems or s in candidate.heading or (generic and s in self.named)
+                for s in subject
+                if s in candidate.stems or s in candidate.heading or (generic and s in named)
             )
             / total
         )
 
-    def closeness(self, candidate: Candidate, start: int, end: int) -> float:
+    def closeness(self, theirs: Surroundings) -> float:
         """Share of the three words on either side that agree, function words included: tells "from" from "to"."""
-        here = self.index.sentences[candidate.sentence]
-        passage = self.index.passages[here.passage]
-        theirs = _window(passage.words, start, end)
-        same = sum(1 for mine, other in zip(self.near, theirs, strict=True) if mine and mine == other)
-        return same / 6 + len(set(self.near) & set(theirs) - {""}) / 12
+        both = len(self.own.beside & theirs.beside)
+        if not both:
+            return 0.0
+        same: int = sum(map(eq, self.sought, theirs.neighbours))
+        return same / 6 + both / 12
 
 
 def is_generic(passage: Passage, here: Sentence) -> bool:
     """Whether the sentence's subject stands for a name given elsewhere: "it", "the model"."""
-    folds = [w.fold for w in passage.words.lexemes[here.first : min(here.first + 2, here.last)]]
-    return bool(folds) and (
-        folds[0] in PRONOUNS or (len(folds) > 1 and folds[0] == "the" and folds[1] in GENERIC_NOUNS)
-    )
-
-
-def _complement(words: Words, end: int) -> frozenset[str]:
-    """The stems of "of leave" right after a mention."""
-    at = bisect_left(words.starts, end)
-    if at >= len(words) or words.lexemes[at].fold != "of":
-        return frozenset()
-    return frozenset([w.stem for w in words.lexemes[at + 1 : at + 4] if w.weight])
+    if here.first >= here.last:
+        return False
+    lexemes = passage.words.lexemes
+    first = lexemes[here.first].fold
+    if first == "the" and here.first + 1 < here.last:
+        return lexemes[here.first + 1].fold in GENERIC_NOUNS
+    return first in PRONOUNS
 
 
 def _subject(claim: Claim, weights: Mapping[str, float]) -> frozenset[str]:
@@ -212,13 +193,6 @@ def _subject(claim: Claim, weights: Mapping[str, float]) -> frozenset[str]:
         if len(stems) == _LONGEST_SUBJECT or at > 3 * _LONGEST_SUBJECT:
             break
     return frozenset(stems[:_SHORTEST_SUBJECT])
-
-
-def _window(words: Words, start: int, end: int) -> tuple[str, ...]:
-    low, high = bisect_left(words.starts, start), bisect_left(words.starts, end)
-    before = [words.lexemes[i].stem for i in range(max(0, low - 3), low)]
-    after = [words.lexemes[i].stem for i in range(high, min(len(words), high + 3))]
-    return tuple([""] * (3 - len(before)) + before + after + [""] * (3 - len(after)))
 
 
 def confidence_of(agreement: float) -> float:

@@ -59,8 +59,8 @@ def _options(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[
             if relation is DateRelation.INCOMPARABLE:
                 continue
             context = context or Context(claim, index, mention.start, mention.end)
-            yield _Option(other, candidate, relation, context.agreement(candidate, other.start, other.end),
-                          context.closeness(candidate, other.start, other.end))  # fmt: skip
+            around = index.surroundings(candidate.sentence, other.start, other.end)
+            yield _Option(other, candidate, relation, context.agreement(candidate, around), context.closeness(around))
 
 
 def _rank(option: _Option) -> tuple[float, float, int, int]:

@@ -119,7 +119,7 @@ def _replaced(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str
                 continue
             start, end = here.start + other.start, here.start + other.end
             same_place = bool(preposition) and _before(text, start) == preposition
-            agreement = context.agreement(candidate, start, end)
+            agreement = context.agreement(candidate, index.surroundings(candidate.sentence, start, end))
             confidence = confidence_of(agreement) * (_REPLACED if same_place else _REPLACED_OTHER_PLACE)
             if best is None or confidence > best[0]:
                 best = (confidence, start, end, candidate)
@@ -209,7 +209,8 @@ def _other_identifier(claim: Claim, index: ExactIndex, ours: Identifier) -> Exac
         for theirs in index.identifiers.get(candidate.sentence, ())[:_NEARBY_NAMES]:
             if not _comparable(ours, theirs):
                 continue
-            agreement = context.agreement(candidate, theirs.start, theirs.end)
+            around = index.surroundings(candidate.sentence, theirs.start, theirs.end)
+            agreement = context.agreement(candidate, around)
             labelled = ours.label != "" or ours.kind in {"version", "isbn", "uuid", "ip", "email", "phone"}
             near = Levenshtein.distance(ours.key, theirs.key, score_cutoff=_MOST_EDITS) <= _MOST_EDITS
             if not labelled and not (near and len(ours.key) >= _SHORTEST_EDITED):

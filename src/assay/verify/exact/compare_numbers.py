@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
+from typing import NamedTuple
 
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.quantities import Quantity, Relation, relate, roundness
@@ -13,6 +14,9 @@ from assay.verify.exact.index import Candidate, ExactIndex
 
 _CLEAR_MARGIN = 0.08
 """A different number must fit its context better by this much than an equal one to count against the claim."""
+
+_SURELY_SAME = 1 - 0.9 * _CLEAR_MARGIN
+"""An equal number that agrees so well cannot be outdone by the clear margin, so the different ones need no look."""
 
 _SPECIFIC_MARGIN = 0.4
 """The same for a number of three significant digits and more, which hardly turns up twice by chance."""
@@ -48,9 +52,26 @@ _MOST_LOOKED_THROUGH = 512
 """Different values of the evidence that an approximate number is held against where no sentence near it has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An evidence quantity that a claim's quantity may be about."""
+class _Pair(NamedTuple):
+    """An evidence quantity that a claim's quantity may be about, before anybody looked at the words around it.
+
+    A tuple, as the next one, since every claim makes dozens: a frozen dataclass takes three times as long to make.
+    """
+
+    quantity: Quantity
+    candidate: Candidate
+    relation: Relation
+    factor: float
+    """What is left of the confidence after doubts about what the two count."""
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The sentence of the evidence's quantity and where it begins."""
+        return self.candidate.sentence, self.quantity.start
+
+
+class Option(NamedTuple):
+    """An evidence quantity that a claim's quantity may be about, and how well the words around the two agree."""
 
     quantity: Quantity
     candidate: Candidate
@@ -60,6 +81,11 @@ class Option:
     factor: float
     """What is left of the confidence after doubts about what the two count."""
     context: Context
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The sentence of the evidence's quantity and where it begins."""
+        return self.candidate.sentence, self.quantity.start
 
     @property
     def covered(self) -> float:
@@ -79,11 +105,11 @@ def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding]
     """Findings about each number of the claim, and the shares found anywhere and on their subject."""
     if not claim.quantities:
         return [], Shares(1.0, 1.0)
-    options = [list(_options(claim, index, q)) if n < _MOST_COMPARED else [] for n, q in enumerate(claim.quantities)]
-    equal = {_place(o) for row in options for o in row if o.relation is Relation.SAME}
+    pairs = [list(_pairs(claim, index, q)) if n < _MOST_COMPARED else [] for n, q in enumerate(claim.quantities)]
+    equal = {pair.place for row in pairs for pair in row if pair.relation is Relation.SAME}
     findings: list[ExactFinding] = []
     found = on_subject = 0
-    for quantity, row in zip(claim.quantities, options, strict=True):
+    for quantity, row in zip(claim.quantities, pairs, strict=True):
         finding, here, attached = _judge(claim, index, quantity, row, equal)
         found += here
         on_subject += attached
@@ -93,12 +119,7 @@ def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding]
     return findings, Shares(found / count, on_subject / count)
 
 
-def _place(option: Option) -> tuple[int, int]:
-    return option.candidate.sentence, option.quantity.start
-
-
-def _options(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Option]:
-    context: Context | None = None
+def _pairs(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[_Pair]:
     for candidate in claim.candidates:
         for other in index.quantities.get(candidate.sentence, ())[:_MOST_OPERANDS]:
             relation = relate(quantity, other)
@@ -107,14 +128,18 @@ def _options(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Op
             factor = _noun_factor(quantity, other, relation)
             if factor == 0:
                 continue
-            context = context or Context(claim, index, quantity.start, quantity.end)
-            agreement = context.agreement(candidate, other.start, other.end)
-            closeness = context.closeness(candidate, other.start, other.end)
-            if relation is Relation.COMPATIBLE and _other_limit(quantity, other, agreement, closeness):
-                relation = Relation.DIFFERENT
-            elif relation is Relation.SAME and _merely_includes(quantity, other):
+            if relation is Relation.SAME and _merely_includes(quantity, other):
                 relation, factor = Relation.COMPATIBLE, _INCLUDED_FACTOR
-            yield Option(other, candidate, relation, agreement, closeness, factor, context)
+            yield _Pair(other, candidate, relation, factor)
+
+
+def _option(index: ExactIndex, quantity: Quantity, pair: _Pair, context: Context) -> Option:
+    other, relation = pair.quantity, pair.relation
+    around = index.surroundings(pair.candidate.sentence, other.start, other.end)
+    agreement, closeness = context.agreement(pair.candidate, around), context.closeness(around)
+    if relation is Relation.COMPATIBLE and _other_limit(quantity, other, agreement, closeness):
+        relation = Relation.DIFFERENT
+    return Option(other, pair.candidate, relation, agreement, closeness, pair.factor, context)
 
 
 def _other_limit(quantity: Quantity, other: Quantity, agreement: float, closeness: float) -> bool:
@@ -144,19 +169,24 @@ def _noun_factor(quantity: Quantity, other: Quantity, relation: Relation) -> flo
         doubt = _OTHER_UNIT_FACTOR if quantity.unit != other.unit and quantity.dimension == "time" else 1.0
         return doubt if not (quantity.weak or other.weak) else _WEAK_FACTOR
     weak = _WEAK_FACTOR if quantity.weak or other.weak else 1.0
-    if set(quantity.nouns) & set(other.nouns):
-        return weak
     if quantity.nouns and other.nouns:
-        return 0.0
+        return 0.0 if set(quantity.nouns).isdisjoint(other.nouns) else weak
     return 0.0 if quantity.dimension == "ordinal" else weak * _NO_NOUN_FACTOR
 
 
 def _judge(
-    claim: Claim, index: ExactIndex, quantity: Quantity, row: Sequence[Option], equal: set[tuple[int, int]]
+    claim: Claim, index: ExactIndex, quantity: Quantity, pairs: Sequence[_Pair], equal: set[tuple[int, int]]
 ) -> tuple[ExactFinding | None, bool, bool]:
     """The finding about one number, whether it was found at all, and whether on its subject."""
-    same = max((o for o in row if o.relation is Relation.SAME), key=_rank, default=None)
-    different = [o for o in row if o.relation is Relation.DIFFERENT and _place(o) not in equal]
+    if not pairs:
+        return _unmatched(claim, index, quantity)
+    context = Context(claim, index, quantity.start, quantity.end)
+    equals = [_option(index, quantity, p, context) for p in pairs if p.relation is Relation.SAME]
+    same = max(equals, key=_rank, default=None)
+    if same is not None and same.agreement >= _SURELY_SAME:
+        return None, True, True
+    row = [_option(index, quantity, p, context) for p in pairs if p.relation is not Relation.SAME]
+    different = [o for o in row if o.relation is Relation.DIFFERENT and o.place not in equal]
     worst = max(different, key=_rank, default=None)
     margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
     if same is not None and worst is not None and worst.covered - same.covered >= _SUBJECT_LEAD:
@@ -166,7 +196,7 @@ def _judge(
     if same is not None and worst is not None and _on_same_subject(same, worst):
         return None, True, True
     elsewhere = same is not None or bool(_elsewhere(index, quantity))
-    allowing = (o for o in row if o.relation is Relation.COMPATIBLE and (worst is None or _place(o) not in equal))
+    allowing = (o for o in row if o.relation is Relation.COMPATIBLE and (worst is None or o.place not in equal))
     compatible = max(allowing, key=_rank, default=None)
     if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
         confidence = _confidence(claim, index, quantity, worst, different)
@@ -176,7 +206,12 @@ def _judge(
         note = _finding(claim, index, quantity, compatible, "number.imprecise", "note", 0.5 * compatible.agreement,
                         "the evidence says {theirs}, which allows it but does not say it")  # fmt: skip
         return note, True, compatible.agreement >= _ON_SUBJECT
-    if elsewhere:
+    return (None, True, False) if elsewhere else (_missing(claim, index, quantity), False, False)
+
+
+def _unmatched(claim: Claim, index: ExactIndex, quantity: Quantity) -> tuple[ExactFinding | None, bool, bool]:
+    """What `_judge` says of a number that no number near it can be compared with."""
+    if _elsewhere(index, quantity):
         return None, True, False
     return _missing(claim, index, quantity), False, False
 
@@ -282,7 +317,7 @@ def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
 def _derived(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
     if _sum_beside(index, quantity, worst) or _years_between(claim, index, quantity):
         return True
-    return derive(quantity, _operands(claim, index), {w.fold for w in claim.words.lexemes}) is not None
+    return derive(quantity, _operands(claim, index), claim.folds) is not None
 
 
 def _sum_beside(index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
@@ -297,7 +332,7 @@ def _sum_beside(index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
 
 def _years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
     """Whether a number of years is the distance between two years that the evidence or the claim gives."""
-    aged = quantity.dimension == "count" and any(w.fold in _AGE_WORDS for w in claim.words.lexemes)
+    aged = quantity.dimension == "count" and not _AGE_WORDS.isdisjoint(claim.folds)
     if not aged and (quantity.dimension != "time" or quantity.unit not in {"yr", "decade"}):
         return False
     years = {d.year for d in claim.dates[:_MOST_OPERANDS] if d.year is not None}
@@ -346,7 +381,7 @@ def _finding(
 def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
     ours = claim.text[quantity.start : quantity.end]
     span = (quantity.number_start, quantity.number_end)
-    derivation = derive(quantity, _operands(claim, index), {w.fold for w in claim.words.lexemes})
+    derivation = derive(quantity, _operands(claim, index), claim.folds)
     if derivation is None and _years_between(claim, index, quantity):
         derivation = "the years between two dates"
     if derivation is not None:
@@ -356,7 +391,8 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
     if other is not None:
         candidate, theirs = other
         passage = index.passages[index.sentences[candidate.sentence].passage]
-        agreement = Context(claim, index, quantity.start, quantity.end).agreement(candidate, theirs.start, theirs.end)
+        around = index.surroundings(candidate.sentence, theirs.start, theirs.end)
+        agreement = Context(claim, index, quantity.start, quantity.end).agreement(candidate, around)
         confidence = 0.8 * confidence_of(agreement)
         if confidence >= _LEAST_CONFIDENCE:
             return ExactFinding(

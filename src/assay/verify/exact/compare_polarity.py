@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.text.antonyms import DIRECTIONS, EXCLUSIVE, OPPOSITES, prefix_opposites
+from assay.text.antonyms import DIRECTIONS, EXCLUSIVE, OPPOSITES, opposites, prefix_opposites
 from assay.text.lexemes import Words, word_set
 from assay.text.polarity import (
+    MODALS,
     POLARITY_CUES,
     Condition,
     Modality,
@@ -51,24 +52,33 @@ class _Side:
     evidence_id: str
     words: Words
     """The sentence's words, at their places in the whole evidence text."""
+    folds: frozenset[str]
     negations: tuple[Negation, ...]
     conditions: tuple[Condition, ...]
 
 
 def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], bool, bool]:
     """Findings about polarity, whether the claim is negated, and whether the best sentence differs in that."""
-    negations = find_negations(claim.text, claim.words)
+    negations = negations_of(claim)
     sides = [_side(index, c) for c in claim.candidates[:_LOOKED_AT] if c.wide >= _LEAST_RECALL]
     findings: list[ExactFinding] = []
+    against = frozenset().union(*[opposites(w.stem) for w in claim.words.lexemes]) if sides else frozenset()
     for side in sides:
-        findings.extend(_negation(claim, index, negations, side))
-        findings.extend(_opposites(claim, index, negations, side))
-    findings = [f for f in findings if not _agreed_elsewhere(claim, f, sides)]
+        if negations or side.negations:
+            findings.extend(_negation(claim, index, negations, side))
+        if not against.isdisjoint(side.candidate.stems):
+            findings.extend(_opposites(claim, index, negations, side))
+    findings = [f for f in findings if not _agreed_elsewhere(claim, negations, f, sides)]
     if sides:
         findings.extend(_modality(claim, index, sides[0]))
         findings.extend(_conditions(claim, index, sides[0]))
     differs = bool(sides) and bool(negations) != bool(sides[0].negations)
     return _strongest(findings), bool(negations), differs
+
+
+def negations_of(claim: Claim) -> tuple[Negation, ...]:
+    """The negations of a claim."""
+    return () if POLARITY_CUES.isdisjoint(claim.folds) else find_negations(claim.text, claim.words)
 
 
 def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
@@ -82,15 +92,9 @@ def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
 
 
 def _side(index: ExactIndex, candidate: Candidate) -> _Side:
-    here = index.sentences[candidate.sentence]
-    passage = index.passages[here.passage]
-    starts, ends = passage.words.starts[here.first : here.last], passage.words.ends[here.first : here.last]
-    words = Words(starts, ends, passage.words.lexemes[here.first : here.last])
-    if POLARITY_CUES.isdisjoint([w.fold for w in words.lexemes]):
-        return _Side(candidate, passage.evidence_id, words, (), ())
-    return _Side(
-        candidate, passage.evidence_id, words, find_negations(passage.text, words), find_conditions(passage.text, words)
-    )
+    read = index.reading(candidate.sentence)
+    evidence_id = index.passages[index.sentences[candidate.sentence].passage].evidence_id
+    return _Side(candidate, evidence_id, read.words, read.folds, read.negations, read.conditions)
 
 
 def _recall_without(claim: Claim, candidate: Candidate, left_out: set[str]) -> float:
@@ -213,7 +217,7 @@ def _most_sure(claim: Claim, side: _Side, negations: Sequence[Negation]) -> floa
     "Only with consent" is "not without consent", two negations may undo each other, and a negated comparison leaves
     much open.
     """
-    ours, theirs = {w.fold for w in claim.words.lexemes}, {w.fold for w in side.words.lexemes}
+    ours, theirs = claim.folds, side.folds
     if (not negations and ours & _LIMITING and side.negations) or (negations and theirs & _LIMITING):
         return _AGAINST_LIMIT
     if len(negations) > 1 and len(negations) % 2 == 0 and not side.negations:
@@ -223,14 +227,16 @@ def _most_sure(claim: Claim, side: _Side, negations: Sequence[Negation]) -> floa
     return 1.0
 
 
-def _agreed_elsewhere(claim: Claim, finding: ExactFinding, sides: Sequence[_Side]) -> bool:
+def _agreed_elsewhere(
+    claim: Claim, negations: Sequence[Negation], finding: ExactFinding, sides: Sequence[_Side]
+) -> bool:
     """Whether another sentence that fits the claim as well says the same with the same polarity."""
     if finding.code != "polarity.negation" or finding.evidence is None or not sides:
         return False
     own = next((s for s in sides if _holds(s, finding)), None)
     if own is None:
         return False
-    ours = _scoped(claim.words, find_negations(claim.text, claim.words))
+    ours = _scoped(claim.words, negations)
     marked = {
         w.stem
         for w, start in zip(claim.words.lexemes, claim.words.starts, strict=True)
@@ -268,7 +274,9 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
     seen: set[str] = set()
     for at, lexeme in enumerate(claim.words.lexemes):
         stem = lexeme.stem
-        if stem in seen or stem in side.candidate.stems or any(c.isdigit() for c in stem):
+        if stem in seen or stem in side.candidate.stems or opposites(stem).isdisjoint(side.candidate.stems):
+            continue
+        if any(c.isdigit() for c in stem):
             continue
         seen.add(stem)
         hit = _opposite_in(stem, side)
@@ -314,9 +322,9 @@ def _opposite_in(stem: str, side: _Side) -> tuple[str, str, float] | None:
         (OPPOSITES, "antonym.clash", _ANTONYM),
         (EXCLUSIVE, "antonym.exclusive", _EXCLUSIVE),
     ):
-        opposites = table.get(stem)
-        if opposites and not opposites.isdisjoint(stems):
-            return min(opposites & stems), code, most
+        others = table.get(stem)
+        if others and not others.isdisjoint(stems):
+            return min(others & stems), code, most
     for other in prefix_opposites(stem):
         if other in stems:
             return other, "polarity.negation", _PREFIXED
@@ -333,6 +341,8 @@ def _same_ending(folded: str, side: _Side, other: str) -> bool:
 
 
 def _modality(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFinding]:
+    if MODALS.isdisjoint(side.folds):
+        return
     ours, our_word = find_modality(claim.words)
     theirs, their_word = find_modality(side.words)
     if ours <= theirs or their_word is None or ours < Modality.FLAT:
@@ -370,7 +380,7 @@ def _main_clause(words: Words, condition: Condition) -> set[str]:
 
 
 def _conditions(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFinding]:
-    ours = find_conditions(claim.text, claim.words)
+    ours = find_conditions(claim.text, claim.words) if side.conditions else ()
     for condition in side.conditions:
         own = {w.stem for w in side.words.lexemes[condition.first + 1 : condition.last] if w.weight}
         own -= {"to", "that", "as", "if"}

@@ -8,6 +8,7 @@ from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 
 _QUOTE = re.compile(r"“([^“”]{8,2000})”|\"([^\"]{8,2000})\"|«([^«»]{8,2000})»|„([^„“”]{8,2000})[“”]")
+_MARKS = frozenset('“"«„')
 _FEWEST_WORDS = 3
 _ALTERED = 75.0
 """From this share of matching characters on, in percent, a quotation is an altered one and not an absent one."""
@@ -22,22 +23,29 @@ def _normal(text: str) -> str:
     return " ".join(w.fold for w in find_words(text).lexemes)
 
 
+def find_quotes(text: str) -> list[tuple[int, int]]:
+    """The characters of the quotations of a text that are long enough to compare, without their marks.
+
+    >>> find_quotes('It says "no later than May".')
+    [(9, 26)]
+    """
+    if _MARKS.isdisjoint(text):
+        return []
+    spans = [match.span(match.lastindex or 0) for match in _QUOTE.finditer(text)]
+    return [(start, end) for start, end in spans if len(find_words(text[start:end])) >= _FEWEST_WORDS]
+
+
 def compare_quotes(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float, bool]:
     """Findings about the claim's quotations, the worst match of them in [0, 1], and whether it quotes at all."""
     findings: list[ExactFinding] = []
     worst = 1.0
-    quoted = False
-    for match in _QUOTE.finditer(claim.text):
-        group = next(n for n in range(1, 5) if match.group(n) is not None)
-        quote = match.group(group)
-        if len(find_words(quote)) < _FEWEST_WORDS:
-            continue
-        quoted = True
-        score, finding = _check(index, quote, match.span(group))
+    spans = find_quotes(claim.text)
+    for start, end in spans:
+        score, finding = _check(index, claim.text[start:end], (start, end))
         worst = min(worst, score)
         if finding is not None:
             findings.append(finding)
-    return findings, worst, quoted
+    return findings, worst, bool(spans)
 
 
 def _check(index: ExactIndex, quote: str, span: tuple[int, int]) -> tuple[float, ExactFinding | None]:

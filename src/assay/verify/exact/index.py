@@ -8,16 +8,21 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from heapq import nsmallest
+from itertools import compress, pairwise
+from operator import itemgetter
+from typing import TypeVar
 
 from assay.schema import Evidence, EvidenceSpan
 from assay.text.dates import DateMention, find_dates
 from assay.text.identifiers import Identifier, find_identifiers
-from assay.text.lexemes import Words, find_words, word_set
+from assay.text.lexemes import Lexeme, Words, find_words, word_set
 from assay.text.names import find_acronyms
+from assay.text.polarity import POLARITY_CUES, Condition, Negation, find_conditions, find_negations
 from assay.text.quantities import Quantity, find_quantities
+from assay.verify.exact.surroundings import Surroundings, surroundings
 
 _MARK = re.compile(r"[.!?\n。！？]")
 _AFTER_MARK = re.compile(r"[\"'”’)\]]*(?=\s+[\"'“‘(\[]*[^\W_a-z])")
@@ -39,6 +44,11 @@ _POINTS = 1_000_000
 _HEADING_WORDS = 8
 _MOST_BY_YEAR = 64
 _NEIGHBOURS = 2
+_MOST_REMEMBERED = 1024
+"""Sentences and mentions of which the index remembers what claims asked about them; then it begins anew."""
+
+_FOLD, _STEM, _WEIGHT = itemgetter(0), itemgetter(1), itemgetter(2)
+"""The fields of a lexeme; in C, where attributes of all words of the evidence would be looked up in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +96,32 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """The content words of a sentence."""
+
+    stems: tuple[str, ...]
+    """In reading order, repeated ones too."""
+    pairs: frozenset[tuple[str, str]]
+    """Those that follow each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The words of a sentence with its polarity."""
+
+    words: Words
+    """At their places in the whole evidence text."""
+    folds: frozenset[str]
+    negations: tuple[Negation, ...]
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ExactIndex:
-    """The evidence of one check, parsed; built by `index_evidence` and never changed."""
+    """The evidence of one check, parsed; built by `index_evidence`.
+
+    It never changes, but for a bounded memory of what claims asked of its sentences, which changes no answer.
+    """
 
     locale: str
     passages: tuple[Passage, ...]
@@ -111,6 +145,49 @@ class ExactIndex:
     """Acronyms of the names in the evidence, with the sentence of the name."""
     whole: Mapping[str, int]
     """Sentences by their text with white space collapsed and the end mark off."""
+    _mentions: dict[tuple[int, int, int], Surroundings] = field(default_factory=dict, init=False, repr=False,
+                                                                compare=False)  # fmt: skip
+    _contents: dict[int, Content] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _readings: dict[int, Reading] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def surroundings(self, sentence: int, start: int, end: int) -> Surroundings:
+        """What stands around a mention within a sentence; its start and end are those in the evidence text."""
+        key = sentence, start, end
+        known = self._mentions.get(key)
+        if known is None:
+            here = self.sentences[sentence]
+            passage = self.passages[here.passage]
+            known = surroundings(passage.text, passage.words, start, end, here.first, here.last)
+            _remember(self._mentions, key, known)
+        return known
+
+    def content(self, sentence: int) -> Content:
+        """The content words of a sentence."""
+        known = self._contents.get(sentence)
+        if known is None:
+            here = self.sentences[sentence]
+            stems = content_of(self.passages[here.passage].words.lexemes[here.first : here.last])
+            known = Content(stems, frozenset(pairwise(stems)))
+            _remember(self._contents, sentence, known)
+        return known
+
+    def reading(self, sentence: int) -> Reading:
+        """The words of a sentence with its negations and conditions."""
+        known = self._readings.get(sentence)
+        if known is None:
+            known = self._read(sentence)
+            _remember(self._readings, sentence, known)
+        return known
+
+    def _read(self, sentence: int) -> Reading:
+        here = self.sentences[sentence]
+        passage = self.passages[here.passage]
+        whole, part = passage.words, slice(here.first, here.last)
+        words = Words(whole.starts[part], whole.ends[part], whole.lexemes[part])
+        folds = frozenset(map(_FOLD, words.lexemes))
+        if POLARITY_CUES.isdisjoint(folds):
+            return Reading(words, folds, (), ())
+        return Reading(words, folds, find_negations(passage.text, words), find_conditions(passage.text, words))
 
     def span(self, sentence: int, start: int, end: int, relation: str, score: float) -> EvidenceSpan:
         """Characters of the evidence that a sentence belongs to, as a value of the schema."""
@@ -138,11 +215,13 @@ class ExactIndex:
         """The sentences that hold most of the given weight of stems, best first, at most eight."""
         scores: dict[int, int] = {}
         budget = _MOST_POSTINGS
-        for stem in sorted(weights, key=lambda s: (len(self.postings.get(s, ())), s)):
+        known = [stem for stem in weights if stem in self.postings]
+        for _, stem in sorted([(len(self.postings[stem]), stem) for stem in known]):
             points = round(weights[stem] * _POINTS)
-            for number in self.postings.get(stem, ())[:budget]:
+            rows = self.postings[stem]
+            for number in rows[:budget] if len(rows) > budget else rows:
                 scores[number] = scores.get(number, 0) + points
-            budget -= len(self.postings.get(stem, ()))
+            budget -= len(rows)
             if budget <= 0:
                 break
         best = nsmallest(_MOST_CANDIDATES, [(-score, number) for number, score in scores.items()])
@@ -162,6 +241,22 @@ class ExactIndex:
             elif stem in around or stem in heading:
                 wide += weight
         return Candidate(number, recall / total, wide / total, stems, around, heading)
+
+
+_Key = TypeVar("_Key")
+_Known = TypeVar("_Known")
+
+
+def _remember(memory: dict[_Key, _Known], key: _Key, value: _Known) -> None:
+    """Keeps a value; a full memory is emptied first, which costs less than telling the old from the new."""
+    if len(memory) >= _MOST_REMEMBERED:
+        memory.clear()
+    memory[key] = value
+
+
+def content_of(lexemes: Sequence[Lexeme]) -> tuple[str, ...]:
+    """The stems of the content words among some words, in order."""
+    return tuple(compress(map(_STEM, lexemes), map(_WEIGHT, lexemes)))
 
 
 def calendar_key(mention: DateMention) -> tuple[int | None, int | None]:
@@ -283,7 +378,8 @@ class _Builder:
         postings = self.postings
         lexemes = words.lexemes
         for number, sentence in enumerate(own, start=first):
-            stems = frozenset([w.stem for w in lexemes[sentence.first : sentence.last] if w.weight])
+            part = lexemes[sentence.first : sentence.last]
+            stems = frozenset(compress(map(_STEM, part), map(_WEIGHT, part)))
             self.stems.append(stems)
             for stem in stems:
                 if stem in postings:

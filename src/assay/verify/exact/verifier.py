@@ -9,10 +9,10 @@ from assay.verify.exact.claim import Claim, parse_claim
 from assay.verify.exact.compare_dates import compare_dates
 from assay.verify.exact.compare_names import compare_identifiers, compare_names
 from assay.verify.exact.compare_numbers import compare_numbers
-from assay.verify.exact.compare_polarity import compare_polarity
-from assay.verify.exact.compare_quotes import compare_quotes
+from assay.verify.exact.compare_polarity import compare_polarity, negations_of
+from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
-from assay.verify.exact.index import Candidate, ExactIndex, normal_sentence
+from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
 
 _BEST = 3
 _LONG_CLAIM = 30
@@ -46,17 +46,19 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
     findings: list[ExactFinding] = []
     numbers, shares = compare_numbers(parsed, index)
     dates, signals["dates_found"] = compare_dates(parsed, index)
-    names, signals["names_found"] = compare_names(parsed, index)
-    identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)
-    quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
-    polarity, negated, differs = compare_polarity(parsed, index)
-    findings += [*numbers, *dates, *names, *identifiers, *quotes, *polarity]
-    findings += check_arithmetic(claim, parsed.quantities, {w.fold for w in parsed.words.lexemes})
+    findings += [*numbers, *dates]
     if verbatim is not None:
+        negated, differs, quoted = bool(negations_of(parsed)), False, bool(find_quotes(claim))
         findings = [f for f in findings if f.effect == "note"]
         shares = type(shares)(1.0, 1.0)
         signals.update(dates_found=1.0, names_found=1.0, identifiers_found=1.0, quotes_found=1.0, verbatim=1.0)
-        differs = False
+    else:
+        names, signals["names_found"] = compare_names(parsed, index)
+        identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)
+        quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
+        polarity, negated, differs = compare_polarity(parsed, index)
+        findings += [*names, *identifiers, *quotes, *polarity]
+        findings += check_arithmetic(claim, parsed.quantities, parsed.folds)
     signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject)
     signals.update(
         has_numbers=float(bool(parsed.quantities)),
@@ -86,10 +88,6 @@ def _strengths(findings: Iterable[ExactFinding], signals: dict[str, float]) -> N
             signals["strongest_missing"] = max(signals["strongest_missing"], finding.confidence)
 
 
-def _content(lexemes: Iterable[object]) -> list[str]:
-    return [w.stem for w in lexemes if w.weight]  # type: ignore[attr-defined]
-
-
 def _lexical(claim: Claim, index: ExactIndex, verbatim: int | None, signals: dict[str, float]) -> None:
     best = claim.best
     if verbatim is not None:
@@ -101,28 +99,22 @@ def _lexical(claim: Claim, index: ExactIndex, verbatim: int | None, signals: dic
         return
     signals["word_recall_sentence"] = min(1.0, best.recall)
     signals["word_recall_passage"] = min(1.0, max(c.wide for c in claim.candidates))
-    here = index.sentences[best.sentence]
-    sentence = _content(index.passages[here.passage].words.lexemes[here.first : here.last])
-    own = _content(claim.words.lexemes)
-    if sentence:
-        signals["word_precision_sentence"] = sum(1 for s in sentence if s in claim.weights) / len(sentence)
-    pairs = set(pairwise(own))
+    sentence = index.content(best.sentence)
+    own = content_of(claim.words.lexemes)
+    if sentence.stems:
+        shared = sum(1 for s in sentence.stems if s in claim.weights)
+        signals["word_precision_sentence"] = shared / len(sentence.stems)
+    pairs = frozenset(pairwise(own))
     if pairs:
-        near = set(pairwise(sentence))
-        wide = set(near)
-        for number in index.neighbours(best.sentence):
-            other = index.sentences[number]
-            stems = _content(index.passages[other.passage].words.lexemes[other.first : other.last])
-            wide.update(pairwise(stems))
-        signals["bigram_recall_sentence"] = len(pairs & near) / len(pairs)
-        signals["bigram_recall_passage"] = len(pairs & wide) / len(pairs)
+        left = pairs.difference(*[index.content(number).pairs for number in index.neighbours(best.sentence)])
+        signals["bigram_recall_sentence"] = len(pairs & sentence.pairs) / len(pairs)
+        signals["bigram_recall_passage"] = (len(pairs) - len(left)) / len(pairs)
     else:
         signals["bigram_recall_sentence"] = signals["word_recall_sentence"]
         signals["bigram_recall_passage"] = signals["word_recall_passage"]
     if own:
-        signals["order_agreement"] = _common_order(own[:_LONGEST_ORDERED], sentence[:_LONGEST_ORDERED]) / len(
-            own[:_LONGEST_ORDERED]
-        )
+        ours = own[:_LONGEST_ORDERED]
+        signals["order_agreement"] = _common_order(ours, sentence.stems[:_LONGEST_ORDERED]) / len(ours)
 
 
 def _common_order(ours: Sequence[str], theirs: Sequence[str]) -> int:
