@@ -48,6 +48,7 @@ _CLOCK_WORDS: Final = (
     (r"afternoon", 12 * 60, 18 * 60), (r"evening|dinner|tonight", 17 * 60, 24 * 60), (r"night", 18 * 60, 24 * 60),
 )  # fmt: skip
 _LAST_YEAR: Final = 9000
+_WEEK: Final = 7 * 86_400
 _DAY_ENDS: Final = frozenset({0, 23 * 60 + 59})
 
 
@@ -113,14 +114,18 @@ def _trace_day(day: date, sources: Sources) -> Trace | None:
 
 
 def _without_year(day: date, sources: Sources) -> Trace | None:
-    """A day that a source names without its year, in a year that is in sight."""
+    """A day that a source names without its year, or without its month too, where something in sight says which."""
+    if sources.years and day.year not in sources.years:
+        return None
     for text in sources:
         for mention in text.mentions:
-            named = {(mention.month, mention.day), mention.other}
-            if mention.year is None and (day.month, day.day) in named:
-                if sources.years and day.year not in sources.years:
-                    continue
+            if mention.year is None and (day.month, day.day) in {(mention.month, mention.day), mention.other}:
                 return derived("the day without its year", Found(text, mention.start, mention.end))
+        for loose in text.loose:
+            if loose.year is not None or loose.day != day.day:
+                continue
+            if loose.month == day.month or (loose.month is None and (day.year, day.month) in sources.months):
+                return derived("the day without its year or its month", Found(text, loose.start, loose.end))
     return None
 
 
@@ -221,12 +226,9 @@ def _period(now: date, unit: str, shift: int) -> tuple[date, date]:
 
 def _trace_clock(minute: int, sources: Sources) -> Trace | None:
     for text in sources:
-        for mention in text.mentions or find_dates(text.text[:20_000]):
-            if mention.minute is None:
-                continue
-            apart = abs(mention.minute - minute)
-            if apart == 0 or (apart == 720 and not mention.half_day):
-                return traced(Found(text, mention.start, mention.end), "the same time of day")
+        place = text.minutes.get(minute)
+        if place is not None:
+            return traced(Found(text, *place), "the same time of day")
         for pattern, low, high in _CLOCK_WORDS:
             match = re.search(rf"\b(?:{pattern})\b", text.low) if text.has_prose else None
             if match and low <= minute <= high:
@@ -241,13 +243,10 @@ def _later_clock(minute: int, sources: Sources) -> Trace | None:
     for text in sources:
         if not text.has_prose:
             continue
-        spans = {int(q.low // 60) for q in text.quantities if q.dimension == "time" and q.low and q.low < 10**6}
-        for mention in text.mentions:
-            if mention.minute is None:
-                continue
-            apart = {(minute - mention.minute) % 720, (mention.minute - minute) % 720}
-            if apart & spans:
-                return derived("a stated duration from a stated time", Found(text, mention.start, mention.end))
+        spans = {int(q.low // 60) for q in text.quantities if q.dimension == "time" and q.low and q.low < _WEEK}
+        for stated, place in text.minutes.items():
+            if {(minute - stated) % 1440, (stated - minute) % 1440} & spans:
+                return derived("a stated duration from a stated time", Found(text, *place))
     return None
 
 

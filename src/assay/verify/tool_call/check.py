@@ -238,7 +238,7 @@ def _renamed(issue: Issue) -> Issue:
 
 
 def _is_open(schema: Mapping[str, Any]) -> bool:
-    return "additionalProperties" in schema or any(word in schema for word in _OPEN)
+    return "properties" not in schema or "additionalProperties" in schema or any(word in schema for word in _OPEN)
 
 
 def _surplus(key: str, tool: str, known: Iterable[str]) -> str:

@@ -32,6 +32,9 @@ _OF_IDENTIFIER: Final[Mapping[IdentifierKind, EntityKind]] = {
 }  # fmt: skip
 _HANDLE: Final = re.compile(r"(?<![\w@.])@[A-Za-z0-9_][\w.-]{0,60}\w")
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)|(?<![\w.])\.\d+(?!\w)")
+_SWITCH: Final = re.compile(r"/[A-Za-z?]{1,4}")
+"""A switch of a command of Windows, which looks like a path."""
+
 _EMAIL: Final = re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}")
 
 
@@ -203,6 +206,8 @@ def _within(value: str) -> Iterator[Entity]:
     for identifier in find_identifiers(value):
         digits = any(c.isdigit() for c in identifier.text)
         if identifier.kind == "reference" or (identifier.kind in ("code", "hash") and not digits):
+            continue
+        if identifier.kind == "path" and _SWITCH.fullmatch(identifier.text) and len(value.split()) > 1:
             continue
         add(_OF_IDENTIFIER.get(identifier.kind, EntityKind.IDENTIFIER), identifier.start, identifier.end)
     for match in _HANDLE.finditer(value):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -21,7 +22,7 @@ from assay.schema.provenance import SourceKind
 from assay.text.quantity_values import Quantity
 from assay.text.units import KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Unit
 from assay.verify.tool_call.sources import Found, Sources, SourceText
-from assay.verify.tool_call.trace import Trace, derived, traced
+from assay.verify.tool_call.trace import Trace, chosen, derived, traced
 
 MOST_COINCIDENCE: Final = 0.2
 """The highest share of values near a number that arithmetic may reach by chance."""
@@ -33,6 +34,7 @@ _MULTIPLES: Final = range(2, 13)
 """How often a sum may be taken: passengers, nights, months."""
 
 _PERCENT: Final = re.compile(r"\s?(?:%|percent\b|per cent\b|pct\b)", re.IGNORECASE)
+_YEAR_OF_TWO: Final = re.compile(r"['’](\d\d)\b")
 _RATE_NAMES: Final = re.compile(
     r"rate|percent|pct|ratio|fraction|probab|discount|interest|tax|share|yield|growth|prob\b"
 )
@@ -51,6 +53,25 @@ _UNITS_OF: Final[dict[str, tuple[Unit, ...]]] = {
                       if unit.dimension == dimension}.values())
     for dimension in {unit.dimension for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values()]}
 }  # fmt: skip
+_FEET: Final = re.compile(r"(\d)\s?(?:ft\.?|feet|foot|['’])\s?(?:and\s)?(\d{1,2})\s?(?:in\b|inch(?:es)?|[\"”]|'')?")
+_OF_AN_INCH: Final = (Decimal(1), 1 / Decimal(12), Decimal("2.54"), Decimal("0.0254"))
+_PREFIXES: Final = {
+    "p": Decimal("1e-12"), "n": Decimal("1e-9"), "µ": Decimal("1e-6"), "μ": Decimal("1e-6"), "u": Decimal("1e-6"),
+    "m": Decimal("1e-3"), "c": Decimal("1e-2"), "k": Decimal("1e3"), "K": Decimal("1e3"), "M": Decimal("1e6"),
+    "G": Decimal("1e9"), "T": Decimal("1e12"),
+}  # fmt: skip
+_PREFIXED: Final = re.compile(r"(?<![\w.])(\d{1,12}(?:\.\d{1,12})?)\s?([pnµμumckKMGT])[A-Za-zΩ]{1,3}\b")
+_CONSTANTS: Final = tuple(
+    Decimal(value)
+    for value in (
+        "3.14159265", "6.28318531", "1.57079633", "2.71828183", "1.41421356", "9.81", "9.8", "9.80665", "32.2", "1.6",
+        "299792458", "3e8", "6.674e-11", "6.67430e-11", "6.626e-34", "1.381e-23", "6.022e23", "8.314", "0.0821",
+        "8.9875e9", "8.99e9", "9e9", "8.854e-12", "1.2566e-6", "1.602e-19", "273.15", "343", "340", "101325", "1.225",
+        "4.184", "4184", "5.67e-8", "1.609344", "0.45359237", "2.54", "3.28084", "180", "360",
+    )
+)  # fmt: skip
+"""Constants of mathematics and of nature, and factors between units, that everyone knows."""
+
 _CONVERSION: Final = Decimal("0.005")
 """The relative error of a conversion that is still the same quantity."""
 
@@ -112,23 +133,34 @@ def _converted(target: Decimal, sources: Sources, _: NumberContext) -> Trace | N
     for text in sources:
         if not text.has_prose:
             continue
-        for quantity, low in _amounts(text):
+        for quantity, low, alone in _amounts(text):
+            found = Found(text, quantity.start, quantity.end)
+            if quantity.dimension.startswith("money:") and _near(low * 100, target):
+                return derived(f'"{found.text[:60]}" in hundredths', found)
             for unit in _UNITS_OF.get(quantity.dimension, ()):
-                if unit.name != quantity.unit and _near((low - unit.offset) / unit.size, target):
-                    found = Found(text, quantity.start, quantity.end)
+                other = not alone or unit.name != quantity.unit
+                if other and _near((low - unit.offset) / unit.size, target):
                     return derived(f'"{found.text[:60]}" in {unit.name}', found)
+        for match in _FEET.finditer(text.low):
+            inches = Decimal(match.group(1)) * 12 + Decimal(match.group(2))
+            if any(_near(inches * size, target) for size in _OF_AN_INCH):
+                return derived("feet and inches in one unit", Found(text, *match.span()))
+        for match in _PREFIXED.finditer(text.text):
+            if _near(Decimal(match.group(1)) * _PREFIXES[match.group(2)], target):
+                return derived(f'"{match.group()}" without its prefix', Found(text, *match.span()))
     return None
 
 
-def _amounts(text: SourceText) -> Iterator[tuple[Quantity, Decimal]]:
-    """The quantities in base units, and those that two side by side make together ("2 hours 30 minutes")."""
+def _amounts(text: SourceText) -> Iterator[tuple[Quantity, Decimal, bool]]:
+    """The quantities in base units, and those that two side by side make together ("2 hours 30 minutes"); the last
+    value says which of the two it is."""
     previous: Quantity | None = None
     for quantity in text.quantities:
         if quantity.low is None:
             continue
-        yield quantity, quantity.low
+        yield quantity, quantity.low, True
         if previous is not None and previous.low is not None and previous.dimension == quantity.dimension:
-            yield quantity, previous.low + quantity.low
+            yield quantity, previous.low + quantity.low, False
         previous = quantity
 
 
@@ -161,6 +193,15 @@ def _counted(target: Decimal, sources: Sources, context: NumberContext) -> Trace
     return None
 
 
+def _constant(target: Decimal, _: Sources, __: NumberContext) -> Trace | None:
+    """A constant, to as many digits as the number has, at least two."""
+    digits = len(target.normalize().as_tuple().digits)
+    if digits < 2 and target not in _CONSTANTS:
+        return None
+    known = any(target == value or (digits >= 3 and abs(target - value) <= value / 1000) for value in _CONSTANTS)
+    return chosen("a constant that everyone knows") if known else None
+
+
 def _calendar(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
     if target != target.to_integral_value():
         return None
@@ -171,12 +212,23 @@ def _calendar(target: Decimal, sources: Sources, _: NumberContext) -> Trace | No
             clock = set() if minute is None else {minute, minute // 60, minute // 60 + 12 * (not mention.half_day)}
             if number in {mention.year, mention.month, mention.day, mention.last_year} | clock:
                 return derived("part of a date or a time", Found(text, mention.start, mention.end))
+        if (place := _short_year(text, number)) is not None:
+            return derived("a year of two digits", Found(text, *place))
+        if text.has_prose and len(text.minutes) > 1:
+            apart = {abs(a - b) for a, b in combinations(list(text.minutes)[:20], 2)} - {0}
+            if apart & {number, number // 60} or number * 60 in apart:
+                return derived("the time between two times of day", Found(text, 0, len(text.text)))
     days = sorted(sources.days | ({sources.now} if sources.now else set()))[-200:]
     if sources.now and number in {sources.now.year, sources.now.month, sources.now.day}:
         return derived("part of today's date", source=SourceKind.CLOCK)
     if 0 < number <= 4000 and any(date.fromordinal(day.toordinal() + number) in days for day in days if _can_add(day)):
         return derived("the days between two dates")
     return _from_epoch(number, frozenset(days))
+
+
+def _short_year(text: SourceText, year: int) -> tuple[int, int] | None:
+    match = _YEAR_OF_TWO.search(text.text) if text.has_prose and 1900 <= year < 2100 else None
+    return match.span() if match and int(match.group(1)) == year % 100 else None
 
 
 def _can_add(day: date) -> bool:
@@ -283,4 +335,4 @@ def _plain(value: Decimal) -> str:
     return f"{value.normalize():f}"
 
 
-_DERIVATIONS: Final = (_percentage, _in_words, _converted, _rounded, _counted, _calendar, _arithmetic)
+_DERIVATIONS: Final = (_percentage, _in_words, _converted, _rounded, _counted, _calendar, _arithmetic, _constant)

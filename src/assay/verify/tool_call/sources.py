@@ -19,6 +19,7 @@ from assay.text.dates import DateMention, find_dates
 from assay.text.numerals import decode_number
 from assay.text.quantities import find_quantities
 from assay.text.quantity_values import Quantity
+from assay.verify.tool_call.loose_dates import LooseDate, loose_clocks, loose_dates
 
 MOST_PROSE: Final = 20_000
 """Characters of one source in which quantities and dates in words are read; beyond it, only digits are."""
@@ -116,6 +117,31 @@ class SourceText:
                     day = day_of(mention.year, month, dom)
                     if day is not None:
                         found.setdefault(day, (mention.start, mention.end))
+        for loose in self.loose:
+            if loose.year is not None and loose.month is not None and loose.day is not None:
+                day = day_of(loose.year, loose.month, loose.day)
+                if day is not None:
+                    found.setdefault(day, (loose.start, loose.end))
+        return found
+
+    @cached_property
+    def loose(self) -> tuple[LooseDate, ...]:
+        """The dates as people type them, with all that they leave out."""
+        return tuple(loose_dates(self.low)) if self.has_prose else ()
+
+    @cached_property
+    def minutes(self) -> Mapping[int, tuple[int, int]]:
+        """The times of day in minutes since midnight, each with its first place."""
+        if len(self.text) > MOST_PROSE:
+            return {}
+        found: dict[int, tuple[int, int]] = {}
+        for mention in find_dates(self.text):
+            if mention.minute is not None:
+                found.setdefault(mention.minute, (mention.start, mention.end))
+                if not mention.half_day:
+                    found.setdefault((mention.minute + 720) % 1440, (mention.start, mention.end))
+        for start, end, minute in loose_clocks(self.low):
+            found.setdefault(minute, (start, end))
         return found
 
     @cached_property
@@ -193,14 +219,27 @@ class Sources:
         return frozenset(day for text in self.texts for day in text.days)
 
     @cached_property
+    def months(self) -> frozenset[tuple[int, int]]:
+        """The months, with their years, that any source names or that now is in."""
+        stated = {(loose.year, loose.month) for text in self.texts for loose in text.loose}
+        stated |= {(mention.year, mention.month) for text in self.texts for mention in text.mentions}
+        known = {(day.year, day.month) for day in self.days | ({self.now} if self.now else set())}
+        return frozenset(known | {(year, month) for year, month in stated if year is not None and month is not None})
+
+    @cached_property
     def years(self) -> frozenset[int]:
         """The years that a date without one may be in: those that any source states, and this one and its neighbours.
 
         Empty where nothing says when the run takes place.
         """
         stated = {mention.year for text in self.texts for mention in text.mentions if mention.year is not None}
+        stated |= {loose.year for text in self.texts for loose in text.loose if loose.year is not None}
+        stated |= {day.year for day in self.days}
+        for words, shift in (("next year", 1), ("last year", -1)):
+            if any(words in text.low for text in self.texts if text.has_prose):
+                stated |= {year + shift for year in stated}
         near = {self.now.year - 1, self.now.year, self.now.year + 1} if self.now else set()
-        return frozenset(stated | near | {day.year for day in self.days})
+        return frozenset(stated | near)
 
     def allowed(self, kinds: frozenset[SourceKind] | None) -> Self:
         """The sources of some kinds only; all of them where none are named."""
@@ -247,8 +286,10 @@ def _readings(digits: str) -> Iterator[Decimal]:
         if decoded is not None and decoded[0] not in seen:
             seen.add(decoded[0])
             yield decoded[0]
-    if not seen and digits.count(".") + digits.count(",") > 1:
-        # A version, an address or a list without spaces: every part may be meant.
+    if "," in digits:
+        # A list without spaces looks like groups of digits: every part may be meant.
+        yield from (decoded[0] for part in digits.split(",") if (decoded := decode_number(part)) is not None)
+    if not seen and digits.count(".") > 1:
         yield from (Decimal(part) for part in re.split(r"[.,]", digits))
 
 

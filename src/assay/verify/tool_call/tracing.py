@@ -1,21 +1,23 @@
 """Follows every entity of a call's arguments back, and says of each where it comes from or why it is refused."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from assay.schema import Issue, Span
 from assay.schema.provenance import ArgumentProvenance, EntityKind, SourceKind, TraceStatus
 from assay.text.lexemes import word_set
-from assay.text.units import CURRENCY_WORDS, KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Unit
+from assay.text.units import CURRENCY_CODES, CURRENCY_WORDS, KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Unit
 from assay.verify.json_text import pointer
 from assay.verify.tool_call.calendar_dates import trace_calendar
 from assay.verify.tool_call.entities import MOST_LEAVES, Entity, Leaf, entities, leaves, name_words
 from assay.verify.tool_call.numbers import NumberContext, trace_number
 from assay.verify.tool_call.rules import ArgumentRule, ToolRule, Tracing
 from assay.verify.tool_call.shown import shown
-from assay.verify.tool_call.sources import Found, Sources, squash
+from assay.verify.tool_call.sources import Found, Sources, SourceText, squash
 from assay.verify.tool_call.trace import Trace, chosen, declared, derived, untraced
 from assay.verify.tool_call.wording import trace_text
 
@@ -29,6 +31,8 @@ _PAGING: Final = word_set(
 )
 """Words of argument names whose small whole numbers are the caller's own choice."""
 
+_EXAMPLE: Final = re.compile(r"\b(?:e g|eg|example|examples|such as|for instance|like)\b")
+_TARGETS: Final = frozenset({"to", "target", "into", "output", "dest", "destination", "desired", "quote", "new"})
 _MOST_CHOSEN: Final = 1_000
 _NEW_THINGS: Final = frozenset({"new", "output", "out", "dest", "destination", "target", "save", "export", "create"})
 _MAKERS: Final = frozenset(
@@ -199,7 +203,8 @@ def _lead(entity: Entity, leaf: Leaf, sources: Sources, call: _Call) -> Trace | 
         traced = trace_calendar(entity.calendar, sources)
         if traced is not None:
             return traced
-    return trace_text(str(entity.value), entity.kind, sources)
+    declaration = f"{call.said} {leaf.schema.get('description', '')} {leaf.schema.get('default', '')}"
+    return trace_text(str(entity.value), entity.kind, sources, declaration)
 
 
 def _unled(entity: Entity, leaf: Leaf, call: _Call) -> Trace:
@@ -215,6 +220,8 @@ def _unled(entity: Entity, leaf: Leaf, call: _Call) -> Trace:
     if squash(text) and f" {squash(text)} " in f" {described} ":
         if entity.kind in (EntityKind.NUMBER, EntityKind.NAME, EntityKind.DATE):
             return declared("the argument's description")
+        if entity.kind is EntityKind.IDENTIFIER and len(text) <= 8 and not _EXAMPLE.search(described):
+            return declared("one of the values that the argument's description names")
         return untraced("it stands only in the tool's description, as an example")
     return untraced("neither the user nor a tool result nor the system prompt has it, and nothing leads to it")
 
@@ -236,7 +243,7 @@ def _trace_unit(value: str, leaf: Leaf, sources: Sources, call: _Call) -> Trace:
     """A unit is wrong where the call has a number as a source wrote it, but in another unit of the same kind."""
     unit = _unit(value)
     if unit is not None:
-        clash = _clash(unit, sources, call.numbers)
+        clash = None if _TARGETS & set(name_words(leaf.name)) else _clash(unit, sources, call.numbers)
         if clash is not None:
             return untraced(f'{shown(clash.source.id)} says "{clash.text[:60]}", in another unit')
     traced = trace_text(value, EntityKind.NAME, sources)
@@ -253,15 +260,34 @@ def _clash(unit: Unit, sources: Sources, numbers: frozenset[Decimal]) -> Found |
     """The quantity whose number the call took over while changing its unit; none where the unit is said anywhere."""
     clash = None
     for text in sources:
+        if _mentions(text, unit):
+            return None
         for quantity in text.quantities:
             kind = quantity.dimension.split(":")[0]
             if kind != unit.dimension.split(":")[0] or kind in ("count", "ordinal"):
                 continue
-            if quantity.unit == unit.name or (quantity.dimension == unit.dimension and kind == "money"):
-                return None
             if abs(quantity.value) in numbers and clash is None:
                 clash = Found(text, quantity.start, quantity.end)
     return clash
+
+
+def _mentions(text: SourceText, unit: Unit) -> bool:
+    """Whether a text has the unit in any spelling."""
+    if any(q.unit == unit.name or q.dimension == unit.dimension == f"money:{unit.name}" for q in text.quantities):
+        return True
+    return any(f" {spelling} " in text.squashed for spelling in _spellings(unit))
+
+
+@lru_cache(maxsize=256)
+def _spellings(unit: Unit) -> tuple[str, ...]:
+    if unit.dimension.startswith("money:"):
+        words = [word for word, code in CURRENCY_WORDS.items() if code == unit.name]
+        return (*words, unit.name.lower(), *(_POUNDS if unit.name == "GBP" else ()))
+    known = {**UNIT_WORDS, **{symbol: known for symbol, known in UNIT_SYMBOLS.items() if len(symbol) > 1}}
+    return tuple({squash(word) for word, known_unit in known.items() if known_unit.name == unit.name} - {""})
+
+
+_POUNDS: Final = ("pound", "pounds", "british pounds", "sterling")
 
 
 def _in_its_unit(traced: Trace, leaf: Leaf, call: _Call) -> Trace:
@@ -288,7 +314,7 @@ def _unit(word: str) -> Unit | None:
     return Unit(f"money:{code}", Decimal(1), code) if code in _CODES and code is not None else None
 
 
-_CODES: Final = frozenset(CURRENCY_WORDS.values())
+_CODES: Final = CURRENCY_CODES
 
 
 def _recorded(leaf: Leaf, entity: Entity, traced: Trace) -> ArgumentProvenance:

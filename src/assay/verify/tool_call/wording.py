@@ -9,7 +9,7 @@ import re
 from typing import Final
 from urllib.parse import unquote_plus
 
-from assay.schema.provenance import EntityKind
+from assay.schema.provenance import EntityKind, SourceKind
 from assay.verify.tool_call.sources import Found, Sources, SourceText, squash
 from assay.verify.tool_call.trace import Trace, derived, traced
 
@@ -30,8 +30,11 @@ _COMMON_PARTS: Final = frozenset(
 _EXTENSION: Final = re.compile(r"\.([A-Za-z0-9]{1,6})$")
 
 
-def trace_text(value: str, kind: EntityKind, sources: Sources) -> Trace | None:
-    """Where a text comes from; none where nothing leads to it."""
+def trace_text(value: str, kind: EntityKind, sources: Sources, declaration: str = "") -> Trace | None:
+    """Where a text comes from; none where nothing leads to it.
+
+    `declaration` is what the tool's declaration says; it may supply the fixed parts of an address, never its host.
+    """
     needle = value.strip()
     if not needle:
         return None
@@ -41,7 +44,7 @@ def trace_text(value: str, kind: EntityKind, sources: Sources) -> Trace | None:
     if verbatim is not None:
         return verbatim
     if kind is EntityKind.URL:
-        return _url(needle, sources)
+        return _url(needle, sources, declaration)
     if kind is EntityKind.PATH:
         return _same_words(needle, sources) or _path(needle, sources)
     if kind is EntityKind.EMAIL:
@@ -132,7 +135,7 @@ def _stands_in(low: str, part: str) -> bool:
     return re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", low) is not None
 
 
-def _url(needle: str, sources: Sources) -> Trace | None:
+def _url(needle: str, sources: Sources, declaration: str) -> Trace | None:
     """The same address written otherwise, or a known host with a path and values that are known each."""
     bare = _SCHEME.sub("", needle).rstrip("/")
     same = _verbatim(bare, sources)
@@ -142,7 +145,10 @@ def _url(needle: str, sources: Sources) -> Trace | None:
     known = _verbatim(host, sources) or _verbatim(host.removeprefix("www."), sources)
     if known is None:
         return None
-    return _joined([unquote_plus(part) for part in rest], sources, known, "a known host and known parts")
+    extended = (
+        sources.append(SourceText(SourceKind.DECLARATION, "declaration", declaration)) if declaration else sources
+    )
+    return _joined([unquote_plus(part) for part in rest], extended, known, "a known host and known parts")
 
 
 def _path(needle: str, sources: Sources) -> Trace | None:
