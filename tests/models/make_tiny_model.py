@@ -17,8 +17,11 @@ HERE = Path(__file__).parent / "tiny"
 VOCABULARY, WIDTH = 384, 6
 
 
-def graph(outputs: int, *, types: bool = True, flat: bool = False) -> Any:
-    """A classifier of pairs with `outputs` scores; without token types, or with a shape that is none, on demand."""
+def graph(outputs: int, *, types: bool = True, flat: bool = False, tokens: str = "") -> Any:
+    """A classifier of pairs with `outputs` scores; without token types, or with a shape that is none, on demand.
+
+    `tokens` adds a score for every token: the mean of its random vector ("all"), or of the first one alone ("first").
+    """
     onnx = import_module("onnx")  # not among the test dependencies
     helper, real = onnx.helper, onnx.TensorProto.FLOAT
     rng = np.random.default_rng(7)
@@ -51,13 +54,24 @@ def graph(outputs: int, *, types: bool = True, flat: bool = False) -> Any:
         if flat
         else helper.make_node("Identity", ["scores"], ["logits"]),
     ]
+    if tokens:
+        nodes.append(helper.make_node("ReduceMean", ["words"], ["by_token"], axes=[2], keepdims=0))
+        nodes.append(
+            helper.make_node("Mul", ["by_token", "ten"], ["token_logits"])
+            if tokens == "all"
+            else helper.make_node("ReduceMean", ["by_token"], ["token_logits"], axes=[1], keepdims=1)
+        )
+        constants["ten"] = np.array(10, np.float32)
     names = ["input_ids", "attention_mask", *(["token_type_ids"] if types else [])]
     inputs = [helper.make_tensor_value_info(n, onnx.TensorProto.INT64, ["batch", "length"]) for n in names]
     shape = ["batch", 1, outputs] if flat else ["batch", outputs]
     output = helper.make_tensor_value_info("logits", real, shape)
+    outputs_given = [output]
+    if tokens:
+        outputs_given.append(helper.make_tensor_value_info("token_logits", real, ["batch", "tokens"]))
     initial = [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()]
     model = helper.make_model(
-        helper.make_graph(nodes, "tiny", inputs, [output], initial), opset_imports=[helper.make_opsetid("", 17)]
+        helper.make_graph(nodes, "tiny", inputs, outputs_given, initial), opset_imports=[helper.make_opsetid("", 17)]
     )
     model.ir_version = 8
     onnx.checker.check_model(model)
@@ -73,6 +87,8 @@ def main() -> None:
     save(graph(1), HERE / "score.onnx")
     save(graph(3, types=False), HERE / "untyped.onnx")
     save(graph(3, flat=True), HERE / "misshapen.onnx")
+    save(graph(3, tokens="all"), HERE / "words.onnx")
+    save(graph(3, tokens="first"), HERE / "misworded.onnx")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.errors import VerifierError
-from assay.models.interface import PairScorer
+from assay.models.interface import PairScorer, score_words, words_of
 
 PAIRS = [
     ("Partners are entitled to 2 weeks of leave.", "Partners get 4 weeks of leave."),
@@ -69,6 +69,25 @@ def it_says_what_it_is(scorer: PairScorer) -> None:
     assert set(scorer.digest) <= set("0123456789abcdef")
 
 
+def words_lie_in_their_claim_and_each_has_a_probability(scorer: PairScorer) -> None:
+    scores, words = score_words(scorer, PAIRS)
+    assert scores.tobytes() == scorer.score(PAIRS).tobytes()
+    for (_, claim), row in zip(PAIRS, words, strict=True):
+        spans = words_of(scorer, claim)
+        assert len(row) in {0, len(spans)}
+        assert all(0 <= p <= 1 for p in row)
+        edges = [edge for span in spans for edge in span]
+        assert edges == sorted(edges)
+        assert all(claim[start:end].strip() == claim[start:end] != "" for start, end in spans)
+
+
+def scores_of_words_are_a_function_of_their_pair_alone(scorer: PairScorer) -> None:
+    together = score_words(scorer, PAIRS)[1]
+    assert [score_words(scorer, [pair])[1][0] for pair in PAIRS] == together
+    assert score_words(scorer, PAIRS[::-1])[1][::-1] == together
+    assert score_words(scorer, [*PAIRS, *PAIRS])[1][len(PAIRS) :] == together
+
+
 CHECKS: tuple[Callable[[PairScorer], None], ...] = (
     scores_are_probabilities,
     no_pairs_give_no_rows,
@@ -76,5 +95,7 @@ CHECKS: tuple[Callable[[PairScorer], None], ...] = (
     a_pair_that_does_not_fit_raises,
     a_pair_that_just_fits_is_judged,
     tokens_add_up_over_words,
+    words_lie_in_their_claim_and_each_has_a_probability,
+    scores_of_words_are_a_function_of_their_pair_alone,
     it_says_what_it_is,
 )
