@@ -132,8 +132,6 @@ def _without_year(day: date, sources: Sources) -> Trace | None:
 def _relative(day: date, sources: Sources) -> Trace | None:
     """A day so far from a known day as a source says."""
     bases = _bases(sources)
-    if not bases:
-        return None
     distances = {(day - base).days for base in bases}
     for text in sources:
         if not text.has_prose or text.kind is SourceKind.SYSTEM:
@@ -142,7 +140,10 @@ def _relative(day: date, sources: Sources) -> Trace | None:
             if any(least <= distance <= most for distance in distances):
                 return derived(f'"{text.text[start:end]}" from a day that is known', Found(text, start, end))
         for mention in text.mentions:
-            if mention.weekday == day.weekday() and mention.day is None and any(-7 <= d <= 14 for d in distances):
+            if mention.weekday != day.weekday() or mention.day is not None:
+                continue
+            # Where nothing says what day it is, the day of the week is all that can be held against the text.
+            if not bases or any(-7 <= distance <= 14 for distance in distances):
                 return derived("the day of the week", Found(text, mention.start, mention.end))
     return None
 

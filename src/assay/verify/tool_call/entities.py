@@ -98,7 +98,9 @@ def part_of(root: Mapping[str, Any], schema: Mapping[str, Any], key: str | int) 
             found = fields.get(key) if isinstance(fields, Mapping) else None
             found = found if found is not None else form.get("additionalProperties")
         if isinstance(found, Mapping):
-            return next((f for f in _forms(root, found) if "enum" in f or "type" in f), found)
+            chosen = next((f for f in _forms(root, found) if "enum" in f or "type" in f), found)
+            inherits = isinstance(key, int) and "description" not in chosen and "description" in schema
+            return {**chosen, "description": schema["description"]} if inherits else chosen
     return {}
 
 

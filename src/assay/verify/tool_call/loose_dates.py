@@ -27,6 +27,7 @@ _FORMS: Final = (
     re.compile(r"(?<![\d.])(?P<year>(?:19|20)\d\d)[./](?P<month>\d{1,2})[./](?P<day>\d{1,2})(?![\d.]\d)"),
     re.compile(r"(?<![\w.])(?P<day>\d{1,2})(?:st|nd|rd|th)(?![a-z])(?P<month>)(?P<year>)"),
 )  # fmt: skip
+_NAMED: Final = re.compile(r"\b(?:noon|midday|midnight)\b")
 _CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[.:h]?(\d{2})?\s{0,2}([ap])\.?\s?m\b")
 
 
@@ -63,3 +64,5 @@ def loose_clocks(low: str) -> Iterator[tuple[int, int, int]]:
         hour, minute = int(match.group(1)), int(match.group(2) or 0)
         if hour <= 12 and minute < 60:
             yield *match.span(), (hour % 12 + 12 * (match.group(3) == "p")) * 60 + minute
+    for match in _NAMED.finditer(low):
+        yield *match.span(), 0 if match.group() == "midnight" else 720

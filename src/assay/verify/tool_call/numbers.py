@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Final
 
 import numpy as np
@@ -30,6 +30,11 @@ MOST_COINCIDENCE: Final = 0.2
 MOST_OPERANDS: Final = 600
 """Numbers that arithmetic is tried on, those nearest to the end of the run."""
 
+_MOST_RELATED: Final = 40
+_SHORT: Final = 600
+_PLACES: Final = 5
+_LARGEST: Final = Decimal(10) ** 12
+_MEMBER: Final = re.compile(r":\s?(\d{1,12}(?:\.\d{1,6})?)(?=\s?[,}\]])")
 _MULTIPLES: Final = range(2, 13)
 """How often a sum may be taken: passengers, nights, months."""
 
@@ -84,6 +89,12 @@ class NumberContext:
     """The argument's name."""
     lengths: frozenset[int] = frozenset()
     """The lengths of the lists among the call's other arguments."""
+    numbers: frozenset[Decimal] = frozenset()
+    """The numbers among the call's arguments."""
+    total: Decimal | None = None
+    """What it adds up to with the same fields of the items beside it, where there are any: a payment that was split."""
+    anchors: tuple[str, ...] = ()
+    """The identifiers among the call's arguments, in lower case."""
 
 
 def trace_number(value: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
@@ -257,6 +268,81 @@ def _arithmetic(target: Decimal, sources: Sources, _: NumberContext) -> Trace | 
     return None
 
 
+def _adds_up(_: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    """A part of a whole that is known, beside the other parts."""
+    total = context.total
+    if total is None or total <= 0:
+        return None
+    # One equation with one known number is as unlikely to hold by chance as the number itself is to be seen.
+    found = _first(sources, total)
+    if found is None:
+        return None
+    return derived(f"a part of {_plain(total)}, with the values beside it", found)
+
+
+def _record_sums(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    """A sum or difference of up to three numbers, or a multiple of it, among those that are about the call's records.
+
+    These are few, so that more steps are no coincidence: the numbers of what people wrote and of short messages, and
+    of the JSON objects that hold an identifier of the call.
+    """
+    related = sorted(_related(sources, context.anchors))[-_MOST_RELATED:]
+    goal, step = float(target), float(_step(target))
+    if len(related) < 2 or goal == 0:
+        return None
+    signed = np.array([0.0, *map(float, related), *(-float(number) for number in related)])
+    times = [1, *sorted(length for length in context.lengths if 2 <= length <= 12)]
+    pairs = signed[:, None] + signed[None, :]
+    sums = np.unique(np.round(pairs[:, :, None] + signed[None, None, :], 6))
+    reach = max(abs(goal) * 0.05, 50 * step)
+    for many in times:
+        part = goal / many
+        near = np.count_nonzero(np.abs(sums - part) <= reach / many)
+        hit = np.abs(sums - part) < step / (2 * many)
+        if hit.any() and len(times) * near * step / (2 * reach) <= MOST_COINCIDENCE:
+            return derived(_spelled(part, related, many), _first(sources, related[0]))
+    return None
+
+
+def _spelled(goal: float, related: list[Decimal], many: int) -> str:
+    """The sum written out; the first that fits, in a fixed order."""
+    values = [0.0, *(sign * float(number) for number in related for sign in (1, -1))]
+    for a, b, c in combinations_with_replacement(values, 3):
+        if abs(a + b + c - goal) < 1e-6:
+            terms = " ".join(f"{'+' if term > 0 else '-'} {abs(term):g}" for term in (a, b, c) if term)
+            return f"{many} * ({terms.removeprefix('+ ')})" if many > 1 else terms.removeprefix("+ ")
+    return "a sum of numbers of the call's records"
+
+
+def _related(sources: Sources, anchors: tuple[str, ...]) -> set[Decimal]:
+    """The numbers that are about the call: of prose and short messages, and of the records that it names."""
+    found: set[Decimal] = set()
+    for text in sources:
+        if text.kind is not SourceKind.SYSTEM and (text.has_prose and len(text.text) <= _SHORT):
+            found.update(number for number in text.numbers if 0 < number < _LARGEST)
+        for anchor in anchors if not text.has_prose else ():
+            at = text.low.find(anchor)
+            for _ in range(_PLACES):
+                if at < 0:
+                    break
+                found.update(_record_numbers(text.low, at, at + len(anchor)))
+                at = text.low.find(anchor, at + 1)
+    return found
+
+
+def _record_numbers(low: str, start: int, end: int) -> Iterator[Decimal]:
+    """The numbers that are values in the JSON object around a place, read within `_SHORT` characters of it."""
+    window = low[max(0, start - _SHORT) : end + _SHORT]
+    here = start - max(0, start - _SHORT)
+    left, right = window.rfind("{", 0, here), window.find("}", here)
+    if window.find("{", here, right) >= 0:
+        right = window.find("}", right + 1)  # one level of nesting, as of prices by class
+    for match in _MEMBER.finditer(window, max(left, 0), right if right > 0 else len(window)):
+        number = Decimal(match.group(1))
+        if 0 < number < _LARGEST:
+            yield number
+
+
 def _operands(sources: Sources) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     kept: dict[Decimal, None] = {}
     for text in reversed(sources.texts):
@@ -335,4 +421,14 @@ def _plain(value: Decimal) -> str:
     return f"{value.normalize():f}"
 
 
-_DERIVATIONS: Final = (_percentage, _in_words, _converted, _rounded, _counted, _calendar, _arithmetic, _constant)
+_DERIVATIONS: Final = (
+    _percentage,
+    _in_words,
+    _converted,
+    _rounded,
+    _counted,
+    _calendar,
+    _arithmetic,
+    _record_sums,
+    _constant,
+)

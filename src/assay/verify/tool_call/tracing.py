@@ -11,7 +11,7 @@ from assay.schema import Issue, Span
 from assay.schema.provenance import ArgumentProvenance, EntityKind, SourceKind, TraceStatus
 from assay.text.lexemes import word_set
 from assay.text.units import CURRENCY_CODES, CURRENCY_WORDS, KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Unit
-from assay.verify.json_text import pointer
+from assay.verify.json_text import Path, pointer
 from assay.verify.tool_call.calendar_dates import trace_calendar
 from assay.verify.tool_call.entities import MOST_LEAVES, Entity, Leaf, entities, leaves, name_words
 from assay.verify.tool_call.numbers import NumberContext, trace_number
@@ -33,6 +33,11 @@ _PAGING: Final = word_set(
 
 _EXAMPLE: Final = re.compile(r"\b(?:e g|eg|example|examples|such as|for instance|like)\b")
 _TARGETS: Final = frozenset({"to", "target", "into", "output", "dest", "destination", "desired", "quote", "new"})
+_KNOBS: Final = frozenset({"threshold", "tolerance", "confidence", "similarity", "temperature", "epsilon", "dropout"})
+_MOST_TURNED: Final = 2
+"""Settings of a model or a search that are small numbers and refer to nothing."""
+
+_MOST_ANCHORS: Final = 12
 _MOST_CHOSEN: Final = 1_000
 _NEW_THINGS: Final = frozenset({"new", "output", "out", "dest", "destination", "target", "save", "export", "create"})
 _MAKERS: Final = frozenset(
@@ -79,6 +84,10 @@ class _Call:
     lengths: frozenset[int]
     numbers: frozenset[Decimal]
     """The numbers among the arguments."""
+    totals: Mapping[str, Decimal]
+    """The sum of each numeric field over the items of its list, by the field's path with stars for the items."""
+    anchors: tuple[str, ...]
+    """The texts among the arguments that look like identifiers: the records that the call is about."""
 
 
 def trace_arguments(
@@ -127,7 +136,22 @@ def _call(tool: str, description: str, arguments: Mapping[str, Any], found: list
         for leaf in found
         if isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
     )
-    return _Call(tool, description, lengths, numbers)
+    texts = (leaf.value for leaf in found if isinstance(leaf.value, str) and 4 <= len(leaf.value) <= 80)
+    anchors = tuple(dict.fromkeys(text.lower() for text in texts if any(c.isdigit() for c in text)))[:_MOST_ANCHORS]
+    return _Call(tool, description, lengths, numbers, _totals(found), anchors)
+
+
+def _totals(found: list[Leaf]) -> dict[str, Decimal]:
+    groups: dict[str, list[Decimal]] = {}
+    for leaf in found:
+        is_number = isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
+        if is_number and any(isinstance(part, int) for part in leaf.path):
+            groups.setdefault(_field(leaf.path), []).append(Decimal(str(leaf.value)))
+    return {field: sum(values, Decimal(0)) for field, values in groups.items() if len(values) > 1}
+
+
+def _field(path: Path) -> str:
+    return pointer(tuple("*" if isinstance(part, int) else part for part in path))
 
 
 def _lists(value: object) -> Iterator[list[Any]]:
@@ -197,7 +221,11 @@ def _verbatim(value: str, sources: Sources) -> Trace:
 def _lead(entity: Entity, leaf: Leaf, sources: Sources, call: _Call) -> Trace | None:
     if entity.kind is EntityKind.NUMBER:
         value = Decimal(str(entity.value).replace(",", ""))
-        traced = trace_number(value, sources, NumberContext(leaf.name, call.lengths))
+        traced = trace_number(
+            value,
+            sources,
+            NumberContext(leaf.name, call.lengths, call.numbers, call.totals.get(_field(leaf.path)), call.anchors),
+        )
         return _in_its_unit(traced, leaf, call) if traced else None
     if entity.calendar is not None:
         traced = trace_calendar(entity.calendar, sources)
@@ -220,7 +248,7 @@ def _unled(entity: Entity, leaf: Leaf, call: _Call) -> Trace:
     if squash(text) and f" {squash(text)} " in f" {described} ":
         if entity.kind in (EntityKind.NUMBER, EntityKind.NAME, EntityKind.DATE):
             return declared("the argument's description")
-        if entity.kind is EntityKind.IDENTIFIER and len(text) <= 8 and not _EXAMPLE.search(described):
+        if entity.kind is EntityKind.IDENTIFIER and len(text) <= (4 if _EXAMPLE.search(described) else 8):
             return declared("one of the values that the argument's description names")
         return untraced("it stands only in the tool's description, as an example")
     return untraced("neither the user nor a tool result nor the system prompt has it, and nothing leads to it")
@@ -229,6 +257,8 @@ def _unled(entity: Entity, leaf: Leaf, call: _Call) -> Trace:
 def _is_choice(text: str, leaf: Leaf) -> bool:
     value = Decimal(text.replace(",", ""))
     if abs(value) in (0, 1):
+        return True
+    if _KNOBS & set(name_words(leaf.name)) and abs(value) <= _MOST_TURNED:
         return True
     small = value == value.to_integral_value() and abs(value) <= _MOST_CHOSEN
     return small and bool(_PAGING & set(name_words(leaf.name)))
