@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint check format bench eval train clean
+.PHONY: demo test test-slow test-train lint check format bench eval train clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -39,6 +39,15 @@ format: $(VENV)/dev
 
 bench: $(VENV)/core  ## speed on this machine
 	$(BIN)/assay bench
+
+test-train: $(VENV)-train/dev  ## the tests of training itself; pulls PyTorch
+	$(VENV)-train/bin/python -m pytest tests/training
+
+$(VENV)-train/dev: pyproject.toml
+	test -x $(VENV)-train/bin/python || $(PYTHON) -m venv $(VENV)-train
+	$(VENV)-train/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-train/bin/python -m pip install --quiet --editable '.[test]' transformers onnx onnxscript nupunkt safetensors
+	touch $@
 
 TRAIN_PYTHON ?= .venv-train/bin/python
 DATA ?= ../shared/data

@@ -1,0 +1,110 @@
+"""What the training of the network rests on. Needs PyTorch: `make test-train`."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is for training only; `make test-train` has it")
+pytest.importorskip("transformers", reason="transformers is for training only; `make test-train` has it")
+
+import torch
+from train.network import Encoded, Settings, batches, factor, loss_of, tensors, token_loss, wrong_characters
+from train.rows import Row, strangers
+from train.two_heads import TwoHeads, load_two_heads, save_two_heads
+from transformers import BertConfig, BertForSequenceClassification
+
+
+def small_network() -> TwoHeads:
+    """Three layers of random weights."""
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=50, hidden_size=24, num_hidden_layers=3, num_attention_heads=4, intermediate_size=48,
+        max_position_embeddings=32, num_labels=3, attn_implementation="eager",
+    )  # fmt: skip
+    return TwoHeads(BertForSequenceClassification(config), torch.nn.Linear(24, 1)).eval()
+
+
+def example(*ids: int, target: int = 0, wrong: tuple[int, ...] = ()) -> Encoded:
+    return Encoded(list(ids), [0] * len(ids), target, list(wrong) or [-1] * len(ids))
+
+
+@torch.no_grad()
+def test_the_first_row_alone_gives_what_the_whole_last_layer_gives() -> None:
+    model = small_network()
+    ids, mask, types = tensors([example(1, 5, 7, 9, 2), example(1, 6, 2), example(1, 8, 8, 2)])
+    assert mask is not None
+    whole = model.network(input_ids=ids, attention_mask=mask, token_type_ids=types).logits
+    logits, tokens = model(ids, mask, types)
+    assert torch.allclose(logits, whole, atol=1e-5)
+    assert tokens is not None
+    assert tokens.shape == ids.shape
+
+
+@torch.no_grad()
+def test_padding_moves_no_score() -> None:
+    model = small_network()
+    alone = model(*tensors([example(1, 6, 2)]))[0][0]
+    beside = model(*tensors([example(1, 6, 2), example(1, 5, 7, 9, 9, 9, 2)]))[0][0]
+    assert torch.allclose(alone, beside, atol=1e-5)
+
+
+@torch.no_grad()
+def test_both_heads_come_back_from_a_folder(tmp_path: Path) -> None:
+    model = small_network()
+    save_two_heads(model, tmp_path)
+    again = load_two_heads(tmp_path).eval()
+    inputs = tensors([example(1, 5, 7, 2)])
+    for before, after in zip(model(*inputs), again(*inputs), strict=True):
+        assert before is not None
+        assert after is not None
+        assert torch.allclose(before, after, atol=1e-6)
+
+
+def test_a_row_that_does_not_tell_the_two_wrong_labels_apart_trains_their_sum() -> None:
+    logits = torch.tensor([[0.0, 1.0, 2.0]])
+    either = loss_of(logits, torch.tensor([3]))
+    shares = logits.softmax(-1)[0]
+    assert either.item() == pytest.approx(-torch.log(shares[1] + shares[2]).item(), abs=1e-6)
+
+
+def test_tokens_that_are_not_known_teach_nothing() -> None:
+    logits = torch.zeros(2, 4)
+    known = token_loss(logits, [example(1, 5, 6, 2, wrong=(-1, 1, 0, -1)), example(1, 2)])
+    assert known.item() == pytest.approx(0.6931, abs=1e-3)
+    assert token_loss(logits, [example(1, 2), example(1, 2)]).item() == 0
+
+
+def test_a_supported_claim_has_no_wrong_character_and_an_unmarked_wrong_one_is_not_known() -> None:
+    assert wrong_characters(Row("set", ("Tea is hot.",), "Tea is hot.", "supported"), "Tea is hot.") == [False] * 11
+    assert wrong_characters(Row("set", ("Tea is hot.",), "Tea is cold.", "contradicted"), "Tea is cold.") is None
+
+
+def test_marks_move_with_the_text_where_spacing_is_undone() -> None:
+    row = Row("set", ("Tea is hot .",), "Tea , too , is cold .", "contradicted", spans=((15, 19),))
+    wrong = wrong_characters(row, "Tea, too, is cold.")
+    assert wrong is not None
+    assert "".join(c for c, marked in zip("Tea, too, is cold.", wrong, strict=True) if marked) == "cold"
+
+
+def test_batches_stay_within_the_budget_and_lose_nothing() -> None:
+    items = [example(*range(1, n + 1)) for n in range(2, 30)]
+    made = list(batches(items, 64, random.Random(1)))
+    assert sorted(len(e.ids) for batch in made for e in batch) == list(range(2, 30))
+    assert all(max(len(e.ids) for e in batch) * len(batch) <= 64 or len(batch) == 1 for batch in made)
+
+
+def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
+    settings = Settings(warm_share=0.1, decay_share=0.5)
+    assert [round(factor(p, settings), 3) for p in (0.0, 0.05, 0.1, 0.4, 0.75, 1.0)] == [0.0, 0.5, 1.0, 1.0, 0.5, 0.0]
+    assert factor(0.99, Settings(decay_share=0.0)) == 1.0
+
+
+def test_a_stranger_is_never_beside_its_own_document() -> None:
+    rows = [
+        Row("set", (f"Document {i} speaks of item{i}.",), f"The item{i} is green.", "supported") for i in range(120)
+    ]
+    made = strangers(rows, 40, 5)
+    assert len(made) == 40
+    own = {row.claim: row.evidence for row in rows}
+    assert all(row.label == "unsupported" and row.evidence != own[row.claim] for row in made)
