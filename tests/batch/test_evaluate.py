@@ -12,6 +12,7 @@ from assay.batch.results import Result, ResultLog
 from assay.batch.rows import Row
 from assay.batch.slices import slices_of
 from assay.batch.summary import columns, figures, scored_guard, summarise
+from assay.batch.worst import worst_errors
 from assay.errors import InputError
 from assay.schema import ClaimKind, ClaimReport, ClaimStatus, Evidence, Issue, Span, Verdict
 
@@ -219,12 +220,45 @@ def test_sets_and_slices_are_shown_apart() -> None:
         ("The dog ran.", "name", "without"),
         ("It isn't so.", "negation", "with"),
         ("It is noted.", "negation", "without"),
+        ("It is larger than Rome.", "inference", "with"),
+        ("It is a town.", "inference", "without"),
+        ("Der Vertrag läuft.", "script", "Latin"),
+        ("これは試験です。", "script", "other"),
+        ("42", "script", "no letters"),
         ("one " * 20, "claim length", "17 to 32 words"),
         ("one " * 200, "claim length", "over 32 words"),
     ],
 )
 def test_a_row_is_sliced_by_what_its_claim_contains(text: str, way: str, expected: str) -> None:
     assert slices_of(row(0, text=text))[way] == expected
+
+
+def test_the_worst_errors_take_turns_between_sets_and_the_surest_come_first() -> None:
+    rows = [row(n, "not_supported", f"{n}.", set="a" if n < 6 else "b") for n in range(8)]
+    results = [result_of(one, 0.9 - int(one.id) / 20, "supported") for one in rows]
+    found = worst_errors(rows, results, 4)
+    assert [(error["set"], error["id"]) for error in found] == [("a", "0"), ("b", "6"), ("a", "1"), ("b", "7")]
+    assert {error["kind"] for error in found} == {"missed"}
+
+
+def test_what_was_right_or_could_not_be_judged_is_no_error() -> None:
+    rows = [row(0, "supported"), row(1, "unsupported"), row(2, None), row(3, "supported"), row(4, "supported")]
+    results = [
+        result_of(rows[0], 0.9, "supported"),
+        result_of(rows[1], 0.1, "unsupported"),
+        result_of(rows[2], 0.1, "unsupported"),
+        Result(rows[3].digest, "unchecked", None, None),
+        result_of(rows[4], 0.2, "unsupported"),
+    ]
+    (error,) = worst_errors(rows, results, 10)
+    assert (error["id"], error["kind"], error["sure"]) == ("4", "false alarm", 0.8)
+
+
+def test_with_a_threshold_the_score_decides_what_is_an_error() -> None:
+    rows = [row(0, "supported")]
+    results = [result_of(rows[0], 0.6, "supported")]
+    assert worst_errors(rows, results, 1) == []
+    assert worst_errors(rows, results, 1, threshold=0.7)[0]["kind"] == "false alarm"
 
 
 # Baselines

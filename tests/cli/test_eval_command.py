@@ -70,6 +70,21 @@ def test_a_folder_gets_results_summary_and_page(run: Run, tmp_path: Path, guard:
     assert guard.judged == 40
 
 
+def test_the_worst_errors_are_written_to_be_read(run: Run, tmp_path: Path) -> None:
+    result = run("eval", rows(tmp_path), "--out", tmp_path / "out", "--worst", "3")
+    assert result.exit_code == 0
+    errors = [json.loads(line) for line in (tmp_path / "out" / "worst.jsonl").read_text().splitlines()]
+    assert [error["kind"] for error in errors] == ["missed"] * 3
+    assert errors[0]["evidence"] == ["Document 0."]
+    assert "worst.jsonl" in result.stdout
+
+
+def test_the_worst_errors_need_a_folder(run: Run, tmp_path: Path) -> None:
+    result = run("eval", rows(tmp_path), "--worst", "3")
+    assert result.exit_code == 2
+    assert "--out" in result.stderr
+
+
 def test_a_second_run_judges_nothing_again_and_says_the_same(run: Run, tmp_path: Path, guard: StandIn) -> None:
     arguments = ("eval", rows(tmp_path), "-o", tmp_path / "out", "-f", "json")
     first = run(*arguments).stdout

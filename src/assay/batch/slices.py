@@ -18,6 +18,14 @@ _DATE: Final = re.compile(
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE
 )
+_INFERENCE: Final = re.compile(
+    r"\b(?:therefore|thus|hence|because|since|so that|implies|means that|if|unless|more|less|fewer|greater|than|most|least"
+    r"|total|average|altogether|combined|twice|double[ds]?|half|both|all|every|each|before|after|during|between)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for more than finding the claim in the evidence: reasons, conditions, comparison, counting, order."""
+_LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _NAME: Final = re.compile(r"(?<=[\w,;:)] )[A-Z]\w+")
 _WORD: Final = re.compile(r"\w+")
 
@@ -44,6 +52,8 @@ def slices_of(row: Row, keys: Sequence[str] = ()) -> dict[str, str]:
         "date": _with(_DATE, text),
         "name": _with(_NAME, text),
         "negation": _with(_NEGATION, text),
+        "inference": _with(_INFERENCE, text),
+        "script": _script(text),
     }
     found.update({f"meta {key}": _value(row.meta.get(key)) for key in keys})
     return found
@@ -51,6 +61,14 @@ def slices_of(row: Row, keys: Sequence[str] = ()) -> dict[str, str]:
 
 def _with(pattern: re.Pattern[str], text: str) -> str:
     return "with" if pattern.search(text) else "without"
+
+
+def _script(text: str) -> str:
+    """Whether most letters are Latin; a sign of the language that needs no model of languages."""
+    letters = len(_LETTER.findall(text))
+    if not letters:
+        return "no letters"
+    return "Latin" if 2 * len(_LATIN.findall(text)) >= letters else "other"
 
 
 def _step(count: int, steps: Sequence[tuple[int, str]]) -> str:

@@ -194,6 +194,9 @@ def evaluate(
     embedding_model: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A sentence-transformers folder for the cosine baseline.")
     ] = None,
+    worst: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Write the N worst errors into worst.jsonl in --out, to be read.")
+    ] = 0,
 ) -> None:
     """Measure the verifier on labelled rows: by set and slice, with intervals and curves."""
     from assay.cli.evaluate import EvalOptions, run_eval
@@ -212,6 +215,7 @@ def evaluate(
                 baselines=baselines,
                 fit=tuple(fit or ()),
                 embedding_model=embedding_model,
+                worst=worst,
             )
         )
 

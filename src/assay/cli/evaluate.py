@@ -15,6 +15,7 @@ from assay.batch.page import eval_page
 from assay.batch.results import Result, ResultLog
 from assay.batch.rows import Row, read_rows
 from assay.batch.summary import Summary, summarise
+from assay.batch.worst import worst_errors
 from assay.cli.check import open_guard
 from assay.cli.terminal import write, write_text
 from assay.errors import InputError
@@ -52,19 +53,22 @@ class EvalOptions:
     baselines: bool = False
     fit: tuple[Path, ...] = ()
     embedding_model: Path | None = None
+    worst: int = 0
 
 
 def run_eval(options: EvalOptions) -> None:
     """Evaluates and writes.
 
     With a folder, `results.jsonl` keeps what was judged, so that a run that was stopped goes on where it was, and
-    `summary.json` and `report.html` are written at the end.
+    `summary.json` and `report.html` are written at the end, and `worst.jsonl` where the worst errors were asked for.
 
     Raises:
         AssayError: anything that was given cannot be used.
     """
     if options.threshold is not None and not 0 <= options.threshold <= 1:
         raise InputError(f"--threshold should be within 0 and 1, got {options.threshold}")
+    if options.worst and options.out is None:
+        raise InputError("--worst writes its errors into the folder of --out; give one, such as --out results")
     rows = read_all(options.files, options.limit)
     fitting = read_all(options.fit, options.limit)
     guard = open_guard(options.policy, options.model)
@@ -83,6 +87,10 @@ def run_eval(options: EvalOptions) -> None:
         baselines=scored,
         notes=notes,
     )
+    if options.worst and options.out is not None:
+        errors = worst_errors(rows, results, options.worst, options.threshold)
+        lines = (json.dumps(error, ensure_ascii=True, allow_nan=False) + "\n" for error in errors)
+        write_file(options.out / "worst.jsonl", "".join(lines))
     _write(options, summary)
 
 
@@ -209,4 +217,5 @@ def _write(options: EvalOptions, summary: Summary) -> None:
 
         write(eval_text(summary), sys.stdout)
         if options.out is not None:
-            write_text(f"\nwritten: summary.json, report.html and results.jsonl in {options.out}\n", sys.stdout)
+            names = "summary.json, report.html, worst.jsonl" if options.worst else "summary.json, report.html"
+            write_text(f"\nwritten: {names} and results.jsonl in {options.out}\n", sys.stdout)
