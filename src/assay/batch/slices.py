@@ -19,8 +19,8 @@ _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE
 )
 _INFERENCE: Final = re.compile(
-    r"\b(?:therefore|thus|hence|because|since|so that|implies|means that|if|unless|more|less|fewer|greater|than|most|least"
-    r"|total|average|altogether|combined|twice|double[ds]?|half|both|all|every|each|before|after|during|between)\b",
+    r"\b(?:therefore|thus|hence|because|since|so that|implies|means that|if|unless|more|less|fewer|greater|than"
+    r"|most|least|total|average|altogether|combined|twice|double[ds]?|half|both|all|every|each|before|after|during|between)\b",
     re.IGNORECASE,
 )
 """Words that ask for more than finding the claim in the evidence: reasons, conditions, comparison, counting, order."""
