@@ -422,13 +422,5 @@ def _plain(value: Decimal) -> str:
 
 
 _DERIVATIONS: Final = (
-    _percentage,
-    _in_words,
-    _converted,
-    _rounded,
-    _counted,
-    _calendar,
-    _arithmetic,
-    _record_sums,
-    _constant,
-)
+    _percentage, _in_words, _converted, _rounded, _counted, _calendar, _adds_up, _arithmetic, _record_sums, _constant,
+)  # fmt: skip
