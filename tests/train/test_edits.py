@@ -1,51 +1,77 @@
 """The edits that training rows are made by: what is recorded as wrong is exactly what differs from the true claim."""
 
 import random
+from itertools import islice
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from train.edits import EDITS, generate, is_single, make_rows, planted
 from train.edits.context import Bank, Context
-from train.edits.document import Document, clean, usable
+from train.edits.document import Document
+from train.edits.generate import contradicted
+from train.edits.kinds import Base
+from train.edits.records import record_claims
 from train.rows import Row
 
-TEXTS = (
-    "The Harbour Bridge was opened on 12 March 1974 by Ingrid Vollmer. It is 1,240 metres long and carries all northern "
-    "traffic of Lindholm. Construction began in May 1969 and cost more than 85 million crowns. Ingrid Vollmer may close "
+BRIDGE = (
+    "The Harbour Bridge was opened on 12 March 1974 by Ingrid Vollmer. It is 1,240 metres long and "
+    "carries all northern "
+    "traffic of Lindholm. Construction began in May 1969 and cost more than 85 million crowns. Ingrid "
+    "Vollmer may close "
     "the bridge before storms if the wind exceeds 90 km an hour. The older ferry was larger but slower than the three "
-    "buses that replaced it. Maintenance is not paid by the city of Lindholm because of rising costs.",
-    "Acme Records signed Maria Lopez in 2004. Thomas Berg directed the film in Norway on a Tuesday. Maria Lopez won the "
-    "first prize in Denmark. Thomas Berg was born in 1951 and died in 2010. Peter Holm defeated Carl Lund in Sweden. "
-    "The club must pay its members two weeks of leave unless the board objects. Most members often met in London.",
-    "Blue Valley is a small town in Ohio. Its population was 35,000 in 2010 and 41 percent of the people work in Dayton. "
-    "The town had three public schools and a popular museum. The museum was founded by Anna Weiss in 1931. Green Valley "
-    "has a population of 12,400 people. Some visitors may park for two hours behind the station.",
+    "buses that replaced it. Maintenance is not paid by the city of Lindholm because of rising costs."
 )
+FILM = (
+    "Acme Records signed Maria Lopez in 2004. Thomas Berg directed the film in Norway on a Tuesday. "
+    "Maria Lopez won the "
+    "first prize in Denmark. Thomas Berg was born in 1951 and died in 2010. Peter Holm defeated Carl Lund in Sweden. "
+    "The club must pay its members two weeks of leave unless the board objects. Most members often met in London."
+)
+TOWN = (
+    "Blue Valley is a small town in Ohio. Its population was 35,000 in 2010 and 41 percent of the people "
+    "work in Dayton. "
+    "The town had three public schools and a popular museum. The museum was founded by Anna Weiss in "
+    "1931. Green Valley "
+    "has a population of 12,400 people. Some visitors may park for two hours behind the station."
+)
+RECORD = (
+    "Blue Door\nDirected by: Ann Lee\nStarring: Ola Dahl, Per Moe, Kim Berg\nRunning time: 92 "
+    "minutes\nRelease date: 4 May 1998"
+)
+OTHER = (
+    "Red Gate\nDirected by: Tor Vik\nStarring: Eva Lind, Jon Ek, Siv Aas\nRunning time: 120 "
+    "minutes\nRelease date: 1 June 2001"
+)
+TABLE = "season of the harbour club\nplayer | goals | games\nmoe | 12 | 30\ndahl | 7 | 28\nberg | 3 | 19"
+TEXTS = (BRIDGE, FILM, TOWN, RECORD, OTHER, TABLE)
 DOCUMENTS = [Document((text,)) for text in TEXTS]
 BANK = Bank.of(DOCUMENTS)
 ROWS = [Row("made", (text,), "", "supported") for text in TEXTS]
-CLAIMS = [(document, i) for document in DOCUMENTS for i in document.usable]
+CLAIMS = [(document, Base(document.pieces[i], "extracted", (i,))) for document in DOCUMENTS for i in document.usable]
+CLAIMS += [(d, base) for d in DOCUMENTS if d.record for base in islice(record_claims(d.record, random.Random(1)), 12)]
 
 
 @pytest.mark.parametrize(("kind", "make"), [(kind, make) for kind, _, make in EDITS])
 def test_outside_of_the_span_an_edited_claim_is_as_it_was(kind: str, make: object) -> None:
     made = 0
     for seed in range(25):
-        for document, i in CLAIMS:
-            edit = make(document.pieces[i], Context(document, BANK, (i,)), random.Random(seed))  # type: ignore[operator]
+        for document, base in CLAIMS:
+            edit = make(base.text, Context(document, BANK, base.sources), random.Random(seed))  # type: ignore[operator]
             if edit is not None:
                 made += 1
-                assert is_single(document.pieces[i], edit), edit
+                assert is_single(base.text, edit), edit
                 assert edit.claim[slice(*edit.span)].strip()
     assert made, kind
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), st.sampled_from([make for _, _, make in EDITS]), st.integers(0, 99))
 def test_hostile_text_crashes_no_edit(text: str, make: object, seed: int) -> None:
     make(text, Context(DOCUMENTS[0], BANK, ()), random.Random(seed))  # type: ignore[operator]
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.text(max_size=400), st.integers(0, 9))
 def test_hostile_evidence_gives_rows_or_none(text: str, seed: int) -> None:
     for row in make_rows([Row("made", (text, TEXTS[0]), "", "supported")], 10, seed):
@@ -90,11 +116,13 @@ def test_planted_pairs_differ_within_their_span_alone() -> None:
             assert pair.wrong.evidence == pair.twin.evidence
 
 
-@pytest.mark.parametrize("sentence", ["It was long.", "Short one.", "no capital at the start of this sentence here."])
-def test_sentences_that_do_not_stand_alone_are_no_claims(sentence: str) -> None:
-    assert not usable(sentence)
+@pytest.mark.parametrize("text", ["a, ", "A", '"(', "In 1990, ", "1,", "x: y\n", "The A is B. ", "a | b\n", "Aa Bb ("])
+@pytest.mark.parametrize("size", [3_000, 19_000, 100_000])
+def test_long_hostile_evidence_is_read_or_left_out(text: str, size: int) -> None:
+    generate([*ROWS, Row("made", (text * (size // len(text)),), "", "supported")], 20, 1)
 
 
-@given(st.text(max_size=200))
-def test_cleaning_text_twice_changes_nothing_more(text: str) -> None:
-    assert clean(clean(text)) == clean(text)
+def test_true_claims_survive_the_exact_tier() -> None:
+    made = generate(ROWS, 300, 8, exact_filter=False)
+    wrong = [row for row in made.rows if row.label == "supported" and contradicted(row)]
+    assert len(wrong) <= 3, wrong

@@ -4,7 +4,7 @@
 document, a bank of phrases of other documents and a random generator.
 """
 
-from train.edits.generate import EDITS, Made, generate, make_rows, planted
+from train.edits.generate import EDITABLE, EDITS, Made, generate, make_rows, planted
 from train.edits.kinds import Edit, is_single
 
-__all__ = ["EDITS", "Edit", "Made", "generate", "is_single", "make_rows", "planted"]
+__all__ = ["EDITABLE", "EDITS", "Edit", "Made", "generate", "is_single", "make_rows", "planted"]

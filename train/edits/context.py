@@ -38,6 +38,8 @@ class Bank:
         names: dict[str, dict[str, None]] = {}
         bank = cls()
         for document in documents:
+            for fact in document.record.facts if document.record is not None and not document.record.table else ():
+                bank.values.setdefault(fact.key, []).append(fact.value)
             for i in document.usable:
                 sentence = document.pieces[i]
                 for name in parse(sentence).names:
@@ -45,9 +47,9 @@ class Bank:
                         names.setdefault(name.group, {})[name.text] = None
                 for pattern, target in ((_PHRASE, bank.phrases), (_TRAILER, bank.trailers)):
                     found = pattern.search(sentence)
-                    if found and len(target) < _MOST and not _NO_REFERENCE.search(found.group(1)):
-                        if 3 <= len(found.group(1).split()) <= 10:
-                            target.append(found.group(1))
+                    phrase = found.group(1) if found and len(target) < _MOST else ""
+                    if 3 <= len(phrase.split()) <= 10 and not _NO_REFERENCE.search(phrase):
+                        target.append(phrase)
         bank.names = {group: list(some)[:_MOST] for group, some in names.items()}
         return bank
 

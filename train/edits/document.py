@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from assay.text.clauses import find_verb, subject_of
 from assay.text.tokens import Token, tokenise
 from train.edits.names import Name, names_of
+from train.edits.records import Record, read_record
 from train.premises import sentences
 from train.rows import detokenise
 
@@ -112,8 +113,15 @@ class Document:
 
     evidence: tuple[str, ...]
     pieces: tuple[str, ...] = field(init=False)
+    record: Record | None = field(init=False, default=None)
+    """What it states where it is no prose but a record or a table; its pieces are then its lines."""
 
     def __post_init__(self) -> None:
+        lines = [line for e in self.evidence for line in e.split("\n") if line.strip()]
+        self.record = read_record(lines) if len(self.evidence) == 1 and len(lines) >= 4 else None
+        if self.record is not None:
+            self.pieces = tuple(lines)
+            return
         self.evidence = tuple(clean(e) for e in self.evidence)
         self.pieces = tuple(s for e in self.evidence for s in sentences(e))
 
@@ -130,6 +138,8 @@ class Document:
     @cached_property
     def usable(self) -> tuple[int, ...]:
         """Indices of the pieces that stand on their own as claims and have a verb."""
+        if self.record is not None:
+            return ()
         return tuple(i for i, s in enumerate(self.pieces) if usable(s) and not _SPEAKER.match(s) and parse(s).verb >= 1)
 
     @cached_property

@@ -59,15 +59,22 @@ def name(text: str, context: Context, rng: random.Random) -> Edit | None:
 
 
 _ONE_SIDED = re.compile(
-    r"^ (?:(?:has|had|have|was|is|were|are|been|also|then|later|a|an|the|\d{4}|[a-z]+ly|not|subsequently|film|book|song|"
-    r"album|novel|studio|American|British|[a-z]+) ){0,7}?(?:beat|beats|defeated|defeats|joined|sued|bought|acquired|acquires|replaced|replaces|succeeded|told|asked|sent|"
+    r"^ (?:(?:has|had|have|was|is|were|are|been|also|then|later|a|an|the|\d{4}|[a-z]+ly|not|subsequently|"
+    r"film|book|song|"
+    r"album|novel|studio|American|British|[a-z]+) ){0,7}?(?:beat|beats|defeated|defeats|joined|sued|"
+    r"bought|acquired|acquires|replaced|replaces|succeeded|told|asked|sent|"
     r"gave|killed|shot|accused|criticised|criticized|praised|directed|wrote|founded|signed|hired|appointed|followed|"
     r"produced|led|loaned|transferred|than|by|visited|attacked|invaded|arrested|supported|taught|coached|rejected|"
     r"owns|owned|employs|funded|sponsored|nominated|released|published|recorded|covered|sold|urged|warned|thanked|"
     r"blamed|helped|advised|represented|discovered|created|designed|played|portrayed|named|inspired|backed|banned)"
-    r"(?: by)?(?: (?:the|former|director|singer|actor|author|writer|fellow|company|club))? $"
+    r"(?: by)?(?: (?:former|director|singer|actor|author|writer|fellow|company|club))? $"
 )
 _SYMMETRIC = re.compile(r"\b(?:and|or|with|between|met|married|alongside|both|versus|vs)\b|[,;:(]")
+
+
+def _no_name(name: Name) -> bool:
+    """Whether a capitalised word is the participle that opens a sentence."""
+    return name.text.lower() in verbs.PARTICIPLE or name.text.lower() in verbs.PAST
 
 
 def role(text: str, _context: Context, rng: random.Random) -> Edit | None:
@@ -93,7 +100,7 @@ def role(text: str, _context: Context, rng: random.Random) -> Edit | None:
                     and not before.lower().endswith(("the ", "s ", " of "))
                 ):
                     pairs.append((a, b))
-    pairs = [(a, b) for a, b in pairs if "people" not in (a.group, b.group)]
+    pairs = [(a, b) for a, b in pairs if "people" not in (a.group, b.group) and not _no_name(a) and not _no_name(b)]
     if not pairs:
         return None
     a, b = rng.choice(pairs)
@@ -151,7 +158,8 @@ _CONDITION = re.compile(
     r"except (?:when|if)|on condition that|in the event (?:of|that)|assuming that)\b"
 )
 _NO_CONDITION = re.compile(
-    r"\b(?:ask|asks|asked|know|knows|knew|wonder|wondered|see|determine|check|decide|find out|sure|unclear|doubt|even|as|"
+    r"\b(?:ask|asks|asked|know|knows|knew|wonder|wondered|see|determine|check|decide|find out|sure|"
+    r"unclear|doubt|even|as|"
     r"what|than|not|and|or|but|unknown|whether|question|questioned|say|tell|only|never|regardless)$",
     re.IGNORECASE,
 )
@@ -203,9 +211,8 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
         if words[-1].tag in _OPEN_ENDED or words[-1].low in {"that", "to", "be", "been"} or _REPORTED.search(before):
             continue
         tail = rest[stop.start() :]
-        if tail.startswith(",") or len(rest[: stop.start()].split()) < 2:
-            if tail != ".":
-                continue
+        if (tail.startswith(",") or len(rest[: stop.start()].split()) < 2) and tail != ".":
+            continue
         start = min(_verb_span(before + ".")[0], match.start() - 1)
         offers.append(Edit("condition", before + tail, (start, match.start()), "not_supported"))
     return rng.choice(offers) if offers else None

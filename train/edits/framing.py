@@ -8,13 +8,36 @@ from train.edits.document import Document, parse
 from train.edits.kinds import Edit
 
 BEFORE_CLAUSE = (
-    "According to the passage, ", "According to the document, ", "According to the provided text, ", "According to the context, ",
-    "According to the article, ", "According to the information provided, ", "Based on the provided text, ", "Based on the passage, ",
-    "Based on the given passages, ", "Based on the information provided, ", "Based on the context, ", "The document states that ", "The passage states that ",
-    "The text says that ", "The article mentions that ", "The text notes that ", "The passage explains that ", "The source reports that ",
-    "Yes, ", "Yes, ", "In short, ", "As stated in the text, ", "As mentioned in passage 1, ", "From the passage, it is clear that ",
-    "It is stated that ", "The provided context indicates that ", "In the passage, it is mentioned that ", "To answer your question, ", "Specifically, ",
-)  # fmt: skip
+    "According to the passage, ",
+    "According to the document, ",
+    "According to the provided text, ",
+    "According to the context, ",
+    "According to the article, ",
+    "According to the information provided, ",
+    "Based on the provided text, ",
+    "Based on the passage, ",
+    "Based on the given passages, ",
+    "Based on the information provided, ",
+    "Based on the context, ",
+    "The document states that ",
+    "The passage states that ",
+    "The text says that ",
+    "The article mentions that ",
+    "The text notes that ",
+    "The passage explains that ",
+    "The source reports that ",
+    "Yes, ",
+    "Yes, ",
+    "In short, ",
+    "As stated in the text, ",
+    "As mentioned in passage 1, ",
+    "From the passage, it is clear that ",
+    "It is stated that ",
+    "The provided context indicates that ",
+    "In the passage, it is mentioned that ",
+    "To answer your question, ",
+    "Specifically, ",
+)
 BEFORE_SENTENCE = (
     "Answer: ",
     "Yes. ",
@@ -26,10 +49,11 @@ BEFORE_SENTENCE = (
     "Summary: ",
 )
 _LOWER_FIRST = frozenset(
-    """a an the in on at by for from with after before during since until while when as although because if unless both most
-    many some several all each every no one two three four five six seven eight nine ten more only about under over between
-    among through despite this these those there according following along its his her their such other another people
-    members employees students customers researchers scientists police officials""".split()  # noqa: SIM905
+    """a an the in on at by for from with after before during since until while when as although because if
+    unless both most many some several all each every no one two three four five six seven eight nine ten
+    more only about under over between among through despite this these those there according following along
+    its his her their such other another people members employees students customers researchers scientists
+    police officials""".split()  # noqa: SIM905
 )
 
 

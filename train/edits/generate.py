@@ -16,8 +16,10 @@ from train.edits.entities import blend, condition, name, role
 from train.edits.framing import draw_frame, frame_edit, framed
 from train.edits.kinds import Base, Edit, is_single, weighted_order
 from train.edits.numbers import date, number, number_word, unit, wrong_subject
+from train.edits.records import as_json, record_claims
 from train.edits.true_forms import atomic, merged, reordered, resolved, shorten, voice
 from train.edits.true_values import CONVERSIONS
+from train.edits.values import wrong_value
 from train.edits.words import antonym, cause, comparative, modality, negation, order, quantifier
 from train.rows import Row, detokenise
 
@@ -26,6 +28,7 @@ EDITS: tuple[tuple[str, float, Maker], ...] = (
     ("wrong_subject", 9, wrong_subject), ("blend", 30, blend), ("role", 14, role), ("negation", 1, negation),
     ("quantifier", 6, quantifier), ("modality", 12, modality), ("comparative", 9, comparative), ("order", 5, order),
     ("cause", 10, cause), ("antonym", 5, antonym), ("condition", 30, condition), ("addition", 3.5, addition),
+    ("wrong_value", 12, wrong_value),
 )  # fmt: skip
 """Every edit with its weight: rare ones weigh more than their share, because few sentences offer them."""
 
@@ -34,7 +37,18 @@ CONTRADICTED_AT = 0.8
 """A finding of the exact tier this sure against a claim that ought to be true drops the claim."""
 WINDOW_WORDS = 95
 """Most rows show a run of sentences about this long around what the claim needs; it fits one premise whole."""
+LONGEST_EVIDENCE = 20_000
+"""Characters; longer documents are left out. Edits look at claims of one or two sentences alone."""
+RECORD_SHARE = 0.15
+"""At most this share of the documents are records and tables, because answers are mostly about prose."""
 _BANK_DOCUMENTS = 6_000
+EDITABLE = frozenset({
+    "begin_cmudog", "bump_task1", "bump_task2", "defacto", "factcheck_gpt", "faithdial_audit", "fever_rte",
+    "fevernli_binary", "fm2", "halueval_qa500", "infotabs", "scifact_rte", "scitab", "storysumm", "summedits_ectsum",
+    "summedits_sales_email", "summedits_samsum", "tabfact_pairs", "wice_claim", "wice_claim_oracle",
+    "wice_nonsupported_tokens",
+})  # fmt: skip
+"""Sets whose evidence is prose, records or tables, from which edits read naturally."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +68,27 @@ SHAPES: tuple[tuple[str, float, Callable[[str, random.Random], str | None]], ...
 
 def is_prose(evidence: Sequence[str]) -> bool:
     """Whether the evidence has a length that rows can be made of."""
+    if sum(map(len, evidence)) > LONGEST_EVIDENCE:
+        return False
     return 12 <= sum(len(e.split()) for e in evidence) <= 1_500
 
 
 def base_claims(document: Document, rng: random.Random) -> Iterator[Base]:
     """True claims of a document without end: sentences, and what can be made of them without changing their truth."""
+    if document.record is not None:
+        for base in record_claims(document.record, rng):
+            if detokenise(base.text) == base.text:
+                yield base
+            elif rng.random() < 0.02:
+                return
     while document.usable:
         i = rng.choice(document.usable)
         text = changed = document.pieces[i]
         form = "extracted"
         if len(document.pieces) > 1 and rng.random() < 0.15:
-            base = resolved(document, rng) or merged(document, rng)
-            if base is not None and usable(base.text):
-                yield base
+            joined = resolved(document, rng) or merged(document, rng)
+            if joined is not None and usable(joined.text):
+                yield joined
                 continue
         if rng.random() < 0.7:
             for kind, _, reshape in sorted(SHAPES, key=lambda s: rng.expovariate(s[1])):
@@ -78,16 +100,23 @@ def base_claims(document: Document, rng: random.Random) -> Iterator[Base]:
                         changed, form = spoken, "voice"
                     break
         if rng.random() < 0.55:
-            for kind, convert in weighted_order(CONVERSIONS, rng):  # type: ignore[arg-type]
-                other = convert(changed, document, rng)
-                if isinstance(other, str) and other != changed and usable(other):
-                    changed, form = other, kind
+            for kind, _, convert in sorted(CONVERSIONS, key=lambda c: rng.expovariate(c[1])):
+                said = convert(changed, document, rng)
+                if said is not None and said != changed and usable(said):
+                    changed, form = said, kind
                     break
         yield Base(changed, form, (i,))
 
 
 def evidence_of(document: Document, sources: Sequence[int], rng: random.Random, window: int) -> tuple[str, ...]:
     """The evidence that a row shows: mostly a run of sentences around the claim's own, sometimes the whole document."""
+    if document.record is not None:
+        head = document.record.head
+        body, own = document.pieces[head:], [i - head for i in sources]
+        first, last = excerpt(body, own, rng.randint(window // 2, window)) if rng.random() < 0.75 else (0, len(body))
+        if rng.random() < 0.3:
+            return (as_json(document.record, range(first + head, last + head), rng),)
+        return ("\n".join((*document.pieces[:head], *body[first:last])),)
     if len(sources) == 1 and rng.random() < 0.25:
         return (document.text,)
     first, last = excerpt(document.pieces, sources, rng.randint(window // 3, window))
@@ -117,7 +146,8 @@ def longer(base: Base, document: Document, rng: random.Random) -> tuple[str, str
     return (before + " " if before else ""), (" " + after if after else ""), (*base.sources, *some)
 
 
-def _contradicted(row: Row) -> bool:
+def contradicted(row: Row) -> bool:
+    """Whether the exact tier speaks against the claim with confidence: the second check of a true row."""
     index = index_evidence([Evidence(id=f"e{i}", text=text) for i, text in enumerate(row.evidence)])
     found = check_exact(row.claim, index).findings
     return any(f.effect == "contradicts" and f.confidence >= CONTRADICTED_AT for f in found)
@@ -153,6 +183,8 @@ def make_pair(
 
 def absent(document: Document, base: Base, rng: random.Random, window: int) -> Row | None:
     """A true claim whose sentence is taken out of the evidence, where nothing else there says nearly the same."""
+    if document.record is not None:
+        return None
     rest = [s for i, s in enumerate(document.pieces) if i not in base.sources]
     wanted = {w for w in words_of(base.text) if len(w) > 3}
     if len(rest) < 2 or not wanted:
@@ -188,7 +220,12 @@ def rows_from_document(
 def _documents(rows: Sequence[Row], rng: random.Random) -> list[Document]:
     found = sorted({row.evidence for row in rows if is_prose(row.evidence)})
     rng.shuffle(found)
-    return [Document(evidence) for evidence in found]
+    documents = [Document(evidence) for evidence in found]
+    prose = sum(document.record is None for document in documents)
+    most = max(50, int(RECORD_SHARE * prose / (1 - RECORD_SHARE)))
+    records = [document for document in documents if document.record is not None][:most]
+    kept = {id(document) for document in records}
+    return [document for document in documents if document.record is None or id(document) in kept]
 
 
 def generate(
@@ -210,7 +247,7 @@ def generate(
         for document in documents:
             if len(made) >= count:
                 return Made(made[:count], dropped)
-            claims = min(6, max(1, len(document.usable)))
+            claims = 2 if document.record is not None else min(6, max(1, len(document.usable)))
             for wrong, twin in rows_from_document(document, bank, rng, window, claims):
                 if (wrong.evidence[0], wrong.claim) in seen:
                     continue
@@ -218,7 +255,7 @@ def generate(
                 made.append(wrong)
                 if twin is None or supported > SUPPORTED_SHARE * len(made):
                     continue
-                if exact_filter and _contradicted(twin):
+                if exact_filter and contradicted(twin):
                     dropped[twin.source] += 1
                     continue
                 made.append(twin)
@@ -248,7 +285,7 @@ def planted(rows: Sequence[Row], per_kind: int, seed: int) -> dict[str, list[Pai
         for kind in wanted:
             for base in bases:
                 pair = make_pair(document, bank, base, rng, WINDOW_WORDS, kind)
-                if pair is not None and not _contradicted(pair.twin):
+                if pair is not None and not contradicted(pair.twin):
                     found[kind].append(pair)
                     break
     return found

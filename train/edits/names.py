@@ -57,12 +57,13 @@ PEOPLES = frozenset(
     Ukrainian Vietnamese Welsh""".split()  # noqa: SIM905
 )
 ORGANISATION = frozenset(
-    """Academy Agency Airlines Airport Army Association Authority Band Bank Board Broadcasting Bureau Championship Church
-    City Club College Commission Committee Company Congress Corp Corporation Council County Court Department Division
-    Entertainment FC Federation Films Foundation Government Group Hospital Hotel House Inc Industries Institute
-    International League Library Limited Ltd Magazine Ministry Museum Network News Office Orchestra Organisation
-    Organization Parliament Party Pictures Police Press Productions Records Republic School Senate Series Service Society
-    Stadium Station Studios Systems Team Theatre Theater Times Trust Union United University""".split()  # noqa: SIM905
+    """Academy Agency Airlines Airport Army Association Authority Band Bank Board Broadcasting Bureau
+    Championship Church City Club College Commission Committee Company Congress Corp Corporation Council
+    County Court Department Division Entertainment FC Federation Films Foundation Government Group Hospital
+    Hotel House Inc Industries Institute International League Library Limited Ltd Magazine Ministry Museum
+    Network News Office Orchestra Organisation Organization Parliament Party Pictures Police Press
+    Productions Records Republic School Senate Series Service Society Stadium Station Studios Systems Team
+    Theatre Theater Times Trust Union United University""".split()  # noqa: SIM905
 )
 TITLES = frozenset(
     [

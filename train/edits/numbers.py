@@ -51,7 +51,8 @@ for _group in _UNITS:
     for _unit in _group:
         _UNIT_OF.setdefault(_unit, tuple(u for u in _group if u != _unit))
 _AFTER_NUMBER = re.compile(
-    rf"(?:\d|\b(?:{'|'.join((*WORD_NUMBERS[1:], *TENS, 'few', 'several'))}))[ -]({'|'.join(sorted(map(re.escape, _UNIT_OF), key=len, reverse=True))})\b"
+    rf"(?:\d|\b(?:{'|'.join((*WORD_NUMBERS[1:], *TENS, 'few', 'several'))}))[ "
+    rf"-]({'|'.join(sorted(map(re.escape, _UNIT_OF), key=len, reverse=True))})\b"
     r"(?![- ](?:old|and|of age|ago))"
 )
 _CURRENCY = re.compile(r"[$£€](?=\d)")

@@ -23,14 +23,18 @@ _TRAILING = re.compile(
 _ADVERB = re.compile(r"(?<=[a-z]) (?:also|eventually|subsequently|additionally|furthermore|however)(?= [a-z])")
 _MONTH = "|".join(MONTHS)
 _FRONT = re.compile(
-    rf"^((?:In|By|Since) (?:(?:early |late )?(?:{_MONTH}) )?\d{{4}}|On (?:\d{{1,2}} (?:{_MONTH})|(?:{_MONTH}) \d{{1,2}})(?:,? \d{{4}})?|"
+    rf"^((?:In|By|Since) (?:(?:early |late )?(?:{_MONTH}) )?\d{{4}}|On (?:\d{{1,2}} (?:{_MONTH})|"
+    rf"(?:{_MONTH}) \d{{1,2}})(?:,? \d{{4}})?|"
     r"(?:During|After|Before|At|Following|Throughout) [^,;]{4,60}), ([^,;]{15,200})\.$"
 )
 _BACK = re.compile(
-    rf"^([^,;]{{15,200}}?) ((?:in|since) (?:(?:early |late )?(?:{_MONTH}) )?\d{{4}}|on (?:\d{{1,2}} (?:{_MONTH})|(?:{_MONTH}) \d{{1,2}})(?:,? \d{{4}})?)\.$"
+    rf"^([^,;]{{15,200}}?) ((?:in|since) (?:(?:early |late )?(?:{_MONTH}) )?\d{{4}}|on (?:\d{{1,2}} "
+    rf"(?:{_MONTH})|(?:{_MONTH}) \d{{1,2}})(?:,? \d{{4}})?)\.$"
 )
 _PASSIVE_BY = re.compile(
-    r"^(?P<object>[^,;()]{3,60}?) (?P<be>was|were) (?P<verb>[a-z]+) by (?P<agent>(?:the )?[A-Z][\w'’-]+(?: (?:of |the |and )?[A-Z][\w'’.-]+){0,4})(?P<rest>(?: (?:in|on|at|for|during) [^,;]{2,60})?)\.$"
+    r"^(?P<object>[^,;()]{3,60}?) (?P<be>was|were) (?P<verb>[a-z]+) by (?P<agent>(?:the "
+    r")?[A-Z][\w'’-]+(?: (?:of |the |and )?[A-Z][\w'’.-]+){0,4})(?P<rest>(?: (?:in|on|at|for|during) "
+    r"[^,;]{2,60})?)\.$"
 )
 _MADE = frozenset(
     [
@@ -76,7 +80,7 @@ def shorten(text: str, rng: random.Random) -> str:
     """A true, shorter form: parentheses, adverbs, relative or trailing clauses left out."""
     shorter = _ASIDE.sub("", text) if rng.random() < 0.7 else text
     if rng.random() < 0.5 and shorter.count(",") <= 3:
-        shorter = _RELATIVE.sub(lambda m: "" if shorter[m.end() :] == "." else "", shorter, count=1)
+        shorter = _RELATIVE.sub("", shorter, count=1)
         if shorter != text:
             shorter = re.sub(r"^([^,]*), (?=(?:is|was|are|were|has|had|will|can)\b)", r"\1 ", shorter)
     if rng.random() < 0.6:
@@ -202,7 +206,9 @@ def _subject_name(document: Document, i: int) -> Name | None:
 
 
 _PRONOUN = re.compile(
-    r"^(He|She|It) (?=(?:is|was|has|had|[a-z]+ed|[a-z]+s|became|won|made|wrote|began|took|also) )(?!is (?:a shame|clear|said|believed|thought|possible)|was (?:clear|said|reported|announced|believed)|has been (?:said|reported)|seems|takes|took)"
+    r"^(He|She|It) (?=(?:is|was|has|had|[a-z]+ed|[a-z]+s|became|won|made|wrote|began|took|also) )(?!is "
+    r"(?:a shame|clear|said|believed|thought|possible)|was (?:clear|said|reported|announced|believed)|has "
+    r"been (?:said|reported)|seems|takes|took)"
 )
 _FEMALE = frozenset("actress woman she her daughter wife mother sister queen princess".split())  # noqa: SIM905
 
@@ -219,7 +225,7 @@ def resolved(document: Document, rng: random.Random) -> Base | None:
         if not found or not usable("The" + follower[found.end() - 1 :]) or not usable(document.pieces[i - 1]):
             continue
         name = _subject_name(document, i - 1)
-        if name is None or (found.group(1) == "It") == (name.group == "person") or name.group in ("people",):
+        if name is None or (found.group(1) == "It") == (name.group == "person") or name.group == "people":
             continue
         if found.group(1) != "It" and name.group != "person":
             continue
