@@ -160,7 +160,7 @@ def read_passage(block: dict[str, Any], place: str, call_id: str | None = None) 
             nested.drop("type", "document")
             title = title or nested.text("title")
             text = _document_text(nested)
-            extra = fields.rest() | ({"document": nested.rest()} if nested.rest() else {})
+            extra = fields.rest() | ({"content": nested.rest()} if nested.rest() else {})
             faults = (*fields.faults, *nested.faults)
             return Passage(
                 text=text, title=title, source=source, call_id=call_id, place=place, faults=faults, extra=extra

@@ -101,6 +101,12 @@ class Fields:
         return value
 
 
+def merged(outer: Fields, inner: Fields, key: str) -> dict[str, Any]:
+    """The rests of an item and of the object that was taken from its field `key`: together where no name is in both."""
+    left, nested = outer.rest(), inner.rest()
+    return {**left, key: nested} if left.keys() & nested.keys() else left | nested
+
+
 def numbered(items: list[Any], place: str) -> list[tuple[str, Any]]:
     """The items of an array, each with its place."""
     return [(f"{place}/{index}", item) for index, item in enumerate(items)]

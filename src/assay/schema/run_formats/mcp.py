@@ -10,7 +10,7 @@ from typing import Any, Final
 from assay.schema.run import Part, Passage, Step, ToolCall, ToolResult
 from assay.schema.run_arguments import read_argument_object
 from assay.schema.run_formats.content import opaque, read_part
-from assay.schema.run_formats.fields import Fields, numbered
+from assay.schema.run_formats.fields import Fields, merged, numbered
 from assay.schema.run_formats.reading import Reading
 from assay.schema.run_formats.tools import read_tools
 
@@ -53,9 +53,7 @@ class _Session:
             if isinstance(number, str | int):
                 self._asked[_key(number)] = method
             if method == "tools/call":
-                return [_read_call(fields, number)]
-            if method == "tools/list":
-                return []
+                return [_read_call(fields)]
             return [_named(message, place, method)]
         answered = self._asked.pop(_key(number), None) if isinstance(number, str | int) else None
         if "error" in fields and "result" not in fields:
@@ -65,11 +63,11 @@ class _Session:
         return self._bare(fields, message)
 
     def _result(self, outer: Fields, method: str | None, message: dict[str, Any]) -> list[Step]:
-        number = outer.any("id")
+        number = _number(outer)
         fields = Fields(outer.object("result") or {}, outer.at("result"))
         found: list[Step]
         if method == "tools/call" or (method is None and "content" in fields):
-            found = _read_result(fields, None if number is None else str(number))
+            found = _read_result(fields, number)
         elif method == "tools/list" or (method is None and "tools" in fields):
             found = _read_declarations(fields)
         elif method == "resources/read":
@@ -77,7 +75,12 @@ class _Session:
             found = [_read_resource(resource, where, None) for where, resource in contents]
         else:
             found = []
-        return found or [_named(message, outer.place, method or "result")]
+        if not found:
+            return [_named(message, outer.place, method or "result")]
+        beside = outer.rest() | ({"result": fields.rest()} if method == "resources/read" and fields.rest() else {})
+        if beside:
+            found[0] = found[0].model_copy(update={"extra": {**found[0].extra, "message": beside}})
+        return found
 
     def _bare(self, fields: Fields, message: dict[str, Any]) -> list[Step]:
         """Parameters and results without the JSON-RPC frame, as the SDKs hold them."""
@@ -86,6 +89,12 @@ class _Session:
         if isinstance(message.get("content"), list):
             return _read_result(fields, None)
         return [opaque(message, fields.place)]
+
+
+def _number(fields: Fields) -> str | None:
+    """Takes the id of a message; one that is no number and no text stays."""
+    number = fields.peek("id")
+    return str(fields.any("id")) if isinstance(number, str | int) else None
 
 
 def _key(number: str | int) -> tuple[str, Any]:
@@ -97,19 +106,17 @@ def _named(message: dict[str, Any], place: str, method: str | None) -> Step:
     return opaque(message, place, known=True).model_copy(update={"type": method or "error"})
 
 
-def _read_call(outer: Fields, number: object) -> ToolCall:
+def _read_call(outer: Fields) -> ToolCall:
     outer.any("method")
-    if isinstance(number, str | int):
-        outer.any("id")
+    call_id = _number(outer)
     fields = Fields(outer.object("params") or {}, outer.at("params"))
     name = fields.text("name", "")
     if not name:
         fields.fault("call.no_name", "a tool is called without a name")
     # The protocol lets a call of a tool that takes nothing leave its arguments out.
     arguments = read_argument_object(fields.any("arguments") if "arguments" in fields else {})
-    call_id = str(number) if isinstance(number, str | int) else None
     faults = (*outer.faults, *fields.faults)
-    extra = outer.rest() | fields.rest()
+    extra = merged(outer, fields, "params")
     return ToolCall(id=call_id, name=name, arguments=arguments, place=outer.place, faults=faults, extra=extra)
 
 
@@ -121,9 +128,9 @@ def _read_declarations(fields: Fields) -> list[Step]:
 
 
 def _read_error(fields: Fields) -> ToolResult:
-    number = fields.any("id")
+    call_id = _number(fields)
     error = fields.any("error")
-    return ToolResult(call_id=None if number is None else str(number), structured=error, is_error=True, **fields.step())
+    return ToolResult(call_id=call_id, structured=error, is_error=True, **fields.step())
 
 
 def _read_result(fields: Fields, call_id: str | None) -> list[Step]:
@@ -151,5 +158,5 @@ def _read_resource(block: Any, place: str, call_id: str | None) -> Step:
     values = {"source": fields.text("uri"), "title": fields.text("title") or fields.text("name")}
     text = fields.text("text", "")
     faults = tuple(outer.faults if fields is outer else (*outer.faults, *fields.faults))
-    extra = outer.rest() | ({} if fields is outer else fields.rest())
+    extra = outer.rest() if fields is outer else merged(outer, fields, "resource")
     return Passage(text=text, **values, call_id=call_id, place=place, faults=faults, extra=extra)

@@ -18,7 +18,7 @@ from assay.schema.run import (
 )
 from assay.schema.run_arguments import Arguments, free_text, read_argument_object, read_arguments
 from assay.schema.run_formats.content import opaque, read_content
-from assay.schema.run_formats.fields import Fields, numbered
+from assay.schema.run_formats.fields import Fields, merged, numbered
 from assay.schema.run_formats.reading import Reading
 from assay.schema.run_formats.tools import read_tool, read_tools
 
@@ -119,7 +119,7 @@ def _call(nested: Fields, outer: Fields | None, call_id: str | None, kind: str, 
     if not name:
         nested.fault("call.no_name", "a tool is called without a name")
     faults = (*(outer.faults if outer else ()), *nested.faults)
-    extra = (outer.rest() if outer else {}) | nested.rest()
+    extra = merged(outer, nested, kind) if outer else nested.rest()
     place = outer.place if outer else nested.place
     return ToolCall(id=call_id, name=name, arguments=arguments, type=kind, place=place, faults=faults, extra=extra)
 

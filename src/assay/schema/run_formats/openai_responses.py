@@ -73,11 +73,10 @@ def read(value: Any, place: str = "") -> Reading:
         return Reading(_read_item(value, place))
     fields = Fields(value, place)
     steps = read_tools(fields.items("tools") or [], fields.at("tools"))
-    instructions = fields.any("instructions")
-    if isinstance(instructions, list):
-        steps += read_items(instructions, fields.at("instructions"))
-    elif instructions:
-        steps.append(SystemPrompt(content=(TextPart(text=str(instructions)),), place=fields.at("instructions")))
+    if isinstance(fields.peek("instructions"), list):
+        steps += read_items(fields.items("instructions") or [], fields.at("instructions"))
+    elif instructions := fields.text("instructions"):
+        steps.append(SystemPrompt(content=(TextPart(text=instructions),), place=fields.at("instructions")))
     given = fields.any("input")
     if isinstance(given, str):
         steps.append(UserInput(content=(TextPart(text=given),), place=fields.at("input")))
@@ -162,7 +161,7 @@ def _read_structured_call(fields: Fields, kind: str, _: dict[str, Any]) -> list[
     action = fields.any(key)
     if action is None and kind == "computer_call":
         action = {"actions": fields.items("actions") or []}
-    if kind == "tool_search_call" and fields.text("execution") == "client":
+    if kind == "tool_search_call" and fields.peek("execution") == "client":
         executor = Executor.CLIENT
     sources = action.get("sources") if kind == "web_search_call" and isinstance(action, dict) else None
     passages: list[Step] = []

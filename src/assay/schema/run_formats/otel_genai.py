@@ -22,7 +22,7 @@ from assay.schema.run_formats.otel_messages import read_document, read_message, 
 from assay.schema.run_formats.otel_spans import Span, spans_of
 from assay.schema.run_formats.reading import Reading
 from assay.schema.run_formats.tools import read_tools
-from assay.schema.run_json import Fault, parse_json
+from assay.schema.run_json import Fault, parse_json, plain_json
 
 NAME = "otel_genai"
 """The name of the format."""
@@ -46,7 +46,7 @@ def read(value: Any, place: str = "") -> Reading:
     if around:
         extra["around"] = around
     run_id = next((span.trace_id for span in spans if span.trace_id), None)
-    return Reading(trace.steps, extra=extra, run_id=run_id)
+    return Reading(trace.steps, faults=trace.faults, extra=extra, run_id=run_id)
 
 
 def _moments(spans: list[Span]) -> list[tuple[Span, bool]]:
@@ -70,6 +70,7 @@ class _Trace:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
+        self.faults: list[Fault] = []
         self._histories: list[list[str]] = []
         self._of_span: dict[str, list[str]] = {}
         self._told: dict[tuple[str, str], set[str]] = {}
@@ -107,11 +108,13 @@ class _Trace:
         value, where = found
         if isinstance(value, str):
             try:
-                value = parse_json(value, f"the attribute {key}")
+                plain = plain_json(parse_json(value, f"the attribute {key}"))
             except InputError as error:
                 fault = Fault(code="item.invalid_json", message=str(error), place=where)
                 self.steps.append(Opaque(type=key, value=value, place=where, faults=(fault,)))
                 return [], where
+            self.faults += [fault.model_copy(update={"place": f"{where}{fault.place}"}) for fault in plain.faults]
+            value = plain.value
         return value if isinstance(value, list) else [value], where
 
     def _read_input(self, span: Span, messages: list[Any], where: str) -> None:
@@ -188,9 +191,9 @@ def _identity(step: Step) -> tuple[tuple[str, str], str] | None:
     match step:
         case ToolCall(id=str(number)):
             told = step.arguments.verbatim if step.arguments.value is None else _canonical(step.arguments.value)
-            return ("call", number), f"{step.name} {told}"
+            return ("call", number), f"{step.name} {told} {_canonical(step.extra)}"
         case ToolResult(call_id=str(number)):
-            return ("result", number), _canonical(_parsed(step.text))
+            return ("result", number), f"{_canonical(_parsed(step.text))} {_canonical(step.extra)}"
         case SystemPrompt():
             return ("system", ""), step.model_dump_json(include={"content"})
         case ToolDeclaration():

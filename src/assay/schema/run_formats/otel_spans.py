@@ -38,12 +38,9 @@ class Span:
         return found
 
     def text(self, key: str) -> str | None:
-        """Takes an attribute that is a text."""
+        """An attribute that is a text; without taking it."""
         found = self.attributes.get(key)
-        if found is None or not isinstance(found[0], str):
-            return None
-        self.taken.add(key)
-        return found[0]
+        return found[0] if found is not None and isinstance(found[0], str) else None
 
     @property
     def failed(self) -> bool:
@@ -125,6 +122,9 @@ def _read_attributes(raw: Any, place: str) -> tuple[dict[str, tuple[Any, str]], 
             found[key] = (_any_value(pair.get("value")), f"{where}/value")
         else:
             odd.append(pair)
+            continue
+        if len(pair) > 2:
+            odd.append(pair)
     return found, odd
 
 
@@ -140,14 +140,20 @@ def _any_value(value: Any) -> Any:
             return int(inner)
         case "intValue", int():
             return inner
-        case "arrayValue", {"values": list(items)}:
+        case "arrayValue", {"values": list(items)} if len(inner) == 1:
             return [_any_value(item) for item in items]
-        case "arrayValue", {}:
-            return []
-        case "kvlistValue", {"values": list(pairs)} if all(isinstance(pair, dict) and "key" in pair for pair in pairs):
-            return {str(pair["key"]): _any_value(pair.get("value")) for pair in pairs}
+        case "kvlistValue", {"values": list(pairs)} if len(inner) == 1 and _are_pairs(pairs):
+            return {pair["key"]: _any_value(pair["value"]) for pair in pairs}
         case _:
             return value
+
+
+def _are_pairs(pairs: list[Any]) -> bool:
+    """Whether each is a name with a value, and no name comes twice."""
+    if not all(isinstance(pair, dict) and pair.keys() == {"key", "value"} for pair in pairs):
+        return False
+    names = [pair["key"] for pair in pairs]
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
 def _nanoseconds(written: Any) -> int | None:

@@ -49,14 +49,14 @@ def read_run(raw: object, *, format: str | None = None, run_id: str | None = Non
         return _own(value, run_id)
     name = _name(value, format)
     reading = _read(value, name)
-    steps, faults = _marked(reading.steps, plain.faults)
+    steps, faults = _marked(reading.steps, plain.faults + reading.faults)
     own_id = reading.run_id or _text(reading.beside().get("id"))
     return Run(
         run_id=run_id or own_id or _digest(value),
         format=name,
         steps=tuple(steps),
         extra=reading.beside(),
-        faults=(*reading.faults, *(reading.fields.faults if reading.fields else ()), *faults),
+        faults=(*(reading.fields.faults if reading.fields else ()), *faults),
     )
 
 
@@ -71,7 +71,7 @@ def read_steps(raw: object, *, format: str) -> tuple[Step, ...]:  # noqa: A002
     """
     plain = _plain(raw)
     reading = _read(plain.value, _name(plain.value, format))
-    return tuple(_marked(reading.steps, plain.faults)[0])
+    return tuple(_marked(reading.steps, plain.faults + reading.faults)[0])
 
 
 def _plain(raw: object) -> Plain:

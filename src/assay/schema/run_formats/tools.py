@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.schema.run import Executor, Step, ToolDeclaration
 from assay.schema.run_formats.content import opaque
-from assay.schema.run_formats.fields import Fields, numbered
+from assay.schema.run_formats.fields import Fields, merged, numbered
 
 SCHEMA_FIELDS = ("parameters", "input_schema", "inputSchema")
 """The names of the arguments' schema: OpenAI and OpenTelemetry, Anthropic, MCP."""
@@ -47,7 +47,7 @@ def read_tool(
         "namespace": namespace or label,
         "executor": Executor.PROVIDER if provided and not _runs_at_client(kind) else executor,
     }
-    rest = fields.rest() if fields is outer else outer.rest() | fields.rest()
+    rest = fields.rest() if fields is outer else merged(outer, fields, fields.place.rpartition("/")[2])
     faults = tuple(outer.faults if fields is outer else (*outer.faults, *fields.faults))
     return ToolDeclaration(**values, place=place, faults=faults, extra=rest)
 
