@@ -49,12 +49,14 @@ _SHORT_DECADE = re.compile(r"['’](\d0)s\b")
 _CENTURY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)[\s-]century\b", re.IGNORECASE)
 _ERA = re.compile(r"\s?(BCE|BC|B\.C\.(?:E\.)?)(?!\w)")
 _ERA_AFTER = re.compile(r"\s?(?:AD|CE|A\.D\.|C\.E\.)(?!\w)")
+_ERA_STARTS = frozenset("ABC")
 _CLOCK = re.compile(
     r"(\d{1,2})(?::([0-5]\d)(?::[0-5]\d)?)?\s?([AaPp])(?:[Mm]\b|\.\s?[Mm]\b\.?)|([01]?\d|2[0-4]):([0-5]\d)(?::[0-5]\d)?(?![:\d])"
 )
 _SPAN_REST = re.compile(r"[-–/](?:\d\d)?(\d\d)(?![\d-])")
 """The rest of a span of two years: "2018–19", "2018-2019"."""
 
+_SPAN_MARKS = frozenset("-–/")
 _YEAR_QUARTER = re.compile(r"\s?[-]?Q([1-4])\b")
 _BEFORE_WORDS: dict[str, Bound] = {
     "before": "before", "after": "after", "since": "since", "until": "until", "till": "until", "by": "until",
@@ -66,6 +68,7 @@ _YEAR_CONTEXT = word_set(
     between spring summer autumn fall winter c ca season on for the or till than born died established founded"""
 )
 _YEAR_MARKS = frozenset({"(", "-", "–", "—", ",", "[", ":", "/", "(-", "),", ")", "|", ";"})
+_DATE_MARKS = frozenset("-/.")
 _NOT_A_YEAR = frozenset({"$", "€", "£", "¥", "#", "₹"})
 _EARLIEST_YEAR, _LATEST_YEAR = 1000, 2199
 _FOLD, _DIGIT = itemgetter(0), itemgetter(4)
@@ -170,6 +173,8 @@ class _Reader:
             if short:
                 year = 1900 + int(short.group(1))
                 return DateMention(start - 1, short.end(), year, year + 9, bound=bound)
+        if text[start : self.words.ends[at]].isdecimal():
+            return self._plain(at, bound)
         clock = _CLOCK.match(text, start)
         if clock:
             return _clock(clock, bound)
@@ -188,6 +193,20 @@ class _Reader:
             if mention is not None:
                 return mention
         return self._day_month(at, bound) or self._year(at, bound)
+
+    def _plain(self, at: int, bound: Bound) -> DateMention | None:
+        """A date that begins with digits alone: their number and the next character leave few forms to try."""
+        text, start, end = self.text, self.words.starts[at], self.words.ends[at]
+        follower = text[end : end + 1]
+        if end - start <= 2:
+            clock = _CLOCK.match(text, start) if follower == ":" or follower.isspace() else None
+            if clock:
+                return _clock(clock, bound)
+            slashed = _SLASHED.match(text, start) if follower in _DATE_MARKS else None
+            mention = self._slashed(slashed, bound) if slashed else None
+            return mention or self._day_month(at, bound) or self._year(at, bound)
+        iso = _ISO.match(text, start) if end - start == 4 and follower in _DATE_MARKS else None
+        return (self._iso(iso, bound) if iso else None) or self._year(at, bound)
 
     def _iso(self, match: re.Match[str], bound: Bound) -> DateMention | None:
         year, month = int(match.group(1)), int(match.group(3))
@@ -220,6 +239,9 @@ class _Reader:
     def _day_month(self, at: int, bound: Bound) -> DateMention | None:
         """ "14 March 2020", "14th of March"."""
         text, start = self.text, self.words.starts[at]
+        following = self.folds[at + 1] if at + 1 < len(self.folds) else ""
+        if following not in _MONTHS and following != "of":
+            return None
         digits = self.folds[at].rstrip("sthndr")
         if not digits.isdecimal() or len(digits) > 2:
             return None
@@ -241,22 +263,23 @@ class _Reader:
 
     def _year(self, at: int, bound: Bound) -> DateMention | None:
         text, start, end = self.text, self.words.starts[at], self.words.ends[at]
-        decade = _DECADE.match(text, start)
+        digits = text[start:end]
+        decade = None if digits.isdecimal() else _DECADE.match(text, start)
         if decade:
             year = int(decade.group(1))
             last = year + (99 if year % 100 == 0 and self._is_century(at) else 9)
             return DateMention(start, decade.end(), year, last, bound=bound)
-        digits = text[start:end]
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= 4):
             return None
-        era = _ERA.match(text, end)
-        if era:
-            return DateMention(start, era.end(), -int(digits), bound=bound)
-        if _ERA_AFTER.match(text, end):
-            return DateMention(start, end, int(digits), bound=bound)
+        if text[end : end + 2].lstrip()[:1] in _ERA_STARTS:
+            era = _ERA.match(text, end)
+            if era:
+                return DateMention(start, era.end(), -int(digits), bound=bound)
+            if _ERA_AFTER.match(text, end):
+                return DateMention(start, end, int(digits), bound=bound)
         if len(digits) != 4 or not _EARLIEST_YEAR <= int(digits) <= _LATEST_YEAR or not self._reads_as_year(at):
             return None
-        rest = _SPAN_REST.match(text, end)
+        rest = _SPAN_REST.match(text, end) if text[end : end + 1] in _SPAN_MARKS else None
         if rest and int(rest.group(1)) == (int(digits) + 1) % 100:
             return DateMention(start, rest.end(), int(digits), int(digits) + 1, bound=bound)
         quarter = _YEAR_QUARTER.match(text, end)

@@ -183,13 +183,11 @@ def _halves(start: int, token: str) -> Iterator[tuple[int, str]]:
 
 def _reference(text: str, start: int, end: int) -> Identifier | None:
     """The number at `start` with the label before it, as in "Article 17"; none where no label stands there."""
-    number = _REFERENCE_NUMBER.fullmatch(text, start, end)
-    if number is None or not start:
-        return None
     left = text[max(0, start - 14) : start].rstrip(" #\u00a0")
     word = "§" if left.endswith("§") else left.split(" ")[-1].lstrip("([").lower()
     label = _LABELS.get(word)
-    if label is None or _COUNTED_AFTER.match(text, end):
+    number = _REFERENCE_NUMBER.fullmatch(text, start, end) if label is not None else None
+    if label is None or number is None or _COUNTED_AFTER.match(text, end):
         return None
     begin = max(0, start - 14) + len(left) - len(word)
     return Identifier(begin, end, "reference", text[begin:end], f"{label} {number.group(1)}", label)

@@ -41,6 +41,7 @@ _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)")
 _FRACTION = re.compile(r"[ -]?(\d{1,2})/(\d{1,3})(?![\d/])|/(\d{1,3})(?![\d/])")
 _ATTACHED_FRACTION = re.compile(rf" ?([{_FRACTION_CLASS}])")
 _POWER = re.compile(r"\s?[x×·*]\s?10(?:\^|\*\*)?([-−]?\d{1,2})(?!\d)|[eE]([-+]?\d{1,2})(?![\d\w])")
+_POWER_SIGNS = frozenset("xX×·*eE")
 _NEXT_WORD = re.compile(
     r"[\s\u00a0\u202f-]?(?:((?:km|cm|mm|m|ft)[23]\b|[^\W\d_]+[²³]?|%|％|٪|‰|°\s?[CF]\b|°|℃|℉)|([$€£¥₹₩₽₺]))"
 )
@@ -61,12 +62,18 @@ _UNIT_ADJECTIVES = word_set(
 )
 """What may stand between a number and a unit of time: "5 business days"."""
 
+_PLUS_STARTS, _LIMIT_STARTS = frozenset("+oa"), frozenset("amoAMO")
+"""What may stand after the space in that and in the next two."""
+
 _AT_MOST_AFTER = re.compile(r"\s(?:at (?:the )?(?:most|latest)|max(?:imum)?\b|or sooner|or earlier)", re.IGNORECASE)
 _AT_LEAST_AFTER = re.compile(r"\s(?:at (?:the )?least|minimum\b|or later)", re.IGNORECASE)
 _KEY = re.compile(r"([A-Za-z%]+)\)?[\"']?\s?[:=]\s?[\"']?$")
 """The last word of what a number is the value of, as in `eta_days": 3`."""
 
 _DAY_NUMBER = re.compile(r"\b(day|week|month|year|hour|minute)\s$", re.IGNORECASE)
+_DAY_ENDS = frozenset("ykhre")
+"""The last letters of those words."""
+
 _TOKENIZED = re.compile(r"\d{1,3}(?: , \d{3})+(?![\d,])")
 """A grouped number in text cut into tokens: "23 , 000"."""
 
@@ -98,7 +105,11 @@ class _Draft:
     approximate: bool = False
 
 
-_COUNT = Unit("count", Decimal(1), "")
+_ONE, _HALF = Decimal(1), Decimal("0.5")
+_PRECISION = 28
+"""Numbers of fewer digits come out of decimal arithmetic with all of them."""
+
+_COUNT = Unit("count", _ONE, "")
 _SPANS = frozenset({"decade", "century", "fortnight"})
 """Units that stand for a number of their own after an article."""
 
@@ -142,7 +153,9 @@ class _Reader:
             raw = match.group()
             if text[end : end + 3] == " , " and (tokenized := _TOKENIZED.match(text, start)):
                 raw, end = tokenized.group().replace(" , ", ","), tokenized.end()
-            spaced = _SPACED.match(text, start)
+            spaced = (
+                _SPACED.match(text, start) if text[end : end + 1] == " " and text[end + 1 : end + 2].isdigit() else None
+            )
             if spaced and spaced.end() > end and (self.spaced or raw.count(" ") or spaced.group().count(" ") > 1):
                 raw, end = spaced.group().replace(" ", ""), spaced.end()
             decoded = decode_number(raw, self.locale)
@@ -155,17 +168,21 @@ class _Reader:
 
     def _complete(self, start: int, end: int, value: Decimal, decimals: int) -> _Draft | None:
         text = self.text
-        draft = _Draft(start, end, start, end, value, decimals, Decimal(1), _COUNT)
+        draft = _Draft(start, end, start, end, value, decimals, _ONE, _COUNT)
         if start and text[start - 1] == ".":
             if start > 1 and text[start - 2].isalnum():
                 return None
             if not decimals and value != 0:
                 draft.value, draft.decimals = Decimal(f"0.{text[start:end]}"), end - start
                 draft.start = draft.number_start = start - 1
-        follower = text[end : end + 1]
-        if follower in {"/", " ", "-"} or follower in FRACTIONS:
+        follower, following = text[end : end + 1], text[end + 1 : end + 2]
+        if (
+            follower == "/"
+            or follower in FRACTIONS
+            or (follower in {" ", "-"} and (following.isdigit() or following in FRACTIONS))
+        ):
             self._read_fraction(draft)
-        if follower and follower in " xX×·*eE":
+        if follower in _POWER_SIGNS or (follower == " " and following in _POWER_SIGNS):
             self._read_power(draft)
         if follower in {"s", "n", "r", "t"} and (ordinal := _ORDINAL_SUFFIX.match(text, draft.end)):
             draft.end = draft.number_end = ordinal.end()
@@ -212,7 +229,10 @@ class _Reader:
             return
         before = self.text[max(0, draft.start - 8) : draft.start]
         last = before[-1]
-        if last not in " \u00a0-−–$€£¥₹₩₽₿₺₴₪฿₫₦" and not last.isupper():
+        if last in " \u00a0":
+            if not (before[-2:-1].isupper() or before[-2:-1] in CURRENCY_SYMBOLS):
+                return
+        elif last not in "-−–" and last not in CURRENCY_SYMBOLS and not last.isupper():
             return
         currency = _LEFT_CURRENCY.search(before)
         if currency:
@@ -270,7 +290,12 @@ class _Reader:
                 draft.unit = unit
             elif word.upper() in CURRENCY_CODES and len(word) == 3:
                 draft.unit = Unit(f"money:{word.upper()}", Decimal(1), word.upper())
-        elif before[-1:] == " " and (counted := _DAY_NUMBER.search(before)) and not self._nouns(draft.end):
+        elif (
+            before[-1:] == " "
+            and before[-2:-1].lower() in _DAY_ENDS
+            and (counted := _DAY_NUMBER.search(before))
+            and not self._nouns(draft.end)
+        ):
             draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
 
     def _read_scale(self, draft: _Draft, word: str, end: int, glued: bool) -> bool:
@@ -347,13 +372,14 @@ class _Reader:
         draft.end = match.end()
 
     def _read_bound(self, draft: _Draft) -> None:
-        plus = _PLUS.match(self.text, draft.end)
+        follower, following = self.text[draft.end : draft.end + 1], self.text[draft.end + 1 : draft.end + 2]
+        plus = _PLUS.match(self.text, draft.end) if follower != " " or following in _PLUS_STARTS else None
         if plus:
             word = plus.group(1)
             draft.bound = "at_most" if word in _PLUS_DOWN else "at_least"
             draft.end = plus.end()
             return
-        if self.text[draft.end : draft.end + 1] == " ":
+        if follower == " " and following in _LIMIT_STARTS:
             if _AT_MOST_AFTER.match(self.text, draft.end):
                 draft.bound = "at_most"
             elif _AT_LEAST_AFTER.match(self.text, draft.end):
@@ -417,9 +443,18 @@ class _Reader:
 
     def _finish(self, draft: _Draft) -> Quantity:
         unit = draft.unit
-        value = draft.value * draft.scale
-        base = value * unit.size + unit.offset
-        place = Decimal(10) ** (-draft.decimals) * draft.scale * abs(unit.size) / 2
+        if (
+            unit is _COUNT
+            and not draft.decimals
+            and draft.scale is _ONE
+            and draft.number_end - draft.start < _PRECISION
+        ):
+            value = base = draft.value
+            place = _HALF
+        else:
+            value = draft.value * draft.scale
+            base = value * unit.size + unit.offset
+            place = Decimal(10) ** (-draft.decimals) * draft.scale * abs(unit.size) / 2
         low: Decimal | None = base
         high: Decimal | None = base
         if draft.bound in {"more", "at_least"}:

@@ -2,8 +2,8 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from assay.text.dates import DateMention, DateRelation, relate_dates
 from assay.text.lexemes import Words, word_set
@@ -12,6 +12,9 @@ from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
 
 _CLEAR_MARGIN = 0.08
+_SURELY_SAME = 1 - 0.9 * _CLEAR_MARGIN
+"""An equal date that agrees so well cannot be outdone by the margin, so the different ones need no look."""
+
 _LEAST_CONFIDENCE = 0.2
 _MOST_COMPARED = 64
 """Dates of one claim beyond this are not compared and so count as not found."""
@@ -26,8 +29,7 @@ _RELATIVE_UNITS = word_set("year month week season quarter spring summer autumn 
 _AGAINST = frozenset({DateRelation.DIFFERENT, DateRelation.ORDER})
 
 
-@dataclass(frozen=True, slots=True)
-class _Option:
+class _Option(NamedTuple):
     date: DateMention
     candidate: Candidate
     relation: DateRelation
@@ -35,12 +37,16 @@ class _Option:
     closeness: float
 
 
+_Pair = tuple[DateMention, Candidate, DateRelation]
+"""A date of the evidence that a claim's date may be about, before anybody looked at the words around it."""
+
+
 def compare_dates(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float]:
     """Findings about each date of the claim, and the share that the evidence states as finely."""
     if not claim.dates:
         return [], 1.0
-    rows = [list(_options(claim, index, d)) if n < _MOST_COMPARED else [] for n, d in enumerate(claim.dates)]
-    equal = {(o.candidate.sentence, o.date.start) for row in rows for o in row if o.relation is DateRelation.SAME}
+    rows = [list(_pairs(claim, index, d)) if n < _MOST_COMPARED else [] for n, d in enumerate(claim.dates)]
+    equal = {(c.sentence, date.start) for row in rows for date, c, relation in row if relation is DateRelation.SAME}
     findings: list[ExactFinding] = []
     found = 0
     for mention, row in zip(claim.dates, rows, strict=True):
@@ -51,16 +57,31 @@ def compare_dates(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], 
     return findings, found / len(claim.dates)
 
 
-def _options(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[_Option]:
-    context: Context | None = None
+def _pairs(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[_Pair]:
     for candidate in claim.candidates:
         for other in index.dates.get(candidate.sentence, ())[:_MOST_OTHERS]:
             relation = relate_dates(mention, other)
-            if relation is DateRelation.INCOMPARABLE:
-                continue
-            context = context or Context(claim, index, mention.start, mention.end)
-            around = index.surroundings(candidate.sentence, other.start, other.end)
-            yield _Option(other, candidate, relation, context.agreement(candidate, around), context.closeness(around))
+            if relation is not DateRelation.INCOMPARABLE:
+                yield other, candidate, relation
+
+
+def _options(claim: Claim, index: ExactIndex, mention: DateMention, pairs: Sequence[_Pair]) -> list[_Option]:
+    """The pairs with how well the words around agree, equal dates first, up to one that is surely the same."""
+    row: list[_Option] = []
+    if not pairs:
+        return row
+    context = Context(claim, index, mention.start, mention.end)
+    for other, candidate, relation in sorted(pairs, key=_not_same):
+        around = index.surroundings(candidate.sentence, other.start, other.end)
+        agreement = context.agreement(candidate, around)
+        row.append(_Option(other, candidate, relation, agreement, context.closeness(around)))
+        if relation is DateRelation.SAME and agreement >= _SURELY_SAME:
+            break
+    return row
+
+
+def _not_same(pair: _Pair) -> bool:
+    return pair[2] is not DateRelation.SAME
 
 
 def _rank(option: _Option) -> tuple[float, float, int, int]:
@@ -76,8 +97,11 @@ def _stated_beside(claim: Claim, index: ExactIndex, mention: DateMention) -> boo
 
 
 def _judge(
-    claim: Claim, index: ExactIndex, mention: DateMention, row: Sequence[_Option], equal: set[tuple[int, int]]
+    claim: Claim, index: ExactIndex, mention: DateMention, pairs: Sequence[_Pair], equal: set[tuple[int, int]]
 ) -> tuple[ExactFinding | None, bool]:
+    row = _options(claim, index, mention, pairs)
+    if row and row[-1].relation is DateRelation.SAME and row[-1].agreement >= _SURELY_SAME:
+        return None, True
     same = max((o for o in row if o.relation is DateRelation.SAME), key=_rank, default=None)
     against = [o for o in row if o.relation in _AGAINST and (o.candidate.sentence, o.date.start) not in equal]
     worst = max(against, key=_rank, default=None)

@@ -122,13 +122,14 @@ def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding]
 def _pairs(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[_Pair]:
     for candidate in claim.candidates:
         for other in index.quantities.get(candidate.sentence, ())[:_MOST_OPERANDS]:
-            relation = relate(quantity, other)
+            relation, factor = relate(quantity, other), 1.0
             if relation is Relation.INCOMPARABLE:
                 continue
-            factor = _noun_factor(quantity, other, relation)
-            if factor == 0:
-                continue
-            if relation is Relation.SAME and _merely_includes(quantity, other):
+            if relation is not Relation.SAME:
+                factor = _noun_factor(quantity, other)
+                if factor == 0:
+                    continue
+            elif quantity.bound != "exact" and _merely_includes(quantity, other):
                 relation, factor = Relation.COMPATIBLE, _INCLUDED_FACTOR
             yield _Pair(other, candidate, relation, factor)
 
@@ -161,10 +162,8 @@ def _merely_includes(quantity: Quantity, other: Quantity) -> bool:
     return bare and not quantity.exact and quantity.bound not in {other.bound, "about"}
 
 
-def _noun_factor(quantity: Quantity, other: Quantity, relation: Relation) -> float:
-    """How surely two quantities of one dimension count the same sort of thing."""
-    if relation is Relation.SAME:
-        return 1.0
+def _noun_factor(quantity: Quantity, other: Quantity) -> float:
+    """How surely two different quantities of one dimension count the same sort of thing."""
     if quantity.dimension not in {"count", "ordinal"} or other.dimension != quantity.dimension:
         doubt = _OTHER_UNIT_FACTOR if quantity.unit != other.unit and quantity.dimension == "time" else 1.0
         return doubt if not (quantity.weak or other.weak) else _WEAK_FACTOR
@@ -181,10 +180,13 @@ def _judge(
     if not pairs:
         return _unmatched(claim, index, quantity)
     context = Context(claim, index, quantity.start, quantity.end)
-    equals = [_option(index, quantity, p, context) for p in pairs if p.relation is Relation.SAME]
+    equals: list[Option] = []
+    for pair in pairs:
+        if pair.relation is Relation.SAME:
+            equals.append(_option(index, quantity, pair, context))
+            if equals[-1].agreement >= _SURELY_SAME:
+                return None, True, True
     same = max(equals, key=_rank, default=None)
-    if same is not None and same.agreement >= _SURELY_SAME:
-        return None, True, True
     row = [_option(index, quantity, p, context) for p in pairs if p.relation is not Relation.SAME]
     different = [o for o in row if o.relation is Relation.DIFFERENT and o.place not in equal]
     worst = max(different, key=_rank, default=None)

@@ -38,6 +38,9 @@ _MOST_POSTINGS = 3000
 """How many postings a claim may look at; rarer words come first, so what is left out are the commonest words."""
 
 _MOST_CANDIDATES = 8
+_MOST_SORTED = 200
+"""Up to so many sentences, sorting all is faster than keeping the best."""
+
 _POINTS = 1_000_000
 """Weights are summed as whole numbers, so that the order of summing changes no rank."""
 
@@ -218,21 +221,25 @@ class ExactIndex:
         known = [stem for stem in weights if stem in self.postings]
         for _, stem in sorted([(len(self.postings[stem]), stem) for stem in known]):
             points = round(weights[stem] * _POINTS)
-            rows = self.postings[stem]
-            for number in rows[:budget] if len(rows) > budget else rows:
+            posted = self.postings[stem]
+            for number in posted[:budget] if len(posted) > budget else posted:
                 scores[number] = scores.get(number, 0) + points
-            budget -= len(rows)
+            budget -= len(posted)
             if budget <= 0:
                 break
-        best = nsmallest(_MOST_CANDIDATES, [(-score, number) for number, score in scores.items()])
+        rows = [(-score, number) for number, score in scores.items()]
+        few = len(rows) <= _MOST_SORTED
+        best = sorted(rows)[:_MOST_CANDIDATES] if few else nsmallest(_MOST_CANDIDATES, rows)
         total = sum(weights.values()) or 1.0
         found = [self._candidate(number, weights, total) for _, number in best]
         return sorted(found, key=lambda c: (-round(c.recall, 9), -round(c.wide, 9), c.sentence))
 
     def _candidate(self, number: int, weights: Mapping[str, float], total: float) -> Candidate:
         stems = self.stems[number]
-        around: frozenset[str] = frozenset().union(*[self.stems[n] for n in self.neighbours(number) if n != number])
-        heading = self.passages[self.sentences[number].passage].heading
+        passage = self.passages[self.sentences[number].passage]
+        first, last = max(passage.first, number - _NEIGHBOURS), min(passage.last, number + _NEIGHBOURS)
+        around: frozenset[str] = frozenset().union(*self.stems[first:number], *self.stems[number + 1 : last])
+        heading = passage.heading
         recall = wide = 0.0
         for stem, weight in weights.items():
             if stem in stems:

@@ -8,7 +8,7 @@ from assay.verify.exact.arithmetic import check_arithmetic
 from assay.verify.exact.claim import Claim, parse_claim
 from assay.verify.exact.compare_dates import compare_dates
 from assay.verify.exact.compare_names import compare_identifiers, compare_names
-from assay.verify.exact.compare_numbers import compare_numbers
+from assay.verify.exact.compare_numbers import Shares, compare_numbers
 from assay.verify.exact.compare_polarity import compare_polarity, negations_of
 from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
@@ -44,20 +44,17 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
     signals = dict.fromkeys(EXACT_SIGNALS, 0.0)
     verbatim = index.whole.get(normal_sentence(claim)) if claim.strip() else None
     findings: list[ExactFinding] = []
-    numbers, shares = compare_numbers(parsed, index)
-    dates, signals["dates_found"] = compare_dates(parsed, index)
-    findings += [*numbers, *dates]
     if verbatim is not None:
-        negated, differs, quoted = bool(negations_of(parsed)), False, bool(find_quotes(claim))
-        findings = [f for f in findings if f.effect == "note"]
-        shares = type(shares)(1.0, 1.0)
+        shares, negated, differs, quoted = Shares(1.0, 1.0), bool(negations_of(parsed)), False, bool(find_quotes(claim))
         signals.update(dates_found=1.0, names_found=1.0, identifiers_found=1.0, quotes_found=1.0, verbatim=1.0)
     else:
+        numbers, shares = compare_numbers(parsed, index)
+        dates, signals["dates_found"] = compare_dates(parsed, index)
         names, signals["names_found"] = compare_names(parsed, index)
         identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)
         quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
         polarity, negated, differs = compare_polarity(parsed, index)
-        findings += [*names, *identifiers, *quotes, *polarity]
+        findings += [*numbers, *dates, *names, *identifiers, *quotes, *polarity]
         findings += check_arithmetic(claim, parsed.quantities, parsed.folds)
     signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject)
     signals.update(
