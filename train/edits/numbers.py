@@ -197,7 +197,7 @@ def date(text: str, _context: Context, rng: random.Random) -> Edit | None:
     centuries = []
     for match in _CENTURY.finditer(text):
         value = int(match.group(1))
-        new = rng.choice([n for n in range(max(2, value - 4), min(21, value + 2) + 1) if n != value])
+        new = rng.choice([n for n in range(max(2, value - 4), max(3, value + 2) + 1) if n != value])
         centuries.append((*match.span(), f"{new}{_suffix(new)}"))
     groups.append(centuries)
     isos = []
