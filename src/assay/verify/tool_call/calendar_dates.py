@@ -19,7 +19,8 @@ from assay.text.lexemes import word_list
 from assay.verify.tool_call.sources import Found, Sources, SourceText, day_of
 from assay.verify.tool_call.trace import Trace, derived, traced
 
-LONGEST_RANGE: Final = 366
+LONGEST_LAST: Final = re.compile(r"\b(?:last|past|previous)\b")
+_RANGE: Final = 366
 """Days that a range of two stated days may span so that a day within it follows from them."""
 
 _ISO_IN_TEXT: Final = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
@@ -43,6 +44,7 @@ _NAMED_DAYS: Final = (
 )  # fmt: skip
 _PERIODS: Final = re.compile(r"\b(this|next|last|past|previous|coming|following)\s(week|weekend|month|year|quarter)\b")
 _WEEKEND: Final = re.compile(r"\bweekend\b")
+_RANGE: Final = re.compile(r"[\s,]*(?:to|until|till|through|thru|up to|and|[-–—])(?:\s(?:the|on|about))?\s*")
 _CLOCK_WORDS: Final = (
     (r"noon|midday|lunch\w*", 11 * 60, 13 * 60), (r"midnight", 0, 0), (r"morning|breakfast", 4 * 60, 12 * 60),
     (r"afternoon", 12 * 60, 18 * 60), (r"evening|dinner|tonight", 17 * 60, 24 * 60), (r"night", 18 * 60, 24 * 60),
@@ -143,7 +145,8 @@ def _relative(day: date, sources: Sources) -> Trace | None:
             if mention.weekday != day.weekday() or mention.day is not None:
                 continue
             # Where nothing says what day it is, the day of the week is all that can be held against the text.
-            if not bases or any(-7 <= distance <= 14 for distance in distances):
+            least, most = (-7 * bool(_LAST.search(text.low)), 7 + 7 * ("next" in text.low))
+            if not bases or any(least <= distance <= most for distance in distances):
                 return derived("the day of the week", Found(text, mention.start, mention.end))
     return None
 
@@ -175,10 +178,11 @@ def _in_period(day: date, sources: Sources) -> Trace | None:
         for mention in text.mentions:
             if mention.day is None and mention.year is not None and _at_end(day, mention):
                 return derived("the first or last day of a period", Found(text, mention.start, mention.end))
-        days = sorted(text.days)
-        for first, last in pairwise(days):
-            if first < day < last and (last - first).days <= LONGEST_RANGE and text.has_prose:
-                return derived(f"between {first} and {last}", Found(text, *text.days[first]))
+        by_place = sorted(text.days.items(), key=lambda item: item[1])
+        for (first, place), (last, later) in pairwise(by_place):
+            linked = _RANGE.fullmatch(text.low[place[1] : later[0]]) if text.has_prose else None
+            if linked and first < day < last and (last - first).days <= LONGEST_RANGE:
+                return derived(f"between {first} and {last}", Found(text, place[0], later[1]))
         named = _named_period(day, text, sources.now)
         if named is not None:
             return named

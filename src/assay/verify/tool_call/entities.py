@@ -32,6 +32,12 @@ _OF_IDENTIFIER: Final[Mapping[IdentifierKind, EntityKind]] = {
 }  # fmt: skip
 _HANDLE: Final = re.compile(r"(?<![\w@.])@[A-Za-z0-9_][\w.-]{0,60}\w")
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)|(?<![\w.])\.\d+(?!\w)")
+_UNIT_LIKE: Final = re.compile(r"[^\W\d_]{1,20}(?:[ /·*^-][^\W\d_]{1,20}){0,3}[²³]?")
+_CODE: Final = re.compile(
+    r"(?<![\w-])(?:[A-Z]{2,6}[-_]|[a-z]{2,6}_)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{4,32}(?![\w-])|\b[A-Z]{6,20}\b"
+)
+"""Codes without a digit: a short prefix and capitals, or capitals that no word has."""
+
 _SWITCH: Final = re.compile(r"/[A-Za-z?]{1,4}")
 """A switch of a command of Windows, which looks like a path."""
 
@@ -175,7 +181,9 @@ def _whole(leaf: Leaf, value: str) -> EntityKind | None:
         return kind
     words = name_words(leaf.name)
     last = words[-1] if words else ""
-    if last in _UNIT_NAMES and len(value) <= 40:
+    if _CODE.fullmatch(value) and not value.isalpha():
+        return EntityKind.IDENTIFIER
+    if last in _UNIT_NAMES and (is_unit(value) or _UNIT_LIKE.fullmatch(value)):
         return EntityKind.UNIT
     if not value.strip() or len(value.split()) > 1 or leaf.is_key:
         return None
@@ -212,6 +220,9 @@ def _within(value: str) -> Iterator[Entity]:
         if identifier.kind == "path" and _SWITCH.fullmatch(identifier.text) and len(value.split()) > 1:
             continue
         add(_OF_IDENTIFIER.get(identifier.kind, EntityKind.IDENTIFIER), identifier.start, identifier.end)
+    for match in _CODE.finditer(value):
+        if not match.group().isalpha() or sum(c in "AEIOUY" for c in match.group()) * 5 < len(match.group()):
+            add(EntityKind.IDENTIFIER, *match.span())
     for match in _HANDLE.finditer(value):
         add(EntityKind.HANDLE, *match.span())
     for match in _NUMBER.finditer(value):

@@ -1,19 +1,22 @@
 """Follows a number of an argument back: to the same number, or through what an honest caller does with numbers.
 
-In order: the same number; a sign or a percentage written otherwise; another unit; rounding; the length of a list; the
-parts of a date and the days between two; a sum, difference, product or quotient of two numbers, or a multiple of such
-a sum. With many numbers in sight nearly every number is a sum of two, so arithmetic counts only where it would be a
+In order: the same number; a percentage written otherwise; a word; another unit; rounding; the length of a list; the
+parts of a date, the days between two and the time between two times of day; a part of a known whole; a sum, difference,
+product or quotient of two numbers, or a sum of up to three that are about the records that the call names; a constant.
+
+With many numbers in sight nearly every number is a sum of two, so arithmetic counts only where it would be a
 coincidence: for the target t, the results within 5% of t (at least 50 steps of its last place on either side) are
 counted, and the derivation is accepted where their density among the values of that precision is at most
 `MOST_COINCIDENCE`.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from itertools import combinations, combinations_with_replacement
+from functools import lru_cache
+from itertools import combinations, product
 from typing import Final
 
 import numpy as np
@@ -35,9 +38,6 @@ _SHORT: Final = 600
 _PLACES: Final = 5
 _LARGEST: Final = Decimal(10) ** 12
 _MEMBER: Final = re.compile(r":\s?(\d{1,12}(?:\.\d{1,6})?)(?=\s?[,}\]])")
-_MULTIPLES: Final = range(2, 13)
-"""How often a sum may be taken: passengers, nights, months."""
-
 _PERCENT: Final = re.compile(r"\s?(?:%|percent\b|per cent\b|pct\b)", re.IGNORECASE)
 _YEAR_OF_TWO: Final = re.compile(r"['’](\d\d)\b")
 _RATE_NAMES: Final = re.compile(
@@ -79,6 +79,9 @@ _CONSTANTS: Final = tuple(
 
 _CONVERSION: Final = Decimal("0.005")
 """The relative error of a conversion that is still the same quantity."""
+
+
+_Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +263,7 @@ def _arithmetic(target: Decimal, sources: Sources, _: NumberContext) -> Trace | 
     if numbers.size < 1 or goal == 0:
         return None
     step = float(_step(target))
-    for reach in (_sum, _difference, _product, _quotient, _multiple):
+    for reach in (_sum, _difference, _product, _quotient):
         reached = reach(numbers, goal, step)
         if reached is not None:
             first, how = reached
@@ -290,10 +293,8 @@ def _record_sums(target: Decimal, sources: Sources, context: NumberContext) -> T
     goal, step = float(target), float(_step(target))
     if len(related) < 2 or goal == 0:
         return None
-    signed = np.array([0.0, *map(float, related), *(-float(number) for number in related)])
     times = [1, *sorted(length for length in context.lengths if 2 <= length <= 12)]
-    pairs = signed[:, None] + signed[None, :]
-    sums = np.unique(np.round(pairs[:, :, None] + signed[None, None, :], 6))
+    sums = _sums_of_three(related)
     reach = max(abs(goal) * 0.05, 50 * step)
     for many in times:
         part = goal / many
@@ -304,13 +305,32 @@ def _record_sums(target: Decimal, sources: Sources, context: NumberContext) -> T
     return None
 
 
-def _spelled(goal: float, related: list[Decimal], many: int) -> str:
+def _sums_of_three(related: Sequence[Decimal]) -> _Numbers:
+    """The sums of up to three of the numbers, each taken once, with either sign."""
+    values = np.array([float(number) for number in related])
+    found = [values]
+    for many in (2, 3):
+        if len(related) >= many:
+            chosen_ones = values[_choices(len(related), many)]
+            found.extend(chosen_ones @ np.array(signs, dtype=np.float64) for signs in product((1, -1), repeat=many))
+    sums: _Numbers = np.unique(np.round(np.concatenate(found), 6))
+    return sums
+
+
+@lru_cache(maxsize=128)
+def _choices(count: int, many: int) -> "np.ndarray[tuple[int, int], np.dtype[np.intp]]":
+    return np.array(list(combinations(range(count), many)), dtype=np.intp)
+
+
+def _spelled(goal: float, related: Sequence[Decimal], many: int) -> str:
     """The sum written out; the first that fits, in a fixed order."""
-    values = [0.0, *(sign * float(number) for number in related for sign in (1, -1))]
-    for a, b, c in combinations_with_replacement(values, 3):
-        if abs(a + b + c - goal) < 1e-6:
-            terms = " ".join(f"{'+' if term > 0 else '-'} {abs(term):g}" for term in (a, b, c) if term)
-            return f"{many} * ({terms.removeprefix('+ ')})" if many > 1 else terms.removeprefix("+ ")
+    for size in (1, 2, 3):
+        for numbers in combinations(map(float, related), size):
+            for signs in product((1, -1), repeat=size):
+                if abs(sum(n * sign for n, sign in zip(numbers, signs, strict=True)) - goal) < 1e-6:
+                    signed = zip(numbers, signs, strict=True)
+                    terms = " ".join(f"{'+' if sign > 0 else '-'} {n:g}" for n, sign in signed).removeprefix("+ ")
+                    return f"{many} * ({terms})" if many > 1 else terms
     return "a sum of numbers of the call's records"
 
 
@@ -343,7 +363,7 @@ def _record_numbers(low: str, start: int, end: int) -> Iterator[Decimal]:
             yield number
 
 
-def _operands(sources: Sources) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def _operands(sources: Sources) -> _Numbers:
     kept: dict[Decimal, None] = {}
     for text in reversed(sources.texts):
         for number in text.numbers:
@@ -352,9 +372,6 @@ def _operands(sources: Sources) -> "np.ndarray[tuple[int], np.dtype[np.float64]]
             if len(kept) >= MOST_OPERANDS:
                 break
     return np.array(sorted(float(number) for number in kept), dtype=np.float64)
-
-
-_Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def _search(
@@ -376,7 +393,7 @@ def _search(
     for a in numbers.tolist():
         low, high = wanted(a, step * 0.5)
         at = int(np.searchsorted(numbers, low))
-        if pair is None and at < numbers.size and numbers[at] <= high:
+        if pair is None and at < numbers.size and numbers[at] <= high and numbers[at] != a:
             pair = (a, float(numbers[at]))
         low, high = wanted(a, reach)
         near += int(np.searchsorted(numbers, high, side="right") - np.searchsorted(numbers, low))
@@ -399,17 +416,6 @@ def _product(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] |
 
 def _quotient(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
     return _search(numbers, goal, step, lambda a, x: (a / (goal + x), a / max(goal - x, 1e-12)), "/")
-
-
-def _multiple(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
-    """A small multiple of a sum of two, as a price for several people."""
-    for times in _MULTIPLES:
-        part = goal / times
-        if abs(part / step - round(part / step)) < 1e-6:
-            found = _sum(numbers, part, step, len(_MULTIPLES))
-            if found is not None:
-                return found[0], f"{times} * ({found[1]})"
-    return None
 
 
 def _step(value: Decimal) -> Decimal:

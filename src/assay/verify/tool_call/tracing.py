@@ -31,6 +31,7 @@ _PAGING: Final = word_set(
 )
 """Words of argument names whose small whole numbers are the caller's own choice."""
 
+_IN_UNIT: Final = re.compile(r"\bin (?:degrees )?([a-z]{2,12})\b")
 _EXAMPLE: Final = re.compile(r"\b(?:e g|eg|example|examples|such as|for instance|like)\b")
 _TARGETS: Final = frozenset({"to", "target", "into", "output", "dest", "destination", "desired", "quote", "new"})
 _KNOBS: Final = frozenset({"threshold", "tolerance", "confidence", "similarity", "temperature", "epsilon", "dropout"})
@@ -287,18 +288,39 @@ def _trace_unit(value: str, leaf: Leaf, sources: Sources, call: _Call) -> Trace:
 
 
 def _clash(unit: Unit, sources: Sources, numbers: frozenset[Decimal]) -> Found | None:
-    """The quantity whose number the call took over while changing its unit; none where the unit is said anywhere."""
+    """The place where a source has another unit of the same kind and no source has this one.
+
+    None where a number of the call is such a quantity converted into the unit: then the model converted.
+    """
     clash = None
     for text in sources:
+        if not text.has_prose:
+            continue
         if _mentions(text, unit):
             return None
         for quantity in text.quantities:
-            kind = quantity.dimension.split(":")[0]
-            if kind != unit.dimension.split(":")[0] or kind in ("count", "ordinal"):
+            if quantity.dimension != unit.dimension and not _both_money(quantity.dimension, unit.dimension):
                 continue
-            if abs(quantity.value) in numbers and clash is None:
-                clash = Found(text, quantity.start, quantity.end)
+            if quantity.low is not None and not unit.dimension.startswith("money:"):
+                converted = (quantity.low - unit.offset) / unit.size
+                if any(abs(converted - number) <= abs(number) / 100 for number in numbers):
+                    return None
+            clash = clash or Found(text, quantity.start, quantity.end)
+        clash = clash or _other_unit(text, unit)
     return clash
+
+
+def _both_money(one: str, other: str) -> bool:
+    return one.startswith("money:") and other.startswith("money:")
+
+
+def _other_unit(text: SourceText, unit: Unit) -> Found | None:
+    """Another unit of the same kind that a text names without a number, as in "in miles"."""
+    for match in _IN_UNIT.finditer(text.low):
+        named = UNIT_WORDS.get(match.group(1))
+        if named is not None and named.dimension == unit.dimension and named.name != unit.name:
+            return Found(text, *match.span(1))
+    return None
 
 
 def _mentions(text: SourceText, unit: Unit) -> bool:
