@@ -63,3 +63,36 @@ def test_spans_of_dates_slice_back_in_any_unicode(text: str) -> None:
     for found in find_dates(text):
         assert last <= found.start < found.end <= len(text)
         last = found.end
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("at 9:30", (None, None, None, 570)),
+        ("at 9 pm", (None, None, None, 1260)),
+        ("at 9\u00a0p.m.", (None, None, None, 1260)),
+        ("on 3/4/2020", (2020, 3, 4, None)),
+        ("on 3.4.2020", (2020, 4, 3, None)),
+        ("on 2020-04-03", (2020, 4, 3, None)),
+        ("in 2020-04", (2020, 4, None, None)),
+        ("on 3 April", (None, 4, 3, None)),
+        ("on 3 of April 2020", (2020, 4, 3, None)),
+        ("on 3rd April 2020", (2020, 4, 3, None)),
+        ("in 44 BC", (-44, None, None, None)),
+        ("in 79 AD", (79, None, None, None)),
+        ("in 1990", (1990, None, None, None)),
+        ("in the 1990s", (1990, None, None, None)),
+        ("in 2018-19", (2018, None, None, None)),
+        ("in 2020 Q3", (2020, 7, None, None)),
+    ],
+)
+def test_what_follows_the_digits_says_which_form_a_date_has(
+    text: str, fields: tuple[int | None, int | None, int | None, int | None]
+) -> None:
+    (found,) = find_dates(text)
+    assert (found.year, found.month, found.day, found.minute) == fields
+
+
+@pytest.mark.parametrize("text", ["It has 12 rooms", "It has 300 rooms", "He took 5 of them", "It weighs 20200 kg"])
+def test_a_bare_number_is_no_date(text: str) -> None:
+    assert find_dates(text) == ()

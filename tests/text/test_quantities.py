@@ -146,3 +146,35 @@ def test_adversarial_text_is_read_in_linear_time(piece: str) -> None:
     start = time.process_time()
     find_quantities(text)
     assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("It has 3 rooms.", 3, 3),
+        ("It has 1 ½ rooms.", "1.5", "1.5"),
+        ("It has 1 1/2 rooms.", "1.5", "1.5"),
+        ("It has 3/4 rooms.", "0.75", "0.75"),
+        ("It has 3 x 10^5 rooms.", 300_000, 300_000),
+        ("It has 3e5 rooms.", 300_000, 300_000),
+        ("It has 3 × 10^5 rooms.", 300_000, 300_000),
+        ("It has 5 or more rooms.", 5, None),
+        ("It has 5, or fewer, rooms.", None, 5),
+        ("It has 5+ rooms.", 5, None),
+        ("It has 5 At Most.", None, 5),
+        ("It has 5 maximum.", None, 5),
+        ("It has 5 at the least.", 5, None),
+        ("It has 5 and older rooms.", 5, None),
+        ("It fell by -5 points.", -5, -5),
+        ("It cost $ 5 then.", 5, 5),
+        ("It cost USD 5 then.", 5, 5),
+        ("It opens on Day 5.", 432_000, 432_000),
+        ("It has .5 rooms.", "0.5", "0.5"),
+    ],
+)
+def test_what_stands_right_after_a_number_or_before_it_is_read_with_it(
+    text: str, low: str | int | None, high: str | int | None
+) -> None:
+    found = find_quantities(text)[0]
+    assert found.low == (None if low is None else Decimal(low))
+    assert found.high == (None if high is None else Decimal(high))

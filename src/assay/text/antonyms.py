@@ -118,8 +118,8 @@ _LONGEST_REMEMBERED = 64
 def opposites(stemmed: str) -> frozenset[str]:
     """All stems that stand against this one, of whatever table or made by a prefix.
 
-    >>> sorted(opposites("rise"))[:4]
-    ['declin', 'decreas', 'disrise', 'drop']
+    >>> opposites("up") >= {"down"}
+    True
     """
     return _known_opposites(stemmed) if len(stemmed) <= _LONGEST_REMEMBERED else _all_opposites(stemmed)
 
