@@ -19,8 +19,7 @@ from assay.text.lexemes import word_list
 from assay.verify.tool_call.sources import Found, Sources, SourceText, day_of
 from assay.verify.tool_call.trace import Trace, derived, traced
 
-LONGEST_LAST: Final = re.compile(r"\b(?:last|past|previous)\b")
-_RANGE: Final = 366
+LONGEST_RANGE: Final = 366
 """Days that a range of two stated days may span so that a day within it follows from them."""
 
 _ISO_IN_TEXT: Final = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
@@ -44,7 +43,8 @@ _NAMED_DAYS: Final = (
 )  # fmt: skip
 _PERIODS: Final = re.compile(r"\b(this|next|last|past|previous|coming|following)\s(week|weekend|month|year|quarter)\b")
 _WEEKEND: Final = re.compile(r"\bweekend\b")
-_RANGE: Final = re.compile(r"[\s,]*(?:to|until|till|through|thru|up to|and|[-–—])(?:\s(?:the|on|about))?\s*")
+_LAST: Final = re.compile(r"\b(?:last|past|previous)\b")
+_RANGE: Final = re.compile(r"[\s,]*(?:to|until|till|through|thru|up to|[-–—])(?:\s(?:the|on|about))?\s*")
 _CLOCK_WORDS: Final = (
     (r"noon|midday|lunch\w*", 11 * 60, 13 * 60), (r"midnight", 0, 0), (r"morning|breakfast", 4 * 60, 12 * 60),
     (r"afternoon", 12 * 60, 18 * 60), (r"evening|dinner|tonight", 17 * 60, 24 * 60), (r"night", 18 * 60, 24 * 60),
