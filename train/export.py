@@ -3,10 +3,9 @@
     python -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12
 
 The last layer is computed for the first token alone (`train.last_row`). The graph is fused by ONNX Runtime's
-transformer optimiser and held against the checkpoint, then its matrix products and embeddings are quantised to int8
-(weights per channel; activations at run time). A checkpoint with `token_head.safetensors` beside it gets a second
-output `token_logits`, one number for every token. Beside the graph stand the tokenizer, the configuration and a
-manifest with the digest of every file, which is verified when the model is loaded.
+transformer optimiser and held against the checkpoint, then rewritten in int8 (`train.quantise`). A checkpoint with
+`token_head.safetensors` beside it gets a second output `token_logits`, one number for every token. Beside the graph
+stand the tokenizer, the configuration and a manifest with the digest of every file, which is verified on loading.
 """
 
 from __future__ import annotations
@@ -21,23 +20,19 @@ from pathlib import Path
 import onnx
 import onnxruntime
 import torch
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.transformers.fusion_options import FusionOptions
 from onnxruntime.transformers.optimizer import optimize_model
 from transformers import AutoTokenizer
 
 from train.last_row import Exported
+from train.quantise import quantise
 from train.two_heads import load_two_heads
 
 LICENCE = "Apache-2.0"
 BASE = "cross-encoder/ms-marco-MiniLM-L-12-v2 (Apache-2.0)"
-
-
 INPUTS = ("input_ids", "token_type_ids")
 TOLERANCE = 1e-4
 """How far the outputs of the float graph may lie from the checkpoint's."""
-KEPT_FLOAT = ("/last/MatMul", "/last/MatMul_3", "/token_head/MatMul", "/classifier/Gemm")
-"""Products that stay in float: those of single rows with a matrix a head, and the two heads."""
 
 
 def export_float(checkpoint: Path, target: Path) -> None:
@@ -59,15 +54,6 @@ def fuse(source: Path, target: Path, heads: int, width: int) -> None:
         str(source), model_type="bert", num_heads=heads, hidden_size=width, optimization_options=options
     )
     optimised.save_model_to_file(str(target))
-
-
-def quantise(source: Path, target: Path) -> None:
-    """Quantise matrix products and embeddings to int8."""
-    quantize_dynamic(
-        str(source), str(target), op_types_to_quantize=["MatMul", "Attention", "Gather", "Gemm"], per_channel=True,
-        weight_type=QuantType.QInt8, nodes_to_exclude=list(KEPT_FLOAT),
-        extra_options={"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT},
-    )  # fmt: skip
 
 
 def check_close(checkpoint: Path, graph: Path) -> float:
