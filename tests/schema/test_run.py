@@ -32,8 +32,8 @@ from assay.schema.run_json import Fault
 
 texts = st.text(st.characters(codec="utf-8"), max_size=10)
 maybe = st.none() | texts
-scalars = st.none() | st.booleans() | st.integers(-(10**30), 10**30) | texts
-scalars = scalars | st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
+scalars = st.none() | st.booleans() | numbers | texts
 values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
 )

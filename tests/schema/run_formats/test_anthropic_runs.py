@@ -9,11 +9,9 @@ from assay.schema.run import (
     Opaque,
     Passage,
     Run,
-    SystemPrompt,
     ToolCall,
     ToolDeclaration,
     ToolResult,
-    UserInput,
 )
 from assay.schema.run_formats import read_run
 
@@ -257,7 +255,7 @@ def test_a_response_keeps_what_stands_beside_its_content(nothing_lost: Check) ->
 def test_instructions_in_the_middle_of_a_conversation_are_a_system_prompt() -> None:
     messages = [{"role": "user", "content": "Hi"}, {"role": "system", "content": "Now speak French."}]
     run = read_run({"messages": messages, "system": "Speak English."})
-    assert [type(step) for step in run.steps] == [SystemPrompt, UserInput, SystemPrompt]
+    assert [step.kind for step in run.steps] == ["system_prompt", "user_input", "system_prompt"]
 
 
 def test_input_that_is_no_object_is_kept_and_marked() -> None:

@@ -250,7 +250,7 @@ def _places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | in
 def _replaced(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
     if not path:
         return new
-    copied = dict(value) if isinstance(value, dict) else list(value)
+    copied: Any = dict(value) if isinstance(value, dict) else list(value)
     copied[path[0]] = _replaced(value[path[0]], path[1:], new)
     return copied
 

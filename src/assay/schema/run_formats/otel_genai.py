@@ -11,6 +11,7 @@ not continue any earlier one, all of it is read: evidence may then come twice, a
 """
 
 import json
+from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -65,13 +66,17 @@ def _moments(spans: list[Span]) -> list[tuple[Span, bool]]:
     return [(spans[index], ends) for _, _, index, ends in sorted(moments)]
 
 
+MOST_HISTORIES: Final = 64
+"""How many conversations of one trace are held side by side; a span that continues an older one is read whole."""
+
+
 class _Trace:
     """The steps so far, and what is known already."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.faults: list[Fault] = []
-        self._histories: list[list[str]] = []
+        self._histories: deque[list[str]] = deque(maxlen=MOST_HISTORIES)
         self._of_span: dict[str, list[str]] = {}
         self._told: dict[tuple[str, str], set[str]] = {}
 
@@ -119,16 +124,16 @@ class _Trace:
 
     def _read_input(self, span: Span, messages: list[Any], where: str) -> None:
         keys = [_key(message) for message in messages]
-        known, best = 0, -1
-        for index, history in enumerate(self._histories):
+        known, best = 0, list[str]()
+        for history in self._histories:
             overlap = _overlap(history, keys)
             if overlap > known:
-                known, best = overlap, index
-        if best < 0:
-            self._histories.append([])
+                known, best = overlap, history
+        if not known:
+            self._histories.append(best)
         self._emit(numbered(messages, where)[known:])
-        self._histories[best] += keys[known:]
-        self._of_span[span.place] = self._histories[best]
+        best += keys[known:]
+        self._of_span[span.place] = best
 
     def _read_output(self, span: Span, messages: list[Any], where: str) -> None:
         keys = [_key(message) for message in messages]

@@ -97,7 +97,7 @@ def _of_item(item: dict[str, Any]) -> str | None:
     if item.get("role") in ("tool", "function") or "tool_calls" in keys or "function_call" in keys:
         return openai_chat.NAME
     blocks = {block.get("type") for block in _objects(item.get("content")) if isinstance(block.get("type"), str)}
-    if blocks & anthropic_messages.BLOCK_TYPES or any(name.endswith("_tool_result") for name in blocks):
+    if blocks & anthropic_messages.BLOCK_TYPES or any(str(name).endswith("_tool_result") for name in blocks):
         return anthropic_messages.NAME
     if blocks & {"input_text", "output_text", "input_image", "input_file"}:
         return openai_responses.NAME
