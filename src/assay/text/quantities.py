@@ -176,11 +176,8 @@ class _Reader:
                 draft.value, draft.decimals = Decimal(f"0.{text[start:end]}"), end - start
                 draft.start = draft.number_start = start - 1
         follower, following = text[end : end + 1], text[end + 1 : end + 2]
-        if (
-            follower == "/"
-            or follower in FRACTIONS
-            or (follower in {" ", "-"} and (following.isdigit() or following in FRACTIONS))
-        ):
+        apart = follower in {" ", "-"} and (following.isdigit() or following in FRACTIONS)
+        if apart or follower == "/" or follower in FRACTIONS:
             self._read_fraction(draft)
         if follower in _POWER_SIGNS or (follower == " " and following in _POWER_SIGNS):
             self._read_power(draft)
