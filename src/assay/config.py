@@ -9,13 +9,14 @@ from typing import Any
 
 from assay.errors import PolicyError
 from assay.guard import Guard as CoreGuard
-from assay.guard import Limits
+from assay.guard import Limits, ReceiptDesk
 from assay.guard.request import EvidenceLike
 from assay.models.cache import CachedScorer
 from assay.models.cross_encoder import load_embedded
 from assay.models.interface import PairScorer
 from assay.models.load import load_scorer
 from assay.policy import PRESETS, Policy, parse_policy, preset
+from assay.receipt import Keys, open_keys
 from assay.schema import HallucinationReport, Stakes
 from assay.text.interface import ClaimExtractor
 
@@ -33,6 +34,8 @@ class Settings:
 
     config: Path | None = None
     """`ASSAY_CONFIG`: the policy file to use where a caller names none."""
+    keys: Path | None = None
+    """`ASSAY_KEYS`: the folder of keys that signs receipts, or the file of a public ring."""
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -41,8 +44,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     >>> read_settings({"ASSAY_CONFIG": "team.yaml"}).config.name
     'team.yaml'
     """
-    config = environ.get("ASSAY_CONFIG", "").strip()
-    return Settings(config=Path(config) if config else None)
+    config, keys = (environ.get(name, "").strip() for name in ("ASSAY_CONFIG", "ASSAY_KEYS"))
+    return Settings(config=Path(config) if config else None, keys=Path(keys) if keys else None)
 
 
 def read_policy(name_or_path: str | Path | None, environ: Mapping[str, str]) -> Policy:
@@ -114,6 +117,8 @@ class Guard(CoreGuard):
         extractor: ClaimExtractor | None = None,
         limits: Limits | None = None,
         locale: str = "en",
+        keys: Keys | str | Path | None = None,
+        receipts: ReceiptDesk | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Make a guard.
@@ -125,6 +130,9 @@ class Guard(CoreGuard):
             extractor: what finds claims; rules by default.
             limits: how much one check reads.
             locale: how numbers in the texts are written, such as `en` or `de`.
+            keys: what signs and verifies receipts: keys, a folder of them, or the file of a public ring; what
+                `ASSAY_KEYS` names by default. Read when they are used.
+            receipts: a desk with settings of its own, in place of `keys`.
             environ: the environment; that of the process by default.
 
         Raises:
@@ -136,7 +144,17 @@ class Guard(CoreGuard):
             policy = read_policy(policy, environ)
         if scorer is None:
             scorer = embedded_scorer() if model is None else CachedScorer(load_scorer(model))
-        super().__init__(policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale)
+        super().__init__(
+            policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale,
+            receipts=_desk(keys, environ) if receipts is None else receipts,
+        )  # fmt: skip
+
+
+def _desk(keys: Keys | str | Path | None, environ: Mapping[str, str]) -> ReceiptDesk | None:
+    keys = read_settings(environ).keys if keys is None else keys
+    if keys is None:
+        return None
+    return ReceiptDesk(open_keys(keys) if isinstance(keys, str | Path) else keys)
 
 
 def build_guard(

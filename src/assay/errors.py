@@ -3,11 +3,15 @@
     AssayError
     ├── InputError        what was given to be checked cannot be read as what it should be
     ├── PolicyError       a policy or a setting contradicts itself or names what does not exist
-    └── VerifierError     a verifier could not be loaded or could not answer
-        └── ModelError    a model file is broken, altered, or of a shape that cannot judge claims
+    ├── VerifierError     a verifier could not be loaded or could not answer
+    │   └── ModelError    a model file is broken, altered, or of a shape that cannot judge claims
+    └── ReceiptError      a receipt or a key cannot be made, read or used
+        └── CommitError   an output may not be committed, and was not
 
 Each message says what was expected, what came and what to do.
 """
+
+from collections.abc import Iterable
 
 
 class AssayError(Exception):
@@ -28,3 +32,16 @@ class VerifierError(AssayError, RuntimeError):
 
 class ModelError(VerifierError):
     """A model file is broken, altered, or of a shape that cannot judge claims."""
+
+
+class ReceiptError(AssayError, ValueError):
+    """A receipt or a key cannot be made, read or used."""
+
+
+class CommitError(ReceiptError):
+    """An output may not be committed, and was not: no sink was called."""
+
+    def __init__(self, message: str, codes: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.codes = frozenset(codes)
+        """What does not match, by the codes of `assay.receipt.ProblemCode` and `assay.guard.receipts`."""

@@ -2,6 +2,7 @@
 
 from assay.guard.core import Guard
 from assay.guard.prepared import Limits
+from assay.guard.receipts import Idempotent, ReceiptDesk
 from assay.guard.request import CheckRequest
 
-__all__ = ["CheckRequest", "Guard", "Limits"]
+__all__ = ["CheckRequest", "Guard", "Idempotent", "Limits", "ReceiptDesk"]

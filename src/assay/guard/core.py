@@ -10,6 +10,7 @@ from assay.errors import InputError
 from assay.guard.checking import Draft, draft_of, finish
 from assay.guard.judging import Job, Thresholds, judge_jobs
 from assay.guard.prepared import Limits, PreparedEvidence, prepare
+from assay.guard.receipts import Committing, ReceiptDesk
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.models.interface import PairScorer
@@ -29,7 +30,7 @@ CHECKS_PER_CALL = 16
 """Outputs that share one call of the network when many are checked: enough to fill it, few enough to wait for."""
 
 
-class Guard:
+class Guard(Committing):
     """Checks outputs against evidence under one policy.
 
     A guard keeps nothing of what it checked but caches by content; it may be shared by threads and tasks.
@@ -44,6 +45,7 @@ class Guard:
         combination: Combination | None = None,
         limits: Limits | None = None,
         locale: str = "en",
+        receipts: ReceiptDesk | None = None,
     ) -> None:
         """Make a guard out of its parts.
 
@@ -54,6 +56,7 @@ class Guard:
             combination: what turns signals into probabilities; the fitted one by default.
             limits: how much one check reads.
             locale: how numbers in the texts are written, such as `en` or `de`.
+            receipts: what issues receipts and admits outputs to `commit`; without it neither is possible.
 
         Raises:
             PolicyError: there is no such preset.
@@ -66,6 +69,7 @@ class Guard:
         self._combination = combination or load_combination()
         self._limits = limits or Limits()
         self._locale = locale
+        self._receipts = receipts
         self._indices = IndexCache()
         self._thresholds = Thresholds(self._policy.support_threshold, self._policy.contradiction_threshold)
 
@@ -85,6 +89,10 @@ class Guard:
         """Identifies everything that a score depends on."""
         digest = hashlib.sha256(f"{self.tiers_digest}\0{self._combination.digest}".encode()).hexdigest()
         return Identity(name=f"assay {__version__} with {self._scorer.name}", digest=digest)
+
+    @property
+    def _identities(self) -> tuple[Identity, Identity]:
+        return Identity(name=self._policy.name, digest=self._policy.digest), self.verifier
 
     def check(
         self,

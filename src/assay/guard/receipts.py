@@ -1,0 +1,281 @@
+"""Committing: nothing reaches a sink through a guard without a receipt that holds.
+
+The order is fixed. 1. The receipt is verified for exactly this output, under the ring as it is now and under the
+guard's own policy. 2. Its age is looked at. 3. It is marked as used. 4. Only then is the sink called, with the text
+that was verified. Whatever fails before 4 is an error, and the sink is not called.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Any, Final, TypeVar, cast
+
+from assay.errors import CommitError, ReceiptError
+from assay.receipt.instants import moment_of
+from assay.receipt.interface import Keys
+from assay.receipt.issue import sign
+from assay.receipt.model import Receipt
+from assay.receipt.store import new_receipt_id
+from assay.receipt.verification import ReceiptLike, verify
+from assay.schema import HallucinationReport, Identity
+
+LIFETIME: Final = timedelta(hours=1)
+"""How long a receipt can be committed after it was issued. An output that waited longer is checked again: evidence
+changes. It also bounds what has to be remembered of used receipts."""
+CLOCK_SKEW: Final = timedelta(minutes=5)
+"""How far the clock of the signer may be ahead of ours."""
+
+Output = TypeVar("Output", str, bytes)
+Result = TypeVar("Result")
+
+
+class Idempotent:
+    """Marks a sink that may be called twice with the same output without harm, such as a write under a fixed key.
+
+    >>> Idempotent(len)("four")
+    4
+    """
+
+    __slots__ = ("_sink",)
+
+    def __init__(self, sink: Callable[..., Any]) -> None:
+        """Mark a sink."""
+        self._sink = sink
+
+    @property
+    def sink(self) -> Callable[..., Any]:
+        """The sink itself."""
+        return self._sink
+
+    def __call__(self, output: str | bytes) -> Any:
+        """Call the sink."""
+        return self._sink(output)
+
+
+class UsedReceipts:
+    """Which receipts were committed: once each, for all threads of a process."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._lock = Lock()
+        self._until: dict[str, datetime] = {}
+
+    def __len__(self) -> int:
+        return len(self._until)
+
+    def use(self, receipt: Receipt, now: datetime, until: datetime) -> bool:
+        """Mark a receipt as used.
+
+        Args:
+            receipt: which.
+            now: the time; what can no longer be committed then is forgotten.
+            until: when this one can no longer be committed.
+
+        Returns:
+            Whether it was unused.
+        """
+        with self._lock:
+            while self._until:
+                # Oldest use first. One with a longer life holds those behind it back for a while: that costs memory.
+                first = next(iter(self._until))
+                if self._until[first] >= now:
+                    break
+                del self._until[first]
+            name = receipt.signature
+            unused = name not in self._until
+            self._until.setdefault(name, until)
+            return unused
+
+
+_USED: Final = UsedReceipts()
+"""Those of this process, whichever guard committed them."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class ReceiptDesk:
+    """Issues receipts and lets outputs through that have one."""
+
+    def __init__(
+        self,
+        keys: Keys,
+        *,
+        lifetime: timedelta = LIFETIME,
+        clock: Callable[[], datetime] = _now,
+        used: UsedReceipts = _USED,
+    ) -> None:
+        """Set up a desk.
+
+        Args:
+            keys: where public and private keys come from; asked at every use, so that a revocation counts at once.
+            lifetime: how long a receipt can be committed after it was issued.
+            clock: the time, with its zone.
+            used: what was committed already; one for the whole process by default.
+
+        Raises:
+            ReceiptError: the lifetime is not above zero.
+        """
+        if lifetime <= timedelta(0):
+            raise ReceiptError(f"expected a lifetime of receipts above zero, got {lifetime}")
+        self._keys = keys
+        self._lifetime = lifetime
+        self._clock = clock
+        self._used = used
+
+    def issue(
+        self, report: HallucinationReport, policy: Identity, verifier: Identity, *, with_disclosure: bool = False
+    ) -> Receipt:
+        """A receipt for a report that this policy and this verifier made.
+
+        Raises:
+            ReceiptError: others made it, it lets nothing out, or there is no key to sign with.
+        """
+        for what, ours, theirs in (("policy", policy, report.policy), ("verifier", verifier, report.verifier)):
+            if ours != theirs:
+                raise ReceiptError(
+                    f"expected a report under this guard's own {what}, got one under another; nothing was signed"
+                )
+        return sign(
+            report, self._keys.signer(), issued_at=self._clock(), receipt_id=new_receipt_id(),
+            with_disclosure=with_disclosure,
+        )  # fmt: skip
+
+    def admit(self, output: str | bytes, receipt: ReceiptLike | None, policy: Identity, *, again: bool) -> None:
+        """Let an output through, or raise; steps 1 to 3.
+
+        Args:
+            output: what is to go out.
+            receipt: what it carries.
+            policy: the policy that it must have passed.
+            again: whether a receipt that was used already is good once more.
+
+        Raises:
+            CommitError: there is no receipt, or it does not hold.
+            ReceiptError: the ring cannot be read, or `cryptography` is not installed.
+        """
+        found = verify(output, receipt, self._keys.ring(), policy=policy.digest)
+        if not found.valid or found.receipt is None:
+            raise CommitError(f"nothing was committed: {found.message}", found.codes)
+        held, now = found.receipt, self._clock()
+        issued = moment_of(held.statement.issued_at)
+        if issued > now + CLOCK_SKEW:
+            raise CommitError(
+                f"nothing was committed: the receipt was issued at {held.statement.issued_at}, which lies ahead; "
+                "set the clocks of the signer and of this machine right", {"issued_ahead"},
+            )  # fmt: skip
+        until = issued + self._lifetime
+        if now > until:
+            raise CommitError(
+                f"nothing was committed: the receipt was issued at {held.statement.issued_at} and could be used for "
+                f"{self._lifetime}; check the output again", {"too_old"},
+            )  # fmt: skip
+        if not self._used.use(held, now, until) and not again:
+            raise CommitError(
+                "nothing was committed: this receipt was used already; issue another for another commit, or mark the "
+                "sink with assay.guard.Idempotent if calling it twice does no harm", {"used"},
+            )  # fmt: skip
+
+
+class Committing:
+    """The part of a guard that issues receipts and commits outputs; it needs what the guard has."""
+
+    _receipts: ReceiptDesk | None
+
+    @property
+    def _identities(self) -> tuple[Identity, Identity]:
+        """The policy and the verifier in force."""
+        raise NotImplementedError
+
+    def issue(self, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
+        """A receipt for a report of this guard that lets its output out.
+
+        Args:
+            report: what `check` found.
+            with_disclosure: for a report with the route `serve_with_disclosure`: a receipt for the output with its
+                disclosure, in one text (`assay.receipt.disclosed`).
+
+        Raises:
+            ReceiptError: the report lets nothing out, another policy or verifier made it, or there is no key.
+        """
+        policy, verifier = self._identities
+        return self._desk.issue(report, policy, verifier, with_disclosure=with_disclosure)
+
+    async def aissue(self, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
+        """As `issue`, off the event loop."""
+        import asyncio
+
+        return await asyncio.to_thread(self.issue, report, with_disclosure=with_disclosure)
+
+    def commit(self, output: Output, receipt: ReceiptLike | None, sink: Callable[[Output], Result]) -> Result:
+        """Hand an output to a sink, if its receipt holds for it under this guard's policy.
+
+        A receipt can be used once in a process, also if the sink then raises: whether it took effect is not known.
+        A sink marked with `Idempotent` may have it again.
+
+        Args:
+            output: exactly what the receipt was issued for.
+            receipt: the receipt, its text, or its object.
+            sink: what to call with the output; its exceptions pass through.
+
+        Returns:
+            What the sink returned.
+
+        Raises:
+            CommitError: there is no receipt, it does not hold, is too old or was used; the sink was not called.
+            ReceiptError: the keys cannot be read; the sink was not called.
+        """
+        if _is_async(sink):
+            raise CommitError("nothing was committed: the sink is asynchronous; use acommit", {"async_sink"})
+        exact = _exact(output)
+        self._desk.admit(exact, receipt, self._identities[0], again=isinstance(sink, Idempotent))
+        return sink(exact)
+
+    async def acommit(
+        self,
+        output: Output,
+        receipt: ReceiptLike | None,
+        sink: Callable[[Output], Awaitable[Result]] | Callable[[Output], Result],
+    ) -> Result:
+        """As `commit`, with the receipt verified off the event loop.
+
+        The sink is called on the loop, and what it returns is awaited if it can be.
+        """
+        import asyncio
+
+        exact = _exact(output)
+        again = isinstance(sink, Idempotent)
+        await asyncio.to_thread(self._desk.admit, exact, receipt, self._identities[0], again=again)
+        result = sink(exact)
+        return cast("Result", await result if inspect.isawaitable(result) else result)
+
+    @property
+    def _desk(self) -> ReceiptDesk:
+        if self._receipts is None:
+            raise CommitError(
+                "nothing was committed: this guard has no keys; give it some with Guard(keys=...) or ASSAY_KEYS, made "
+                "with `assay receipt create-key`", {"no_keys"},
+            )  # fmt: skip
+        return self._receipts
+
+
+def _exact(output: Output) -> Output:
+    """The text itself: a subclass could show one text to the verifier and another to the sink.
+
+    Raises:
+        CommitError: it is neither text nor bytes.
+    """
+    if isinstance(output, str):
+        return str.__str__(output)
+    if isinstance(output, bytes):
+        return bytes.__getitem__(output, slice(None))
+    raise CommitError(
+        f"nothing was committed: expected an output as str or bytes, got {type(output).__name__}", {"other_output"}
+    )
+
+
+def _is_async(sink: Callable[..., Any]) -> bool:
+    called = sink.sink if isinstance(sink, Idempotent) else sink
+    return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(getattr(called, "__call__", None))  # noqa: B004 the method

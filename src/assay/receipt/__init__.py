@@ -1,0 +1,20 @@
+"""Receipts: signed statements that an exact output passed a policy, and the keys that sign them.
+
+keys = KeyStore("keys")                 # made with `assay receipt create-key --keys keys`
+receipt = sign(report, keys.signer(), issued_at=now, receipt_id=new_receipt_id())
+verify(output, receipt, keys.ring()).valid
+"""
+
+from assay.receipt.ed25519 import SigningKey
+from assay.receipt.interface import FixedKeys, Keys
+from assay.receipt.issue import disclosed, refusal, sign
+from assay.receipt.model import Receipt, Statement, output_digest, report_digest
+from assay.receipt.ring import KeyRing, KeyState, PublicKey, Revocation
+from assay.receipt.store import KeyStore, RingFile, new_receipt_id, open_keys, read_ring
+from assay.receipt.verification import Problem, ProblemCode, ReceiptLike, Verification, verify
+
+__all__ = [
+    "FixedKeys", "KeyRing", "KeyState", "KeyStore", "Keys", "Problem", "ProblemCode", "PublicKey", "Receipt",
+    "ReceiptLike", "Revocation", "RingFile", "SigningKey", "Statement", "Verification", "disclosed", "new_receipt_id",
+    "open_keys", "output_digest", "read_ring", "refusal", "report_digest", "sign", "verify",
+]  # fmt: skip

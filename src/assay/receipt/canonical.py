@@ -1,0 +1,173 @@
+"""One text for one JSON value, and a reader that accepts no other.
+
+`canonical` writes RFC 8785 (JCS): keys sorted by their UTF-16 code units, no white space, numbers as ECMAScript writes
+them, UTF-8. So a digest can be made again in any language. Whole numbers are written with all their digits, also those
+beyond 2^53, which RFC 8785 leaves to strings; a reader that takes every number for a double finds the same value.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from json.encoder import encode_basestring
+from math import isfinite
+from typing import Any, Final, NoReturn
+
+from assay.errors import ReceiptError
+
+LARGEST_EXACT: Final = 2**53 - 1
+"""The largest whole number that every reader of JSON holds exactly."""
+
+_LONGEST_FIXED: Final = 21
+"""ECMAScript writes numbers below 10^21 without an exponent (Number::toString, step 6)."""
+_MOST_ZEROS: Final = 6
+"""And numbers from 10^-6 up (step 8)."""
+
+
+def canonical(value: Any) -> bytes:
+    r"""The canonical bytes of a JSON value.
+
+    Args:
+        value: None, booleans, finite numbers, texts, lists, tuples, and mappings with texts as keys.
+
+    Raises:
+        ReceiptError: it is no JSON value, holds a number that is not finite or half a surrogate pair, or is nested
+            more deeply than can be read.
+
+    >>> canonical({"b": [1.0, 1e-7, "\u20ac"], "a": None}).decode()
+    '{"a":null,"b":[1,1e-7,"€"]}'
+    """
+    try:
+        return "".join(_pieces(value)).encode()
+    except UnicodeEncodeError as error:
+        raise ReceiptError("expected text that is valid Unicode, got half a surrogate pair") from error
+    except RecursionError as error:
+        raise ReceiptError("expected a value of moderate depth, got one nested too deeply to write") from error
+
+
+def digest(value: Any) -> str:
+    """SHA-256, in hexadecimal, of the canonical bytes.
+
+    Raises:
+        ReceiptError: see `canonical`.
+    """
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield encode_basestring(value)
+    elif value is None:
+        yield "null"
+    elif isinstance(value, bool):
+        yield "true" if value else "false"
+    elif isinstance(value, int):
+        yield int.__repr__(value)
+    elif isinstance(value, float):
+        yield _number(value)
+    elif isinstance(value, dict):
+        yield from _object(value)
+    elif isinstance(value, list | tuple):
+        opening = "["
+        for item in value:
+            yield opening
+            yield from _pieces(item)
+            opening = ","
+        yield "]" if value else "[]"
+    else:
+        raise ReceiptError(f"expected a JSON value, got {type(value).__name__}")
+
+
+def _object(value: dict[Any, Any]) -> Iterator[str]:
+    for key in value:
+        if not isinstance(key, str):
+            raise ReceiptError(f"expected texts as the keys of an object, got {type(key).__name__}")
+    opening = "{"
+    for key in sorted(value, key=_utf16):
+        yield f"{opening}{encode_basestring(key)}:"
+        yield from _pieces(value[key])
+        opening = ","
+    yield "}" if value else "{}"
+
+
+def _utf16(key: str) -> bytes:
+    return key.encode("utf-16-be", "surrogatepass")
+
+
+def _number(value: float) -> str:
+    """A number as ECMAScript writes it: the shortest digits that read back as the same double.
+
+    >>> [_number(n) for n in (0.1, -0.0, 1e21, 123e18, 1.5e-7, 0.000001)]
+    ['0.1', '0', '1e+21', '123000000000000000000', '1.5e-7', '0.000001']
+    """
+    if not isfinite(value):
+        raise ReceiptError(f"expected a finite number, got {value!r}")
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = float.__repr__(abs(value)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    figures = (whole + fraction).lstrip("0")
+    # Where the point stands, counted from before the first figure: value = 0.figures * 10^point.
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(figures))
+    figures = figures.rstrip("0")
+    if len(figures) <= point <= _LONGEST_FIXED:
+        return sign + figures.ljust(point, "0")
+    if 0 < point <= _LONGEST_FIXED:
+        return f"{sign}{figures[:point]}.{figures[point:]}"
+    if -_MOST_ZEROS < point <= 0:
+        return f"{sign}0.{'0' * -point}{figures}"
+    tail = f".{figures[1:]}" if len(figures) > 1 else ""
+    return f"{sign}{figures[0]}{tail}e{point - 1:+d}"
+
+
+def read_json(text: str | bytes, what: str, limit: int) -> Any:
+    """A JSON value of nothing but objects, lists, texts, whole numbers, true, false and null.
+
+    Args:
+        text: the text; bytes must be UTF-8.
+        what: what it is, for messages, such as `the receipt`.
+        limit: the most bytes read.
+
+    Raises:
+        ReceiptError: it is longer, is no JSON, names a key twice, or holds a fraction, NaN, an infinity or a whole
+            number that not every reader holds exactly.
+    """
+    try:
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        if len(data) > limit:
+            raise ReceiptError(f"expected {what} in at most {limit:,} bytes, got {len(data):,}")
+        return json.loads(
+            data.decode(), object_pairs_hook=_members, parse_float=_no_fraction, parse_int=_whole,
+            parse_constant=_no_fraction,
+        )  # fmt: skip
+    except UnicodeError as error:
+        raise ReceiptError(f"expected {what} in UTF-8, got other bytes") from error
+    except RecursionError as error:
+        raise ReceiptError(f"expected {what} as JSON of moderate depth, got one nested too deeply to read") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ReceiptError(f"expected {what} as JSON, but at {place}: {error.msg}") from error
+    except _RefusedError as error:
+        raise ReceiptError(f"expected {what} as JSON of texts and whole numbers, but it holds {error}") from error
+
+
+class _RefusedError(Exception):
+    """Valid to the parser, and not to us."""
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _RefusedError("a key twice in one object")
+    return members
+
+
+def _no_fraction(_: str) -> NoReturn:
+    raise _RefusedError("a number that is not whole")
+
+
+def _whole(digits: str) -> int:
+    # Length first: Python's own limit is 4,300 digits, far beyond what is allowed here.
+    if len(digits) > len(str(-LARGEST_EXACT)) or abs(int(digits)) > LARGEST_EXACT:
+        raise _RefusedError("a whole number beyond 2^53")
+    return int(digits)

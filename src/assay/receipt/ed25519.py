@@ -1,0 +1,115 @@
+"""Ed25519 (RFC 8032) by `cryptography`, imported when it is first needed."""
+
+from types import ModuleType
+from typing import Any, Final
+
+from assay.errors import ReceiptError
+from assay.receipt.ring import key_id_of
+
+_NEEDED: Final = (
+    "expected the package `cryptography`, which receipts need, and it is not installed; "
+    "run: pip install 'assay-ai[receipts]'"
+)
+
+
+def _library() -> ModuleType:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError as error:
+        raise ReceiptError(_NEEDED) from error
+    return ed25519
+
+
+class SigningKey:
+    """A private key. Neither its representation nor an error shows what it is."""
+
+    __slots__ = ("_key", "_key_id", "_public")
+
+    def __init__(self, key: Any) -> None:
+        """Hold an `Ed25519PrivateKey`."""
+        self._key = key
+        self._public: bytes = key.public_key().public_bytes_raw()
+        self._key_id = key_id_of(self._public)
+
+    @classmethod
+    def generate(cls) -> "SigningKey":
+        """A new key, from the operating system's random source.
+
+        Raises:
+            ReceiptError: `cryptography` is not installed.
+        """
+        return cls(_library().Ed25519PrivateKey.generate())
+
+    @classmethod
+    def from_seed(cls, seed: bytes) -> "SigningKey":
+        """The key of a seed of 32 secret bytes.
+
+        Raises:
+            ReceiptError: there are not 32, or `cryptography` is not installed.
+        """
+        if len(seed) != 32:
+            raise ReceiptError(f"expected a private key of 32 bytes, got {len(seed)}")
+        return cls(_library().Ed25519PrivateKey.from_private_bytes(seed))
+
+    @classmethod
+    def from_pem(cls, pem: bytes) -> "SigningKey":
+        """The key in a PEM file (PKCS #8, without a password).
+
+        Raises:
+            ReceiptError: it holds no Ed25519 key that can be read, or `cryptography` is not installed.
+        """
+        ed25519 = _library()
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+        try:
+            key = load_pem_private_key(pem, password=None)
+        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+            raise ReceiptError("expected a private key in PEM without a password, got something else") from error
+        if not isinstance(key, ed25519.Ed25519PrivateKey):
+            raise ReceiptError("expected an Ed25519 private key, got one of another kind")
+        return cls(key)
+
+    def to_pem(self) -> bytes:
+        """The key as PEM (PKCS #8, without a password): a secret."""
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+        pem: bytes = self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        return pem
+
+    @property
+    def public(self) -> bytes:
+        """The 32 bytes of the public key."""
+        return self._public
+
+    @property
+    def key_id(self) -> str:
+        """The id that the public key has in a ring."""
+        return self._key_id
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature, 64 bytes; the same message gives the same."""
+        signature: bytes = self._key.sign(message)
+        return signature
+
+    def __repr__(self) -> str:
+        return f"SigningKey(key_id={self._key_id!r})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a private key is not to be copied or pickled; load it from its file")
+
+
+def fits(public: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether a signature over a message was made with the private half of a public key.
+
+    Raises:
+        ReceiptError: `cryptography` is not installed.
+    """
+    ed25519 = _library()
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True

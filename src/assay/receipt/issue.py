@@ -1,0 +1,135 @@
+"""Issuing a receipt: only for what passed, and only for the exact text that may go out.
+
+A report whose action is `emit` gets a receipt for its output. One whose route is `serve_with_disclosure` may be served
+with the disclosure and not without it, so that its receipt, if one is asked for, is for both in one text
+(`disclosed`); the bare output does not match it. Nothing else gets a receipt.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from pydantic import ValidationError
+
+from assay.errors import ReceiptError
+from assay.receipt.ed25519 import SigningKey
+from assay.receipt.instants import instant
+from assay.receipt.model import LONGEST_RECEIPT, Receipt, Statement, faults, output_digest, report_digest
+from assay.schema import Action, ClaimStatus, HallucinationReport, Verdict
+
+SERVE_WITH_DISCLOSURE: Final = "serve_with_disclosure"
+SERVE_UNGROUNDED: Final = "serve_ungrounded"
+"""Routes of `assay.policy.routes`, which this package does not import."""
+
+
+def disclosed(report: HallucinationReport) -> str:
+    """The output with its disclosure: what goes out where the route is `serve_with_disclosure`.
+
+    Raises:
+        ReceiptError: the gate gave no disclosure.
+    """
+    if report.decision.route != SERVE_WITH_DISCLOSURE or not report.decision.response:
+        raise ReceiptError(
+            "expected a report that allows its output to be served with a disclosure (route serve_with_disclosure), "
+            f"got the action {report.action}"
+        )
+    return f"{report.output}\n\n{report.decision.response}"
+
+
+def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> str | None:
+    """Why a report gets no receipt; none where it gets one.
+
+    What the gate allows is read again here, so that no report that was put together wrongly is signed: one action in
+    both places, and nothing unchecked unless the policy holds this task to no evidence (route `serve_ungrounded`).
+
+    Args:
+        report: what was found.
+        with_disclosure: whether the receipt is to be for the output with its disclosure.
+    """
+    action, route = report.decision.action, report.decision.route
+    if report.action is not action:
+        return f"its action is {report.action} and that of its decision {action}"
+    if with_disclosure:
+        if (action, route) != (Action.REVISE, SERVE_WITH_DISCLOSURE) or not report.decision.response:
+            return f"its action is {action}, and nothing in it allows the output to be served with a disclosure"
+    elif route == SERVE_WITH_DISCLOSURE:
+        return f"its action is {action}: the output may only be served with a disclosure, and must be signed with it"
+    elif action is not Action.EMIT:
+        return f"its action is {action}, not emit"
+    return _unchecked(report)
+
+
+def _unchecked(report: HallucinationReport) -> str | None:
+    calls = sum(call.status == "unchecked" for call in report.tool_call_validations)
+    if calls:
+        return f"tool calls in it were not checked: {calls}"
+    if report.decision.route == SERVE_UNGROUNDED:
+        return None
+    claims = sum(claim.verdict is Verdict.UNCHECKED or claim.status is ClaimStatus.UNCHECKED for claim in report.claims)
+    if claims:
+        return f"claims in it were not checked: {claims}"
+    if report.coverage.characters != len(report.output):
+        return f"its coverage is of {report.coverage.characters} characters and its output has {len(report.output)}"
+    if not report.coverage.complete:
+        return "characters of its output or its evidence were not checked"
+    return None
+
+
+def sign(
+    report: HallucinationReport,
+    key: SigningKey,
+    *,
+    issued_at: datetime,
+    receipt_id: str,
+    with_disclosure: bool = False,
+) -> Receipt:
+    """A receipt for what a report lets out.
+
+    The report is taken at its word: sign what your own guard has just made, not what came from elsewhere.
+
+    Args:
+        report: what was found.
+        key: the key to sign with; the caller has made sure that it may (see `KeyStore.signer`).
+        issued_at: now, with its time zone.
+        receipt_id: 32 random hexadecimal digits, new for each receipt.
+        with_disclosure: sign `disclosed(report)` rather than `report.output`.
+
+    Raises:
+        ReceiptError: the report lets nothing out, breaks the rules of its form, or cannot be written canonically.
+    """
+    report = checked_report(report)
+    why = refusal(report, with_disclosure=with_disclosure)
+    if why is not None:
+        raise ReceiptError(f"expected a report that lets its output out, but {why}; nothing was signed")
+    text = disclosed(report) if with_disclosure else report.output
+    try:
+        statement = Statement(
+            receipt_id=receipt_id,
+            output=output_digest(text),
+            policy=report.policy,
+            verifier=report.verifier,
+            report=report_digest(report),
+            action="revise" if with_disclosure else "emit",
+            run_id=report.run_id,
+            issued_at=instant(issued_at),
+            key_id=key.key_id,
+        )
+    except ValidationError as error:
+        raise ReceiptError(f"expected what can stand in a receipt, but {faults(error)}") from error
+    receipt = Receipt(statement=statement, signature=key.sign(statement.signed_bytes()).hex())
+    if len(receipt.to_text().encode()) > LONGEST_RECEIPT:
+        raise ReceiptError(
+            "expected a shorter run id and shorter names of policy and verifier; the receipt is too long"
+        )
+    return receipt
+
+
+def checked_report(report: HallucinationReport) -> HallucinationReport:
+    """The report, held against the rules of its form once more: `model_copy` and `model_construct` pass them by.
+
+    Raises:
+        ReceiptError: it breaks them.
+    """
+    try:
+        return HallucinationReport.model_validate(report.model_dump())
+    except ValidationError as error:
+        raise ReceiptError(f"expected a report that holds together, but {faults(error)}") from error

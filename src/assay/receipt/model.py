@@ -1,0 +1,153 @@
+"""The receipt: what it states, its one form as text, and the digests in it."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, ValidationError
+
+from assay.errors import ReceiptError
+from assay.receipt.canonical import canonical, digest, read_json
+from assay.receipt.instants import Instant
+from assay.schema import HallucinationReport, Identity
+from assay.schema.base import Value
+
+DOMAIN: Final = b"assay receipt 1\n"
+"""Stands before the signed bytes, so that a signature of this key over anything else is never one of a receipt."""
+LONGEST_RECEIPT: Final = 16_384
+"""The most bytes of a receipt as text; an ordinary one has about 900."""
+
+Digest = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
+"""SHA-256 in lower-case hexadecimal."""
+KeyId = Annotated[str, Field(pattern=r"\A[0-9a-f]{32}\z")]
+"""The first 32 hexadecimal digits of the SHA-256 of the public key."""
+ReceiptId = Annotated[str, Field(pattern=r"\A[0-9a-f]{32}\z")]
+"""32 random hexadecimal digits."""
+
+
+class Statement(Value):
+    """What is signed: this exact output passed this policy with this report."""
+
+    version: Literal[1] = 1
+    """The version of this form."""
+    receipt_id: ReceiptId
+    """Tells two receipts apart that state the same, so that each can be used once."""
+    output: Digest
+    """SHA-256 of the output's UTF-8 bytes, exactly as it may go out."""
+    policy: Identity
+    verifier: Identity
+    report: Digest
+    """`report_digest` of the report."""
+    action: Literal["emit", "revise"]
+    """`revise` only where the output that is signed ends with the disclosure that the gate asked for."""
+    run_id: str
+    issued_at: Instant
+    """By the clock of the signer."""
+    key_id: KeyId
+
+    def signed_bytes(self) -> bytes:
+        """What the signature covers: the domain, then the canonical bytes of the statement.
+
+        Raises:
+            ReceiptError: a text in it is no valid Unicode.
+        """
+        return DOMAIN + canonical(self.model_dump(mode="json"))
+
+
+class Receipt(Value):
+    """A signed statement that an exact output passed a policy."""
+
+    statement: Statement
+    signature: str = Field(pattern=r"\A[0-9a-f]{128}\z")
+    """Ed25519 (RFC 8032) over `statement.signed_bytes()`, in lower-case hexadecimal."""
+
+    def to_text(self) -> str:
+        """The one form of a receipt as text: canonical JSON on one line, without a newline at its end."""
+        return canonical(self.model_dump(mode="json")).decode()
+
+    @classmethod
+    def from_text(cls, text: str | bytes) -> Self:
+        """Reads what `to_text` wrote, with at most one newline after it, and nothing else: a receipt whose text was
+        changed in any way is none.
+
+        Raises:
+            ReceiptError: it is anything else.
+        """
+        receipt = cls.from_mapping(read_json(text, "the receipt", LONGEST_RECEIPT))
+        written = receipt.to_text().encode()
+        given = text.encode() if isinstance(text, str) else bytes(text)
+        if given.removesuffix(b"\n") != written:
+            raise ReceiptError(
+                "expected the receipt in the form in which it was written, got another spacing, order or spelling; "
+                "take it as it was written, or give it as an object if it came inside other JSON"
+            )
+        return receipt
+
+    @classmethod
+    def from_mapping(cls, value: Any) -> Self:
+        """Reads a receipt that came inside other JSON.
+
+        Raises:
+            ReceiptError: a field is missing, unknown, or of another form.
+        """
+        if not isinstance(value, Mapping):
+            raise ReceiptError(f"expected a receipt as a JSON object, got {type(value).__name__}")
+        try:
+            receipt = cls.model_validate(dict(value), strict=True)
+        except ValidationError as error:
+            raise ReceiptError(f"expected a receipt, but {faults(error)}") from error
+        receipt.statement.signed_bytes()
+        return receipt
+
+
+def faults(error: ValidationError) -> str:
+    """What pydantic found, in one line: places and kinds of fault, and none of the foreign text itself.
+
+    >>> try:
+    ...     Identity.model_validate({"name": 1, "x": 2})
+    ... except ValidationError as error:
+    ...     print(faults(error))
+    3 fields are wrong, first name (string_type)
+    """
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    # The name of an unknown field is foreign text; it is counted and not shown.
+    known = [one for one in found if one["type"] != "extra_forbidden"]
+    first = f"{'.'.join(map(str, known[0]['loc'])) or 'the whole'} ({known[0]['type']})" if known else "an unknown one"
+    number = len(found)
+    return f"{number} {'field is' if number == 1 else 'fields are'} wrong, first {first}"
+
+
+def output_bytes(output: str | bytes) -> bytes:
+    """The bytes of an output that its digest is of.
+
+    Raises:
+        ReceiptError: it is neither text nor bytes, or holds half a surrogate pair.
+    """
+    if isinstance(output, bytes):
+        return output
+    if not isinstance(output, str):
+        raise ReceiptError(f"expected an output as str or bytes, got {type(output).__name__}")
+    try:
+        # Of the base class, so that no subclass can show one text here and another elsewhere.
+        return str.encode(output)
+    except UnicodeEncodeError as error:
+        raise ReceiptError("expected an output that is valid Unicode, got half a surrogate pair") from error
+
+
+def output_digest(output: str | bytes) -> str:
+    """SHA-256, in hexadecimal, of the output's bytes: every byte counts, white space and Unicode form too.
+
+    Raises:
+        ReceiptError: it is neither text nor bytes, or holds half a surrogate pair.
+    """
+    return hashlib.sha256(output_bytes(output)).hexdigest()
+
+
+def report_digest(report: HallucinationReport) -> str:
+    """SHA-256, in hexadecimal, of the canonical bytes of a report without its timing, the one part in which equal
+    checks differ.
+
+    Raises:
+        ReceiptError: a value in it is no JSON.
+    """
+    return digest(report.model_dump(mode="json", exclude={"timing"}))

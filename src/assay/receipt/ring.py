@@ -1,0 +1,146 @@
+"""The public ring: which keys may sign, since when, until when, and which are not to be trusted any more.
+
+The ring is what a verifier trusts. Its checksum finds damage, not malice: whoever may write the ring may write any.
+"""
+
+import hashlib
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, StringConstraints, ValidationError, model_validator
+
+from assay.errors import ReceiptError
+from assay.receipt.canonical import canonical, digest, read_json
+from assay.receipt.instants import Instant
+from assay.receipt.model import KeyId, faults
+from assay.schema.base import Value
+
+LONGEST_RING: Final = 4_000_000
+"""The most bytes of a ring as text: about ten thousand keys."""
+
+
+class KeyState(StrEnum):
+    """What a key is good for."""
+
+    ACTIVE = "active"
+    """Signs and verifies."""
+    RETIRED = "retired"
+    """Signs no more; what it signed before stays good."""
+    REVOKED = "revoked"
+    """Nothing that it ever signed is trusted."""
+
+
+class Revocation(Value):
+    """When and why a key is not to be trusted any more."""
+
+    at: Instant
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+    """For people."""
+
+
+class PublicKey(Value):
+    """One key of the ring."""
+
+    key_id: KeyId
+    public: str = Field(pattern=r"\A[0-9a-f]{64}\z")
+    """The 32 bytes of the Ed25519 key, in lower-case hexadecimal."""
+    created: Instant
+    retired: Instant | None = None
+    revoked: Revocation | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.key_id != key_id_of(bytes.fromhex(self.public)):
+            raise ValueError("a key's id must be derived from the key")
+        if self.retired is not None and self.retired < self.created:
+            raise ValueError("a key cannot be retired before it was created")
+        if self.revoked is not None and self.revoked.at < self.created:
+            raise ValueError("a key cannot be revoked before it was created")
+        return self
+
+    @property
+    def state(self) -> KeyState:
+        """What it is good for."""
+        if self.revoked is not None:
+            return KeyState.REVOKED
+        return KeyState.ACTIVE if self.retired is None else KeyState.RETIRED
+
+
+class KeyRing(Value):
+    """Public keys by id; all that is needed to verify."""
+
+    version: Literal[1] = 1
+    keys: tuple[PublicKey, ...] = ()
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        if len({key.key_id for key in self.keys}) != len(self.keys):
+            raise ValueError("a ring must not hold a key twice")
+        return self
+
+    @property
+    def active(self) -> tuple[PublicKey, ...]:
+        """The keys that may sign."""
+        return tuple(key for key in self.keys if key.state is KeyState.ACTIVE)
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the canonical bytes of version and keys; names this exact ring."""
+        return digest(self.model_dump(mode="json"))
+
+    def find(self, key_id: str) -> PublicKey | None:
+        """The key of that id."""
+        return next((key for key in self.keys if key.key_id == key_id), None)
+
+    def with_key(self, key: PublicKey) -> Self:
+        """The ring with a key more, or with another state of one that it has.
+
+        Raises:
+            ReceiptError: the keys do not go together.
+        """
+        kept = [key if one.key_id == key.key_id else one for one in self.keys]
+        if self.find(key.key_id) is None:
+            kept.append(key)
+        return type(self)._validated({"version": self.version, "keys": tuple(kept)})  # noqa: SLF001 our own class
+
+    def to_text(self) -> str:
+        """The one form of a ring as text: a key a line, the checksum last, a newline at the end."""
+        keys = ",\n".join(canonical(key.model_dump(mode="json")).decode() for key in self.keys)
+        return f'{{"version":{self.version},"keys":[\n{keys}\n],"checksum":"{self.checksum}"}}\n'
+
+    @classmethod
+    def from_text(cls, text: str | bytes) -> Self:
+        """Reads what `to_text` wrote and nothing else.
+
+        Raises:
+            ReceiptError: it is anything else, or its checksum does not fit.
+        """
+        value = read_json(text, "the key ring", LONGEST_RING)
+        if not isinstance(value, dict) or set(value) != {"version", "keys", "checksum"}:
+            raise ReceiptError("expected a key ring as an object of version, keys and checksum, got something else")
+        if isinstance(value["keys"], list):
+            value["keys"] = tuple(value["keys"])
+        ring = cls._validated({"version": value["version"], "keys": value["keys"]})
+        given = text.encode() if isinstance(text, str) else bytes(text)
+        if value["checksum"] != ring.checksum or given != ring.to_text().encode():
+            raise ReceiptError(
+                "expected a key ring as it was written, but its checksum or its form does not fit: it was damaged or "
+                "edited; restore it, and change it by `assay receipt` only"
+            )
+        return ring
+
+    @classmethod
+    def _validated(cls, value: dict[str, Any]) -> Self:
+        try:
+            return cls.model_validate(value, strict=True)
+        except ValidationError as error:
+            raise ReceiptError(f"expected a key ring, but {faults(error)}") from error
+
+
+def key_id_of(public: bytes) -> str:
+    """The id of a public key: the first 32 hexadecimal digits of its SHA-256.
+
+    >>> key_id_of(bytes(32))
+    '66687aadf862bd776c8fc18b8e9f8e20'
+    """
+    return hashlib.sha256(public).hexdigest()[:32]
