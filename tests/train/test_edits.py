@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from train.edits import EDITS, generate, is_single, make_rows, planted
 from train.edits.context import Bank, Context
 from train.edits.document import Document
-from train.edits.generate import contradicted
+from train.edits.generate import SHAPES, contradicted
 from train.edits.kinds import Base
 from train.edits.records import record_claims
+from train.edits.true_values import CONVERSIONS
 from train.rows import Row
 
 BRIDGE = (
@@ -69,6 +70,32 @@ def test_outside_of_the_span_an_edited_claim_is_as_it_was(kind: str, make: objec
 @given(st.text(max_size=300), st.sampled_from([make for _, _, make in EDITS]), st.integers(0, 99))
 def test_hostile_text_crashes_no_edit(text: str, make: object, seed: int) -> None:
     make(text, Context(DOCUMENTS[0], BANK, ()), random.Random(seed))  # type: ignore[operator]
+
+
+PARTS = st.sampled_from(
+    """0 00 1 12 99th 0th 1st century 25th 0-00-00 2020-13-45 31 May June 0:59 am 9999 1900s 50% of $ £3 million 1,000
+    two three the The first Monday Mondays km metres hours about more than unless if because not never can may must
+    all most some is was were has had did said by Ann Lee Paris United States US (WHO) He It , . ; before after in
+    and""".split()  # noqa: SIM905 reads better as text
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(PARTS, min_size=3, max_size=25), st.sampled_from([make for _, _, make in EDITS]), st.integers(0, 99))
+def test_any_order_of_words_that_edits_look_for_crashes_none(parts: list[str], make: object, seed: int) -> None:
+    text = " ".join(parts) + "."
+    edit = make(text, Context(DOCUMENTS[0], BANK, ()), random.Random(seed))  # type: ignore[operator]
+    assert edit is None or is_single(text, edit)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(PARTS, min_size=3, max_size=25), st.integers(0, 99))
+def test_any_order_of_words_crashes_no_conversion(parts: list[str], seed: int) -> None:
+    text = " ".join(parts) + "."
+    for _, _, convert in CONVERSIONS:
+        convert(text, DOCUMENTS[0], random.Random(seed))
+    for _, _, reshape in SHAPES:
+        reshape(text, random.Random(seed))
 
 
 @settings(max_examples=30, deadline=None)
