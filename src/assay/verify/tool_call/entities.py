@@ -34,7 +34,7 @@ _HANDLE: Final = re.compile(r"(?<![\w@.])@[A-Za-z0-9_][\w.-]{0,60}\w")
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)|(?<![\w.])\.\d+(?!\w)")
 _UNIT_LIKE: Final = re.compile(r"[^\W\d_]{1,20}(?:[ /·*^-][^\W\d_]{1,20}){0,3}[²³]?")
 _CODE: Final = re.compile(
-    r"(?<![\w-])(?:[A-Z]{2,6}[-_]|[a-z]{2,6}_)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{4,32}(?![\w-])|\b[A-Z]{6,20}\b"
+    r"(?<![\w-])(?:[A-Z]{2,6}-|[a-z]{2,6}_)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{4,32}(?![\w-])|\b[A-Z]{6,20}\b"
 )
 """Codes without a digit: a short prefix and capitals, or capitals that no word has."""
 

@@ -38,7 +38,7 @@ _SHORT: Final = 600
 _PLACES: Final = 5
 _LARGEST: Final = Decimal(10) ** 12
 _MEMBER: Final = re.compile(r":\s?(\d{1,12}(?:\.\d{1,6})?)(?=\s?[,}\]])")
-_PERCENT: Final = re.compile(r"\s?(?:%|percent\b|per cent\b|pct\b)", re.IGNORECASE)
+_PERCENT: Final = r"\s?(?:%|percent\b|per cent\b|pct\b)"
 _YEAR_OF_TWO: Final = re.compile(r"['’](\d\d)\b")
 _RATE_NAMES: Final = re.compile(
     r"rate|percent|pct|ratio|fraction|probab|discount|interest|tax|share|yield|growth|prob\b"
@@ -47,15 +47,21 @@ _WORDS_FOR: Final = {
     Decimal(0): r"zero|none|no|nothing|never|rest|stationary|origin|free|without|empty|ground",
     Decimal("0.25"): r"quarter", Decimal("0.5"): r"half|halve",
     Decimal(1): r"once|single|one-way|an?|alone|solo|myself|first",
-    Decimal(2): r"twice|double|both|couple|pair|second", Decimal(3): r"thrice|triple|trio|third",
-    Decimal(4): r"quadruple|quarterly|fourth", Decimal(7): r"weekly|week", Decimal(10): r"decade",
-    Decimal(12): r"dozen|monthly|annual\w*|year\w*", Decimal(14): r"fortnight|two weeks",
-    Decimal(24): r"day|daily|hourly", Decimal(30): r"month", Decimal(52): r"weekly", Decimal(60): r"minute|hour",
+    Decimal(2): r"twice|double|both|couple|pair|second|and (?:i|me|myself)|(?:me|myself) and",
+    Decimal(3): r"thrice|triple|trio|third", Decimal(4): r"quadruple|quarterly|fourth|kings?|queens?|aces?|jacks?",
+    Decimal(6): r"dice|die", Decimal(7): r"weekly|week", Decimal(10): r"decade",
+    Decimal(12): r"dozen|monthly|annual\w*|year\w*", Decimal(13): r"hearts?|spades?|diamonds?|clubs?|suit",
+    Decimal(14): r"fortnight|two weeks", Decimal(24): r"day|daily|hourly", Decimal(26): r"cards?",
+    Decimal(30): r"month", Decimal(52): r"weekly|deck|cards", Decimal(60): r"minute|hour",
     Decimal(100): r"century|percent", Decimal(365): r"year|daily|annual\w*",
 }  # fmt: skip
+"""Numbers that everyone knows behind a word: of calendars, of common games, of how often."""
+
+_JOINED: Final = re.compile(r"[\s,]{0,3}(?:and\s)?")
+_RARE: Final = frozenset({"quarter", "fortnight", "decade", "century"})
 _UNITS_OF: Final[dict[str, tuple[Unit, ...]]] = {
     dimension: tuple({unit.name: unit for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values(), *KEY_UNITS.values()]
-                      if unit.dimension == dimension}.values())
+                      if unit.dimension == dimension and unit.name not in _RARE}.values())
     for dimension in {unit.dimension for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values()]}
 }  # fmt: skip
 _FEET: Final = re.compile(r"(\d)\s?(?:ft\.?|feet|foot|['’])\s?(?:and\s)?(\d{1,2})\s?(?:in\b|inch(?:es)?|[\"”]|'')?")
@@ -123,12 +129,30 @@ def _first(sources: Sources, value: Decimal) -> Found | None:
 
 def _percentage(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
     for other in (target * 100, target / 100):
-        found = _first(sources, other)
-        if found is None:
-            continue
-        after = found.source.text[found.end : found.end + 12]
-        if _PERCENT.match(after) or _PERCENT.search(found.text) or _RATE_NAMES.search(context.name.lower()):
+        if other < _LARGEST and (found := _as_percentage(other, sources)) is not None:
             return derived(f"{_plain(other)} as a percentage or a fraction", found)
+        found = _first(sources, other) if _RATE_NAMES.search(context.name.lower()) else None
+        if found is not None:
+            return derived(f"{_plain(other)} as a percentage or a fraction", found)
+    return None
+
+
+def _as_percentage(value: Decimal, sources: Sources) -> Found | None:
+    pattern = rf"(?<![\d.]){re.escape(_plain(value))}(?:\.0+)?{_PERCENT}"
+    for text in sources:
+        match = re.search(pattern, text.low)
+        if match:
+            return Found(text, *match.span())
+    return None
+
+
+def _bounded(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """The first whole number that a bound allows: 6 for "more than 5", 4 for "fewer than 5"."""
+    for text in sources:
+        for quantity in text.quantities if text.has_prose else ():
+            step = {"more": 1, "less": -1}.get(quantity.bound)
+            if step is not None and quantity.value + step == target:
+                return derived("the first number within a bound", Found(text, quantity.start, quantity.end))
     return None
 
 
@@ -173,7 +197,8 @@ def _amounts(text: SourceText) -> Iterator[tuple[Quantity, Decimal, bool]]:
         if quantity.low is None:
             continue
         yield quantity, quantity.low, True
-        if previous is not None and previous.low is not None and previous.dimension == quantity.dimension:
+        side_by_side = previous is not None and _JOINED.fullmatch(text.text, previous.end, quantity.start)
+        if side_by_side and previous and previous.low is not None and previous.dimension == quantity.dimension:
             yield quantity, previous.low + quantity.low, False
         previous = quantity
 
@@ -289,7 +314,8 @@ def _record_sums(target: Decimal, sources: Sources, context: NumberContext) -> T
     These are few, so that more steps are no coincidence: the numbers of what people wrote and of short messages, and
     of the JSON objects that hold an identifier of the call.
     """
-    related = sorted(_related(sources, context.anchors))[-_MOST_RELATED:]
+    records = _of_records(sources, context.anchors)
+    related = sorted(records | _of_messages(sources))[-_MOST_RELATED:] if records else []
     goal, step = float(target), float(_step(target))
     if len(related) < 2 or goal == 0:
         return None
@@ -334,12 +360,17 @@ def _spelled(goal: float, related: Sequence[Decimal], many: int) -> str:
     return "a sum of numbers of the call's records"
 
 
-def _related(sources: Sources, anchors: tuple[str, ...]) -> set[Decimal]:
-    """The numbers that are about the call: of prose and short messages, and of the records that it names."""
+def _of_messages(sources: Sources) -> set[Decimal]:
+    """The numbers of what people wrote and of short messages of tools."""
+    spoken = (text for text in sources if text.kind is not SourceKind.SYSTEM and text.has_prose)
+    short = (text for text in spoken if len(text.text) <= _SHORT)
+    return {number for text in short for number in text.numbers if 0 < number < _LARGEST}
+
+
+def _of_records(sources: Sources, anchors: tuple[str, ...]) -> set[Decimal]:
+    """The numbers of the JSON objects that hold one of the call's identifiers."""
     found: set[Decimal] = set()
     for text in sources:
-        if text.kind is not SourceKind.SYSTEM and (text.has_prose and len(text.text) <= _SHORT):
-            found.update(number for number in text.numbers if 0 < number < _LARGEST)
         for anchor in anchors if not text.has_prose else ():
             at = text.low.find(anchor)
             for _ in range(_PLACES):
@@ -428,5 +459,6 @@ def _plain(value: Decimal) -> str:
 
 
 _DERIVATIONS: Final = (
-    _percentage, _in_words, _converted, _rounded, _counted, _calendar, _adds_up, _arithmetic, _record_sums, _constant,
+    _percentage, _in_words, _bounded, _converted, _rounded, _counted, _calendar, _adds_up, _arithmetic, _record_sums,
+    _constant,
 )  # fmt: skip

@@ -25,11 +25,11 @@ MOST_UNTRACED: Final = 40
 """Refused entities of one call after which the rest is not looked at: the call is rejected as it is."""
 
 _PAGING: Final = word_set(
-    """limit page offset size top k n max min count results num skip start index idx timeout retries retry depth seed
-    batch per step precision decimals decimal places digits iterations attempts level order priority verbosity
-    temperature rank position places round rounding"""
+    """limit page pages perpage offset top topk results timeout retries seed decimals decimal round rounding precision
+    skip index start count size"""
 )
-"""Words of argument names whose small whole numbers are the caller's own choice."""
+_USUAL: Final = frozenset({2, 3, 4, 5, 10, 12, 15, 20, 25, 30, 42, 50, 60, 100, 200, 250, 500, 1000})
+"""Words of argument names, and the numbers that a caller chooses for them without being told."""
 
 _IN_UNIT: Final = re.compile(r"\bin (?:degrees )?([a-z]{2,12})\b")
 _EXAMPLE: Final = re.compile(r"\b(?:e g|eg|example|examples|such as|for instance|like)\b")
@@ -39,26 +39,8 @@ _MOST_TURNED: Final = 2
 """Settings of a model or a search that are small numbers and refer to nothing."""
 
 _MOST_ANCHORS: Final = 12
-_MOST_CHOSEN: Final = 1_000
 _NEW_THINGS: Final = frozenset({"new", "output", "out", "dest", "destination", "target", "save", "export", "create"})
-_MAKERS: Final = frozenset(
-    {
-        "create",
-        "touch",
-        "mkdir",
-        "make",
-        "new",
-        "save",
-        "export",
-        "write",
-        "generate",
-        "add",
-        "copy",
-        "cp",
-        "mv",
-        "move",
-    }
-)
+_MAKERS: Final = word_set("create touch mkdir make new save export write generate add copy cp mv move")
 _NOUNS: Final = {
     EntityKind.URL: "address", EntityKind.EMAIL: "e-mail address", EntityKind.HANDLE: "handle",
     EntityKind.IDENTIFIER: "identifier", EntityKind.PATH: "path", EntityKind.NUMBER: "number",
@@ -261,8 +243,7 @@ def _is_choice(text: str, leaf: Leaf) -> bool:
         return True
     if _KNOBS & set(name_words(leaf.name)) and abs(value) <= _MOST_TURNED:
         return True
-    small = value == value.to_integral_value() and abs(value) <= _MOST_CHOSEN
-    return small and bool(_PAGING & set(name_words(leaf.name)))
+    return value in _USUAL and bool(_PAGING & set(name_words(leaf.name)))
 
 
 def _names_new(leaf: Leaf, call: _Call) -> bool:
