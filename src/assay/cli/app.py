@@ -3,8 +3,6 @@
 import os
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,10 +10,8 @@ from typing import Annotated
 import typer
 
 from assay._version import __version__
-from assay.errors import AssayError
-
-CLEAN, FINDINGS, MISUSE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
-"""The exit statuses."""
+from assay.cli import receipt as receipt_verbs
+from assay.cli.status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 
 app = typer.Typer(
     name="assay",
@@ -26,6 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.add_typer(receipt_verbs.app)
 
 
 class Format(StrEnum):
@@ -106,26 +103,6 @@ def options(
     """Tests every claim of an answer for the evidence that it contains."""
 
 
-@contextmanager
-def reporting_errors() -> Iterator[None]:
-    """Turns the errors that assay raises on purpose into one message and status 2, and an interrupt into 130."""
-    from assay.cli.terminal import clean, write_text
-
-    try:
-        yield
-    except AssayError as error:
-        write_text(f"assay: error: {clean(str(error))}\n", sys.stderr)
-        raise typer.Exit(MISUSE) from error
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        write_text(f"assay: error: {clean(str(error))}\n", sys.stderr)
-        raise typer.Exit(MISUSE) from error
-    except KeyboardInterrupt as error:
-        write_text("assay: interrupted; what is finished is kept\n", sys.stderr)
-        raise typer.Exit(INTERRUPTED) from error
-
-
 @app.command()
 def check(
     answer: Annotated[
@@ -145,6 +122,11 @@ def check(
     reading: Annotated[
         Reading, typer.Option("--as", help="Read ANSWER as text, as request objects, or decide by its form.")
     ] = Reading.AUTO,
+    receipt: Annotated[
+        Path | None,
+        typer.Option("--receipt", metavar="FILE", help="Write a signed receipt here if the answer is emitted."),
+    ] = None,
+    keys: receipt_verbs.KeysOption = None,
 ) -> None:
     """Check answers against evidence, claim by claim."""
     from assay.cli.check import CheckOptions, run_check
@@ -162,6 +144,8 @@ def check(
             out=out,
             reading=reading.value,
             block_only=fail_on is FailOn.BLOCK,
+            receipt=receipt,
+            keys=keys,
         )
         found = run_check(options)
         raise typer.Exit(FINDINGS if found else CLEAN)
@@ -231,6 +215,86 @@ def bench(
     with reporting_errors():
         found = run_bench(runs)
         typer.echo(json_list(found) if as_json else "\n".join(table(found)))
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on.")] = 8080,
+    upstream: Annotated[
+        list[str] | None,
+        typer.Option("--upstream", metavar="[NAME=]URL", envvar="ASSAY_UPSTREAM_URL", help="May be repeated."),
+    ] = None,
+    gateway: Annotated[
+        Path | None, typer.Option("--gateway", metavar="FILE", help="Upstreams, routes and limits in YAML.")
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option(metavar="MODE", help="enforce, annotate, shadow or off. [default: enforce]")
+    ] = None,
+    policy: PolicyOption = None,
+    model: ModelOption = None,
+    keys: Annotated[
+        Path | None, typer.Option(metavar="FILE", envvar="ASSAY_KEYS", help="API keys; see `assay keys`.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 1,
+) -> None:
+    """Serve checks over REST, and a gateway in front of chat models."""
+    from assay.cli.serve import ServeOptions, run_serve
+
+    with reporting_errors():
+        run_serve(ServeOptions(host, port, tuple(upstream or ()), gateway, mode, policy, model, keys, workers))
+
+
+keys_app = typer.Typer(name="keys", help="The API keys of a server.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(keys_app)
+
+KeysOption = Annotated[Path, typer.Option("--keys", metavar="FILE", envvar="ASSAY_KEYS", help="The file of the keys.")]
+
+
+@keys_app.command("create")
+def create_key(
+    name: Annotated[str, typer.Argument(help="What the key is for.")],
+    file: KeysOption,
+    scope: Annotated[list[str] | None, typer.Option(help="check or gateway; both by default.")] = None,
+    days: Annotated[float | None, typer.Option(help="For how many days it is good. [default: until revoked]")] = None,
+) -> None:
+    """Make a key and print it; it is never shown again."""
+    from assay.cli import keys
+
+    with reporting_errors():
+        typer.echo(keys.create(file, name, scope or (), days))
+
+
+@keys_app.command("list")
+def list_keys(file: KeysOption) -> None:
+    """List the keys, without their secrets."""
+    from assay.cli import keys
+
+    with reporting_errors():
+        for line in keys.table(file):
+            typer.echo(line)
+
+
+@keys_app.command("rotate")
+def rotate_key(
+    id_: Annotated[str, typer.Argument(metavar="ID")],
+    file: KeysOption,
+    hours: Annotated[float, typer.Option(min=0, help="For how long the old key stays good.")] = 24.0,
+) -> None:
+    """Make a key in place of another one, and print it."""
+    from assay.cli import keys
+
+    with reporting_errors():
+        typer.echo(keys.rotate(file, id_, hours))
+
+
+@keys_app.command("revoke")
+def revoke_key(id_: Annotated[str, typer.Argument(metavar="ID")], file: KeysOption) -> None:
+    """End a key at once."""
+    from assay.cli import keys
+
+    with reporting_errors():
+        keys.revoke(file, id_)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.batch.files import write_file
 from assay.cli.inputs import Found, Reading, Request, read_answers, read_evidence, read_question, read_schema
+from assay.cli.issuing import with_receipt
 from assay.cli.terminal import clean, plain, write, write_text
 from assay.errors import InputError
 from assay.schema import Action, Evidence, HallucinationReport
@@ -34,6 +35,10 @@ class CheckOptions:
     reading: Reading = "auto"
     block_only: bool = False
     """Whether `revise` is no finding."""
+    receipt: Path | None = None
+    """Where to write a receipt if the answer is emitted."""
+    keys: Path | None = None
+    """The folder of the key that signs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ def run_check(options: CheckOptions) -> bool:
     question = read_question(options.question)
     _refuse_unwritable(options, found)
     checked = _check_all(options, found.requests, evidence, question, schema)
+    if options.receipt is not None:
+        checked = with_receipt(checked, options.receipt, options.keys)
     harmless = {Action.EMIT, Action.REVISE} if options.block_only else {Action.EMIT}
     actions = _write_all(options, found, checked)
     return not set(actions) <= harmless
@@ -79,6 +86,8 @@ def _refuse_unwritable(options: CheckOptions, found: Found) -> None:
         raise InputError("several answers make several HTML files; name a folder for them with --out")
     if options.format == "html" and found.several and options.out is not None and options.out.is_file():
         raise InputError(f"--out {options.out} is a file; several HTML reports need a folder")
+    if options.receipt is not None and found.several:
+        raise InputError("--receipt is for one answer; check several one by one, or sign their reports")
 
 
 def open_guard(policy: str | None, model: Path | None) -> "Guard":

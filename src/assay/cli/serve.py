@@ -1,0 +1,153 @@
+"""`assay serve`: the server, in one process or several."""
+
+import functools
+import logging
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.config import read_policy
+from assay.errors import InputError, PolicyError
+
+if TYPE_CHECKING:
+    from assay.server.settings import ServerSettings
+
+_MOST_BYTES: Final = 400_000
+_EXTRA: Final = "the server needs FastAPI, uvicorn and aiohttp; install them with: pip install 'assay-ai[server]'"
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """What the command line says."""
+
+    host: str
+    port: int
+    upstreams: Sequence[str]
+    """Each `URL` or `NAME=URL`."""
+    gateway: Path | None
+    mode: str | None
+    policy: str | None
+    model: Path | None
+    keys: Path | None
+    workers: int
+    log_level: str = "info"
+
+
+def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSettings":
+    """The settings that the command line, the gateway file and the environment describe.
+
+    Raises:
+        PolicyError: a setting is not what it should be.
+        InputError: the packages of the server are not installed.
+    """
+    try:
+        from assay.server.settings import ROUTES, Mode, Route, ServerSettings
+    except ImportError as error:
+        raise InputError(_EXTRA) from error
+    from assay.server.settings import Upstream
+
+    read_policy(options.policy, environ)  # a policy that is not there is told of before anything starts
+    upstreams = tuple(Upstream(*_named(text)) for text in options.upstreams)
+    routes = {}
+    if options.mode is not None:
+        if options.mode not in list(Mode):
+            raise PolicyError(f"--mode is one of {', '.join(Mode)}; got {options.mode!r}")
+        routes = {name: Route(mode=Mode(options.mode)) for name in ROUTES}
+    made = ServerSettings(
+        host=options.host, port=options.port, upstreams=upstreams, routes=routes, policy=options.policy,
+        model=options.model, keys=options.keys, workers=options.workers,
+    )  # fmt: skip
+    return made if options.gateway is None else _with_file(options.gateway, environ, made)
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, sign, url = text.partition("=")
+    return (name, url) if sign and "/" not in name else ("default", text)
+
+
+def _with_file(path: Path, environ: Mapping[str, str], base: "ServerSettings") -> "ServerSettings":
+    import yaml
+
+    from assay.server.settings import parse_settings
+
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        value = yaml.safe_load(content[:_MOST_BYTES])
+    except (OSError, yaml.YAMLError, RecursionError) as error:
+        raise PolicyError(
+            f"expected a gateway file in YAML at {str(path)!r}, but it cannot be read: {error}"
+        ) from error
+    if not isinstance(value, Mapping) or len(content) > _MOST_BYTES:
+        raise PolicyError(f"expected a gateway file at {str(path)!r} with the sections upstreams, routes and limits")
+    return parse_settings(value, environ, base)
+
+
+def run_serve(options: ServeOptions) -> None:
+    """Serves until it is told to stop; requests that were accepted are answered first.
+
+    Raises:
+        PolicyError: a setting is not what it should be.
+        InputError: the packages of the server are not installed.
+    """
+    settings = settings_of(options, os.environ)
+    try:
+        import uvicorn
+
+        from assay.server.app import create_app
+    except ImportError as error:
+        raise InputError(_EXTRA) from error
+    _log_lines(options.log_level)
+    config = uvicorn.Config(
+        functools.partial(_worker, settings, options.log_level, create_app),
+        factory=True, host=settings.host, port=settings.port, workers=settings.workers, log_config=None,
+        access_log=False, server_header=False, date_header=False, lifespan="on",
+        timeout_graceful_shutdown=int(settings.limits.shutdown_s) + 1,
+    )  # fmt: skip
+    if settings.workers == 1:
+        uvicorn.Server(config).run()
+        return
+    _run_workers(config)
+
+
+def _run_workers(config: Any) -> None:
+    """Several processes over one socket; one that dies is started again."""
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    shared: socket.socket = config.bind_socket()
+    server = uvicorn.Server(config)
+    Multiprocess(config, server.run, [shared]).run()
+
+
+def _worker(settings: "ServerSettings", log_level: str, make: Callable[["ServerSettings"], Any]) -> Any:
+    """The application of one process."""
+    _log_lines(log_level)
+    return make(settings)
+
+
+class _Lines(logging.Formatter):
+    """One JSON object a line; what is logged as JSON already stays as it is."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as JSON."""
+        import json
+
+        message = record.getMessage()
+        head = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), "level": record.levelname.lower()}
+        if record.name == "assay.server.access":
+            return json.dumps({**head, **json.loads(message)}, ensure_ascii=False)
+        if record.exc_info:
+            message = f"{message}\n{self.formatException(record.exc_info)}"
+        return json.dumps({**head, "event": "log", "logger": record.name, "message": message}, ensure_ascii=False)
+
+
+def _log_lines(level: str) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
