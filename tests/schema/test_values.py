@@ -32,10 +32,13 @@ from assay.schema import (
     Metric,
     Origin,
     Retrieval,
+    Revision,
+    RevisionAttempt,
     Severity,
     SeverityLevel,
     Span,
     Stakes,
+    TextChange,
     Timing,
     ToolCallValidation,
     UncheckedPart,
@@ -106,8 +109,30 @@ calls = st.builds(
     ToolCallValidation,
     tool=texts,
     args=st.dictionaries(texts, json_values, max_size=2),
-    status=texts,
+    status=st.sampled_from(["accepted", "rejected", "unchecked"]),
     errors=st.lists(texts, max_size=1).map(tuple),
+    step=st.none() | st.integers(0, 1000),
+    executed=st.none() | st.booleans(),
+)
+changes = st.builds(TextChange, start=st.integers(0, 9), end=st.integers(9, 19), before=texts, after=texts)
+revisions = st.builds(
+    Revision,
+    original=texts,
+    attempts=st.lists(
+        st.builds(
+            RevisionAttempt,
+            number=st.integers(1, 9),
+            outcome=st.sampled_from(["better", "no_better", "unchanged", "repeated", "refused"]),
+            reason=texts,
+            failed_claims=st.none() | st.integers(0, 9),
+            overall_score=st.none() | shares,
+            changes=st.lists(changes, max_size=1).map(tuple),
+        ),
+        max_size=1,
+    ).map(tuple),
+    stopped=st.sampled_from(["passed", "exhausted", "oscillation"]),
+    escalation_required=st.booleans(),
+    changes=st.lists(changes, max_size=1).map(tuple),
 )
 probes = st.builds(
     ConsistencyProbe,
@@ -149,6 +174,8 @@ coverages = st.builds(
 metrics = st.builds(lambda value: Metric(value=value), shares) | st.builds(lambda why: Metric(undefined=why), texts)
 retrievals = st.builds(
     Retrieval,
+    Revision,
+    RevisionAttempt,
     evidence=counts,
     windows=counts,
     pairs=counts,
@@ -185,6 +212,7 @@ reports = st.builds(
     labels=st.builds(Labels, verdict=texts, abstention=texts, routing=texts, escalation=texts),
     policy=identities,
     verifier=identities,
+    revision=st.none() | revisions,
     timing=st.builds(
         Timing, total_ms=shares, stages_ms=st.dictionaries(texts, st.floats(0, 1e9, allow_nan=False), max_size=2)
     ),

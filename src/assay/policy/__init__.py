@@ -1,6 +1,6 @@
 """Thresholds, presets, severity and the gate: the deciding core."""
 
-from assay.policy.gate import claim_status, decide, overall_score
+from assay.policy.gate import claim_status, decide, escalated, overall_score
 from assay.policy.model import Escalation, MetricWeights, Policy, SeverityWeights, validated
 from assay.policy.parse import parse_policy
 from assay.policy.presets import PRESETS, preset
@@ -11,6 +11,6 @@ from assay.policy.signals import ClaimSignal, GateInput
 
 __all__ = [
     "LABELS", "PRESETS", "Cause", "ClaimSignal", "Escalation", "GateInput", "MetricWeights", "Policy", "Route",
-    "SeverityWeights", "claim_status", "claim_weight", "decide", "labels_for", "overall_score", "parse_policy",
-    "permissiveness", "preset", "severity", "severity_level", "strictest", "validated",
+    "SeverityWeights", "claim_status", "claim_weight", "decide", "escalated", "labels_for", "overall_score",
+    "parse_policy", "permissiveness", "preset", "severity", "severity_level", "strictest", "validated",
 ]  # fmt: skip

@@ -44,7 +44,7 @@ def decide(policy: Policy, gate: GateInput) -> tuple[Decision, float | None]:
     """
     overall = overall_score(policy, gate.claims)
     grounded = policy.groundedness and gate.task not in policy.ungrounded_tasks
-    findings = [*_form(gate), *_citations(policy, gate)]
+    findings = [*_form(policy, gate), *_citations(policy, gate)]
     if grounded:
         findings += [*_coverage(policy, gate), *_claims(policy, gate), *_score(policy, gate, overall)]
         findings += _people(policy, gate, overall)
@@ -72,6 +72,23 @@ def overall_score(policy: Policy, claims: tuple[ClaimSignal, ...]) -> float | No
             return min(1.0, total / fsum(weights))
         case "unsupported_rate":
             return 1 - _unsupported_rate(policy, checked)
+
+
+def escalated(decision: Decision, reason: str) -> Decision:
+    """The decision when no further revision is asked for: what would go back to its author goes to a person.
+
+    A stricter decision, and one that may be served with a disclosure, stay as they are.
+
+    >>> before = Decision(action=Action.REVISE, route="revise", reasons=("Weak.",))
+    >>> escalated(before, "No attempt made it better.").action
+    <Action.ESCALATE: 'escalate'>
+    """
+    if decision.action is not Action.REVISE or decision.route == Route.SERVE_WITH_DISCLOSURE:
+        return decision
+    return Decision(
+        action=Action.ESCALATE, route=Route.REVIEW, reasons=(*decision.reasons, reason),
+        response=refusal({Cause.EXHAUSTED}, Action.ESCALATE),
+    )  # fmt: skip
 
 
 def claim_status(policy: Policy, claim: ClaimSignal) -> ClaimStatus:
@@ -121,8 +138,8 @@ def _unsupported_rate(policy: Policy, checked: list[ClaimSignal]) -> float:
     return sum(_unsupported(policy, claim) for claim in checked) / len(checked)
 
 
-def _form(gate: GateInput) -> Iterator[Finding]:
-    """Emptiness, structure and tool calls: gated for every task."""
+def _form(policy: Policy, gate: GateInput) -> Iterator[Finding]:
+    """Emptiness, structure, tool calls and the run itself: gated for every task."""
     if gate.empty:
         yield Finding(Action.BLOCK, Cause.EMPTY, "The output is empty.")
     if gate.structural_issues:
@@ -131,6 +148,8 @@ def _form(gate: GateInput) -> Iterator[Finding]:
     if gate.rejected_tool_calls:
         count = _count(gate.rejected_tool_calls, "tool call", "tool calls")
         yield Finding(Action.REVISE, Cause.TOOLS, f"{count} of the final turn failed validation.")
+    for reason in gate.run_faults:
+        yield Finding(Action(policy.unchecked_action), Cause.RUN, reason)
 
 
 def _citations(policy: Policy, gate: GateInput) -> Iterator[Finding]:

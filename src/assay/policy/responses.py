@@ -54,6 +54,8 @@ class Cause(IntEnum):
     """Much hangs on an output of which little is certain."""
     EXHAUSTED = 20
     """Revisions have failed too often."""
+    RUN = 21
+    """The agent run behind it has not ended, or could not be read or checked in full."""
 
 
 _ASK_AGAIN = "Ask a narrower question, or add documents that cover it."
@@ -87,6 +89,7 @@ _TEXTS: dict[Cause, tuple[str, str]] = {
     Cause.SEVERITY: ("An error in it could do serious harm.", _READ_SOURCES),
     Cause.RISK: ("Too much depends on it for the support that there is.", _READ_SOURCES),
     Cause.EXHAUSTED: ("Attempts to correct it did not succeed.", _ASK_AGAIN),
+    Cause.RUN: ("The work behind it had not ended or could not be checked in full.", _TRY_AGAIN),
 }
 
 _REASONS_SHOWN = 2

@@ -93,6 +93,9 @@ class GateInput:
     """Whether the output has statements and all of them are abstentions, or greetings and the like."""
     empty: bool = False
     """Whether the output is empty or white space: never emitted, whatever was declared."""
+    run_faults: tuple[str, ...] = ()
+    """Why the agent run behind the output cannot be taken as it stands, a sentence each: it has not ended, it could not
+    be read in full, a call could not be checked. Empty for an output without a run."""
 
     def __post_init__(self) -> None:
         for name in _COUNTS:

@@ -16,7 +16,10 @@ from assay.schema.report import (
     Labels,
     Metric,
     Retrieval,
+    Revision,
+    RevisionAttempt,
     Severity,
+    TextChange,
     Timing,
     ToolCallValidation,
     UncheckedPart,
@@ -26,6 +29,6 @@ from assay.schema.verdict import Action, Category, ClaimKind, ClaimStatus, Origi
 __all__ = [
     "SPEC_VERSION", "Action", "Category", "CitationReport", "ClaimKind", "ClaimReport", "ClaimStatus", "Conflict",
     "ConsistencyProbe", "Coverage", "Decision", "Evidence", "EvidenceSpan", "ExtractedClaim", "HallucinationReport",
-    "Identity", "Issue", "Labels", "Metric", "Origin", "Retrieval", "Severity", "SeverityLevel", "Span", "Stakes",
-    "Timing", "ToolCallValidation", "UncheckedPart", "Verdict", "Window",
+    "Identity", "Issue", "Labels", "Metric", "Origin", "Retrieval", "Revision", "RevisionAttempt", "Severity",
+    "SeverityLevel", "Span", "Stakes", "TextChange", "Timing", "ToolCallValidation", "UncheckedPart", "Verdict", "Window",
 ]  # fmt: skip

@@ -85,6 +85,10 @@ class ToolCallValidation(Value):
     """The rejected attempts that came before this one."""
     call_id: str | None = None
     """The call's id in the transcript."""
+    step: int | None = Field(default=None, ge=0)
+    """The call's place among the steps of the run."""
+    executed: bool | None = None
+    """Whether the run has a result of it that is no failure; none where the call was checked before it was executed."""
 
 
 class ConsistencyProbe(Value):
@@ -94,6 +98,51 @@ class ConsistencyProbe(Value):
     original: str
     probe_answers: tuple[str, ...]
     agreement: float = Field(ge=0, le=1)
+
+
+class TextChange(Value):
+    """One place at which two versions of an output differ."""
+
+    start: int = Field(ge=0)
+    """Index of the first character in the earlier version, in Unicode code points."""
+    end: int = Field(ge=0)
+    """Index after the last one."""
+    before: str
+    """The words of the earlier version; empty where something was put in."""
+    after: str
+    """The words of the later version; empty where something was taken out."""
+
+
+class RevisionAttempt(Value):
+    """One new version that an author was asked for (seed 000, 20.5.1)."""
+
+    number: int = Field(ge=1)
+    outcome: str = Field(pattern="^(better|no_better|unchanged|repeated|refused)$")
+    """What became of it: kept; verified and no better; the text as it was; a version that was there before; refused
+    because it changed what had passed and this could not be put back."""
+    reason: str
+    """A sentence for people."""
+    failed_claims: int | None = Field(default=None, ge=0)
+    """Claims that fail in it; none where it was not verified."""
+    overall_score: float | None = Field(default=None, ge=0, le=1)
+    restored: int = Field(default=0, ge=0)
+    """Sentences that had passed, that the author changed or left out, and that were put back."""
+    changes: tuple[TextChange, ...] = ()
+    """What it changed in the version before it."""
+
+
+class Revision(Value):
+    """What revising an output came to."""
+
+    original: str
+    """The output as it was first."""
+    attempts: tuple[RevisionAttempt, ...] = ()
+    stopped: str = Field(pattern="^(passed|not_revisable|exhausted|no_improvement|oscillation|unchanged|refused)$")
+    """Why there were no further attempts."""
+    escalation_required: bool
+    """Whether something still fails, so that a person has to decide or the output is withheld."""
+    changes: tuple[TextChange, ...] = ()
+    """The difference between the first and the last version."""
 
 
 class CitationReport(Value):
@@ -258,4 +307,6 @@ class HallucinationReport(Value):
     labels: Labels
     policy: Identity
     verifier: Identity
+    revision: Revision | None = None
+    """How the output came to be, where it was revised."""
     timing: Timing

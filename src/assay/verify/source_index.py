@@ -12,6 +12,8 @@ _SEPARATORS: Final = re.compile(r"[\s_\-]+")
 _EXTENSION: Final = re.compile(r"\.[a-z0-9]{1,5}$")
 _LAST_NUMBER: Final = re.compile(r"^(.*?)(\d{1,9})$")
 _AUTHOR: Final = re.compile(r"([^\W\d_][\w'’-]+).*?((?:19|20)\d\d)")
+_STEP: Final = re.compile(r"^step:\d+/")
+"""What the id of a piece of evidence from an agent run begins with; citations use the name behind it."""
 _TOKEN: Final = re.compile(r"\d+|[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SCHEME: Final = re.compile(r"^(?:https?://)?(?:www\.)?")
 _NUMBERED: Final = re.compile(
@@ -186,7 +188,9 @@ def _group(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _plain_names(item: Evidence) -> list[str]:
-    names = [name for name in (item.title, item.source) if name and name.strip()]
+    names = [name for name in (_STEP.sub("", item.id), item.title, item.source) if name and name.strip()]
+    if names and names[0] == item.id:
+        del names[0]
     if item.source:
         last = re.split(r"[/\\]", item.source.rstrip("/\\"))[-1]
         if last and last != item.source and "." in last:
