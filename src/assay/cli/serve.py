@@ -116,12 +116,10 @@ def run_serve(options: ServeOptions) -> None:
 
 def _run_workers(config: Any) -> None:
     """Several processes over one socket; one that dies is started again."""
-    import uvicorn
     from uvicorn.supervisors import Multiprocess
 
     shared: socket.socket = config.bind_socket()
-    server = uvicorn.Server(config)
-    Multiprocess(config, server.run, [shared]).run()
+    Multiprocess(config, [shared]).run()
 
 
 def _worker(settings: "ServerSettings", log_level: str, make: Callable[["ServerSettings"], Any]) -> Any:

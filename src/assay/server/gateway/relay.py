@@ -1,0 +1,322 @@
+"""Forwards a request to its upstream and lets the answer out as the route's mode allows.
+
+1. The request is read within its limits, and its field `assay` is taken out. 2. It is forwarded, byte for byte.
+3. An error of the upstream goes back as it came. 4. An answer is checked as a whole, or a stream sentence by sentence.
+5. What passes goes out as it came; what does not is replaced in the format's own shape.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import aiohttp
+
+from assay.errors import InputError, PolicyError
+from assay.guard import Guard
+from assay.server.checking import Checker, CheckFailedError
+from assay.server.gateway.asgi import (
+    ClientGoneError,
+    Receive,
+    Reply,
+    Scope,
+    Send,
+    TooLargeError,
+    header,
+    read_body,
+    until_gone,
+)
+from assay.server.gateway.decide import Ruling, unchecked
+from assay.server.gateway.evidence import Asked, read_asked
+from assay.server.gateway.exchange import (
+    FIELD,
+    CallChecker,
+    Exchange,
+    check_new_calls,
+    read_object,
+    require_depth,
+    without_member,
+)
+from assay.server.gateway.passage import Passage
+from assay.server.gateway.relay_stream import StreamRelay
+from assay.server.gateway.targets import target_of, wire_of
+from assay.server.gateway.upstream import (
+    UpstreamClient,
+    UpstreamError,
+    request_headers,
+    require_plain,
+    response_headers,
+)
+from assay.server.gateway.wire import Json
+from assay.server.settings import Mode, Route, ServerSettings
+
+_log = logging.getLogger("assay.server.access")
+_QUOTED_FIELD: Final = f'"{FIELD}"'.encode()
+
+
+class RefusedError(Exception):
+    """A request is not forwarded."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Gateway:
+    """The gateway's routes as one ASGI application."""
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        guard_of: Callable[[str | None], Guard],
+        checker: Checker,
+        client: UpstreamClient,
+        check_calls: CallChecker = check_new_calls,
+    ) -> None:
+        """A gateway over an upstream client and a pool of checks; `check_calls` judges the calls of tools."""
+        self._settings = settings
+        self._guard_of = guard_of
+        self._checker = checker
+        self._client = client
+        self._check_calls = check_calls
+        self._upstreams = {upstream.name: upstream for upstream in settings.upstreams}
+        self._behind: set[asyncio.Task[None]] = set()
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send, own_key: bytes | None = None) -> None:
+        """Answers one request; `own_key` is the API key of this server that it came with."""
+        reply = Reply(send)
+        wire = wire_of(scope["path"])
+        try:
+            await self._forward(scope, receive, reply, own_key)
+        except ClientGoneError:
+            return
+        except TooLargeError:
+            most = self._settings.limits.body_bytes
+            await self._fail(reply, wire.error(413, f"a request has at most {most:,} bytes; this one has more"), 413)
+        except (RefusedError, UpstreamError) as error:
+            await self._fail(reply, wire.error(error.status, str(error)), error.status)
+
+    async def _fail(self, reply: Reply, error: Json, status: int) -> None:
+        if not reply.started:
+            await reply.json(status, error, [(b"x-assay-action", b"none")])
+
+    async def finish(self) -> None:
+        """Waits for the checks that follow answers which have gone out already."""
+        if self._behind:
+            await asyncio.wait(self._behind, timeout=self._settings.limits.shutdown_s)
+
+    async def _forward(self, scope: Scope, receive: Receive, reply: Reply, own_key: bytes | None) -> None:
+        begun = time.perf_counter()
+        passage = self._passage(scope, begun)
+        body = await read_body(scope, receive, self._settings.limits.body_bytes)
+        async with until_gone(receive):
+            exchange, body = self._exchange(scope, body, passage)
+            plain = exchange is not None
+            headers = request_headers(scope["headers"], passage.upstream, plain=plain, own_key=own_key)
+            query = scope.get("query_string", b"").decode("latin-1")
+            target = f"{passage.target.path}?{query}" if query else passage.target.path
+            asked = time.perf_counter()
+            response = await self._client.send(passage.upstream, scope["method"], target, headers, body)
+            passage.upstream_s += time.perf_counter() - asked
+            try:
+                await self._answer(response, passage, exchange, reply)
+            finally:
+                # A body that was not read to its end cannot be skipped: its connection is closed, and the upstream
+                # sees that nobody wants the rest.
+                response.release() if response.content.at_eof() else response.close()
+                self._write_log(passage, reply)
+
+    def _passage(self, scope: Scope, begun: float) -> Passage:
+        target = target_of(scope["method"], scope["path"])
+        if target is None:
+            raise RefusedError(404, _no_route(scope))
+        route = self._settings.route(target.route)
+        name = target.upstream or header(scope, b"x-assay-upstream") or route.upstream
+        if not self._upstreams:
+            raise RefusedError(404, "this server has no upstream; start it with `assay serve --upstream URL`")
+        if name is not None and name not in self._upstreams:
+            raise RefusedError(404, f"there is no upstream {name!r}; there are: {', '.join(self._upstreams)}")
+        upstream = self._upstreams[name] if name is not None else self._settings.upstreams[0]
+        return Passage(target, route, upstream, f"run_{secrets.token_hex(16)}", begun)
+
+    def _exchange(self, scope: Scope, body: bytes, passage: Passage) -> tuple[Exchange | None, bytes]:
+        """What is needed to check the answer, none where it is not checked, and the body to forward."""
+        target, route = passage.target, passage.route
+        checks = target.checked and route.mode is not Mode.OFF
+        if not checks and not (target.checked and _QUOTED_FIELD in body):
+            return None, body
+        try:
+            request = read_object(body, "the request")
+            require_depth(request, self._settings.limits.depth)
+            asked = read_asked(request.get(FIELD), header(scope, b"x-assay-policy"), header(scope, b"x-assay-stakes"))
+            forwarded = without_member(body, FIELD) if FIELD in request else body
+            if not checks:
+                return None, forwarded
+            guard = self._guard(asked, route)
+        except (InputError, PolicyError) as error:
+            raise RefusedError(400, str(error)) from error
+        why = target.wire.refused(request)
+        if why is not None and route.mode is Mode.ENFORCE:
+            raise RefusedError(400, why)
+        exchange = Exchange(
+            target.wire, request, asked, guard, passage.report_id, route.stakes, route.fail_on, self._check_calls
+        )
+        return exchange, forwarded
+
+    def _guard(self, asked: Asked, route: Route) -> Guard:
+        if asked.policy is None:
+            return self._guard_of(route.policy)
+        if asked.policy not in route.policies:
+            allowed = ", ".join(route.policies) or "none"
+            raise PolicyError(f"a request to this route may name the policies {allowed}; got {asked.policy!r}")
+        return self._guard_of(asked.policy)
+
+    async def _answer(
+        self, response: aiohttp.ClientResponse, passage: Passage, exchange: Exchange | None, reply: Reply
+    ) -> None:
+        if exchange is None or not 200 <= response.status < 300:
+            action = "unchecked" if passage.target.checked and response.status < 300 else "none"
+            await self._pass_on(response, passage, reply, action)
+        elif response.content_type == "text/event-stream":
+            await StreamRelay(response, passage, exchange, reply, self._checker, self._settings.limits).run(self._later)
+        elif passage.route.mode is Mode.SHADOW:
+            body = await self._pass_on(response, passage, reply, "unchecked", keep=True)
+            self._later(self._note(exchange, body, passage))
+        else:
+            await self._whole(response, passage, exchange, reply)
+
+    async def _pass_on(
+        self, response: aiohttp.ClientResponse, passage: Passage, reply: Reply, action: str, *, keep: bool = False
+    ) -> bytes:
+        """Sends an answer on as it comes; returns it where it is to be kept, as far as the limit goes."""
+        await reply.start(response.status, [*response_headers(response, changed=False), *passage.headers(action)])
+        kept = bytearray()
+        try:
+            async for piece in response.content.iter_any():
+                await reply.write(piece)
+                if keep and len(kept) <= self._settings.limits.answer_bytes:
+                    kept += piece
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise UpstreamError(502, "the upstream broke off its answer") from error
+        await reply.end()
+        return bytes(kept)
+
+    async def _whole(
+        self, response: aiohttp.ClientResponse, passage: Passage, exchange: Exchange, reply: Reply
+    ) -> None:
+        body = await self._read(response, passage)
+        changed, ruling = body, unchecked("the answer was not checked")
+        try:
+            require_plain(response)
+            changed, ruling = await self._checker.run(lambda: _ruled(exchange, body, passage.route.mode))
+        except (CheckFailedError, InputError) as error:
+            ruling = unchecked(str(error))
+            if passage.route.mode is Mode.ENFORCE:
+                # What stands in the answer is not known, so nothing of it can be kept.
+                passage.ruling = ruling
+                changed = await self._unread(exchange, body, ruling, reply, passage)
+            elif body.rstrip().endswith(b"}") and "content-encoding" not in response.headers:
+                changed = _with_member(body, ruling.summary(exchange.report_id))
+        passage.ruling = ruling
+        if reply.started:
+            return
+        headers = response_headers(response, changed=changed is not body)
+        await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
+
+    async def _unread(self, exchange: Exchange, body: bytes, ruling: Ruling, reply: Reply, passage: Passage) -> bytes:
+        """An answer in place of one that could not be checked; an error where it cannot even be read."""
+        try:
+            answer = read_object(body, "the upstream's answer")
+            made = exchange.wire.withhold(answer, ruling.notice or "", ruling.summary(exchange.report_id))
+        except InputError as error:
+            refused = exchange.wire.error(502, f"the upstream's answer was withheld: {error}")
+            await reply.json(502, refused, passage.headers(ruling.action))
+            return b""
+        return _encoded(made)
+
+    async def _read(self, response: aiohttp.ClientResponse, passage: Passage) -> bytes:
+        """The whole body of an answer."""
+        most = self._settings.limits.answer_bytes
+        begun = time.perf_counter()
+        body = bytearray()
+        try:
+            async for piece in response.content.iter_any():
+                body += piece
+                if len(body) > most:
+                    raise UpstreamError(502, f"the upstream's answer has more than the {most:,} bytes that are checked")
+        except TimeoutError as error:
+            raise UpstreamError(504, "the upstream was silent for too long in the middle of its answer") from error
+        except aiohttp.ClientError as error:
+            raise UpstreamError(502, "the upstream broke off its answer") from error
+        passage.upstream_s += time.perf_counter() - begun
+        return bytes(body)
+
+    async def _note(self, exchange: Exchange, body: bytes, passage: Passage) -> None:
+        """Checks an answer that has gone out, for the log."""
+        try:
+            _, passage.ruling = await self._checker.run(lambda: _ruled(exchange, body, Mode.SHADOW))
+        except (CheckFailedError, InputError) as error:
+            passage.ruling = unchecked(str(error))
+        self._write_log(passage, None)
+
+    def _later(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._behind.add(task)
+        task.add_done_callback(self._behind.discard)
+
+    def _write_log(self, passage: Passage, reply: Reply | None) -> None:
+        if not _log.isEnabledFor(logging.INFO):
+            return
+        ruling = passage.ruling
+        line = {
+            "event": "answer" if reply is not None else "shadow",
+            "report_id": passage.report_id,
+            "route": passage.target.route,
+            "upstream": passage.upstream.name,
+            "mode": passage.route.mode.value,
+            "status": reply.status if reply is not None else None,
+            "action": ruling.action if ruling is not None else None,
+            "score": ruling.score if ruling is not None else None,
+            "reasons": list(ruling.reasons) if ruling is not None else [],
+            "ms": round((time.perf_counter() - passage.begun) * 1000, 2),
+            "overhead_ms": round(passage.overhead_ms(), 2),
+            **passage.extra,
+        }
+        _log.info(json.dumps(line, ensure_ascii=False))
+
+
+def _ruled(exchange: Exchange, body: bytes, mode: Mode) -> tuple[bytes, Ruling]:
+    """The answer as its reader gets it, and the ruling on it; runs on the thread of a check."""
+    answer = read_object(body, "the upstream's answer")
+    ruling = exchange.whole(answer)
+    summary = ruling.summary(exchange.report_id)
+    if mode is Mode.SHADOW:
+        return body, ruling
+    if mode is Mode.ANNOTATE:
+        return (body if ruling.passes and ruling.notice is None else _with_member(body, summary)), ruling
+    if not ruling.passes:
+        return _encoded(exchange.wire.withhold(answer, ruling.notice or "", summary)), ruling
+    if ruling.notice is not None:
+        return _encoded(exchange.wire.disclose(answer, ruling.notice)), ruling
+    return body, ruling
+
+
+def _with_member(body: bytes, summary: Json) -> bytes:
+    """The answer's own bytes with one more member at the end."""
+    end = body.rindex(b"}")
+    comma = b"" if body[:end].rstrip().endswith(b"{") else b","
+    return body[:end].rstrip() + comma + b'"assay":' + _encoded(summary) + body[end:]
+
+
+def _encoded(value: Json) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+
+
+def _no_route(scope: Scope) -> str:
+    return (
+        f"{scope['method']} {scope['path']} is not forwarded, because what it answers could not be checked; there are "
+        "POST /v1/chat/completions, /v1/responses and /v1/messages, GET /v1/models and POST /v1/embeddings"
+    )

@@ -1,0 +1,243 @@
+"""What the server is told: where it listens, whom it forwards to, and what each route does with an answer."""
+
+import ipaddress
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from assay.errors import PolicyError
+from assay.policy import PRESETS
+from assay.schema import Stakes
+
+ROUTES: Final = ("chat_completions", "responses", "messages")
+"""The gateway's routes by name."""
+
+KEY_HEADERS: Final = ("authorization", "x-api-key")
+"""How a key that the gateway holds may be sent: as a bearer token, or by itself."""
+
+
+class Mode(StrEnum):
+    """What a route does with an answer."""
+
+    ENFORCE = "enforce"
+    """Nothing passes that the gate does not emit; streams are held back sentence by sentence."""
+    ANNOTATE = "annotate"
+    """Everything passes, and what was found goes with it; in a stream a correction follows what was wrong."""
+    SHADOW = "shadow"
+    """Everything passes at once; it is checked afterwards and only the log says so."""
+    OFF = "off"
+    """Nothing is checked, and every answer is marked as unchecked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A server that answers in place of this one."""
+
+    name: str
+    url: str
+    """Its root, with or without a final `/v1`."""
+    key: str | None = field(default=None, repr=False)
+    """The key that the gateway holds for it; none where clients send their own."""
+    key_header: str = "authorization"
+    """How the key is sent: one of `KEY_HEADERS`."""
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise PolicyError(
+                f"the upstream {self.name!r} needs an address such as https://models.example.com, got {self.url!r}"
+            )
+        if self.key_header not in KEY_HEADERS:
+            raise PolicyError(f"the upstream {self.name!r} sends its key as {KEY_HEADERS}, got {self.key_header!r}")
+
+    @property
+    def root(self) -> str:
+        """The address that the path of a request is put behind."""
+        return self.url.rstrip("/").removesuffix("/v1")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What one route does with its answers."""
+
+    mode: Mode = Mode.ENFORCE
+    policy: str | None = None
+    """The policy where a request names none; the server's own by default."""
+    upstream: str | None = None
+    """The upstream where a request names none; the first one by default."""
+    policies: tuple[str, ...] = tuple(PRESETS)
+    """The policies that a request may name. An empty tuple leaves it no choice."""
+    stakes: Stakes = Stakes.MEDIUM
+    """The stakes where a request names none."""
+    fail_on: str = "revise"
+    """The mildest decision that withholds an answer under `enforce`: `revise`, or `block` to let `revise` pass."""
+
+    def __post_init__(self) -> None:
+        if self.fail_on not in ("revise", "block"):
+            raise PolicyError(f"a route fails on revise or on block, got {self.fail_on!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much the server takes on. What lies beyond is refused or withheld, never passed over."""
+
+    body_bytes: int = 32 * 1024 * 1024
+    """A request's body."""
+    answer_bytes: int = 32 * 1024 * 1024
+    """An answer that is checked, streamed or not."""
+    event_bytes: int = 4 * 1024 * 1024
+    """One event of a stream."""
+    depth: int = 100
+    """Levels of nesting of a request's JSON."""
+    batch: int = 256
+    """Requests in one call of `/v1/batch`."""
+    connect_s: float = 10.0
+    """Seconds to reach an upstream."""
+    idle_s: float = 300.0
+    """Seconds for which an upstream may be silent."""
+    total_s: float = 3600.0
+    """Seconds that one forwarded request may take."""
+    check_s: float = 30.0
+    """Seconds that one check may take, waiting included."""
+    check_threads: int = 2
+    """Checks that run at once."""
+    check_queue: int = 256
+    """Checks that wait or run; one more is not made, and its answer counts as unchecked."""
+    in_flight: int = 1024
+    """Requests that a worker handles at once."""
+    retries: int = 2
+    """How often a request is sent again that an upstream did not take."""
+    shutdown_s: float = 60.0
+    """Seconds that accepted requests get to finish in when the server stops."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            least = 0 if one.name == "retries" else 1 if isinstance(value, int) else 0.001
+            if isinstance(value, bool) or not math.isfinite(value) or value < least:
+                raise PolicyError(f"the limit {one.name} is a number from {least} up, got {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Everything that the server is told; plain values, so that worker processes can be given it."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    upstreams: tuple[Upstream, ...] = ()
+    """The first one is the default."""
+    routes: Mapping[str, Route] = field(default_factory=dict)
+    """By name; a route that is not named enforces."""
+    policy: str | None = None
+    """A preset or a policy file; what `ASSAY_CONFIG` names, else `general`, by default."""
+    model: Path | None = None
+    """The directory of another cross-encoder."""
+    keys: Path | None = None
+    """The file of API keys; none where nobody needs one, which only a loopback address allows."""
+    limits: Limits = Limits()
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.routes) - set(ROUTES))
+        if unknown:
+            raise PolicyError(f"the routes are {', '.join(ROUTES)}; got {', '.join(unknown)}")
+        names = [upstream.name for upstream in self.upstreams]
+        if len(set(names)) < len(names):
+            raise PolicyError(f"each upstream needs a name of its own, got {', '.join(names)}")
+        for name, route in self.routes.items():
+            if route.upstream is not None and route.upstream not in names:
+                known = ", ".join(names) or "none"
+                raise PolicyError(f"the route {name} names the upstream {route.upstream!r}; there are: {known}")
+        if self.keys is None and not is_loopback(self.host):
+            raise PolicyError(
+                f"without API keys the server listens on a loopback address only, got the host {self.host!r}; "
+                "make a key with `assay keys create` and name its file with --keys, or use --host 127.0.0.1"
+            )
+
+    def route(self, name: str) -> Route:
+        """What the route of that name does."""
+        return self.routes.get(name, Route())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("[::1]"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    bare = host.strip("[]").lower()
+    if bare == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(bare).is_loopback
+    except ValueError:
+        return False
+
+
+def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: ServerSettings) -> ServerSettings:
+    """The settings of a gateway file (`upstreams`, `routes`, `limits`), with what it leaves out taken from `base`.
+
+    A key is never written in the file: `key_env` names the variable of the environment that holds it.
+
+    Raises:
+        PolicyError: a setting is unknown, or is not what it should be.
+    """
+    unknown = sorted(set(given) - {"version", "upstreams", "routes", "limits"})
+    if unknown or given.get("version", 1) != 1:
+        raise PolicyError(
+            "a gateway file has version 1 and the sections upstreams, routes and limits; "
+            + (f"got {', '.join(map(str, unknown))}" if unknown else f"got version {given.get('version')!r}")
+        )
+    upstreams = tuple(
+        _upstream(str(name), value, environ) for name, value in _mapping(given.get("upstreams"), "upstreams").items()
+    )
+    routes = {str(name): _route(str(name), value) for name, value in _mapping(given.get("routes"), "routes").items()}
+    try:
+        limits = replace(base.limits, **_mapping(given.get("limits"), "limits"))
+    except TypeError as error:
+        known = ", ".join(one.name for one in fields(Limits))
+        raise PolicyError(f"the limits are {known}, each a number; {error}") from error
+    return replace(base, upstreams=upstreams or base.upstreams, routes={**base.routes, **routes}, limits=limits)
+
+
+def _upstream(name: str, value: object, environ: Mapping[str, str]) -> Upstream:
+    said = {"url": value} if isinstance(value, str) else _mapping(value, f"the upstream {name!r}")
+    unknown = sorted(set(said) - {"url", "key_env", "key_header"})
+    if unknown or not isinstance(said.get("url"), str):
+        raise PolicyError(f"the upstream {name!r} has a url, and may have key_env and key_header; got {sorted(said)}")
+    variable = said.get("key_env")
+    key = environ.get(str(variable), "").strip() if variable is not None else None
+    if variable is not None and not key:
+        raise PolicyError(f"the key of the upstream {name!r} is read from {variable}, which is not set")
+    return Upstream(name, said["url"], key, str(said.get("key_header", "authorization")))
+
+
+def _route(name: str, value: object) -> Route:
+    said: dict[str, Any] = {"mode": value} if isinstance(value, str) else _mapping(value, f"the route {name!r}")
+    unknown = sorted(set(said) - {one.name for one in fields(Route)})
+    if unknown:
+        known = ", ".join(one.name for one in fields(Route))
+        raise PolicyError(f"the route {name!r} has the settings {known}; got {', '.join(unknown)}")
+    try:
+        if "mode" in said:
+            said["mode"] = Mode(said["mode"])
+        if "stakes" in said:
+            said["stakes"] = Stakes(said["stakes"])
+    except ValueError as error:
+        modes = ", ".join(Mode)
+        raise PolicyError(f"the route {name!r} has a mode ({modes}) and stakes (low, medium, high): {error}") from error
+    if "policies" in said:
+        said["policies"] = tuple(said["policies"] or ())
+    return Route(**said)
+
+
+def _mapping(value: object, what: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise PolicyError(f"{what} must be a mapping of names to settings, got {type(value).__name__}")
+    return dict(value)
