@@ -2,8 +2,9 @@
 
     python benchmarks/speed.py [--model DIR] [--torch-python PYTHON --checkpoint DIR] [--sections NAMES] [--json FILE]
 
-Sections: `pairs` (the same pairs by the same weights: pipeline one by one, sentence-transformers, assay), `batching`
-(why one pair a run), `typical` (6 claims, 5 passages of 200 words), `start` (import, first check, memory) and `scaling`
+Sections: `pairs` (the same pairs by the same weights: pipeline one by one, sentence-transformers, assay), `lengths`
+(the same loops at premises of about 48 and 256 tokens), `batching` (why one pair a run; for graphs with an attention
+mask), `typical` (6 claims, 5 passages of 200 words), `start` (import, first check, memory) and `scaling`
 (to 500 claims and 1 MB of evidence). Without `--torch-python`, an interpreter with torch, transformers and
 sentence-transformers, and `--checkpoint`, a float checkpoint of the same network, the loops are skipped. Run it on an
 idle machine; ratios within one run are what counts.
@@ -37,7 +38,7 @@ from assay.verify.entailment import judge
 from speed_texts import passage, sentence, typical
 
 HERE = Path(__file__).parent
-SECTIONS = ("pairs", "batching", "typical", "start", "scaling")
+SECTIONS = ("pairs", "lengths", "batching", "typical", "start", "scaling")
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -104,6 +105,30 @@ def time_pairs(args: argparse.Namespace, scorer: OnnxCrossEncoder) -> dict[str, 
     return {"claims": len(claims), "chunks": len(chunks), "seconds": times}
 
 
+def time_lengths(args: argparse.Namespace, scorer: OnnxCrossEncoder) -> dict[str, Any]:
+    """Pairs a second of every loop at premises of about 48 and 256 tokens; assay before and after the others."""
+    import random
+
+    rng = random.Random(3)
+    lines: list[tuple[object, ...]] = []
+    for tokens, number in ((48, 192), (256, 48)):
+        pairs: list[tuple[str, str]] = []
+        while len(pairs) < number:
+            text = passage(rng, tokens)
+            while scorer.count_tokens([text])[0] > tokens:
+                text = text.rsplit(" ", 1)[0]
+            pairs.append((text, sentence(rng)))
+        scorer.score(pairs[:4])
+        ours = partial(scorer.score, pairs)
+        first = seconds_of(ours)
+        times = {name: loop["seconds"] for name, loop in _torch_loops(args, pairs).items()}
+        times["assay"] = (first + seconds_of(ours)) / 2
+        base = times.get("sentence-transformers")
+        lines += [(tokens, name, number / t, base / t if base else "-") for name, t in times.items()]
+    table("Pairs a second by length", ("premise tokens", "loop", "pairs/s", "times sentence-transformers"), lines)
+    return {"rows": [list(map(str, line)) for line in lines]}
+
+
 def _torch_loops(args: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     if not args.torch_python or not args.checkpoint:
         print("\nThe torch loops are skipped: give --torch-python and --checkpoint to time them.")
@@ -155,6 +180,10 @@ def time_batching(args: argparse.Namespace, _: OnnxCrossEncoder) -> dict[str, An
     import onnxruntime
 
     directory = Path(args.model)
+    graph = onnxruntime.InferenceSession(str(directory / "model.onnx"))
+    if "attention_mask" not in {i.name for i in graph.get_inputs()}:
+        print("\nThe section `batching` is skipped: this graph has no attention mask, its pairs cannot be padded.")
+        return {}
     claims, texts = typical(2, claims=8)
     tokenizer = load_tokenizer(directory / "tokenizer.json")
     index = EvidenceIndex(evidence_of(texts), tokenizer.count)
@@ -340,8 +369,8 @@ def main() -> None:
     scorer = OnnxCrossEncoder.load(args.model, threads=args.threads)
     load = os.getloadavg()[0]
     print(f"{scorer.name}, {scorer.digest[:12]}, {usable_cpus()} CPUs, load at the start {load:.1f}")
-    sections = {"pairs": time_pairs, "batching": time_batching, "typical": time_typical, "start": time_start,
-                "scaling": time_scaling}  # fmt: skip
+    sections = {"pairs": time_pairs, "lengths": time_lengths, "batching": time_batching,
+                "typical": time_typical, "start": time_start, "scaling": time_scaling}  # fmt: skip
     figures = {name: sections[name](args, scorer) for name in wanted}
     if args.json:
         Path(args.json).write_text(json.dumps({"load": load, **figures}, indent=2), encoding="utf-8")
