@@ -138,9 +138,7 @@ def chat_completion(text: str | None, **message: Any) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 1_700_000_000,
         "model": "model-1",
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": text, **message}, "logprobs": None} | calls
-        ],
+        "choices": [{"index": 0, "message": said, "logprobs": None, "finish_reason": finish}],
         "usage": {"prompt_tokens": 9, "completion_tokens": 12, "total_tokens": 21},
     }
 
