@@ -174,8 +174,6 @@ coverages = st.builds(
 metrics = st.builds(lambda value: Metric(value=value), shares) | st.builds(lambda why: Metric(undefined=why), texts)
 retrievals = st.builds(
     Retrieval,
-    Revision,
-    RevisionAttempt,
     evidence=counts,
     windows=counts,
     pairs=counts,
