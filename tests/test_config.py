@@ -1,13 +1,16 @@
 """What the environment and policy files say."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import assay
-from assay.config import Settings, read_policy, read_settings
-from assay.errors import PolicyError
+from assay.config import Guard, Settings, read_policy, read_settings
+from assay.errors import CommitError, PolicyError, ReceiptError
 from assay.policy import PRESETS, preset
+from assay.receipt import KeyStore
+from assay.testing import FakeScorer
 
 
 @pytest.fixture
@@ -105,3 +108,17 @@ def test_the_same_name_in_another_directory_is_another_policy(tmp_path: Path, mo
         monkeypatch.chdir(tmp_path / name)
         digests.add(assay.check("", policy="assay.yaml").policy.digest)
     assert digests == {preset("rag").digest, preset("creative").digest}
+
+
+def test_a_guard_takes_its_receipt_keys_from_the_caller_or_from_the_environment(tmp_path: Path) -> None:
+    keys = KeyStore(tmp_path / "keys")
+    keys.create(datetime.now(UTC))
+    answer, environ = "The warranty covers two years.", {"ASSAY_RECEIPT_KEYS": str(tmp_path / "keys")}
+    by_environ = Guard(scorer=FakeScorer(), environ=environ)
+    receipt = by_environ.issue(by_environ.check(answer, [answer]))
+    public = Guard(scorer=FakeScorer(), keys=keys.ring_file, environ={})
+    assert public.commit(answer, receipt, len) == len(answer)
+    with pytest.raises(ReceiptError, match="public keys"):
+        public.issue(public.check(answer, [answer]))
+    with pytest.raises(CommitError, match="ASSAY_RECEIPT_KEYS"):
+        Guard(scorer=FakeScorer(), environ={}).commit(answer, receipt, len)

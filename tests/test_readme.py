@@ -33,7 +33,7 @@ def test_the_example_of_a_guard_runs(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", setting + PYTHON[1].replace("...", "pass")], check=True, cwd=tmp_path)
 
 
-@pytest.mark.parametrize("line", [line for line in SHELL if "assay check" in line])
+@pytest.mark.parametrize("line", [line for line in SHELL if "assay check" in line and "--receipt" not in line])
 def test_each_check_command_runs(line: str, tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "hr.md").write_text("Partners are entitled to 2 weeks of leave.\n", encoding="utf-8")
@@ -45,6 +45,24 @@ def test_each_check_command_runs(line: str, tmp_path: Path) -> None:
     )
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
+
+
+def test_the_commands_and_the_example_of_receipts_run_in_order(tmp_path: Path) -> None:
+    (tmp_path / "policies").mkdir()
+    for name in ("answer.md", "policies/hr.md"):
+        (tmp_path / name).write_text("Partners are entitled to 2 weeks of leave.\n", encoding="utf-8")
+    lines = [line for line in SHELL if line.startswith("assay receipt") or "--receipt" in line]
+    assert len(lines) == 3
+    for line in lines:
+        command = line.replace("assay", f"{shlex.quote(sys.executable)} -m assay", 1)
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    example = next(body for body in PYTHON if "guard.commit" in body)
+    setting = "import assay\nanswer='Leave is two weeks.'\npassages=['Leave is two weeks.']\nsink=print\n"
+    done = subprocess.run(
+        [sys.executable, "-c", setting + example], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout == "Leave is two weeks.\n"
 
 
 def test_every_make_target_that_is_named_exists() -> None:

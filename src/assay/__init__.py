@@ -14,7 +14,7 @@ from assay._version import __version__
 
 if TYPE_CHECKING:
     from assay.config import Guard, acheck, check
-    from assay.errors import AssayError, InputError, ModelError, PolicyError, VerifierError
+    from assay.errors import AssayError, CommitError, InputError, ModelError, PolicyError, ReceiptError, VerifierError
     from assay.policy import Policy
     from assay.schema import Action, Category, Evidence, HallucinationReport, Stakes, Verdict
 
@@ -22,6 +22,7 @@ _HOMES = {
     "Action": "assay.schema",
     "AssayError": "assay.errors",
     "Category": "assay.schema",
+    "CommitError": "assay.errors",
     "Evidence": "assay.schema",
     "Guard": "assay.config",
     "HallucinationReport": "assay.schema",
@@ -29,6 +30,7 @@ _HOMES = {
     "ModelError": "assay.errors",
     "Policy": "assay.policy",
     "PolicyError": "assay.errors",
+    "ReceiptError": "assay.errors",
     "Stakes": "assay.schema",
     "Verdict": "assay.schema",
     "VerifierError": "assay.errors",
@@ -40,6 +42,7 @@ __all__ = [
     "Action",
     "AssayError",
     "Category",
+    "CommitError",
     "Evidence",
     "Guard",
     "HallucinationReport",
@@ -47,6 +50,7 @@ __all__ = [
     "ModelError",
     "Policy",
     "PolicyError",
+    "ReceiptError",
     "Stakes",
     "Verdict",
     "VerifierError",

@@ -34,8 +34,8 @@ class Settings:
 
     config: Path | None = None
     """`ASSAY_CONFIG`: the policy file to use where a caller names none."""
-    keys: Path | None = None
-    """`ASSAY_KEYS`: the folder of keys that signs receipts, or the file of a public ring."""
+    receipt_keys: Path | None = None
+    """`ASSAY_RECEIPT_KEYS`: the folder of keys that signs receipts, or the file of a public ring."""
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -44,8 +44,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     >>> read_settings({"ASSAY_CONFIG": "team.yaml"}).config.name
     'team.yaml'
     """
-    config, keys = (environ.get(name, "").strip() for name in ("ASSAY_CONFIG", "ASSAY_KEYS"))
-    return Settings(config=Path(config) if config else None, keys=Path(keys) if keys else None)
+    config, keys = (environ.get(name, "").strip() for name in ("ASSAY_CONFIG", "ASSAY_RECEIPT_KEYS"))
+    return Settings(config=Path(config) if config else None, receipt_keys=Path(keys) if keys else None)
 
 
 def read_policy(name_or_path: str | Path | None, environ: Mapping[str, str]) -> Policy:
@@ -131,7 +131,7 @@ class Guard(CoreGuard):
             limits: how much one check reads.
             locale: how numbers in the texts are written, such as `en` or `de`.
             keys: what signs and verifies receipts: keys, a folder of them, or the file of a public ring; what
-                `ASSAY_KEYS` names by default. Read when they are used.
+                `ASSAY_RECEIPT_KEYS` names by default. Read when they are used.
             receipts: a desk with settings of its own, in place of `keys`.
             environ: the environment; that of the process by default.
 
@@ -151,7 +151,7 @@ class Guard(CoreGuard):
 
 
 def _desk(keys: Keys | str | Path | None, environ: Mapping[str, str]) -> ReceiptDesk | None:
-    keys = read_settings(environ).keys if keys is None else keys
+    keys = read_settings(environ).receipt_keys if keys is None else keys
     if keys is None:
         return None
     return ReceiptDesk(open_keys(keys) if isinstance(keys, str | Path) else keys)

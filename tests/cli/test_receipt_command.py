@@ -17,7 +17,7 @@ from assay.receipt import KeyStore, Receipt
 
 @pytest.fixture(autouse=True)
 def _no_keys_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_KEYS", raising=False)
+    monkeypatch.delenv("ASSAY_RECEIPT_KEYS", raising=False)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_creating_a_key_makes_a_private_file_and_a_public_ring(run: Run, tmp_pat
 
 
 def test_the_environment_names_the_keys(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_KEYS", str(tmp_path / "keys"))
+    monkeypatch.setenv("ASSAY_RECEIPT_KEYS", str(tmp_path / "keys"))
     assert run("receipt", "create-key").exit_code == 0
     assert "active" in run("receipt", "list").stdout
 

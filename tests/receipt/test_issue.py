@@ -10,6 +10,7 @@ from assay.errors import ReceiptError
 from assay.receipt import SigningKey, disclosed, refusal, sign, verify
 from assay.schema import Action, ClaimStatus, Coverage, Decision, ToolCallValidation, UncheckedPart, Verdict
 from assay.schema.claim import Span
+from assay.schema.report import Revision
 
 DISCLOSURE = "Parts of this could not be confirmed."
 
@@ -66,6 +67,13 @@ def test_a_coverage_of_another_output_is_refused() -> None:
 def test_a_policy_that_holds_the_task_to_no_evidence_allows_unchecked_claims() -> None:
     report = report_of(route="serve_ungrounded", verdict=Verdict.UNCHECKED, status=ClaimStatus.UNCHECKED, unchecked=2)
     assert verify(OUTPUT, receipt_of(report), ring_of(KEY)).valid
+
+
+def test_a_revision_that_left_something_failing_is_not_signed() -> None:
+    done = Revision(original="Before.", stopped="passed", escalation_required=False)
+    assert refusal(report_of(revision=done)) is None
+    failing = Revision(original="Before.", stopped="exhausted", escalation_required=True)
+    assert refusal(report_of(revision=failing)) == "something in it still fails after it was revised"
 
 
 def test_an_unchecked_tool_call_is_signed_under_no_policy() -> None:

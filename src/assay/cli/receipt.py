@@ -34,11 +34,11 @@ class Format(StrEnum):
 
 
 KeysOption = Annotated[
-    Path | None, typer.Option("--keys", metavar="DIR", help="The folder of keys. [default: ASSAY_KEYS]")
+    Path | None, typer.Option("--keys", metavar="DIR", help="The folder of keys. [default: ASSAY_RECEIPT_KEYS]")
 ]
 RingOption = Annotated[
     Path | None,
-    typer.Option("--ring", metavar="FILE", help="The public ring; nothing else is needed. [default: ASSAY_KEYS]"),
+    typer.Option("--ring", metavar="FILE", help="The public ring: all that is needed. [default: ASSAY_RECEIPT_KEYS]"),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 
@@ -158,7 +158,7 @@ def verify(
 
 
 def open_store(keys: Path | None) -> "KeyStore":
-    """The folder of keys that the command line or `ASSAY_KEYS` names.
+    """The folder of keys that the command line or `ASSAY_RECEIPT_KEYS` names.
 
     Raises:
         InputError: neither names one, or what is named is a file.
@@ -180,9 +180,9 @@ def _ring(path: Path | None) -> "KeyRing":
 def _path(path: Path | None, option: str) -> Path:
     from assay.config import read_settings
 
-    found = read_settings(os.environ).keys if path is None else path
+    found = read_settings(os.environ).receipt_keys if path is None else path
     if found is None:
-        raise InputError(f"expected to be told where the keys are: name them with {option}, or set ASSAY_KEYS")
+        raise InputError(f"expected to be told where the keys are: name them with {option}, or set ASSAY_RECEIPT_KEYS")
     return found
 
 

@@ -255,8 +255,8 @@ class Committing:
     def _desk(self) -> ReceiptDesk:
         if self._receipts is None:
             raise CommitError(
-                "nothing was committed: this guard has no keys; give it some with Guard(keys=...) or ASSAY_KEYS, made "
-                "with `assay receipt create-key`", {"no_keys"},
+                "nothing was committed: this guard has no keys; give it some with Guard(keys=...) or ASSAY_RECEIPT_KEYS, "
+                "made with `assay receipt create-key`", {"no_keys"},
             )  # fmt: skip
         return self._receipts
 

@@ -7,7 +7,7 @@ beyond 2^53, which RFC 8785 leaves to strings; a reader that takes every number 
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any, Final, NoReturn
@@ -21,6 +21,9 @@ _LONGEST_FIXED: Final = 21
 """ECMAScript writes numbers below 10^21 without an exponent (Number::toString, step 6)."""
 _MOST_ZEROS: Final = 6
 """And numbers from 10^-6 up (step 8)."""
+
+_SMALLEST_PLAIN: Final = 1e-4
+"""Down to here Python writes a fraction without an exponent, as ECMAScript does."""
 
 
 def canonical(value: Any) -> bytes:
@@ -37,7 +40,9 @@ def canonical(value: Any) -> bytes:
     '{"a":null,"b":[1,1e-7,"€"]}'
     """
     try:
-        return "".join(_pieces(value)).encode()
+        pieces: list[str] = []
+        _write(value, pieces.append)
+        return "".join(pieces).encode()
     except UnicodeEncodeError as error:
         raise ReceiptError("expected text that is valid Unicode, got half a surrogate pair") from error
     except RecursionError as error:
@@ -53,40 +58,47 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def _pieces(value: Any) -> Iterator[str]:
+def _write(value: Any, write: Callable[[str], None]) -> None:
+    # The common types first; a report has some thousand values.
     if isinstance(value, str):
-        yield encode_basestring(value)
-    elif value is None:
-        yield "null"
-    elif isinstance(value, bool):
-        yield "true" if value else "false"
-    elif isinstance(value, int):
-        yield int.__repr__(value)
-    elif isinstance(value, float):
-        yield _number(value)
+        write(encode_basestring(value))
     elif isinstance(value, dict):
-        yield from _object(value)
+        _write_object(value, write)
     elif isinstance(value, list | tuple):
-        opening = "["
-        for item in value:
-            yield opening
-            yield from _pieces(item)
-            opening = ","
-        yield "]" if value else "[]"
+        _write_list(value, write)
+    elif value is None:
+        write("null")
+    elif isinstance(value, bool):
+        write("true" if value else "false")
+    elif isinstance(value, float):
+        write(_number(value))
+    elif isinstance(value, int):
+        write(int.__repr__(value))
     else:
         raise ReceiptError(f"expected a JSON value, got {type(value).__name__}")
 
 
-def _object(value: dict[Any, Any]) -> Iterator[str]:
-    for key in value:
-        if not isinstance(key, str):
-            raise ReceiptError(f"expected texts as the keys of an object, got {type(key).__name__}")
-    opening = "{"
-    for key in sorted(value, key=_utf16):
-        yield f"{opening}{encode_basestring(key)}:"
-        yield from _pieces(value[key])
+def _write_list(value: list[Any] | tuple[Any, ...], write: Callable[[str], None]) -> None:
+    opening = "["
+    for item in value:
+        write(opening)
+        _write(item, write)
         opening = ","
-    yield "}" if value else "{}"
+    write("]" if value else "[]")
+
+
+def _write_object(value: dict[Any, Any], write: Callable[[str], None]) -> None:
+    try:
+        # For ASCII the order of code points is that of UTF-16 code units.
+        keys = sorted(value) if "".join(value).isascii() else sorted(value, key=_utf16)
+    except TypeError as error:
+        raise ReceiptError("expected texts as the keys of an object, got something else") from error
+    opening = "{"
+    for key in keys:
+        write(f"{opening}{encode_basestring(key)}:")
+        _write(value[key], write)
+        opening = ","
+    write("}" if value else "{}")
 
 
 def _utf16(key: str) -> bytes:
@@ -103,6 +115,9 @@ def _number(value: float) -> str:
         raise ReceiptError(f"expected a finite number, got {value!r}")
     if value == 0:
         return "0"
+    plain = float.__repr__(value)
+    if "e" not in plain and not plain.endswith(".0") and abs(value) >= _SMALLEST_PLAIN:
+        return plain
     sign = "-" if value < 0 else ""
     mantissa, _, exponent = float.__repr__(abs(value)).partition("e")
     whole, _, fraction = mantissa.partition(".")

@@ -55,6 +55,8 @@ def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> st
         return f"its action is {action}: the output may only be served with a disclosure, and must be signed with it"
     elif action is not Action.EMIT:
         return f"its action is {action}, not emit"
+    elif report.revision is not None and report.revision.escalation_required:
+        return "something in it still fails after it was revised"
     return _unchecked(report)
 
 
