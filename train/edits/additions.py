@@ -277,7 +277,7 @@ def _quality(text: str, rng: random.Random) -> Edit | None:
 
 def addition(text: str, context: Context, rng: random.Random) -> Edit | None:
     """Add what the evidence does not say; the span is the addition, the rest stays as it was."""
-    if not text.endswith(".") or len(text) < 12:
+    if not text.endswith(".") or len(text) < 12 or context.document.record is not None:
         return None
     parsed = parse(text)
     way = rng.random()

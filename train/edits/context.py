@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from train.edits.document import Document, parse
 from train.edits.kinds import Edit
+from train.edits.names import PLACES
 
 _PHRASE = re.compile(r" ((?:in|at|on|during|after|for|with|near|alongside|through) [^,;:()\"]{6,60})\.$")
 _TRAILER = re.compile(r", ((?:making|becoming|leading|marking|using|helping|allowing|despite) [^,;:()\"]{12,80})\.$")
@@ -35,7 +37,7 @@ class Bank:
     @classmethod
     def of(cls, documents: Sequence[Document]) -> Bank:
         """Collects from documents in their order, up to a limit of each kind."""
-        names: dict[str, dict[str, None]] = {}
+        names: dict[str, Counter[str]] = {}
         bank = cls()
         for document in documents:
             for fact in document.record.facts if document.record is not None and not document.record.table else ():
@@ -44,12 +46,14 @@ class Bank:
                 sentence = document.pieces[i]
                 for name in parse(sentence).names:
                     if name.sure and (name.group != "person" or " " in name.text):
-                        names.setdefault(name.group, {})[name.text] = None
+                        names.setdefault(name.group, Counter())[name.text] += 1
                 for pattern, target in ((_PHRASE, bank.phrases), (_TRAILER, bank.trailers)):
                     found = pattern.search(sentence)
                     phrase = found.group(1) if found and len(target) < _MOST else ""
                     if 3 <= len(phrase.split()) <= 10 and not _NO_REFERENCE.search(phrase):
                         target.append(phrase)
+        if "place" in names:  # one that was only once taken for a place may be none
+            names["place"] = Counter({n: c for n, c in names["place"].items() if c > 1 or n in PLACES})
         bank.names = {group: list(some)[:_MOST] for group, some in names.items()}
         return bank
 

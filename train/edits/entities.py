@@ -8,7 +8,7 @@ import re
 from assay.text import verbs
 from assay.text.clauses import verb_group
 from train.edits.context import Context
-from train.edits.document import Parsed, parse
+from train.edits.document import Parsed, parse, usable
 from train.edits.kinds import Edit, replace
 from train.edits.names import Name
 
@@ -69,7 +69,9 @@ _ONE_SIDED = re.compile(
     r"blamed|helped|advised|represented|discovered|created|designed|played|portrayed|named|inspired|backed|banned)"
     r"(?: by)?(?: (?:former|director|singer|actor|author|writer|fellow|company|club))? $"
 )
-_SYMMETRIC = re.compile(r"\b(?:and|or|with|between|met|married|alongside|both|versus|vs)\b|[,;:(]")
+_SYMMETRIC = re.compile(
+    r"\b(?:bordered|surrounded|accompanied|joined|neighboured|and|or|with|between|met|married|alongside|both|versus|vs)\b|[,;:(]"
+)
 
 
 def _no_name(name: Name) -> bool:
@@ -126,6 +128,9 @@ def _plural(parsed: Parsed) -> bool | None:
     return None
 
 
+_GENERIC = re.compile(r",? (?:is|was|are|were) (?:also |still )?(?:an?\b|the name of|one of|among|either|best known)")
+
+
 def blend(text: str, context: Context, rng: random.Random) -> Edit | None:
     """Put the subject of another sentence before this claim's predicate: both are true, of different subjects.
 
@@ -135,6 +140,8 @@ def blend(text: str, context: Context, rng: random.Random) -> Edit | None:
     subject = _simple_subject(mine)
     if subject is None:
         return None
+    if _GENERIC.match(text, subject.end):
+        return None  # "is an American actor" may well be true of the other one too
     offers = []
     for i in context.others():
         piece = context.document.pieces[i]
@@ -191,9 +198,11 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
     found = _FRONTED.match(text)
     if found:
         rest = text[found.end() :]
-        if len(rest.split()) < 4 or not rest[0].isalpha():
+        if len(rest.split()) < 4 or not rest[0].isalpha() or re.match(r"(?:or|and|but|if|then|not)\b", rest):
             return None
         claim = rest[0].upper() + rest[1:]
+        if not usable(claim):
+            return None
         end = _verb_span(claim)[1]
         return Edit("condition", claim, (0, end), "not_supported")
     offers = []
@@ -208,10 +217,18 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
         ):
             continue
         words = parse(before).tokens
-        if words[-1].tag in _OPEN_ENDED or words[-1].low in {"that", "to", "be", "been"} or _REPORTED.search(before):
+        if (
+            not before[-1:].isalnum()
+            or re.search(r"\bonly\b", before)
+            or words[-1].tag in _OPEN_ENDED
+            or words[-1].low in {"that", "to", "be", "been"}
+            or _REPORTED.search(before)
+        ):
             continue
         tail = rest[stop.start() :]
         if (tail.startswith(",") or len(rest[: stop.start()].split()) < 2) and tail != ".":
+            continue
+        if not usable(before + tail):
             continue
         start = min(_verb_span(before + ".")[0], match.start() - 1)
         offers.append(Edit("condition", before + tail, (start, match.start()), "not_supported"))

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from assay.schema import Evidence
 from assay.verify.exact import check_exact, index_evidence
@@ -32,6 +33,8 @@ EDITS: tuple[tuple[str, float, Maker], ...] = (
 )  # fmt: skip
 """Every edit with its weight: rare ones weigh more than their share, because few sentences offer them."""
 
+RARE = ("blend", "blend", "blend", "condition", "condition", "role", "unit", "cause", "modality", "wrong_subject")
+"""Kinds that few sentences offer: one of them is looked for in several claims of each longer document."""
 SUPPORTED_SHARE = 0.45
 CONTRADICTED_AT = 0.8
 """A finding of the exact tier this sure against a claim that ought to be true drops the claim."""
@@ -203,7 +206,15 @@ def rows_from_document(
     """Pairs of a wrong row with its true twin; for a claim that offers no edit, the true row is missing its partner."""
     bases = base_claims(document, rng)
     seen: set[str] = set()
-    for _, base in zip(range(claims), bases, strict=False):
+    if len(document.usable) >= 3:
+        kind = rng.choice(RARE)
+        for base in islice(bases, 6):
+            rare = make_pair(document, bank, base, rng, window, kind)
+            if rare is not None:
+                seen.add(base.text)
+                yield rare.wrong, rare.twin
+                break
+    for base in islice(bases, claims):
         if base.text in seen:
             continue
         seen.add(base.text)
@@ -281,7 +292,7 @@ def planted(rows: Sequence[Row], per_kind: int, seed: int) -> dict[str, list[Pai
         wanted = [kind for kind in found if len(found[kind]) < per_kind]
         if not wanted:
             break
-        bases = [b for _, b in zip(range(6), base_claims(document, rng), strict=False)]
+        bases = list(islice(base_claims(document, rng), 6))
         for kind in wanted:
             for base in bases:
                 pair = make_pair(document, bank, base, rng, WINDOW_WORDS, kind)

@@ -91,8 +91,8 @@ MODALITY: tuple[Rule, ...] = (
     (r"suggested that", "proved that", N),
     (r"(?<=is )planning to", "refusing to", C),
     (r"(?<=are )planning to", "refusing to", C),
-    (r"hopes to", "refuses to", C),
-    (r"plans to", "refuses to", C),
+    (r"(?<!s )(?<!the )(?<!of )hopes to", "refuses to", C),
+    (r"(?<!s )(?<!the )(?<!its )(?<!their )(?<!his )(?<!of )(?<!with )(?<!her )plans to", "refuses to", C),
 )
 _COMPARED = (
     ("higher", "lower"),

@@ -7,6 +7,7 @@ import re
 
 from assay.text import verbs
 from assay.text.claims import split_statement
+from assay.text.clauses import verb_group
 from assay.text.tokens import render
 from train.edits.document import MONTHS, Document, parse, usable
 from train.edits.kinds import Base
@@ -88,15 +89,24 @@ def shorten(text: str, rng: random.Random) -> str:
     return _ADVERB.sub("", shorter, count=1) if rng.random() < 0.3 else shorter
 
 
+_CREDITS = re.compile(r"\b(?:starring|featuring|stars|played by|directed|co-written|screenplay)\b")
+
+
 def atomic(text: str, rng: random.Random) -> str | None:
     """One of the statements that the claim splitter makes of the sentence: the shape that claims have in use."""
+    if _CREDITS.search(text):
+        return None  # a list of credits of several sorts is where the splitter errs most
     parts = split_statement(text)
     if len(parts) < 2:
         return None
     part = rng.choice(parts)
     made = render(part.tokens).strip(" ,;")
     made = made[:1].upper() + made[1:] + ("" if made.endswith(".") else ".")
-    return made if usable(made) and parse(made).verb >= 1 and len(made) < len(text) else None
+    verb = parse(made).verb
+    if re.search(r", \w+\.$", made):
+        return None
+    finite = verb >= 1 and parse(made).tokens[verb - 1].tag != "ADV" and made.count(",") <= text.count(",")
+    return made if finite and usable(made) and len(made) < len(text) else None
 
 
 def reordered(text: str, _rng: random.Random) -> str | None:
@@ -113,17 +123,21 @@ def reordered(text: str, _rng: random.Random) -> str | None:
     if back:
         rest, adverbial = back.groups()
         parsed = parse(text)
-        last = rest.split()[-1].lower()
         inner = re.search(
             r"\b(?:that|which|who|when|and|but|while|said|says|announced|to|where|if|because|until|from|between)\b",
             rest,
         )
-        if inner or (
-            last in verbs.PARTICIPLE
-            and parsed.verb >= 1
-            and rest.split()[-1] not in rest[parsed.verb_start : parsed.verb_start + 30]
+        group = verb_group(parsed.tokens, parsed.verb) if parsed.verb >= 1 else None
+        if (
+            inner
+            or group is None
+            or any(
+                t.low in verbs.PARTICIPLE or t.low.endswith("ing")
+                for t in parsed.tokens[group.last + 1 :]
+                if t.end <= len(rest)
+            )
         ):
-            return None
+            return None  # the date may belong to the participle: "a band formed in 1968"
         first = parsed.names[0] if parsed.names else None
         word = rest.split()[0]
         if first is not None and first.start == 0 and first.sure:
@@ -229,6 +243,10 @@ def resolved(document: Document, rng: random.Random) -> Base | None:
             continue
         if found.group(1) != "It" and name.group != "person":
             continue
+        if found.group(1) == "It" and not re.match(
+            r" (?:is|was) (?:a|an|the|one)\b", document.pieces[i - 1][name.end :]
+        ):
+            continue  # "It" is surely the subject only after a sentence that says what the subject is
         offers.append((i, name, follower[found.end() :]))
     if not offers:
         return None
@@ -256,6 +274,8 @@ def merged(document: Document, rng: random.Random) -> Base | None:
         return None
     (i, _), (j, end) = sorted(rng.sample(rng.choice(pairs), 2))
     first, second = document.pieces[i], document.pieces[j]
+    if first[end:] == second[end:]:
+        return None
     if (
         len(first.split()) + len(second.split()) > 34
         or re.search(r"[,;]| and ", first)
