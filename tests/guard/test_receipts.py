@@ -335,7 +335,9 @@ def test_used_receipts_are_forgotten_when_they_can_no_longer_be_used() -> None:
     used, receipt = UsedReceipts(), guard_receipt()
     for number in range(5_000):
         now = DAY + timedelta(seconds=number)
-        assert used.use(receipt.model_copy(update={"signature": f"{number:0128x}"}), now, now + timedelta(seconds=60))
+        assert used.use(
+            receipt.model_copy(update={"signature": f"{number:032x}{0:096x}"}), now, now + timedelta(seconds=60)
+        )
         assert len(used) <= 61
 
 

@@ -5,8 +5,11 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.receipt.making import DAY, KEY, OUTPUT, RECEIPT_ID, receipt_of, report_of, ring_of
 
 from assay.errors import ReceiptError
@@ -132,6 +135,49 @@ def test_many_rotations_leave_every_receipt_good_and_one_private_key(store: KeyS
     assert all(verify(OUTPUT, receipt, ring).valid for receipt in receipts)
     assert len(ring.keys) == 6
     assert len(private_files(store)) == 1
+
+
+def test_a_ring_that_cannot_be_written_leaves_the_old_key_signing(
+    store: KeyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = store.create(DAY)
+
+    def full(self: Path, target: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "replace", full)
+        for change in (lambda: store.rotate(LATER), lambda: store.revoke(key.key_id, "x", LATER)):
+            with pytest.raises(ReceiptError, match="No space left"):
+                change()
+    assert store.ring().keys == (key,)
+    assert store.signer().key_id == key.key_id
+    assert not list(store.folder.glob(".*.tmp"))
+
+
+@settings(max_examples=25)
+@given(st.lists(st.sampled_from(["issue", "rotate", "revoke the newest", "revoke the oldest"]), max_size=8))
+def test_whatever_happens_to_keys_receipts_hold_until_their_key_is_revoked(steps: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        store, now, issued = KeyStore(folder), DAY, []
+        store.create(now)
+        for step in steps:
+            now += timedelta(seconds=1)
+            if step == "issue":
+                issued.append((store.signer().key_id, issue(store, now)))
+            elif step == "rotate":
+                store.rotate(now)
+            else:
+                good = [key for key in store.ring().keys if key.state is not KeyState.REVOKED]
+                store.revoke(good[-1 if "newest" in step else 0].key_id, step, now)
+                if not store.ring().active:
+                    store.create(now)
+            ring = store.ring()
+            for key_id, receipt in issued:
+                key = ring.find(key_id)
+                assert key is not None
+                assert verify(OUTPUT, receipt, ring).valid == (key.state is not KeyState.REVOKED)
+            assert private_files(store) == {key.key_id for key in ring.active}
 
 
 def test_a_clock_that_was_set_back_retires_no_key_before_its_creation(store: KeyStore) -> None:

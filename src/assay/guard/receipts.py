@@ -54,12 +54,12 @@ class Idempotent:
 
 
 class UsedReceipts:
-    """Which receipts were committed: once each, for all threads of a process."""
+    """Which receipts were committed: once each, for all threads of a process. About 130 bytes for each."""
 
     def __init__(self) -> None:
         """None yet."""
         self._lock = Lock()
-        self._until: dict[str, datetime] = {}
+        self._until: dict[bytes, float] = {}
 
     def __len__(self) -> int:
         return len(self._until)
@@ -79,12 +79,13 @@ class UsedReceipts:
             while self._until:
                 # Oldest use first. One with a longer life holds those behind it back for a while: that costs memory.
                 first = next(iter(self._until))
-                if self._until[first] >= now:
+                if self._until[first] >= now.timestamp():
                     break
                 del self._until[first]
-            name = receipt.signature
+            # Half of the random-looking point R of the signature: two receipts never share it by chance.
+            name = bytes.fromhex(receipt.signature)[:16]
             unused = name not in self._until
-            self._until.setdefault(name, until)
+            self._until.setdefault(name, until.timestamp())
             return unused
 
 
@@ -255,8 +256,8 @@ class Committing:
     def _desk(self) -> ReceiptDesk:
         if self._receipts is None:
             raise CommitError(
-                "nothing was committed: this guard has no keys; give it some with Guard(keys=...) or ASSAY_RECEIPT_KEYS, "
-                "made with `assay receipt create-key`", {"no_keys"},
+                "nothing was committed: this guard has no keys; give it some with Guard(keys=...) or "
+                "ASSAY_RECEIPT_KEYS, made with `assay receipt create-key`", {"no_keys"},
             )  # fmt: skip
         return self._receipts
 
