@@ -292,7 +292,7 @@ def planted(rows: Sequence[Row], per_kind: int, seed: int) -> dict[str, list[Pai
         wanted = [kind for kind in found if len(found[kind]) < per_kind]
         if not wanted:
             break
-        bases = list(islice(base_claims(document, rng), 6))
+        bases = list(islice(base_claims(document, rng), min(40, 6 + 2 * len(document.usable))))
         for kind in wanted:
             for base in bases:
                 pair = make_pair(document, bank, base, rng, WINDOW_WORDS, kind)
