@@ -1,6 +1,7 @@
 """A gateway over real sockets in front of a scripted upstream, with a scorer that a reader can follow."""
 
 import asyncio
+import io
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -28,9 +29,10 @@ class Site:
     upstream: Upstream
     app: Application
     http: aiohttp.ClientSession
+    server: uvicorn.Server
 
     async def post(self, path: str, body: Any, **headers: str) -> tuple[int, dict[str, str], bytes]:
-        sent = {"data": body} if isinstance(body, bytes) else {"json": body}
+        sent = {"data": io.BytesIO(body)} if isinstance(body, bytes) else {"json": body}
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         async with self.http.post(self.url + path, headers=named, **sent) as response:
             return response.status, {k.lower(): v for k, v in response.headers.items()}, await response.read()
@@ -50,12 +52,12 @@ async def site(
         routes = {name: Route(mode=mode) for name in ("chat_completions", "responses", "messages")}
         told = settings(ServerSettings(upstreams=(UpstreamSetting("main", upstream.url),), routes=routes, limits=QUICK))
         app = create_app(told, guards=lambda: Guards(policy, scorer=scorer or FakeScorer(), environ={}), **more)
-        async with serving(app) as url, aiohttp.ClientSession(auto_decompress=False) as http:
-            yield Site(url, upstream, app, http)
+        async with serving(app) as (url, server), aiohttp.ClientSession(auto_decompress=False) as http:
+            yield Site(url, upstream, app, http, server)
 
 
 @asynccontextmanager
-async def serving(app: Any) -> AsyncIterator[str]:
+async def serving(app: Any) -> AsyncIterator[tuple[str, uvicorn.Server]]:
     """An application on a port of its own."""
     config = uvicorn.Config(
         app, host="127.0.0.1", port=0, log_config=None, access_log=False, server_header=False, date_header=False,
@@ -70,7 +72,7 @@ async def serving(app: Any) -> AsyncIterator[str]:
         await asyncio.sleep(0.005)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", server
     finally:
         server.should_exit = True
         await task

@@ -70,7 +70,7 @@ class SseReader:
         raw = bytes(self._left)
         self._left.clear()
         self._seen = 0
-        return read_event(raw) if raw.strip() else None
+        return read_event(raw) if raw else None
 
 
 def read_event(raw: bytes) -> Event:

@@ -1,6 +1,7 @@
 """The client of the upstreams: one pool of connections, bounded in time, with retries of what was not taken."""
 
 import asyncio
+import io
 from collections.abc import Iterable
 from typing import Final
 
@@ -14,6 +15,9 @@ RETRIED: Final = frozenset({502, 503, 504})
 
 PAUSE_S: Final = 0.1
 """Seconds before the first retry; each further one waits twice as long."""
+
+LARGE_BODY: Final = 1_000_000
+"""Bytes from which a body is written in pieces, so that it does not hold up other requests."""
 
 _HOP_BY_HOP: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"}
@@ -76,7 +80,7 @@ class UpstreamClient:
             last = attempt == self._limits.retries
             try:
                 response = await self._session.request(
-                    method, upstream.root + target, headers=names, data=body or None, allow_redirects=False
+                    method, upstream.root + target, headers=names, data=_payload(body), allow_redirects=False
                 )
             except (aiohttp.ClientConnectorError, aiohttp.ServerDisconnectedError) as error:
                 # No answer has begun: the request was not taken, or the kept connection had been closed before it.
@@ -93,6 +97,11 @@ class UpstreamClient:
             await asyncio.sleep(pause)
             pause *= 2
         raise UpstreamError(502, f"the upstream {upstream.name} could not be reached")
+
+
+def _payload(body: bytes) -> bytes | io.BytesIO | None:
+    """The body as the client takes it: a large one is written in pieces."""
+    return (io.BytesIO(body) if len(body) > LARGE_BODY else body) if body else None
 
 
 def request_headers(

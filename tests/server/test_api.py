@@ -1,0 +1,138 @@
+"""The REST routes: reports, problem documents, health."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.server.gateway_site import limited, play, site
+
+from assay.schema import HallucinationReport
+from assay.testing import FailingScorer
+
+BODY: dict[str, Any] = {
+    "answer": "Partners are entitled to 4 weeks of leave.",
+    "evidence": [{"id": "hr-2", "text": "Partners are entitled to 2 weeks of leave."}],
+    "question": "How long is partner leave?",
+}
+
+
+def test_a_check_gives_the_report_that_the_library_gives() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            status, _, body = await here.post("/v1/check", BODY)
+            report = HallucinationReport.model_validate_json(body)
+            direct = here.app._guard_of(None).check(BODY["answer"], BODY["evidence"], question=BODY["question"])
+            assert status == 200
+            assert report.model_copy(update={"timing": direct.timing}) == direct
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [({"answer": 3}, "/answer"), ({"stakes": "huge"}, "/stakes"), ({"colour": "red"}, "/colour")],
+)
+def test_a_request_that_is_not_what_it_should_be_is_a_problem_that_names_the_place(
+    change: dict[str, Any], pointer: str
+) -> None:
+    async def scene() -> None:
+        async with site() as here:
+            status, headers, body = await here.post("/v1/check", {**BODY, **change})
+            problem = json.loads(body)
+            assert (status, headers["content-type"]) == (422, "application/problem+json")
+            assert problem["status"] == 422
+            assert problem["errors"][0]["pointer"] == pointer
+            assert problem["todo"]
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"policy": "nonesuch"}, {"policy": "../assay.yaml"}, {"evidence": [{"id": "a"}]}, {"answer": "%PDF-1.7"}],
+)
+def test_what_the_library_refuses_is_a_problem(change: dict[str, Any]) -> None:
+    async def scene() -> None:
+        async with site() as here:
+            status, headers, body = await here.post("/v1/check", {**BODY, **change})
+            assert (status, headers["content-type"]) == (422, "application/problem+json")
+            assert json.loads(body)["type"] == "urn:assay:problem:input.invalid"
+
+    play(scene)
+
+
+def test_a_verifier_that_fails_leaves_the_claim_unchecked_and_the_output_withheld() -> None:
+    async def scene() -> None:
+        async with site(scorer=FailingScorer()) as here:
+            status, _, body = await here.post("/v1/check", {**BODY, "answer": "Partners travel a lot."})
+            report = json.loads(body)
+            assert status == 200
+            assert report["claims"][0]["verdict"] == "unchecked"
+            assert report["action"] != "emit"
+
+    play(scene)
+
+
+def test_one_bad_request_of_a_batch_does_not_keep_the_others_from_their_reports() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            status, _, body = await here.post("/v1/batch", {"requests": [BODY, {**BODY, "policy": "nonesuch"}, BODY]})
+            results = json.loads(body)["results"]
+            assert status == 200
+            assert [bool(result["report"]) for result in results] == [True, False, True]
+            assert results[1]["problem"]["instance"] == "#/requests/1"
+
+    play(scene)
+
+
+def test_a_batch_and_a_body_have_their_limits() -> None:
+    async def scene() -> None:
+        async with site(settings=limited(batch=2, body_bytes=5_000)) as here:
+            status, _, body = await here.post("/v1/batch", {"requests": [BODY] * 3})
+            assert (status, "at most 2" in json.loads(body)["detail"]) == (422, True)
+            status, headers, _ = await here.post("/v1/check", {**BODY, "answer": "x" * 6_000})
+            assert (status, headers["content-type"]) == (413, "application/problem+json")
+
+    play(scene)
+
+
+def test_health_readiness_and_the_openapi_document_need_nothing() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            for path in ("/healthz", "/readyz", "/openapi.json"):
+                async with here.http.get(here.url + path) as response:
+                    assert response.status == 200
+            async with here.http.get(f"{here.url}/openapi.json") as response:
+                paths = (await response.json())["paths"]
+            assert {"/v1/check", "/v1/batch", "/healthz", "/readyz"} <= set(paths)
+
+    play(scene)
+
+
+def test_a_route_that_does_not_exist_is_a_problem_and_a_gateway_route_an_error_of_its_format() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            async with here.http.get(f"{here.url}/v1/nothing") as response:
+                assert (response.status, response.content_type) == (404, "application/problem+json")
+            async with here.http.get(f"{here.url}/v1/chat/completions") as response:
+                assert response.status == 404
+                assert "error" in await response.json()
+            async with here.http.get(f"{here.url}/v1/responses/resp_1") as response:
+                assert response.status == 404
+            assert here.upstream.asked == []
+
+    play(scene)
+
+
+def test_a_page_of_a_browser_on_another_host_is_not_served_without_a_key() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            for header in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
+                async with here.http.post(f"{here.url}/v1/check", json=BODY, headers=header) as response:
+                    assert response.status == 403
+            async with here.http.post(
+                f"{here.url}/v1/check", json=BODY, headers={"Origin": "http://localhost:3000"}
+            ) as response:
+                assert response.status == 200
+
+    play(scene)
