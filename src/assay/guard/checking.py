@@ -12,6 +12,7 @@ from assay.guard.measuring import metrics_of
 from assay.guard.prepared import Limits, PreparedEvidence
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, stakes_of
+from assay.guard.run_context import RunContext
 from assay.policy import ClaimSignal, GateInput, Policy, decide, labels_for
 from assay.schema import (
     CitationReport,
@@ -51,6 +52,8 @@ class Draft:
     """One for each judged claim, then those of the citations."""
     stages: Mapping[str, float]
     """Seconds by stage."""
+    run: RunContext | None = None
+    """The agent run that the output ends, where it ends one."""
 
     def timed(self, stages: Mapping[str, float]) -> "Draft":
         """The draft with the seconds that its stages took."""
@@ -65,6 +68,7 @@ def draft_of(
     limits: Limits,
     policy: Policy,
     prepare: Prepare,
+    run: RunContext | None = None,
 ) -> Draft:
     """Extract claims and citations and list what is to be judged.
 
@@ -77,14 +81,20 @@ def draft_of(
     stakes = stakes_of(request.stakes)
     claims = tuple(extractor.extract(text[:read], question))
     _require_within(claims, read, extractor.name)
+    if run is not None:
+        run, claims = run.placed(claims, text[:read])
     checkable = [claim for claim in claims if claim.checkable][: limits.claims]
     citing = begin_citations(request, text[:read], evidence, claims, policy, prepare, limits)
     structural = _structural(text, request)
-    jobs = [Job(claim.text, evidence, question) for claim in checkable]
+    with_calls = prepare((*evidence.evidence, *run.actions.calls)) if run is not None and run.any_done else evidence
+    jobs = [
+        Job(claim.text, with_calls if run is not None and run.states_done(claim) else evidence, question)
+        for claim in checkable
+    ]
     return Draft(
         request=request, text=text, question=question, stakes=stakes, read=read, evidence=evidence,
         claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
-        jobs=(*jobs, *citing.jobs), stages={},
+        jobs=(*jobs, *citing.jobs), stages={}, run=run,
     )  # fmt: skip
 
 
@@ -112,7 +122,7 @@ def finish(
     draft: Draft, judged: Sequence[Judged], policy: Policy, verifier: Identity, spent: float
 ) -> HallucinationReport:
     """The report of a draft, given what the tiers found of its jobs in order."""
-    of_claims, of_citations = judged[: draft.judged_claims], judged[draft.judged_claims :]
+    of_claims, of_citations = of_claims_in(draft, judged, policy), judged[draft.judged_claims :]
     citations = end_citations(draft.citing, of_citations, draft.claims, of_claims, policy)
     attachments = attach(draft.claims, citations)
     claims = _claims(draft, of_claims, attachments, policy)
@@ -121,10 +131,12 @@ def finish(
     metrics = metrics_of(
         claims, citations, coverage, policy, draft.stakes, unread=len(draft.text[draft.read :].strip())
     )  # fmt: skip
+    if draft.run is not None:
+        coverage, metrics = draft.run.told(coverage, metrics)
     conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
-    stages = {name: seconds * 1000 for name, seconds in {**draft.stages, "judging": spent}.items()}
+    stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
     return HallucinationReport(
         run_id=draft.request.run_id or _run_id(draft, policy, verifier),
         output=draft.text,
@@ -132,6 +144,8 @@ def finish(
         stakes=draft.stakes,
         claims=claims,
         issues=(*draft.structural, *_issues(attachments.loose)),
+        tool_call_validations=draft.run.findings.validations if draft.run else (),
+        consistency_probes=draft.run.probes if draft.run else (),
         citations=citations,
         retrieval=_retrieval(draft, judged, conflicts),
         coverage=coverage,
@@ -144,6 +158,15 @@ def finish(
         verifier=verifier,
         timing=Timing(total_ms=sum(stages.values()), stages_ms=stages),
     )
+
+
+def of_claims_in(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Sequence[Judged]:
+    """What was found of the judged claims, with what the trace of a run says of the actions that they state."""
+    of_claims = judged[: draft.judged_claims]
+    if draft.run is None:
+        return of_claims
+    checkable = [claim for claim in draft.claims if claim.checkable]
+    return draft.run.settled(list(zip(checkable, of_claims, strict=False)), draft.evidence, policy.emit_threshold)
 
 
 def _claims(
@@ -159,7 +182,7 @@ def _claims(
             draft.text,
             policy,
             draft.stakes,
-            _issues(attachments.at_claim.get(place, ())),
+            (*_issues(attachments.at_claim.get(place, ())), *(draft.run.issues_at(claim) if draft.run else ())),
         )
         for place, claim in enumerate(draft.claims)
     )
@@ -175,6 +198,7 @@ def _gate_input(
 ) -> GateInput:
     statuses = [citation.status for citation in citations]
     checkable = [claim for claim in draft.claims if claim.checkable]
+    run = draft.run
     spoken = [claim for claim in draft.claims if claim.kind is not ClaimKind.META]
     return GateInput(
         claims=tuple(_signal(claim) for claim in claims),
@@ -186,8 +210,8 @@ def _gate_input(
         unchecked_characters=coverage.unchecked,
         evidence_unread_characters=draft.evidence.unread,
         structural_issues=len(draft.structural),
-        rejected_tool_calls=0,
-        diverged_probes=0,
+        rejected_tool_calls=run.findings.rejected if run else 0,
+        diverged_probes=run.diverged if run else 0,
         declared_claim_free=draft.request.claim_free,
         task=draft.request.task,
         stakes=draft.stakes,
@@ -197,6 +221,7 @@ def _gate_input(
         has_evidence=draft.evidence.readable,
         abstention_only=bool(spoken) and all(claim.kind is ClaimKind.ABSTENTION for claim in spoken),
         empty=not draft.text.strip(),
+        run_faults=run.faults if run else (),
     )
 
 

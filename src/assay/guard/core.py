@@ -8,11 +8,13 @@ from typing import Any
 from assay._version import __version__
 from assay.errors import InputError
 from assay.guard.checking import Draft, draft_of, finish
-from assay.guard.judging import Job, Thresholds, judge_jobs
+from assay.guard.judging import Job, Judged, Thresholds, judge_jobs
 from assay.guard.prepared import Limits, PreparedEvidence, prepare
 from assay.guard.receipts import Committing, ReceiptDesk
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, EvidenceLike
+from assay.guard.run_context import RunContext
+from assay.guard.running import Running
 from assay.models.interface import PairScorer
 from assay.policy import Policy, preset, validated
 from assay.retrieve.premises import IndexCache
@@ -30,7 +32,7 @@ CHECKS_PER_CALL = 16
 """Outputs that share one call of the network when many are checked: enough to fill it, few enough to wait for."""
 
 
-class Guard(Committing):
+class Guard(Running, Committing):
     """Checks outputs against evidence under one policy.
 
     A guard keeps nothing of what it checked but caches by content; it may be shared by threads and tasks.
@@ -227,22 +229,22 @@ class Guard(Committing):
     def _prepare(self, evidence: Sequence[Any]) -> PreparedEvidence:
         return prepare(evidence, self._scorer, self._indices, self._limits, self._locale)
 
-    def _judge(self, jobs: Sequence[Job]) -> list[Any]:
+    def _judge(self, jobs: Sequence[Job]) -> list[Judged]:
         return judge_jobs(jobs, self._scorer, self._combination, self._thresholds, self._policy.windows_per_claim)
 
-    def _draft(self, request: CheckRequest) -> Draft:
+    def _draft(self, request: CheckRequest, run: RunContext | None = None) -> Draft:
         """The first half of every check: what is asked, read and cut into jobs."""
         begun = time.perf_counter()
         text = coerce_text(request.answer, "answer")
         evidence = self._prepare(coerce_evidence(request.evidence))
         prepared = time.perf_counter()
-        draft = draft_of(request, text, evidence, self._extractor, self._limits, self._policy, self._prepare)
+        draft = draft_of(request, text, evidence, self._extractor, self._limits, self._policy, self._prepare, run)
         return draft.timed({"evidence": prepared - begun, "claims": time.perf_counter() - prepared})
 
-    def _finish(self, drafts: Sequence[Draft]) -> list[HallucinationReport]:
-        """The second half: one judging of the jobs of all drafts, then each report."""
+    def _finish(self, drafts: Sequence[Draft], known: Sequence[Judged] | None = None) -> list[HallucinationReport]:
+        """The second half: one judging of the jobs of all drafts unless they are judged already, then each report."""
         begun = time.perf_counter()
-        judged = iter(self._judge([job for draft in drafts for job in draft.jobs]))
+        judged = iter(self._judge([job for draft in drafts for job in draft.jobs]) if known is None else known)
         spent = time.perf_counter() - begun
         return [
             finish(draft, [next(judged) for _ in draft.jobs], self._policy, self.verifier, spent / len(drafts))

@@ -166,6 +166,9 @@ def claim_report(
     score = judged.judgement.support if judged.judgement else None
     contradiction = judged.judgement.contradiction if judged.judgement else None
     issues = (*issues_of(judged, output, claim), *extra)
+    if any(issue.code.startswith("action.") for issue in extra):
+        # The trace says what is wrong; that no passage says so is no finding about an action.
+        issues = tuple(issue for issue in issues if issue.code not in ("claim.contradicted", "claim.unsupported"))
     graded = _severity(claim, judged, policy, stakes)
     fabricated = any(issue.code == "citation.fabricated" for issue in extra)
     signal = ClaimSignal(

@@ -1,0 +1,193 @@
+"""What an answer claims to have done: a claim about the run, decided by the calls in its trace and not by passages.
+
+"I have cancelled order W-17" can be worded like the evidence and be false, because nothing was cancelled; and it can be
+true although no passage says so. So the trace counts first (`assay.verify.tool_call.actions`): an action that no call
+did, or that failed, is contradicted by the run; one that a call did is supported as far as the words of the claim stand
+in the call, its result or the evidence and the exact tier finds nothing against it (docs/adr/0009).
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from assay.guard.judging import Judged
+from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
+from assay.schema.run import Run, ToolCall, ToolResult
+from assay.text.critical import critical_reasons
+from assay.text.lexemes import content_stems, find_words
+from assay.verify.combine import Judgement
+from assay.verify.tool_call.actions import ActionStanding, CallOutcome, ClaimedAction, Grade
+from assay.verify.tool_call.entities import name_words
+
+NOT_DONE: Final = 0.95
+"""The probability that a claimed action did not happen where the run changed nothing at all, or the call failed."""
+HALF_SURE: Final = 0.5
+"""The most support of an action of which the trace says only in part what became of it: it is not emitted, and not
+withheld for this alone."""
+DONE: Final = 0.95
+"""The support of an action that a call did, where every word of the claim is borne out."""
+DOUBT: Final = 0.3
+"""Findings of the exact tier that are this sure keep an action from counting as borne out."""
+MOST_DOUBT: Final = 0.8
+"""The same for the network's contradiction."""
+QUOTED: Final = 300
+"""Characters of a result that are shown as what speaks against an action."""
+MOST_CALL: Final = 20_000
+"""Characters of a call's arguments, and of its result, that are read with it."""
+_SHORTEST_PART: Final = 4
+"""Letters of a word that may be a part of a longer one, as "mail" is of "email"."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunActions:
+    """The claimed actions of an answer, each at the claim that states it."""
+
+    at_claim: Mapping[ExtractedClaim, ClaimedAction] = field(default_factory=dict)
+    calls: tuple[Evidence, ...] = ()
+    """What the calls that worked did, in words."""
+    failures: tuple[Evidence, ...] = ()
+    """What failed calls returned; the source names the tool."""
+
+    def done(self, claim: ExtractedClaim) -> bool:
+        """Whether a claim states an action that a call did."""
+        action = self.at_claim.get(claim)
+        return action is not None and action.standing is ActionStanding.DONE
+
+    def settle(self, claim: ExtractedClaim, judged: Judged, known: "KnownWords", emit: float) -> Judged:
+        """What the tiers found of a claim, with what the trace says of the action that it states.
+
+        Args:
+            claim: the claim.
+            judged: what the tiers found.
+            known: the words that the run has.
+            emit: the support from which an output may be emitted.
+        """
+        action = self.at_claim.get(claim)
+        if action is None or action.grade is Grade.LOW:
+            return judged
+        if action.standing is ActionStanding.DONE:
+            return _done(claim, judged, action, known)
+        support = judged.judgement.support if judged.judgement else 0.0
+        against = judged.judgement.contradiction if judged.judgement else 0.0
+        if action.grade is Grade.HIGH:
+            made = Judgement(min(support, 1 - NOT_DONE), max(against, NOT_DONE))
+            return self._settled(judged, Verdict.CONTRADICTED, made, action)
+        if judged.verdict is Verdict.SUPPORTED and support >= emit:
+            return judged  # a record says so: "your refund has been processed" need not be the agent's own act
+        made = Judgement(min(support, HALF_SURE), against)
+        verdict = judged.verdict if judged.verdict is Verdict.CONTRADICTED else Verdict.UNSUPPORTED
+        return self._settled(judged, verdict, made, action)
+
+    def _settled(self, judged: Judged, verdict: Verdict, made: Judgement, action: ClaimedAction) -> Judged:
+        said = [piece for piece in self.failures if piece.source in action.tools]
+        shown = [
+            EvidenceSpan(
+                evidence_id=piece.id, start=0, end=len(piece.text[:QUOTED]), text=piece.text[:QUOTED],
+                relation="contradicts", score=NOT_DONE,
+            )
+            for piece in said[-1:]
+        ]  # fmt: skip
+        return replace(
+            judged, verdict=verdict, judgement=made, spans=(*shown, *judged.spans), conflict=None, failed=None,
+            signals={**judged.signals, "action_done": 0.0},
+        )  # fmt: skip
+
+
+class KnownWords:
+    """The words that a run has, to tell whether a claim of an action says more than it."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Read the texts."""
+        joined = "\n".join(texts)
+        self._stems = content_stems(find_words(joined).lexemes)
+        self._glued = "".join(c for c in joined.casefold() if c.isalnum())
+
+    def cover(self, claim: str, verb: str) -> bool:
+        """Whether every content word of a claim, its verb aside, stands in the texts or inside a word of them."""
+        own = content_stems(find_words(verb).lexemes)
+        return all(
+            w.stem in self._stems or w.stem in own or (len(w.stem) >= _SHORTEST_PART and w.stem in self._glued)
+            for w in find_words(claim).lexemes
+            if w.weight
+        )
+
+
+def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, known: KnownWords) -> Judged:
+    sure = judged.judgement is not None and judged.judgement.contradiction < MOST_DOUBT
+    doubts = any(f.effect != "note" and f.confidence >= DOUBT for f in judged.exact.findings)
+    if not sure or doubts or judged.judgement is None or not known.cover(claim.text, action.verb):
+        return judged
+    made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
+    return replace(
+        judged, verdict=Verdict.SUPPORTED, judgement=made, signals={**judged.signals, "action_done": 1.0},
+        spans=tuple(span.model_copy(update={"relation": "supports"}) if place == 0 else span
+                    for place, span in enumerate(judged.spans)),
+    )  # fmt: skip
+
+
+def place_actions(
+    found: Sequence[ExtractedClaim], actions: Sequence[ClaimedAction], text: str
+) -> tuple[tuple[ExtractedClaim, ...], dict[ExtractedClaim, ClaimedAction]]:
+    """The claims of an answer, and which of them states which action.
+
+    An action whose sentence has no checkable claim becomes a claim itself: nothing that was claimed goes unchecked.
+    """
+    added = [_as_claim(a, text) for a in actions if not any(c.checkable and _meets(c.sentence, a) for c in found)]
+    claims = tuple(sorted((*found, *added), key=lambda c: (c.span.start, c.span.end)))
+    at: dict[ExtractedClaim, ClaimedAction] = {}
+    for action in actions:
+        near = [c for c in claims if c.checkable and _meets(c.sentence, action)]
+        own = [c for c in near if action.verb in c.text.lower()]
+        for claim in (own or near)[:1]:
+            at.setdefault(claim, action)
+    return claims, at
+
+
+def _meets(place: Span, action: ClaimedAction) -> bool:
+    return place.start < action.end and action.start < place.end
+
+
+def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
+    words = text[action.start : action.end]
+    span = Span(start=action.start, end=action.end)
+    reasons = critical_reasons(words, words)
+    return ExtractedClaim(
+        text=words, span=span, sentence=span, kind=ClaimKind.PROCEDURAL, checkable=True,
+        critical=reasons if "commitment" in reasons else (*reasons, "commitment"),
+    )  # fmt: skip
+
+
+def action_issue(action: ClaimedAction) -> Issue | None:
+    """What the report says of an action; none where it was done, or where the finding is too weak to be told."""
+    return None if action.grade is Grade.LOW else action.issue()
+
+
+def calls_of(run: Run, outcomes: Sequence[CallOutcome]) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
+    """The calls of a run that worked, in words, and what those that failed returned."""
+    results = {step.call_id: (i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolResult)}
+    calls = ((i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolCall))
+    worked: list[Evidence] = []
+    failed: list[Evidence] = []
+    for (index, call), outcome in zip(calls, outcomes, strict=True):
+        place, result = results.get(call.id, (index, None)) if call.id is not None else (index, None)
+        if outcome.failed is not None:
+            text = result.text if result is not None and result.text.strip() else outcome.failed
+            failed.append(Evidence(id=f"step:{place}/{call.name}", text=text, source=call.name))
+        elif outcome.answered:
+            worked.append(Evidence(id=f"step:{index}/call", text=_told(call, result), source=call.name))
+    return tuple(worked), tuple(failed)
+
+
+def _told(call: ToolCall, result: ToolResult | None) -> str:
+    """A call as a sentence: "I did cancel order with order id: W-17. status: cancelled"."""
+    named = call.arguments.value or {}
+    given = ", ".join(f"{' '.join(name_words(key)) or key}: {_plain(value)}" for key, value in named.items())
+    given = given or (call.arguments.verbatim or "")
+    said = f" {result.text[:MOST_CALL]}" if result is not None and result.text.strip() else ""
+    did = f"I did {' '.join(name_words(call.name)) or call.name}"
+    return f"{did} with {given[:MOST_CALL]}.{said}" if given else f"{did}.{said}"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,223 @@
+"""Checking agent runs: every call, the final answer against what the run saw, the actions that it claims, the gate."""
+
+import time
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from assay.guard.checking import Draft, of_claims_in
+from assay.guard.judging import Job, Judged
+from assay.guard.request import CheckRequest, EvidenceLike
+from assay.guard.run_context import RunContext
+from assay.guard.run_evidence import DEFAULT_SOURCES, question_of, run_evidence, unread_parts
+from assay.guard.run_tools import ToolLike, findings_of, read_tools, stand_ins, without_schema
+from assay.policy import Policy
+from assay.schema import Evidence, HallucinationReport, Stakes, ToolCallValidation
+from assay.schema.coerce import coerce_evidence
+from assay.schema.run import Run, ToolCall, ToolDeclaration
+from assay.schema.run_builder import RunBuilder
+from assay.schema.run_formats import read_run
+from assay.verify.consistency import Prober, ProbeRequest
+from assay.verify.tool_call import AttemptLog, CallCheck, Rules, Toolbox, check_call, sources_before
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What a run is checked with beside itself."""
+
+    tools: tuple[ToolDeclaration, ...] = ()
+    """Declarations that the transcript does not carry; those that it carries replace them."""
+    rules: Rules | None = None
+    """Which arguments are traced, and to whom."""
+    now: datetime | None = None
+    """When the run took place; relative dates in arguments are counted from it."""
+    sources: Collection[str] = DEFAULT_SOURCES
+    """What of the run may be evidence: any of `tools`, `passages`, `user` and `system`."""
+    prober: Prober | None = None
+    """What asks again on critical claims."""
+    checked: tuple[CallCheck, ...] = ()
+    """The checks of the run's calls, where they were made as it grew."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallDecision:
+    """Whether one call may be executed, and what to tell the model if not."""
+
+    check: CallCheck
+    validation: ToolCallValidation
+    """The finding in the form of the report, with the attempts that came before."""
+    attempts: AttemptLog
+    """The rejected attempts so far, this one included: to be handed in with the next call."""
+    message: str
+    """For the model: what is wrong and how to mend it, with the attempts that are left; empty for an accepted call."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call may be executed; an unchecked one may not."""
+        return self.check.accepted
+
+    @property
+    def may_retry(self) -> bool:
+        """Whether the model may try this tool again."""
+        return self.attempts.may_retry(self.check.tool)
+
+
+class Running:
+    """The part of a guard that checks agent runs; it needs what the guard has."""
+
+    _policy: Policy
+
+    def _draft(self, request: CheckRequest, run: RunContext | None = None) -> Draft:
+        raise NotImplementedError
+
+    def _judge(self, jobs: Sequence[Job]) -> list[Judged]:
+        raise NotImplementedError
+
+    def _finish(
+        self, drafts: Sequence[Draft], judged: Sequence[Judged] | None = None
+    ) -> list[HallucinationReport]:  # fmt: skip
+        raise NotImplementedError
+
+    def check_run(
+        self,
+        run: Run | RunBuilder | object,
+        *,
+        format: str | None = None,  # noqa: A002 the word of `read_run`
+        tools: Iterable[ToolLike] = (),
+        rules: Rules | None = None,
+        now: datetime | None = None,
+        sources: Collection[str] = DEFAULT_SOURCES,
+        evidence: EvidenceLike = None,
+        prober: Prober | None = None,
+        question: str | None = None,
+        stakes: Stakes | str = Stakes.MEDIUM,
+        task: str = "qa",
+        claim_free: bool = False,
+        revisions_failed: int = 0,
+        run_id: str | None = None,
+    ) -> HallucinationReport:
+        """Check one agent run (seed 002).
+
+        1. Every tool call: its arguments against the declaration, each entity in them traced to who said it.
+        2. Every claim of the final answer against what the run's tools, passages and users said; what the answer
+           claims to have done against the trace.
+        3. Critical claims once more with `prober`, where there is one.
+        4. The gate. A run that has not ended, that has faults, or a call that went through and was rejected or could
+           not be checked, is never emitted.
+
+        Args:
+            run: a run, a builder, or a transcript in any form that `read_run` reads.
+            format: the transcript's format, where it is known.
+            tools: declarations that the transcript does not carry, also as functions or as chat formats write them.
+                A call of which no declaration is known is unchecked.
+            rules: which arguments are traced, and to whom.
+            now: when the run took place; relative dates in arguments are counted from it.
+            sources: what of the run may be evidence: any of `tools`, `passages`, `user` and `system`.
+            evidence: evidence beside the run, as `check` takes it.
+            prober: what asks again on critical claims.
+            question: what the answer answers; the user's last words by default.
+            stakes: how much hangs on it.
+            task: the kind of task; the policy may hold some to no evidence, but their tool calls are checked.
+            claim_free: whether the answer is declared to contain no claims.
+            revisions_failed: how many revisions have failed already.
+            run_id: a name for the run; its own by default.
+
+        Returns:
+            The report: `tool_call_validations` for every call, `claims` for the final answer, whose evidence ids name
+            the step, as in `step:4/get_order`.
+
+        Raises:
+            InputError: something given cannot be read as what it should be.
+        """
+        read = run.run() if isinstance(run, RunBuilder) else read_run(run, format=format)
+        asked = RunRequest(read_tools(tools), rules, now, sources, prober)
+        request = CheckRequest(
+            "", evidence, question, stakes, task,
+            claim_free=claim_free, revisions_failed=revisions_failed, run_id=run_id,
+        )  # fmt: skip
+        return self._check_run(read, asked, request)
+
+    async def acheck_run(self, run: Run | RunBuilder | object, **options: Any) -> HallucinationReport:
+        """As `check_run`, off the event loop: the same options, the same report."""
+        import asyncio
+
+        if isinstance(run, RunBuilder):
+            run = run.run()  # the builder may grow while the check runs
+        return await asyncio.to_thread(self.check_run, run, **options)
+
+    def _check_run(self, run: Run, asked: RunRequest, request: CheckRequest) -> HallucinationReport:
+        """The one path of every check of a run."""
+        begun = time.perf_counter()
+        findings = findings_of(run, tools=asked.tools, rules=asked.rules, now=asked.now, checked=asked.checked)
+        evidence: tuple[Evidence, ...] = (*coerce_evidence(request.evidence), *run_evidence(run, asked.sources))
+        whole = replace(
+            request, answer=run.final_answer or "", evidence=evidence, question=request.question or question_of(run),
+            run_id=request.run_id or run.run_id,
+        )  # fmt: skip
+        read = time.perf_counter()
+        draft = self._draft(whole, RunContext(run, findings, unread_parts(run)))
+        drafted = time.perf_counter()
+        judged = self._judge(draft.jobs)
+        draft = draft.timed({"tools": read - begun, **draft.stages, "judging": time.perf_counter() - drafted})
+        if asked.prober is not None and draft.run is not None:
+            checkable = [claim for claim in draft.claims if claim.checkable]
+            of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
+            probing = ProbeRequest((), draft.text, draft.question, draft.evidence.evidence)
+            draft = replace(draft, run=draft.run.probed(of_claims, asked.prober, probing))
+        return self._finish([draft], judged)[0]
+
+    def check_tool_call(
+        self,
+        run: Run | RunBuilder | object,
+        call: ToolCall,
+        *,
+        tools: Iterable[ToolLike] = (),
+        rules: Rules | None = None,
+        now: datetime | None = None,
+        attempts: AttemptLog | None = None,
+    ) -> CallDecision:
+        """Check one call before it is executed, against everything that the run has seen so far.
+
+        Nothing of the run is judged again. For a loop that checks every call as the run grows, `watch` keeps what was
+        indexed.
+
+        Args:
+            run: the run up to the call, without it.
+            call: the call.
+            tools: declarations that the run does not carry.
+            rules: which arguments are traced, and to whom.
+            now: the time, which relative dates are counted from.
+            attempts: the rejected attempts before this one, as the last decision gave them.
+
+        Raises:
+            InputError: something given cannot be read as what it should be.
+        """
+        read = run.run() if isinstance(run, RunBuilder) else read_run(run)
+        declared = {tool.name: tool for tool in read_tools(tools)}
+        declared |= {step.name: step for step in read.steps if isinstance(step, ToolDeclaration)}
+        sources = sources_before(read, len(read.steps), now)
+        return decide_call(call, check_with(call, declared, sources, rules), attempts)
+
+    async def acheck_tool_call(self, run: Run | RunBuilder | object, call: ToolCall, **options: Any) -> CallDecision:
+        """As `check_tool_call`, off the event loop."""
+        import asyncio
+
+        if isinstance(run, RunBuilder):
+            run = run.run()
+        return await asyncio.to_thread(self.check_tool_call, run, call, **options)
+
+
+def check_with(call: ToolCall, declared: dict[str, ToolDeclaration], sources: Any, rules: Rules | None) -> CallCheck:
+    """The check of a call; where no tool is declared at all, it is traced and stays unchecked."""
+    if declared:
+        return check_call(call, Toolbox(declared.values()), sources, rules)
+    return without_schema(check_call(call, Toolbox(stand_ins([call])), sources, rules))
+
+
+def decide_call(call: ToolCall, check: CallCheck, attempts: AttemptLog | None) -> CallDecision:
+    """The decision about a checked call, with the attempts before it."""
+    before = attempts if attempts is not None else AttemptLog()
+    log = before.record(check)
+    validation = check.validation().model_copy(update={"attempts": before.of(call.name)})
+    return CallDecision(check, validation, log, log.reply(check))
