@@ -15,24 +15,30 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoTokenizer
 
 from assay.models.load import load_scorer
-from train.network import TARGETS, Encoded, Settings, batches, pair, tensors
+from train.network import TARGETS, Settings, pair
 from train.rows import Row, load_training_sets, mix, part_of
+from train.two_heads import load_two_heads
+
+BATCH = 16
+"""Pairs of about the same length that torch judges at once."""
 
 
 def float_scores(checkpoint: Path, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """Probabilities of the float network, of shape (pairs, 3)."""
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
-    model = AutoModelForSequenceClassification.from_pretrained(checkpoint).eval()
+    model = load_two_heads(checkpoint).eval()
     encoded = tokenizer([p for p, _ in pairs], [c for _, c in pairs], truncation="longest_first", max_length=512)
-    items = [Encoded(ids, encoded["token_type_ids"][i], i) for i, ids in enumerate(encoded["input_ids"])]
+    order = sorted(range(len(pairs)), key=lambda i: len(encoded["input_ids"][i]))
     scores = np.zeros((len(pairs), 3))
-    for batch in batches(items, 4_096, None):
+    for begin in range(0, len(order), BATCH):
+        chosen = order[begin : begin + BATCH]
+        batch = tokenizer.pad({name: [encoded[name][i] for i in chosen] for name in encoded}, return_tensors="pt")
         with torch.no_grad():
-            rows = model(**tensors(batch)).logits.softmax(-1).numpy()
-        scores[[item.target for item in batch]] = rows
+            logits, _ = model(batch["input_ids"], batch["attention_mask"], batch["token_type_ids"])
+        scores[chosen] = logits.softmax(-1).numpy()
     return scores
 
 
