@@ -11,11 +11,12 @@ wherever they stand, since citations name them.
 import json
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.errors import InputError
 from assay.schema import Evidence
-from assay.schema.coerce import coerce_evidence
+from assay.schema.coerce import coerce_evidence, coerce_text
 from assay.schema.run import DataPart, Opaque, Passage, Run, SystemPrompt, ToolResult, UserInput
 from assay.text.sentences import split_sentences
 
@@ -26,6 +27,8 @@ DEFAULT_SOURCES: Final = ("tools", "passages", "user")
 adds `system`."""
 MOST_PROSE: Final = 200_000
 """Characters of one user input in which questions are looked for."""
+MOST_NOTES: Final = 10
+"""Unreadable pieces that are named."""
 MOST_LABELS: Final = 1_000
 """Labelled passages that one prompt is cut into at most."""
 
@@ -40,15 +43,26 @@ _RECORD: Final = frozenset(
 )  # fmt: skip
 
 
-def run_evidence(run: Run, sources: Collection[str] = DEFAULT_SOURCES) -> tuple[Evidence, ...]:
+@dataclass(frozen=True, slots=True)
+class RunEvidence:
+    """The evidence of a run, and what of the run could not be read as such."""
+
+    evidence: tuple[Evidence, ...]
+    notes: tuple[str, ...] = ()
+    """What is no evidence because it could not be read, a sentence each."""
+
+
+def run_evidence(run: Run, sources: Collection[str] = DEFAULT_SOURCES) -> RunEvidence:
     """The evidence that a run contains, passages first so that a citation by number counts them, each id once.
+
+    A text that looks binary is left out and noted: a tool that returns an image must not keep a run from its check.
 
     Raises:
         InputError: a kind of source has another name than those in `SOURCES`.
 
     >>> from assay.schema.run import TextPart
     >>> run = Run(run_id="r").append(UserInput(content=(TextPart(text="I live in Bonn. Is it far?"),)))
-    >>> [(piece.id, piece.text.rstrip()) for piece in run_evidence(run)]
+    >>> [(piece.id, piece.text.rstrip()) for piece in run_evidence(run).evidence]
     [('step:0/user', 'I live in Bonn.')]
     """
     unknown = sorted(set(sources) - set(SOURCES))
@@ -56,14 +70,30 @@ def run_evidence(run: Run, sources: Collection[str] = DEFAULT_SOURCES) -> tuple[
         raise InputError(f"evidence of a run comes from {', '.join(SOURCES)}, given as a list; got {sources!r}")
     names = {step.id: step.name for step in run.steps if step.kind == "tool_call" and step.id is not None}
     found: list[tuple[int, Evidence]] = []
+    notes: list[str] = []
     for index, step in enumerate(run.steps):
         for kind, piece in _pieces(step, f"step:{index}", names):
-            if piece.text.strip() and (kind in sources or (kind == "labelled" and "passages" in sources)):
+            if not piece.text.strip() or ("passages" if kind == "labelled" else kind) not in sources:
+                continue
+            why = _unreadable(piece)
+            if why is None:
                 found.append(({"passages": 0, "labelled": 0, "tools": 1}.get(kind, 2), piece))
-    return tuple(_named_apart([piece for _, piece in sorted(found, key=lambda pair: pair[0])]))
+            else:
+                notes.append(why)
+    ordered = [piece for _, piece in sorted(found, key=lambda pair: pair[0])]
+    return RunEvidence(tuple(_named_apart(ordered)), (*notes[:MOST_NOTES], *_unread(run)))
 
 
-def unread_parts(run: Run) -> tuple[str, ...]:
+def _unreadable(piece: Evidence) -> str | None:
+    """Why a piece cannot be evidence; none where it can."""
+    try:
+        coerce_evidence([piece])
+    except InputError as error:
+        return f"{piece.id} is no evidence: {str(error).replace('evidence item 1', 'it')}."
+    return None
+
+
+def _unread(run: Run) -> tuple[str, ...]:
     """What of a run is no text that evidence could be read from, a sentence each."""
     images = sum(
         isinstance(part, DataPart)
@@ -81,9 +111,12 @@ def unread_parts(run: Run) -> tuple[str, ...]:
 
 
 def question_of(run: Run) -> str | None:
-    """What the last answer of a run answers: the user's last words."""
+    """What the last answer of a run answers: the user's last words; none where there are none that can be read."""
     last = next((step.text for step in reversed(run.steps) if isinstance(step, UserInput)), "")
-    return last if last.strip() else None
+    try:
+        return coerce_text(last, "question") if last.strip() else None
+    except InputError:
+        return None
 
 
 def _pieces(step: Any, name: str, tools: dict[str, str]) -> Iterator[tuple[str, Evidence]]:

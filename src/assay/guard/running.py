@@ -10,7 +10,7 @@ from assay.guard.checking import Draft, of_claims_in
 from assay.guard.judging import Job, Judged
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.guard.run_context import RunContext
-from assay.guard.run_evidence import DEFAULT_SOURCES, question_of, run_evidence, unread_parts
+from assay.guard.run_evidence import DEFAULT_SOURCES, question_of, run_evidence
 from assay.guard.run_tools import ToolLike, findings_of, read_tools, stand_ins, without_schema
 from assay.policy import Policy
 from assay.schema import Evidence, HallucinationReport, Stakes, ToolCallValidation
@@ -150,13 +150,14 @@ class Running:
         """The one path of every check of a run."""
         begun = time.perf_counter()
         findings = findings_of(run, tools=asked.tools, rules=asked.rules, now=asked.now, checked=asked.checked)
-        evidence: tuple[Evidence, ...] = (*coerce_evidence(request.evidence), *run_evidence(run, asked.sources))
+        own = run_evidence(run, asked.sources)
+        evidence: tuple[Evidence, ...] = (*coerce_evidence(request.evidence), *own.evidence)
         whole = replace(
             request, answer=run.final_answer or "", evidence=evidence, question=request.question or question_of(run),
             run_id=request.run_id or run.run_id,
         )  # fmt: skip
         read = time.perf_counter()
-        draft = self._draft(whole, RunContext(run, findings, unread_parts(run)))
+        draft = self._draft(whole, RunContext(run, findings, own.notes))
         drafted = time.perf_counter()
         judged = self._judge(draft.jobs)
         draft = draft.timed({"tools": read - begun, **draft.stages, "judging": time.perf_counter() - drafted})

@@ -5,6 +5,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.schema.run import Executor, Run, Step, ToolCall, ToolDeclaration, ToolResult
+from assay.schema.run_json import Fault
 
 
 class RunBuilder:
@@ -31,6 +32,7 @@ class RunBuilder:
         self.run_id = run_id
         self._format = format
         self._extra = extra or {}
+        self._faults: tuple[Fault, ...] = ()
         self._steps: list[Step] = []
         self._declared: dict[str, ToolDeclaration] = {}
         self._calls: dict[str, ToolCall] = {}
@@ -41,6 +43,7 @@ class RunBuilder:
     def from_run(cls, run: Run) -> "RunBuilder":
         """A builder that goes on where a run stands."""
         builder = cls(run.run_id, format=run.format, extra=dict(run.extra))
+        builder._faults = run.faults
         builder.extend(run.steps)
         return builder
 
@@ -87,7 +90,11 @@ class RunBuilder:
     def run(self) -> Run:
         """The run so far; what is added later does not change it. Costs one copy of the list of references."""
         return Run.model_construct(
-            run_id=self.run_id, format=self._format, steps=tuple(self._steps), extra=dict(self._extra)
+            run_id=self.run_id,
+            format=self._format,
+            steps=tuple(self._steps),
+            extra=dict(self._extra),
+            faults=self._faults,
         )
 
     def _close(self, result: ToolResult) -> None:
