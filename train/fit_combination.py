@@ -26,8 +26,8 @@ from assay.config import Guard
 from assay.stats.calibration import ece, fit_logistic, reliability
 from assay.stats.classification import auroc, balanced_accuracy
 from assay.verify.combine import Combination, features
-from train.edits import make_rows
-from train.rows import EDITABLE, Part, Row, detokenise, load_training_sets, part_of
+from train.edits import EDITABLE, make_rows
+from train.rows import Part, Row, detokenise, load_training_sets, part_of
 
 LOGITS = (
     "entail_sentence", "entail_passage", "entail_document", "entail_max", "entail_top",

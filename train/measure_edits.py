@@ -16,8 +16,8 @@ from pathlib import Path
 
 from assay.config import Guard
 from assay.schema import ClaimReport, Verdict
-from train.edits import planted
-from train.rows import EDITABLE, load_training_sets, part_of
+from train.edits import EDITABLE, planted
+from train.rows import load_training_sets, part_of
 
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
 

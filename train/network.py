@@ -26,9 +26,9 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, nll_loss
 from transformers import AutoTokenizer, BertForSequenceClassification, PreTrainedTokenizerBase
 
-from train.edits import make_rows
+from train.edits import EDITABLE, make_rows
 from train.premises import premise
-from train.rows import EDITABLE, Row, detokenise, load_training_sets, mix, part_of, report, strangers
+from train.rows import Row, detokenise, load_training_sets, mix, part_of, report, strangers
 from train.two_heads import TOKEN_HEAD, TwoHeads, load_two_heads, save_two_heads
 
 LABELS = ("entailment", "neutral", "contradiction")

@@ -90,12 +90,6 @@ QUOTAS: dict[str, int] = {
     "med": 2_000,
     "breaking_nli": 800,
 }
-EDITABLE = frozenset({
-    "begin_cmudog", "bump_task1", "bump_task2", "defacto", "factcheck_gpt", "faithdial_audit", "fever_rte",
-    "fevernli_binary", "halueval_qa500", "scifact_rte", "storysumm", "summedits_ectsum", "summedits_sales_email",
-    "summedits_samsum", "wice_claim", "wice_claim_oracle",
-})  # fmt: skip
-"""Sets whose evidence is prose, from which edits read naturally."""
 NEGATIVE_ONLY_REFUTED = frozenset({"fever_rte"})  # its not_supported rows are refuted wherever they could be checked
 
 
