@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,56 +11,17 @@ from assay.guard.judging import Job, Judged
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.guard.run_context import RunContext
 from assay.guard.run_evidence import DEFAULT_SOURCES, question_of, run_evidence
-from assay.guard.run_tools import ToolLike, findings_of, read_tools, stand_ins, without_schema
+from assay.guard.run_tools import ToolLike, findings_of, read_tools
+from assay.guard.watching import CallDecision, RunRequest, RunWatch
 from assay.policy import Policy
-from assay.schema import Evidence, HallucinationReport, Stakes, ToolCallValidation
+from assay.schema import Evidence, HallucinationReport, Stakes
 from assay.schema.coerce import coerce_evidence
-from assay.schema.run import Run, ToolCall, ToolDeclaration
+from assay.schema.run import Run, ToolCall
 from assay.schema.run_builder import RunBuilder
 from assay.schema.run_formats import read_run
 from assay.verify.consistency import Prober, ProbeRequest
-from assay.verify.tool_call import AttemptLog, CallCheck, Rules, Toolbox, check_call, sources_before
-
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """What a run is checked with beside itself."""
-
-    tools: tuple[ToolDeclaration, ...] = ()
-    """Declarations that the transcript does not carry; those that it carries replace them."""
-    rules: Rules | None = None
-    """Which arguments are traced, and to whom."""
-    now: datetime | None = None
-    """When the run took place; relative dates in arguments are counted from it."""
-    sources: Collection[str] = DEFAULT_SOURCES
-    """What of the run may be evidence: any of `tools`, `passages`, `user` and `system`."""
-    prober: Prober | None = None
-    """What asks again on critical claims."""
-    checked: tuple[CallCheck, ...] = ()
-    """The checks of the run's calls, where they were made as it grew."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallDecision:
-    """Whether one call may be executed, and what to tell the model if not."""
-
-    check: CallCheck
-    validation: ToolCallValidation
-    """The finding in the form of the report, with the attempts that came before."""
-    attempts: AttemptLog
-    """The rejected attempts so far, this one included: to be handed in with the next call."""
-    message: str
-    """For the model: what is wrong and how to mend it, with the attempts that are left; empty for an accepted call."""
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the call may be executed; an unchecked one may not."""
-        return self.check.accepted
-
-    @property
-    def may_retry(self) -> bool:
-        """Whether the model may try this tool again."""
-        return self.attempts.may_retry(self.check.tool)
+from assay.verify.tool_call import AttemptLog, Rules
+from assay.verify.tool_call.attempts import MOST_RETRIES
 
 
 class Running:
@@ -180,8 +141,8 @@ class Running:
     ) -> CallDecision:
         """Check one call before it is executed, against everything that the run has seen so far.
 
-        Nothing of the run is judged again. For a loop that checks every call as the run grows, `watch` keeps what was
-        indexed.
+        The network is not asked. The run's earlier calls are traced once more; for a loop that checks every call as
+        the run grows, `watch` keeps what was found of them.
 
         Args:
             run: the run up to the call, without it.
@@ -189,16 +150,42 @@ class Running:
             tools: declarations that the run does not carry.
             rules: which arguments are traced, and to whom.
             now: the time, which relative dates are counted from.
-            attempts: the rejected attempts before this one, as the last decision gave them.
+            attempts: the rejected attempts before this one, as the last decision gave them; those of the run by
+                default.
 
         Raises:
             InputError: something given cannot be read as what it should be.
         """
-        read = run.run() if isinstance(run, RunBuilder) else read_run(run)
-        declared = {tool.name: tool for tool in read_tools(tools)}
-        declared |= {step.name: step for step in read.steps if isinstance(step, ToolDeclaration)}
-        sources = sources_before(read, len(read.steps), now)
-        return decide_call(call, check_with(call, declared, sources, rules), attempts)
+        watch = self.watch(run, tools=tools, rules=rules, now=now)
+        return watch.check(call) if attempts is None else watch.check(call, attempts)
+
+    def watch(
+        self,
+        run: Run | RunBuilder | object | None = None,
+        *,
+        run_id: str = "run",
+        tools: Iterable[ToolLike] = (),
+        rules: Rules | None = None,
+        now: datetime | None = None,
+        retries: int = MOST_RETRIES,
+        sources: Collection[str] = DEFAULT_SOURCES,
+        prober: Prober | None = None,
+    ) -> RunWatch:
+        """Follow a run as it grows: what was checked of it is not checked again.
+
+        Args:
+            run: where it stands so far; by default it begins now.
+            run_id: its name, where it begins now.
+            tools: declarations that the run does not carry.
+            rules: which arguments are traced, and to whom.
+            now: the time, which relative dates are counted from.
+            retries: how often a rejected call of one tool may be sent again before the model is told to stop.
+            sources: what of the run may be evidence.
+            prober: what asks again on critical claims.
+        """
+        begun = Run(run_id=run_id) if run is None else run.run() if isinstance(run, RunBuilder) else read_run(run)
+        asked = RunRequest(read_tools(tools), rules, now, sources, prober)
+        return RunWatch(begun, asked, retries, self._check_run)
 
     async def acheck_tool_call(self, run: Run | RunBuilder | object, call: ToolCall, **options: Any) -> CallDecision:
         """As `check_tool_call`, off the event loop."""
@@ -207,18 +194,3 @@ class Running:
         if isinstance(run, RunBuilder):
             run = run.run()
         return await asyncio.to_thread(self.check_tool_call, run, call, **options)
-
-
-def check_with(call: ToolCall, declared: dict[str, ToolDeclaration], sources: Any, rules: Rules | None) -> CallCheck:
-    """The check of a call; where no tool is declared at all, it is traced and stays unchecked."""
-    if declared:
-        return check_call(call, Toolbox(declared.values()), sources, rules)
-    return without_schema(check_call(call, Toolbox(stand_ins([call])), sources, rules))
-
-
-def decide_call(call: ToolCall, check: CallCheck, attempts: AttemptLog | None) -> CallDecision:
-    """The decision about a checked call, with the attempts before it."""
-    before = attempts if attempts is not None else AttemptLog()
-    log = before.record(check)
-    validation = check.validation().model_copy(update={"attempts": before.of(call.name)})
-    return CallDecision(check, validation, log, log.reply(check))

@@ -109,7 +109,7 @@ def check_tools(
             check = check_call(step, tools, sources, rules)
             checks.append(check)
             log = log.record(check)
-            sources = sources.append(*_named(check, index))
+            sources = sources.append(*named_by(check, index))
         elif (text := source_of(step, index)) is not None:
             sources = sources.append(text)
     return ToolReport(tuple(checks), log, check_actions(run, tuple(known.values())))
@@ -125,7 +125,7 @@ def check_actions(run: Run, declarations: tuple[ToolDeclaration, ...] = ()) -> t
     return claimed_actions(answer, call_outcomes(calls, results, declarations))
 
 
-def _named(check: CallCheck, index: int) -> list[SourceText]:
+def named_by(check: CallCheck, index: int) -> list[SourceText]:
     """What an accepted call named itself, such as the file that it created: later calls may refer to it."""
     if not check.accepted:
         return []
