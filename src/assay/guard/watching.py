@@ -116,6 +116,13 @@ class RunWatch:
             self._ready = (call, check)
             return decision
 
+    def take(self, call: ToolCall) -> CallDecision:
+        """Check a call and add it to the run in one step; whoever executes it, or does not, adds the result."""
+        with self._lock:
+            decision = self.check(call)
+            self.add(call)
+            return decision
+
     def run(self) -> Run:
         """The run so far."""
         with self._lock:

@@ -4,13 +4,13 @@ from assay.policy.gate import claim_status, decide, escalated, overall_score
 from assay.policy.model import Escalation, MetricWeights, Policy, SeverityWeights, validated
 from assay.policy.parse import parse_policy
 from assay.policy.presets import PRESETS, preset
-from assay.policy.responses import Cause
+from assay.policy.responses import Cause, answer_instead
 from assay.policy.routes import LABELS, Route, labels_for, permissiveness, strictest
 from assay.policy.severity_formula import claim_weight, severity, severity_level
 from assay.policy.signals import ClaimSignal, GateInput
 
 __all__ = [
     "LABELS", "PRESETS", "Cause", "ClaimSignal", "Escalation", "GateInput", "MetricWeights", "Policy", "Route",
-    "SeverityWeights", "claim_status", "claim_weight", "decide", "escalated", "labels_for", "overall_score",
-    "parse_policy", "permissiveness", "preset", "severity", "severity_level", "strictest", "validated",
+    "SeverityWeights", "answer_instead", "claim_status", "claim_weight", "decide", "escalated", "labels_for",
+    "overall_score", "parse_policy", "permissiveness", "preset", "severity", "severity_level", "strictest", "validated",
 ]  # fmt: skip

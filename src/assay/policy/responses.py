@@ -8,7 +8,7 @@ with that" is asked for by seed 003.
 from collections.abc import Set as AbstractSet
 from enum import IntEnum
 
-from assay.schema import Action
+from assay.schema import Action, HallucinationReport, Verdict
 
 
 class Cause(IntEnum):
@@ -109,6 +109,37 @@ Ask a narrower question, or add documents that cover it.'
         return f"This answer is being held for a person to review. {why} You will be answered once it has been decided."
     what_next = _TEXTS[first[0]][1] if first else _TRY_AGAIN
     return " ".join(part for part in ("This answer was withheld.", why, what_next) if part)
+
+
+_OF_CITATIONS = {"fabricated": Cause.FABRICATED, "unchecked": Cause.UNCHECKED, "verified": None}
+_OF_VERDICTS = {
+    Verdict.CONTRADICTED: Cause.CONTRADICTION, Verdict.UNSUPPORTED: Cause.UNSUPPORTED,
+    Verdict.UNCHECKED: Cause.UNCHECKED,
+}  # fmt: skip
+
+
+def answer_instead(report: HallucinationReport) -> str:
+    """What to answer where the output of a report goes out in no form: why, and what to do next.
+
+    The decision's own text where it has one; for an output that would be revised and is not, one by what was found.
+    An output that may be served with a disclosure is withheld here: the disclosure alone would be no answer.
+    """
+    decision = report.decision
+    if decision.response is not None and decision.action is not Action.REVISE:
+        return decision.response
+    return refusal(_causes(report), Action.BLOCK)
+
+
+def _causes(report: HallucinationReport) -> set[Cause]:
+    found = {_OF_VERDICTS.get(claim.verdict) for claim in report.claims}
+    found |= {_OF_CITATIONS.get(citation.status, Cause.CITATION) for citation in report.citations}
+    if not report.output.strip():
+        found.add(Cause.EMPTY)
+    if any(issue.code.startswith("structure.") for issue in report.issues):
+        found.add(Cause.STRUCTURE)
+    if any(validation.status != "accepted" and validation.executed for validation in report.tool_call_validations):
+        found.add(Cause.TOOLS)
+    return {cause for cause in found if cause is not None} or {Cause.WEAK}
 
 
 def disclosure() -> str:
