@@ -129,16 +129,17 @@ def _worker(settings: "ServerSettings", log_level: str, make: Callable[["ServerS
 
 
 class _Lines(logging.Formatter):
-    """One JSON object a line; what is logged as JSON already stays as it is."""
+    """One JSON object a line; the fields of a record's `line` stand in it beside the time and the level."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as JSON."""
         import json
 
-        message = record.getMessage()
         head = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), "level": record.levelname.lower()}
-        if record.name == "assay.server.access":
-            return json.dumps({**head, **json.loads(message)}, ensure_ascii=False)
+        line = getattr(record, "line", None)
+        if isinstance(line, dict):
+            return json.dumps({**head, **line}, ensure_ascii=False)
+        message = record.getMessage()
         if record.exc_info:
             message = f"{message}\n{self.formatException(record.exc_info)}"
         return json.dumps({**head, "event": "log", "logger": record.name, "message": message}, ensure_ascii=False)

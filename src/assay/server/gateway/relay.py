@@ -54,6 +54,8 @@ from assay.server.gateway.wire import Json
 from assay.server.settings import Mode, Route, ServerSettings
 
 _log = logging.getLogger("assay.server.access")
+SMALL_ANSWER: Final = 256 * 1024
+"""Bytes up to which an answer that is passed on is collected first."""
 _QUOTED_FIELD: Final = f'"{FIELD}"'.encode()
 
 
@@ -192,6 +194,13 @@ class Gateway:
         self, response: aiohttp.ClientResponse, passage: Passage, reply: Reply, action: str, *, keep: bool = False
     ) -> bytes:
         """Sends an answer on as it comes; returns it where it is to be kept, as far as the limit goes."""
+        if response.content_length is not None and response.content_length <= SMALL_ANSWER:
+            # One write instead of three.
+            body = await self._read(response, passage)
+            await reply.whole(
+                response.status, [*response_headers(response, changed=False), *passage.headers(action)], body
+            )
+            return body
         await reply.start(response.status, [*response_headers(response, changed=False), *passage.headers(action)])
         kept = bytearray()
         try:
@@ -285,7 +294,7 @@ class Gateway:
             "overhead_ms": round(passage.overhead_ms(), 2),
             **passage.extra,
         }
-        _log.info(json.dumps(line, ensure_ascii=False))
+        _log.info("%s %s", line["event"], passage.report_id, extra={"line": line})
 
 
 def _ruled(exchange: Exchange, body: bytes, mode: Mode) -> tuple[bytes, Ruling]:
