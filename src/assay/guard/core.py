@@ -10,6 +10,7 @@ from assay.errors import InputError
 from assay.guard.checking import Draft, draft_of, finish
 from assay.guard.judging import Job, Judged, Thresholds, judge_jobs
 from assay.guard.prepared import Limits, PreparedEvidence, prepare
+from assay.guard.protecting import Protecting
 from assay.guard.receipts import Committing, ReceiptDesk
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, EvidenceLike
@@ -32,7 +33,7 @@ CHECKS_PER_CALL = 16
 """Outputs that share one call of the network when many are checked: enough to fill it, few enough to wait for."""
 
 
-class Guard(Running, Committing):
+class Guard(Protecting, Running, Committing):
     """Checks outputs against evidence under one policy.
 
     A guard keeps nothing of what it checked but caches by content; it may be shared by threads and tasks.
