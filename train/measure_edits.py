@@ -30,10 +30,8 @@ def words_in(claim: str, spans: Sequence[tuple[int, int]]) -> frozenset[int]:
 
 
 def marks(report: ClaimReport) -> list[tuple[int, int]]:
-    """The places that the issues point at, without those that point at the claim as a whole."""
-    whole = (report.span.start, report.span.end)
-    places = [(i.span.start, i.span.end) for i in report.issues if i.span is not None]
-    return [place for place in places if place != whole]
+    """The words that the report calls wrong; none where it calls the claim wrong as a whole."""
+    return [(span.start, span.end) for span in report.wrong_spans]
 
 
 def main() -> None:

@@ -52,6 +52,7 @@ class Judge:
             contradiction=0.8 if false else 0.1,
             status=ClaimStatus.BLOCK if false else ClaimStatus.PASS,
             issues=(Issue(code="number.mismatch", message="m", span=Span(start=0, end=5)),) if false else (),
+            wrong_spans=(Span(start=0, end=5),) if false else (),
         )
 
 

@@ -4,18 +4,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.guard.judging import Judged
-from assay.guard.wording import wrong_pieces
+from assay.guard.wording import wrong_pieces, wrong_places
 from assay.schema import Verdict, Window
 from assay.schema.premise import Premise
 from assay.verify.combine import Judgement
 from assay.verify.entailment import EntailmentResult
 from assay.verify.entailment import Judgement as Reading
-from assay.verify.exact import ExactResult
+from assay.verify.exact import ExactFinding, ExactResult
+from assay.verify.exact.findings import Effect
 
 CLAIM = "The ferry leaves the harbour at six on Sundays"
 
 
-def judged(*wrong: float, verdict: Verdict = Verdict.UNSUPPORTED, question: str = "") -> Judged:
+def difference(words: str, confidence: float, effect: Effect = "contradicts") -> ExactFinding:
+    """A finding of the exact tier at some words of the claim."""
+    start = CLAIM.index(words)
+    return ExactFinding("name.mismatch", "They differ.", start, start + len(words), None, effect, confidence)
+
+
+def judged(
+    *wrong: float, verdict: Verdict = Verdict.UNSUPPORTED, question: str = "", findings: tuple[ExactFinding, ...] = ()
+) -> Judged:
     """A claim whose words have these probabilities of being wrong."""
     shown = question + CLAIM
     words = []
@@ -29,7 +38,7 @@ def judged(*wrong: float, verdict: Verdict = Verdict.UNSUPPORTED, question: str 
     read = EntailmentResult(
         best_support=reading, worst_contradiction=reading, words=tuple(words), claim_length=len(shown)
     )
-    return Judged(verdict, Judgement(0.1, 0.3), ExactResult((), {}, ()), read, {}, (), None)
+    return Judged(verdict, Judgement(0.1, 0.3), ExactResult(findings, {}, ()), read, {}, (), None)
 
 
 def shown(found: Judged) -> list[str]:
@@ -63,6 +72,36 @@ def test_words_of_the_question_are_never_shown() -> None:
 
 def test_a_network_that_cannot_tell_words_apart_shows_none() -> None:
     assert shown(judged()) == []
+
+
+def places(found: Judged) -> list[str]:
+    return [CLAIM[start:end] for start, end in wrong_places(found, CLAIM)]
+
+
+def test_the_words_that_the_network_names_stand_before_a_wider_difference() -> None:
+    six = (0, 0, 0, 0, 0, 0, 0.9, 0, 0)
+    assert places(judged(*six, findings=(difference("at six on", 0.9),))) == ["six"]
+
+
+def test_a_sure_difference_elsewhere_counts_besides() -> None:
+    six = (0, 0, 0, 0, 0, 0, 0.9, 0, 0)
+    found = (difference("harbour", 0.9), difference("ferry", 0.5), difference("Sundays", 0.9, "missing"))
+    assert places(judged(*six, findings=found)) == ["harbour", "six"]
+
+
+def test_where_the_network_names_no_word_the_surest_differences_do() -> None:
+    found = (difference("harbour", 0.7), difference("six", 0.65), difference("ferry", 0.4), difference("The", 0.1))
+    assert places(judged(*[0.0] * 9, findings=found)) == ["harbour", "six"]
+    assert places(judged(*[0.0] * 9, findings=(difference("The", 0.1),))) == []
+
+
+def test_a_note_names_no_wrong_word() -> None:
+    assert places(judged(*[0.0] * 9, findings=(difference("harbour", 0.9, "note"),))) == []
+
+
+def test_a_supported_claim_has_no_wrong_place() -> None:
+    found = judged(*[0.9] * 4, *[0.0] * 5, verdict=Verdict.SUPPORTED, findings=(difference("six", 0.9),))
+    assert places(found) == []
 
 
 @given(st.lists(st.floats(0, 1), min_size=9, max_size=9))

@@ -99,14 +99,9 @@ def of_answer(digest: str, report: HallucinationReport) -> Result:
 
 
 def _spans(claims: Sequence[ClaimReport]) -> tuple[tuple[int, int], ...]:
-    """What the issues of claims that are not supported point at, each place once.
-
-    An issue that points at its claim as a whole says no more than the verdict; it counts only where no other says more.
-    """
+    """The wrong words of claims that are not supported; a claim that names none is wrong as a whole."""
     found: set[tuple[int, int]] = set()
     for claim in claims:
         if claim.verdict in {Verdict.CONTRADICTED, Verdict.UNSUPPORTED}:
-            whole = (claim.span.start, claim.span.end)
-            places = {(issue.span.start, issue.span.end) for issue in claim.issues if issue.span is not None}
-            found |= places - {whole} or places
+            found |= {(span.start, span.end) for span in claim.wrong_spans or (claim.span,)}
     return tuple(sorted(span for span in found if span[0] < span[1]))

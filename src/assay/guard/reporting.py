@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
 from assay.guard.judging import Judged
-from assay.guard.wording import wrong_pieces
+from assay.guard.wording import wrong_pieces, wrong_places
 from assay.policy import ClaimSignal, Policy, claim_status, severity
 from assay.schema import (
     Category,
@@ -196,9 +196,21 @@ def claim_report(
         origin=Origin.INTRINSIC if category else None,
         severity=graded,
         issues=issues,
+        wrong_spans=_wrong_spans(judged, output, claim),
         conflict=judged.conflict is not None,
         signals=judged.signals,
     )
+
+
+def _wrong_spans(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Span, ...]:
+    """The wrong words as places in the output, each place once; words that rewriting put in have none."""
+    found = [locate(start, end, output, claim) for start, end in wrong_places(judged, claim.text)]
+    places = sorted({(span.start, span.end) for span in found if span != claim.span})
+    apart: list[Span] = []
+    for start, end in places:
+        if not apart or start >= apart[-1].end:
+            apart.append(Span(start=start, end=end))
+    return tuple(apart)
 
 
 def _severity(claim: ExtractedClaim, judged: Judged, policy: Policy, stakes: Stakes) -> Severity | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.guard.judging import Judged
+from assay.guard.judging import SURE, Judged
 from assay.schema import Verdict
 
 WRONG = 0.5
@@ -11,6 +11,10 @@ BRIDGE = 0.2
 """A single word between two wrong ones belongs to them from this probability on ("the 4th of May")."""
 WHOLE = 0.8
 """From this share of its words on a claim is wrong as a whole, and no piece of it says more."""
+LEAST_SURE = 0.3
+"""Differences that the exact tier is less sure of name no words."""
+CLOSE = 0.1
+"""Differences this close to the surest one name words as well."""
 MOST_PIECES = 4
 """Pieces that a claim shows at most, those that the network is surest of."""
 
@@ -34,6 +38,40 @@ def wrong_pieces(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
     words = [(start - shift, end - shift, p) for (start, end), p in zip(read.words, reading.wrong, strict=True)]
     own = [word for word in words if word[0] >= 0]
     return _pieces(own)
+
+
+def wrong_places(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
+    """Start and end of the wrong words of a claim, in order and apart from each other; none where all of it is wrong.
+
+    The network's words come first, since it sees the claim as a whole. A difference that the exact tier is sure of
+    counts besides; where the network names no word, the surest differences stand alone.
+
+    Args:
+        judged: what the tiers found.
+        job_claim: the claim's text.
+    """
+    if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
+        return ()
+    found = [f for f in judged.exact.findings if f.effect != "note" and f.claim_start < f.claim_end]
+    pieces = wrong_pieces(judged, job_claim)
+    if pieces:
+        sure = [f for f in found if f.effect == "contradicts" and f.confidence >= SURE]
+        apart = [f for f in sure if all(f.claim_end <= a or b <= f.claim_start for a, b in pieces)]
+        return _merged([*pieces, *((f.claim_start, f.claim_end) for f in apart)])
+    surest = max((f.confidence for f in found), default=0.0)
+    named = [(f.claim_start, f.claim_end) for f in found if f.confidence >= max(LEAST_SURE, surest - CLOSE)]
+    return _merged([place for place in named if place != (0, len(job_claim))])
+
+
+def _merged(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Places in order, those that overlap made one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
 
 
 def _pieces(words: Sequence[tuple[int, int, float]]) -> tuple[tuple[int, int], ...]:

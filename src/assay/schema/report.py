@@ -62,6 +62,9 @@ class ClaimReport(Value):
     origin: Origin | None = None
     severity: Severity | None = None
     issues: tuple[Issue, ...] = ()
+    wrong_spans: tuple[Span, ...] = ()
+    """The wrong words, as places in the output, in order and apart from each other. Empty for a claim that is
+    supported, and for one that is wrong as a whole."""
     conflict: bool = False
     """Whether one source supports it and another contradicts it."""
     signals: dict[str, float] = Field(default_factory=dict)
