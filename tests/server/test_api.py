@@ -73,6 +73,21 @@ def test_a_verifier_that_fails_leaves_the_claim_unchecked_and_the_output_withhel
     play(scene)
 
 
+def test_a_run_is_checked_with_its_calls_and_its_answer() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            run = [
+                {"role": "user", "content": "Please write to Anna."},
+                {"role": "assistant", "content": "I have sent the e-mail to Anna."},
+            ]
+            status, _, body = await here.post("/v1/runs/check", {"run": run})
+            assert (status, json.loads(body)["action"]) == (200, "block")
+            status, headers, body = await here.post("/v1/runs/check", {"run": {"a": 1}})
+            assert (status, headers["content-type"]) == (422, "application/problem+json")
+
+    play(scene)
+
+
 def test_one_bad_request_of_a_batch_does_not_keep_the_others_from_their_reports() -> None:
     async def scene() -> None:
         async with site() as here:
@@ -104,7 +119,7 @@ def test_health_readiness_and_the_openapi_document_need_nothing() -> None:
                     assert response.status == 200
             async with here.http.get(f"{here.url}/openapi.json") as response:
                 paths = (await response.json())["paths"]
-            assert {"/v1/check", "/v1/batch", "/healthz", "/readyz"} <= set(paths)
+            assert {"/v1/check", "/v1/batch", "/v1/runs/check", "/healthz", "/readyz"} <= set(paths)
 
     play(scene)
 

@@ -75,3 +75,86 @@ def test_shadow_lets_everything_out_at_once_and_never_calls_it_clean() -> None:
             assert headers["x-assay-action"] == "unchecked"
 
     play(scene)
+
+
+def test_the_field_of_the_body_is_read_and_not_forwarded_and_every_other_byte_is() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(json_answer(chat_completion(FALSE)))
+            given = json.dumps({"evidence": ["Partners are entitled to 4 weeks of leave."], "sources": []}).encode()
+            rest = b'"model":  "model-1", "messages": [{"role": "user", "content": "How long\\u003f"}]}'
+            status, headers, _ = await here.post("/v1/chat/completions", b'{ "assay": ' + given + b", " + rest)
+            assert (status, headers["x-assay-action"]) == (200, "emit")
+            assert here.upstream.asked[0].body == b"{ " + rest
+
+    play(scene)
+
+
+def test_headers_go_both_ways_but_for_those_of_the_connection_and_our_own() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(json_answer(chat_completion(TRUE), **{"x-request-id": "r7", "openai-version": "1"}))
+            trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+            _, headers, _ = await here.post(
+                "/v1/chat/completions?beta=1",
+                asked(),
+                traceparent=trace,
+                authorization="Bearer k",
+                x_assay_stakes="low",
+            )
+            seen = here.upstream.asked[0]
+            assert (seen.header("traceparent"), seen.header("authorization")) == (trace, "Bearer k")
+            assert seen.header("x-assay-stakes") is None
+            assert seen.path == "/v1/chat/completions?beta=1"
+            assert (headers["x-request-id"], headers["openai-version"]) == ("r7", "1")
+
+    play(scene)
+
+
+def test_a_request_may_name_a_policy_that_the_route_allows_and_no_file() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(json_answer(chat_completion(FALSE)))
+            _, headers, _ = await here.post("/v1/chat/completions", asked(), x_assay_policy="creative")
+            assert headers["x-assay-action"] == "emit"
+            for wrong in ("nonesuch", "../assay.yaml", "/etc/passwd"):
+                status, _, body = await here.post("/v1/chat/completions", asked(), x_assay_policy=wrong)
+                assert (status, "policies" in json.loads(body)["error"]["message"]) == (400, True)
+
+    play(scene)
+
+
+def test_an_upstream_is_named_by_the_path_or_by_a_header() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(json_answer(chat_completion(TRUE)))
+            assert (await here.post("/upstreams/main/v1/chat/completions", asked()))[0] == 200
+            assert here.upstream.asked[0].path == "/v1/chat/completions"
+            assert (await here.post("/upstreams/other/v1/chat/completions", asked()))[0] == 404
+            assert (await here.post("/v1/chat/completions", asked(), x_assay_upstream="other"))[0] == 404
+
+    play(scene)
+
+
+def test_an_action_that_no_call_did_is_withheld() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(json_answer(chat_completion("I have sent the e-mail to Anna.")))
+            messages = [{"role": "user", "content": "Send the e-mail to Anna."}]
+            _, headers, body = await here.post("/v1/chat/completions", asked(messages=messages))
+            assert headers["x-assay-action"] == "block"
+            assert b"have sent" not in json.dumps(json.loads(body)["choices"]).encode()
+
+    play(scene)
+
+
+def test_an_answer_that_breaks_the_schema_of_its_request_is_withheld() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(json_answer(chat_completion(TRUE)))
+            schema = {"type": "object", "properties": {"weeks": {"type": "integer"}}}
+            wanted = {"type": "json_schema", "json_schema": {"name": "leave", "schema": schema}}
+            _, headers, _ = await here.post("/v1/chat/completions", asked(response_format=wanted))
+            assert headers["x-assay-action"] == "revise"
+
+    play(scene)

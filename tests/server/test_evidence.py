@@ -1,4 +1,4 @@
-"""What counts as evidence for the answer to a request."""
+"""What a request says of its own check, and its body without the field that says it."""
 
 import json
 from typing import Any
@@ -8,86 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.schema.run_formats import read_run
-from assay.server.gateway.evidence import Asked, evidence_of, question_of, read_asked
+from assay.schema import Stakes
+from assay.server.gateway.evidence import read_asked
 from assay.server.gateway.exchange import depth_of, read_object, without_member
 
 
-def pieces(messages: list[dict[str, Any]], asked: Asked | None = None, format: str = "openai_chat") -> dict[str, str]:  # noqa: A002
-    run = read_run({"model": "m", "messages": messages}, format=format)
-    return {piece.id: piece.text for piece in evidence_of(run, asked or Asked())}
+def test_given_evidence_stands_beside_tools_and_passages_unless_it_is_said_otherwise() -> None:
+    assert read_asked(None, None, None).counted == ("tools", "passages", "user", "system")
+    assert read_asked({"evidence": ["Bonn."]}, None, None).counted == ("tools", "passages")
+    assert read_asked({"evidence": ["Bonn."], "sources": []}, None, None).counted == ()
 
 
-def test_tools_users_and_the_system_prompt_say_something_and_the_model_does_not() -> None:
-    found = pieces(
-        [
-            {"role": "system", "content": "Leave is paid."},
-            {"role": "user", "content": "I work in Bonn. How long is my leave?"},
-            {"role": "assistant", "content": "It is 9 weeks."},
-            {"role": "tool", "tool_call_id": "c1", "content": "Leave in Bonn: 2 weeks."},
-        ]
-    )
-    text = " ".join(found.values())
-    assert "Leave is paid." in text
-    assert "I work in Bonn." in text
-    assert "Leave in Bonn: 2 weeks." in text
-    assert "9 weeks" not in text
-    assert "How long" not in text
-
-
-def test_passages_that_a_prompt_labels_keep_their_names() -> None:
-    found = pieces(
-        [{"role": "user", "content": "Answer from these:\n[hr-2] Leave is 2 weeks.\n[hr-3] It is paid.\n\nGo."}]
-    )
-    assert found["hr-2"].strip() == "Leave is 2 weeks."
-    assert found["hr-3"].strip() == "It is paid."
-
-
-def test_documents_in_elements_keep_their_names() -> None:
-    found = pieces([{"role": "user", "content": '<document id="a1">Leave is 2 weeks.</document> How long is it?'}])
-    assert found["a1"] == "Leave is 2 weeks."
-
-
-def test_a_result_that_is_a_list_of_records_gives_each_record() -> None:
-    rows = [{"id": "d1", "text": "Leave is 2 weeks.", "score": 0.3}, {"id": "d2", "text": "It is paid."}]
-    for content in (json.dumps(rows), json.dumps({"results": rows})):
-        found = pieces([{"role": "tool", "tool_call_id": "c1", "content": content}])
-        assert set(found) == {"d1", "d2"}
-    other = pieces([{"role": "tool", "tool_call_id": "c1", "content": json.dumps({"results": rows, "total": 2})}])
-    assert "total" in next(iter(other.values()))
-
-
-def test_documents_and_search_results_of_messages_are_passages() -> None:
-    blocks = [
-        {"type": "document", "title": "HR", "source": {"type": "text", "media_type": "text/plain", "data": "2 weeks."}},
-        {"type": "search_result", "source": "hr.md", "title": "T", "content": [{"type": "text", "text": "Paid."}]},
-        {"type": "text", "text": "How long is it?"},
-    ]
-    found = pieces([{"role": "user", "content": blocks}], format="anthropic_messages")
-    assert sorted(found.values()) == ["2 weeks.", "Paid."]
-
-
-def test_given_evidence_stands_beside_tools_and_documents_unless_it_is_said_otherwise() -> None:
-    messages = [{"role": "system", "content": "Paid."}, {"role": "tool", "tool_call_id": "c", "content": "2 weeks."}]
-    asked = read_asked({"evidence": ["Bonn."]}, None, None)
-    assert sorted(pieces(messages, asked).values()) == ["2 weeks.", "Bonn."]
-    only = read_asked({"evidence": ["Bonn."], "sources": []}, None, None)
-    assert sorted(pieces(messages, only).values()) == ["Bonn."]
-
-
-def test_ids_that_are_used_twice_are_told_apart() -> None:
-    rows = [{"id": "d", "text": "One."}]
-    others = [{"id": "d", "text": "Two."}]
-    found = pieces(
-        [{"role": "tool", "tool_call_id": c, "content": json.dumps(r)} for c, r in (("1", rows), ("2", others))]
-    )
-    assert found == {"d": "One.", "d~2": "Two."}
-
-
-def test_the_question_is_the_users_last_word_unless_it_is_given() -> None:
-    run = read_run({"messages": [{"role": "user", "content": "How long?"}]}, format="openai_chat")
-    assert question_of(run, Asked()) == "How long?"
-    assert question_of(run, Asked(question="Since when?")) == "Since when?"
+def test_a_header_comes_before_the_field() -> None:
+    asked = read_asked({"policy": "rag", "stakes": "low"}, "high-stakes", "HIGH")
+    assert (asked.policy, asked.stakes) == ("high-stakes", Stakes.HIGH)
 
 
 @pytest.mark.parametrize(

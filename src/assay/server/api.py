@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import FastAPI, Request, Response
@@ -13,6 +14,7 @@ from starlette.exceptions import HTTPException
 from assay._version import __version__
 from assay.errors import InputError, PolicyError
 from assay.guard import CheckRequest, Guard
+from assay.guard.run_evidence import DEFAULT_SOURCES
 from assay.schema import HallucinationReport, Stakes
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.problems import MEDIA_TYPE, encoded, problem
@@ -59,6 +61,31 @@ class CheckBody(BaseModel):
             self.answer, self.evidence, self.question, self.stakes, self.task, self.schema_, self.citations,
             self.claim_free, self.revisions_failed, self.run_id,
         )  # fmt: skip
+
+
+class RunBody(BaseModel):
+    """One agent run to be checked: its tool calls, and its final answer against what the run saw."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    run: dict[str, Any] | list[Any]
+    """A transcript in any format that assay reads, or a run in its normal form."""
+    format: str | None = None
+    """The transcript's format, where it is known."""
+    tools: list[dict[str, Any]] = Field(default_factory=list)
+    """Declarations that the transcript does not carry."""
+    sources: list[str] = Field(default_factory=lambda: list(DEFAULT_SOURCES))
+    """What of the run may be evidence: `tools`, `passages`, `user`, `system`."""
+    evidence: list[str | dict[str, Any]] | str | None = None
+    """Evidence beside the run."""
+    question: str | None = None
+    policy: str | None = None
+    """A preset; the server's own policy by default."""
+    stakes: Stakes = Stakes.MEDIUM
+    task: str = "qa"
+    claim_free: bool = False
+    revisions_failed: int = Field(default=0, ge=0)
+    run_id: str | None = Field(default=None, min_length=1)
 
 
 class BatchBody(BaseModel):
@@ -130,6 +157,18 @@ class Api:
         report = await self._checker.run(_work(guard, body))
         return _json(report.model_dump_json())
 
+    async def check_run(self, body: RunBody) -> Response:
+        """Check one agent run: every tool call, and the final answer against what the run saw."""
+        guard = self._guard_of(body.policy)
+        report = await self._checker.run(
+            lambda: guard.check_run(
+                body.run, format=body.format, tools=body.tools, now=datetime.now(UTC), sources=body.sources,
+                evidence=body.evidence, question=body.question, stakes=body.stakes, task=body.task,
+                claim_free=body.claim_free, revisions_failed=body.revisions_failed, run_id=body.run_id,
+            )
+        )  # fmt: skip
+        return _json(report.model_dump_json())
+
     async def batch(self, body: BatchBody) -> Response:
         """Check several outputs; one that cannot be checked does not keep the others from it."""
         most = self._settings.limits.batch
@@ -177,6 +216,7 @@ def make_api(
     api = Api(settings, guard_of, checker, ready)
     app.post("/v1/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check)
     app.post("/v1/batch", response_model=BatchAnswer, responses=_PROBLEMS, tags=["check"])(api.batch)
+    app.post("/v1/runs/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check_run)
     app.get("/healthz", tags=["operation"])(api.health)
     app.get("/readyz", tags=["operation"], responses={503: {"model": Health}})(api.ready)
     _tell_problems(app)

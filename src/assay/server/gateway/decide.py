@@ -7,7 +7,7 @@ from typing import Any, Final
 from assay.policy import Cause, permissiveness
 from assay.policy.responses import refusal
 from assay.policy.routes import Route as GateRoute
-from assay.schema import Action, ClaimStatus, HallucinationReport
+from assay.schema import Action, ClaimStatus, HallucinationReport, Issue
 from assay.verify.tool_call.check import CallCheck
 from assay.verify.tool_call.feedback import feedback
 
@@ -97,6 +97,13 @@ def on_part(report: HallucinationReport, fail_on: str, *, begun: bool) -> Ruling
     action = Action.BLOCK.value if blocked and whole.passes else whole.action
     notice = whole.notice or refusal({Cause.UNSUPPORTED}, Action.BLOCK)
     return Ruling(action, False, notice, whole.score, whole.reports, reasons=whole.reasons)
+
+
+def on_structure(found: Ruling, broken: Sequence[Issue]) -> Ruling:
+    """The ruling on a text that breaks the schema that the request holds it to."""
+    reasons = (*(issue.message for issue in broken), *found.reasons)
+    notice = refusal({Cause.STRUCTURE}, Action.BLOCK)
+    return Ruling(Action.REVISE.value, False, notice, found.score, found.reports, reasons=reasons)
 
 
 def on_calls(checks: Sequence[CallCheck]) -> Ruling:

@@ -1,7 +1,7 @@
 """One request with its answer: what is needed to check it, read once and off the event loop."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.guard import Guard
-from assay.schema import Evidence, Stakes
-from assay.schema.run import Run, ToolCall
+from assay.schema import HallucinationReport, Stakes
+from assay.schema.run import ModelTurn, Run, TextPart, ToolCall
 from assay.schema.run_formats import read_run
-from assay.server.gateway.decide import Ruling, on_calls, on_part, on_report, together, unchecked
-from assay.server.gateway.evidence import Asked, evidence_of, question_of
+from assay.server.gateway.decide import Ruling, on_calls, on_part, on_report, on_structure, together, unchecked
+from assay.server.gateway.evidence import Asked
 from assay.server.gateway.stream import Job
 from assay.server.gateway.wire import Json, Wire, calls_of
+from assay.verify.structure import check_structure
 from assay.verify.tool_call.check import CallCheck
 from assay.verify.tool_call.runs import check_tools
 
@@ -56,16 +57,6 @@ class Exchange:
         told = {name: value for name, value in self.request.items() if name != FIELD}
         return read_run(told, format=self.wire.name, run_id=self.report_id)
 
-    @cached_property
-    def evidence(self) -> tuple[Evidence, ...]:
-        """What the answer is held against."""
-        return evidence_of(self.run, self.asked)
-
-    @cached_property
-    def question(self) -> str | None:
-        """What the answer answers."""
-        return question_of(self.run, self.asked)
-
     def whole(self, answer: Json) -> Ruling:
         """The ruling on an answer that is all there."""
         shown = self.wire.shown(answer)
@@ -83,7 +74,7 @@ class Exchange:
             if text.final:
                 found[text.channel] = self._text(text.text, with_calls=job.with_calls)
             else:
-                report = self._check(text.text, claim_free=True, schema=None)
+                report = self._check(text.text, claim_free=True)
                 found[text.channel] = on_part(report, self.fail_on, begun=text.begun)
         calls: list[ToolCall] = []
         for answer in job.calls.values():
@@ -98,14 +89,20 @@ class Exchange:
 
     def _text(self, text: str, *, with_calls: bool) -> Ruling:
         # What a model says beside its calls is on the way to an answer: it need not claim anything.
-        claim_free = self.asked.claim_free or with_calls
-        schema = None if with_calls else self.wire.schema(self.request)
-        return on_report(self._check(text, claim_free=claim_free, schema=schema), self.fail_on)
+        found = on_report(self._check(text, claim_free=self.asked.claim_free or with_calls), self.fail_on)
+        schema = self.wire.schema(self.request)
+        if schema is None or with_calls or not found.passes:
+            return found
+        broken = check_structure(text, schema)
+        return found if not broken else on_structure(found, broken)
 
-    def _check(self, text: str, *, claim_free: bool, schema: Mapping[str, Any] | None) -> Any:
-        return self.guard.check(
-            text, self.evidence, question=self.question, stakes=self.asked.stakes or self.stakes,
-            task=self.asked.task, schema=schema, claim_free=claim_free, run_id=self.report_id,
+    def _check(self, text: str, *, claim_free: bool) -> HallucinationReport:
+        """The report of the run as it would be with this text as its answer."""
+        asked = self.asked
+        return self.guard.check_run(
+            self.run.append(ModelTurn(content=(TextPart(text=text),))), now=datetime.now(UTC), sources=asked.counted,
+            evidence=asked.evidence, question=asked.question, stakes=asked.stakes or self.stakes, task=asked.task,
+            claim_free=claim_free, run_id=self.report_id,
         )  # fmt: skip
 
 
