@@ -14,13 +14,26 @@ from assay._version import __version__
 
 if TYPE_CHECKING:
     from assay.config import Guard, acheck, check
-    from assay.errors import AssayError, CommitError, InputError, ModelError, PolicyError, ReceiptError, VerifierError
+    from assay.errors import (
+        AssayError,
+        CallRejectedError,
+        CommitError,
+        InputError,
+        ModelError,
+        PolicyError,
+        ReceiptError,
+        VerifierError,
+        WithheldError,
+    )
+    from assay.guard import Answer
     from assay.policy import Policy
     from assay.schema import Action, Category, Evidence, HallucinationReport, Stakes, Verdict
 
 _HOMES = {
     "Action": "assay.schema",
+    "Answer": "assay.guard",
     "AssayError": "assay.errors",
+    "CallRejectedError": "assay.errors",
     "Category": "assay.schema",
     "CommitError": "assay.errors",
     "Evidence": "assay.schema",
@@ -34,13 +47,16 @@ _HOMES = {
     "Stakes": "assay.schema",
     "Verdict": "assay.schema",
     "VerifierError": "assay.errors",
+    "WithheldError": "assay.errors",
     "acheck": "assay.config",
     "check": "assay.config",
 }
 
 __all__ = [
     "Action",
+    "Answer",
     "AssayError",
+    "CallRejectedError",
     "Category",
     "CommitError",
     "Evidence",
@@ -54,6 +70,7 @@ __all__ = [
     "Stakes",
     "Verdict",
     "VerifierError",
+    "WithheldError",
     "__version__",
     "acheck",
     "check",

@@ -4,7 +4,7 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, ParamSpec, TypeVar, overload
 
 from assay.errors import InputError, WithheldError
 from assay.generate.revise import REVISABLE, Author, Verify, arevise, revise
@@ -20,6 +20,8 @@ from assay.schema.run_builder import RunBuilder
 
 OnWithheld = Literal["raise", "answer"]
 """What a caller gets of an output that does not pass: a `WithheldError`, or what may be said in its place."""
+P = ParamSpec("P")
+R = TypeVar("R")
 DISCLOSED: Final = "serve_with_disclosure"
 
 
@@ -54,6 +56,12 @@ class Protection:
 
 class Protecting(Revising):
     """The part of a guard that stands between functions and their callers; it needs what the guard has."""
+
+    @overload
+    def protect(self, function: Callable[P, R], **how: Any) -> Callable[P, R]: ...
+
+    @overload
+    def protect(self, function: None = None, **how: Any) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
     def protect(
         self,
