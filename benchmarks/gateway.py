@@ -65,12 +65,7 @@ def upstream_app() -> Any:
     chunk = {**head, "object": "chat.completion.chunk"}
     pieces = [f"{' ' if n else ''}{words[n]}" if n < len(words) else "" for n in range(CHUNKS)]
     chunks = [
-        {
-            **head,
-            "object": "chat.completion.chunk",
-            "choices": [{"index": 0, "delta": {"content": p}, "finish_reason": None}],
-        }
-        for p in pieces
+        {**chunk, "choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]} for piece in pieces
     ]
     last = {**chunks[0], "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
     events = [b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in [*chunks, last]] + [b"data: [DONE]\n\n"]
@@ -250,6 +245,21 @@ async def doubling(url: str, seconds: float) -> AsyncIterator[tuple[int, float, 
                 return
 
 
+async def soak(url: str, requests: int, process: "subprocess.Popen[bytes]") -> None:
+    """Prints the server's memory while it answers so many requests, streams among them."""
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+        part = max(CLIENTS, requests // 10)
+        for done in range(0, requests, part):
+            left = iter(range(part))
+
+            async def ask(left: Iterator[int] = left) -> None:
+                for number in left:
+                    await one(http, url, stream=number % 10 == 0)
+
+            await asyncio.gather(*(ask() for _ in range(CLIENTS)))
+            print(f"{done + part:>9,} requests: {memory_mb(process):.1f} MB", flush=True)
+
+
 def table(found: list[Figures]) -> Iterator[str]:
     """The figures as lines."""
     direct = found[0].p50_ms
@@ -279,6 +289,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--litellm", help="the program `litellm` of a virtual environment of its own")
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--requests", type=int, default=300)
+    parser.add_argument("--soak", type=int, default=0, help="requests over which the memory is watched")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--serve", nargs=3, help=argparse.SUPPRESS)
     told = parser.parse_args(arguments)
@@ -313,6 +324,9 @@ def main(arguments: list[str] | None = None) -> None:
         found = asyncio.run(measure(ways, told.requests, told.seconds))
         print("\n".join(table(found)))
         asyncio.run(_doubling(urls["enforce"], told.seconds))
+        watched = ways["assay, no check"][1]
+        if told.soak and watched is not None:
+            asyncio.run(soak(urls["off"], told.soak, watched))
     if told.out:
         told.out.write_text(json.dumps([asdict(one_) for one_ in found], indent=2) + "\n", encoding="utf-8")
 
