@@ -13,6 +13,7 @@ from tests.guard.runs import CANCELLED, FALSE, FOUND, ORDER, TRUE, Call, transcr
 
 from assay.errors import InputError, VerifierError
 from assay.guard import Guard
+from assay.guard.run_evidence import run_evidence
 from assay.policy import PRESETS, permissiveness
 from assay.schema import Action, ConsistencyProbe, HallucinationReport, Verdict
 from assay.schema.run import ModelTurn, Run, TextPart, ToolCall, ToolDeclaration, ToolResult, UserInput
@@ -246,6 +247,20 @@ def test_a_passage_that_a_prompt_labels_can_be_cited() -> None:
 def test_evidence_beside_the_run_counts_as_well() -> None:
     answer = "Returns are free within 30 days."
     assert guard.check_run(transcript(answer, FOUND), evidence=[answer]).action is Action.EMIT
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[a] x\n" * 8_000, "<doc id='a'>" * 8_000, "<doc id='a'>x</doc>" * 4_000, "[" * 100_000, " \n" * 50_000,
+     "Is it? " * 8_000, "<doc " + "a" * 100_000, "\u0130<doc>\u0130</doc>" * 2_000],
+    ids=["labels", "openings", "elements", "brackets", "blanks", "questions", "long", "dotted"],
+)  # fmt: skip
+def test_hostile_prompts_and_results_are_read_in_linear_time_and_keep_their_spans(text: str) -> None:
+    run = read_run(transcript(TRUE, ("get_order", {"order_id": "W-17"}, text), user=text))
+    found = run_evidence(run, ("tools", "passages", "user", "system")).evidence
+    assert len({piece.id for piece in found}) == len(found)
+    own = [piece for piece in found if piece.id == "step:3/user"]
+    assert all(len(piece.text) == len(text) for piece in own)
 
 
 # --- probes --------------------------------------------------------------------------------------------------------

@@ -56,10 +56,11 @@ def parts_of(text: str, failed: Sequence[Span]) -> tuple[Part, ...]:
     >>> [part.failed for part in parts_of("It is red. It is big.", [Span(start=0, end=5)])]
     [True, False]
     """
-    return tuple(
-        Part(s.start, s.end, any(f.start < s.end and s.start < max(f.end, f.start + 1) for f in failed))
-        for s in split_sentences(text)
-    )
+    marks = bytearray(len(text) + 1)
+    for span in failed:
+        end = min(max(span.end, span.start + 1), len(marks))  # an empty place touches the character behind it
+        marks[span.start : end] = b"\1" * max(0, end - span.start)
+    return tuple(Part(s.start, s.end, marks.find(1, s.start, s.end) >= 0) for s in split_sentences(text))
 
 
 def splice(old: str, parts: Sequence[Part], new: str) -> Spliced | None:

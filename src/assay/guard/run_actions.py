@@ -7,6 +7,7 @@ in the call, its result or the evidence and the exact tier finds nothing against
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -102,15 +103,18 @@ class KnownWords:
         joined = "\n".join(texts)
         self._stems = content_stems(find_words(joined).lexemes)
         self._glued = "".join(c for c in joined.casefold() if c.isalnum())
+        self._inside: dict[str, bool] = {}
 
     def cover(self, claim: str, verb: str) -> bool:
         """Whether every content word of a claim, its verb aside, stands in the texts or inside a word of them."""
         own = content_stems(find_words(verb).lexemes)
-        return all(
-            w.stem in self._stems or w.stem in own or (len(w.stem) >= _SHORTEST_PART and w.stem in self._glued)
-            for w in find_words(claim).lexemes
-            if w.weight
-        )
+        return all(w.stem in own or self._has(w.stem) for w in find_words(claim).lexemes if w.weight)
+
+    def _has(self, stem: str) -> bool:
+        if stem not in self._inside:
+            part = len(stem) >= _SHORTEST_PART and stem in self._glued
+            self._inside[stem] = stem in self._stems or part
+        return self._inside[stem]
 
 
 def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, known: KnownWords) -> Judged:
@@ -133,19 +137,38 @@ def place_actions(
 
     An action whose sentence has no checkable claim becomes a claim itself: nothing that was claimed goes unchecked.
     """
-    added = [_as_claim(a, text) for a in actions if not any(c.checkable and _meets(c.sentence, a) for c in found)]
-    claims = tuple(sorted((*found, *added), key=lambda c: (c.span.start, c.span.end)))
+    near = _Near(found)
+    added = [_as_claim(action, text) for action in actions if not near.of(action)]
+    claims = tuple(sorted((*found, *added), key=lambda c: (c.span.start, c.span.end))) if added else tuple(found)
+    near = _Near(claims) if added else near
     at: dict[ExtractedClaim, ClaimedAction] = {}
     for action in actions:
-        near = [c for c in claims if c.checkable and _meets(c.sentence, action)]
-        own = [c for c in near if action.verb in c.text.lower()]
-        for claim in (own or near)[:1]:
+        there = near.of(action)
+        own = [c for c in there if action.verb in c.text.lower()]
+        for claim in (own or there)[:1]:
             at.setdefault(claim, action)
     return claims, at
 
 
-def _meets(place: Span, action: ClaimedAction) -> bool:
-    return place.start < action.end and action.start < place.end
+class _Near:
+    """The checkable claims of an answer by their sentences; sentences are disjoint."""
+
+    def __init__(self, claims: Iterable[ExtractedClaim]) -> None:
+        self._claims: dict[tuple[int, int], list[ExtractedClaim]] = {}
+        for claim in claims:
+            if claim.checkable:
+                self._claims.setdefault((claim.sentence.start, claim.sentence.end), []).append(claim)
+        self._places = sorted(self._claims)
+        self._ends = [end for _, end in self._places]
+
+    def of(self, action: ClaimedAction) -> list[ExtractedClaim]:
+        """The claims whose sentence meets that of an action, in the order of the text."""
+        found: list[ExtractedClaim] = []
+        for start, end in self._places[bisect_right(self._ends, action.start) :]:
+            if start >= action.end:
+                break
+            found += self._claims[start, end]
+        return found
 
 
 def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
