@@ -65,6 +65,31 @@ def test_the_commands_and_the_example_of_receipts_run_in_order(tmp_path: Path) -
     assert done.stdout == "Leave is two weeks.\n"
 
 
+def test_the_example_of_an_agent_run_runs() -> None:
+    example = next(body for body in PYTHON if "check_run" in body)
+    setting = """
+import assay
+def find_order(order_id: str) -> str:
+    return "Order W-17 is in Hamburg."
+def search(question):
+    return ["Order W-17 is in Hamburg."]
+def ask_model(question):
+    return "Order W-17 is in Hamburg."
+call = {"id": "c1", "type": "function", "function": {"name": "find_order", "arguments": '{"order_id": "W-17"}'}}
+messages = [
+    {"role": "user", "content": "Where is order W-17?"},
+    {"role": "assistant", "content": None, "tool_calls": [call]},
+    {"role": "tool", "tool_call_id": "c1", "content": "Order W-17 is in Hamburg."},
+    {"role": "assistant", "content": "Order W-17 is in Hamburg."},
+]
+"""
+    ending = "\nprint(report.action, answer('Where?'))"
+    done = subprocess.run(
+        [sys.executable, "-c", setting + example + ending], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.splitlines() == ["emit", "emit Order W-17 is in Hamburg."]
+
+
 def test_every_make_target_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"\bmake ([a-z-]+)", README):
