@@ -57,6 +57,11 @@ def test_a_doubtful_word_between_two_wrong_ones_belongs_to_them() -> None:
     assert shown(judged(0, 0, 0, 0, 0, 0, 0.9, 0.3, 0.7)) == ["six on Sundays"]
 
 
+def test_where_no_word_is_sure_the_most_suspect_ones_are_shown() -> None:
+    assert shown(judged(0, 0, 0, 0, 0, 0, 0.2, 0.01, 0.15)) == ["six", "Sundays"]
+    assert shown(judged(*[0.0] * 6, 0.02, 0.0, 0.0)) == []
+
+
 def test_a_claim_that_is_wrong_in_nearly_every_word_has_no_piece() -> None:
     assert shown(judged(*[0.9] * 9)) == []
 

@@ -6,9 +6,14 @@ from assay.guard.judging import SURE, Judged
 from assay.schema import Verdict
 
 WRONG = 0.5
-"""From this probability on a word is shown as wrong."""
-BRIDGE = 0.2
-"""A single word between two wrong ones belongs to them from this probability on ("the 4th of May")."""
+"""From this probability on a word of a claim that is not supported is shown as wrong."""
+SHARE = 0.7
+"""Where no word reaches it, those within this share of the most suspect word are: the claim as a whole was judged
+already, and what is left is to say where."""
+LEAST = 0.03
+"""A word below this probability is never shown."""
+BRIDGE = 0.4
+"""A single word between two wrong ones belongs to them from this share of their level on ("the 4th of May")."""
 WHOLE = 0.8
 """From this share of its words on a claim is wrong as a whole, and no piece of it says more."""
 LEAST_SURE = 0.3
@@ -76,11 +81,14 @@ def _merged(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 def _pieces(words: Sequence[tuple[int, int, float]]) -> tuple[tuple[int, int], ...]:
     """Runs of wrong words, each with the probability of its surest word; none where nearly all are wrong."""
-    wrong = [p >= WRONG for _, _, p in words]
+    if not words:
+        return ()
+    level = min(WRONG, max(LEAST, SHARE * max(p for _, _, p in words)))
+    wrong = [p >= level for _, _, p in words]
     for i in range(1, len(words) - 1):
-        if not wrong[i] and wrong[i - 1] and words[i + 1][2] >= WRONG and words[i][2] >= BRIDGE:
+        if not wrong[i] and wrong[i - 1] and words[i + 1][2] >= level and words[i][2] >= BRIDGE * level:
             wrong[i] = True
-    if not words or sum(wrong) >= WHOLE * len(words):
+    if sum(wrong) >= WHOLE * len(words):
         return ()
     runs: list[tuple[int, int, float]] = []
     for i, (start, end, p) in enumerate(words):
