@@ -360,13 +360,16 @@ def main() -> None:
     print("final", json.dumps(figures), f"after {step} steps, {trained_tokens:,} tokens, {passes} passes", flush=True)
     save_two_heads(model, arguments.out / "model")
     tokenizer.save_pretrained(arguments.out / "model")
-    record = {
+    record: dict[str, object] = {
         "settings": dataclasses.asdict(settings),
         "steps": step,
         "tokens": trained_tokens,
         "passes": passes,
         "held_out": figures,
     }
+    before = arguments.base.parent / "run.json"
+    if before.exists():
+        record["before"] = json.loads(before.read_text())
     (arguments.out / "run.json").write_text(json.dumps(record, indent=2) + "\n")
 
 
