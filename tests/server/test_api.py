@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.server.gateway_site import limited, play, site
+from yarl import URL
 
 from assay.schema import HallucinationReport
 from assay.testing import FailingScorer
@@ -107,6 +108,21 @@ def test_a_batch_and_a_body_have_their_limits() -> None:
             assert (status, "at most 2" in json.loads(body)["detail"]) == (422, True)
             status, headers, _ = await here.post("/v1/check", {**BODY, "answer": "x" * 6_000})
             assert (status, headers["content-type"]) == (413, "application/problem+json")
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/models/../responses/resp_1", "/v1/models/%2e%2e/responses/resp_1", "/v1/models/a%3Fb", "/v1/completions"],
+)
+def test_no_path_leads_around_the_gate(path: str) -> None:
+    async def scene() -> None:
+        async with site() as here:
+            url = URL(f"{here.url}{path}", encoded=True)
+            async with here.http.get(url) as response:
+                assert response.status == 404
+            assert here.upstream.asked == []
 
     play(scene)
 

@@ -158,3 +158,16 @@ def test_an_answer_that_breaks_the_schema_of_its_request_is_withheld() -> None:
             assert headers["x-assay-action"] == "revise"
 
     play(scene)
+
+
+def test_text_beside_the_message_is_not_let_out_unread() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            value = chat_completion(TRUE)
+            value["choices"][0]["text"] = FALSE
+            here.upstream.script(json_answer(value))
+            _, headers, body = await here.post("/v1/chat/completions", asked())
+            assert headers["x-assay-action"] == "unchecked"
+            assert b"4 weeks" not in body
+
+    play(scene)

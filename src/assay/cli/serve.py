@@ -105,7 +105,7 @@ def run_serve(options: ServeOptions) -> None:
     config = uvicorn.Config(
         functools.partial(_worker, settings, options.log_level, create_app),
         factory=True, host=settings.host, port=settings.port, workers=settings.workers, log_config=None,
-        access_log=False, server_header=False, date_header=False, lifespan="on",
+        access_log=False, server_header=False, date_header=False, proxy_headers=False, lifespan="on",
         timeout_graceful_shutdown=int(settings.limits.shutdown_s) + 1,
     )  # fmt: skip
     if settings.workers == 1:

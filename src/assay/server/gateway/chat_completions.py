@@ -19,6 +19,11 @@ _MESSAGE: Final = frozenset(
     | {"reasoning", "reasoning_details", "provider_specific_fields"}
 )
 """The fields of a message that are read, or that are no part of the answer."""
+_CHOICE: Final = frozenset(
+    {"index", "message", "delta", "finish_reason", "logprobs", "content_filter_results", "content_filter_offsets"}
+    | {"stop_reason", "native_finish_reason", "matched_stop", "token_ids", "seed", "provider_specific_fields"}
+)
+"""The fields of a choice that are read, or that say nothing beside what is read."""
 
 
 class ChatCompletions:
@@ -59,9 +64,9 @@ class ChatCompletions:
             message = choice.get("message") if isinstance(choice, dict) else None
             if not isinstance(message, dict):
                 return Shown(unreadable=f"choice {number} has no message")
-            strange = unknown_fields(message, _MESSAGE)
+            strange = [*unknown_fields(message, _MESSAGE), *unknown_fields(choice, _CHOICE)]
             if strange:
-                unreadable = f"the message of choice {number} has the unknown field {strange[0]!r}"
+                unreadable = f"choice {number} has the unknown field {strange[0]!r}"
             content = _content(message.get("content"))
             if content is None:
                 return Shown(unreadable=f"the content of choice {number} is no text")
@@ -138,8 +143,9 @@ class _Stream:
         number = str(choice.get("index", 0))
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
-        if unknown_fields(delta, _MESSAGE):
-            made.unreadable = f"a delta has the unknown field {unknown_fields(delta, _MESSAGE)[0]!r}"
+        strange = [*unknown_fields(delta, _MESSAGE), *unknown_fields(choice, _CHOICE)]
+        if strange:
+            made.unreadable = f"a chunk has the unknown field {strange[0]!r}"
         for name, channel in (("content", number), ("refusal", f"{number}/refusal")):
             value = delta.get(name)
             if isinstance(value, str) and value:

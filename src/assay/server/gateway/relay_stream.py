@@ -59,7 +59,7 @@ class StreamRelay:
             require_plain(self._response)
         except InputError as error:
             self._fail(str(error))
-        headers = response_headers(self._response, changed=self._enforces)
+        headers = response_headers(self._response, changed=not self._shadows)
         action = "unchecked" if self._shadows else "pending"
         await self._reply.start(self._response.status, [*headers, *self._passage.headers(action)])
         pump = asyncio.create_task(self._pump())

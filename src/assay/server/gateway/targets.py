@@ -1,5 +1,6 @@
 """Which paths the gateway serves, and in which wire format each speaks."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,10 @@ _PLAIN: Final = {
     ("POST", "/v1/embeddings"): "chat_completions",
 }
 """Paths that are forwarded as they are: what comes back is no text of a model."""
+
+_MODEL: Final = re.compile(r"/v1/models/[^?#\\\s]+")
+_UPWARD: Final = re.compile(r"(?:^|/)\.{1,2}(?:/|$)")
+"""Parts of a path that lead to another one: behind the name of a model they would reach what is not checked."""
 
 _PREFIX: Final = "/upstreams/"
 
@@ -55,7 +60,7 @@ def target_of(method: str, path: str) -> Target | None:
     if answers is not None:
         return Target(answers[0], answers[1], inner, True, named) if method == "POST" else None
     route = _PLAIN.get((method, inner))
-    if route is None and method == "GET" and inner.startswith("/v1/models/"):
+    if route is None and method == "GET" and _MODEL.fullmatch(inner) and not _UPWARD.search(inner):
         route = "chat_completions"
     if route is None:
         return None
