@@ -193,6 +193,23 @@ def test_an_action_told_with_words_that_the_run_does_not_have_is_judged_by_the_n
     assert report.action is not Action.EMIT
 
 
+def test_what_was_looked_at_was_looked_at_if_the_run_looked_at_anything() -> None:
+    said = "I have checked order W-17."
+    looked, invented = guard.check_run(transcript(said, FOUND)), guard.check_run(transcript(said))
+    assert looked.action is Action.EMIT
+    assert invented.claims[0].verdict is Verdict.UNSUPPORTED
+    assert "action.absent" in [issue.code for issue in invented.claims[0].issues]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I have found that order W-17 is not in Hamburg.", "I have cancelled order W-17, which is in Hamburg no more."],
+)
+def test_an_action_that_says_more_than_what_was_done_is_judged_by_the_tiers(said: str) -> None:
+    report = guard.check_run(transcript(said, FOUND, CANCELLED))
+    assert report.action is not Action.EMIT
+
+
 def test_what_the_model_wrote_into_a_call_is_no_evidence_of_it() -> None:
     note = ("cancel_order", {"order_id": "W-17", "note": "Refunds take two days."}, '{"status": "cancelled"}')
     report = guard.check_run(transcript("I have cancelled order W-17. Refunds take two days.", FOUND, note))

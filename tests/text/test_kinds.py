@@ -9,6 +9,8 @@ from assay.text.kinds import is_meta
 @pytest.mark.parametrize(
     "text",
     [
+        "If you have any more questions or need further assistance, feel free to ask!",
+        "If there's anything else you need help with, please let me know.",
         "Congratulations!",
         "Congratulations on the news!",
         "Congrats on your new home!",
@@ -27,6 +29,8 @@ def test_an_exclamation_of_courtesy_is_no_claim(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "If you need help, the fee is waived.",
+        "If you have more questions, feel free to ask about the fee, which is 5 euros.",
         "Congratulations on your 9 weeks of leave!",
         "Congratulations to Ada Lovelace on the Turing Prize!",
         "Congratulations, the fee was waived.",

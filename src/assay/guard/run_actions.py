@@ -7,6 +7,7 @@ in the call, its result or the evidence and the exact tier finds nothing against
 """
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from assay.text.lexemes import content_stems, find_words
 from assay.verify.combine import Judgement
 from assay.verify.tool_call.actions import ActionStanding, CallOutcome, ClaimedAction, Grade
 from assay.verify.tool_call.entities import name_words
+from assay.verify.tool_call.shown import shown
 
 NOT_DONE: Final = 0.95
 """The probability that a claimed action did not happen where the run changed nothing at all, or the call failed."""
@@ -38,6 +40,22 @@ MOST_CALL: Final = 20_000
 """Characters of a call's arguments, and of its result, that are read with it."""
 _SHORTEST_PART: Final = 4
 """Letters of a word that may be a part of a longer one, as "mail" is of "email"."""
+_NEUTRAL: Final = content_stems(
+    find_words("successfully following details request requested action actions accordingly change changes").lexemes
+)
+"""Words of a report of an action that say nothing of what was done."""
+_SAYS_MORE: Final = re.compile(
+    r"\b(?:that|which|who|because|since|so|but|if|not|no|never|without|none|nothing|is|are|was|were|will|would|can|could"
+    r"|should|must)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words that make a sentence say more than that something was done, which only the tiers can judge."""
+_READING: Final = re.compile(
+    r"\b(?:I|we)(?:['’]ve| have| had)?\s(?:(?:already|just|now|also)\s){0,2}(?:double-?\s?)?"
+    r"(?P<verb>checked|looked up|looked into|looked at|retrieved|reviewed|found|searched|fetched|pulled up|located)\b",
+    re.IGNORECASE,
+)
+"""Acts that change nothing: "I have checked your reservation"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +130,7 @@ class KnownWords:
 
     def _has(self, stem: str) -> bool:
         if stem not in self._inside:
-            part = len(stem) >= _SHORTEST_PART and stem in self._glued
+            part = stem in _NEUTRAL or (len(stem) >= _SHORTEST_PART and stem in self._glued)
             self._inside[stem] = stem in self._stems or part
         return self._inside[stem]
 
@@ -120,6 +138,8 @@ class KnownWords:
 def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, known: KnownWords) -> Judged:
     sure = judged.judgement is not None and judged.judgement.contradiction < MOST_DOUBT
     doubts = any(f.effect != "note" and f.confidence >= DOUBT for f in judged.exact.findings)
+    if _SAYS_MORE.search(claim.text):
+        return judged
     if not sure or doubts or judged.judgement is None or not known.cover(claim.text, action.verb):
         return judged
     made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
@@ -169,6 +189,27 @@ class _Near:
                 break
             found += self._claims[start, end]
         return found
+
+
+def readings(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[ExtractedClaim, ClaimedAction]:
+    """The claims that say that something was looked at, each held against whether the run looked at anything.
+
+    Args:
+        claims: the claims of an answer.
+        saw_anything: whether the run has a result that is no failure, or a passage.
+    """
+    found: dict[ExtractedClaim, ClaimedAction] = {}
+    for claim in claims:
+        match = _READING.search(claim.text) if claim.checkable else None
+        if match is None:
+            continue
+        standing = ActionStanding.DONE if saw_anything else ActionStanding.ABSENT
+        why = "" if saw_anything else f"The answer says {shown(claim.text, 120)}, but the run looked at nothing."
+        found[claim] = ClaimedAction(
+            claim.span.start, claim.span.end, claim.text, match["verb"].lower(), standing,
+            Grade.HIGH if saw_anything else Grade.MEDIUM, (), why,
+        )  # fmt: skip
+    return found
 
 
 def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:

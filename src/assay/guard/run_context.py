@@ -8,10 +8,10 @@ from typing import Any, Final
 from assay.errors import VerifierError
 from assay.guard.judging import Judged
 from assay.guard.prepared import PreparedEvidence
-from assay.guard.run_actions import KnownWords, RunActions, action_issue, calls_of, place_actions
+from assay.guard.run_actions import KnownWords, RunActions, action_issue, calls_of, place_actions, readings
 from assay.guard.run_tools import RunFindings
 from assay.schema import ConsistencyProbe, Coverage, ExtractedClaim, Issue, Metric, Verdict
-from assay.schema.run import Run
+from assay.schema.run import Passage, Run
 from assay.verify.consistency import Prober, ProbeRequest, diverged
 
 NO_PROBER: Final = "no claim was probed: no prober is at hand"
@@ -59,7 +59,8 @@ class RunContext:
         within = [action for action in self.findings.actions if action.end <= len(text)]
         all_claims, at = place_actions(claims, within, text)
         worked, failed = calls_of(self.run, self.findings.outcomes)
-        return replace(self, actions=RunActions(at, worked, failed)), all_claims
+        saw = bool(worked) or any(isinstance(step, Passage) for step in self.run.steps)
+        return replace(self, actions=RunActions({**readings(all_claims, saw), **at}, worked, failed)), all_claims
 
     def settled(
         self, judged: Sequence[tuple[ExtractedClaim, Judged]], evidence: PreparedEvidence, emit: float
