@@ -1,8 +1,10 @@
 """Chat completions through the gateway, not streamed."""
 
 import json
+import logging
 from typing import Any
 
+import pytest
 from tests.server.gateway_site import play, site
 from tests.server.upstream_script import chat_completion, json_answer
 
@@ -171,3 +173,17 @@ def test_text_beside_the_message_is_not_let_out_unread() -> None:
             assert b"4 weeks" not in body
 
     play(scene)
+
+
+def test_shadow_says_in_the_log_what_would_have_been_withheld(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "assay.server.access")
+
+    async def scene() -> None:
+        async with site(Mode.SHADOW) as here:
+            here.upstream.script(json_answer(chat_completion(FALSE)))
+            await here.post("/v1/chat/completions", asked())
+
+    play(scene)  # a server that stops waits for the checks that follow its answers
+    lines = [record.__dict__["line"] for record in caplog.records if "line" in record.__dict__]
+    assert [(line["event"], line["action"]) for line in lines] == [("answer", None), ("shadow", "block")]
+    assert lines[1]["reasons"]
