@@ -1,8 +1,11 @@
 """From a request to a draft with the jobs to be judged, and from what was judged to the report."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from assay.errors import VerifierError
 from assay.guard.citing import Attachments, Citing, Prepare, attach, begin_citations, citation_issue, end_citations
@@ -12,7 +15,6 @@ from assay.guard.measuring import metrics_of
 from assay.guard.prepared import Limits, PreparedEvidence
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, stakes_of
-from assay.guard.run_context import RunContext
 from assay.policy import ClaimSignal, GateInput, Policy, decide, labels_for
 from assay.schema import (
     CitationReport,
@@ -30,6 +32,9 @@ from assay.schema import (
 )
 from assay.schema.coerce import coerce_text
 from assay.text.interface import ClaimExtractor
+
+if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
+    from assay.guard.run_context import RunContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Draft:
     run: RunContext | None = None
     """The agent run that the output ends, where it ends one."""
 
-    def timed(self, stages: Mapping[str, float]) -> "Draft":
+    def timed(self, stages: Mapping[str, float]) -> Draft:
         """The draft with the seconds that its stages took."""
         return replace(self, stages=stages)
 

@@ -1,9 +1,11 @@
 """The guard itself. One code path serves single checks, many checks and the judging of single claims."""
 
+from __future__ import annotations
+
 import hashlib
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay._version import __version__
 from assay.errors import InputError
@@ -14,7 +16,6 @@ from assay.guard.protecting import Protecting
 from assay.guard.receipts import Committing, ReceiptDesk
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, EvidenceLike
-from assay.guard.run_context import RunContext
 from assay.guard.running import Running
 from assay.models.interface import PairScorer
 from assay.policy import Policy, preset, validated
@@ -26,6 +27,9 @@ from assay.text.critical import critical_reasons
 from assay.text.hedging import hedge_score
 from assay.text.interface import ClaimExtractor
 from assay.verify.combine import Combination, load_combination
+
+if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
+    from assay.guard.run_context import RunContext
 
 CLAIMS_PER_CALL = 512
 """Single claims that are judged in one call of the network."""

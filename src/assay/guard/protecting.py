@@ -1,22 +1,26 @@
 """Protecting functions and tools: what does not pass does not come out, and is never let through in silence."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar, overload
 
 from assay.errors import InputError, WithheldError
 from assay.generate.revise import REVISABLE, Author, Verify, arevise, revise
-from assay.guard.protect_tools import OnRejected, is_async, protected_tool
 from assay.guard.request import EvidenceLike
 from assay.guard.revising import Revising, with_answer
-from assay.guard.run_tools import ToolLike
-from assay.guard.watching import RunWatch
 from assay.policy import answer_instead
 from assay.schema import Action, HallucinationReport
 from assay.schema.run import Run
 from assay.schema.run_builder import RunBuilder
+
+if TYPE_CHECKING:  # loaded with the first protected tool
+    from assay.guard.protect_tools import OnRejected
+    from assay.guard.run_tools import ToolLike
+    from assay.guard.watching import RunWatch
 
 OnWithheld = Literal["raise", "answer"]
 """What a caller gets of an output that does not pass: a `WithheldError`, or what may be said in its place."""
@@ -127,6 +131,8 @@ class Protecting(Revising):
         Raises:
             InputError: the tool has no declaration and none can be read from its signature, or a setting is wrong.
         """
+        from assay.guard.protect_tools import protected_tool
+
         return protected_tool(tool, declaration, watch, on_rejected)
 
     def protect_tools(
@@ -137,6 +143,8 @@ class Protecting(Revising):
 
 
 def _wrapped(guard: Revising, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+    from assay.guard.protect_tools import is_async
+
     if not callable(function):
         raise InputError(f"a function can be protected, got {type(function).__name__}")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -195,6 +203,8 @@ def _subject(how: Protection, made: Any, args: tuple[Any, ...], named: dict[str,
     Raises:
         InputError: the function returned nothing that can be.
     """
+    from assay.guard.watching import RunWatch
+
     value = how.read(made) if how.read is not None else made
     evidence = _kept(how.evidence(*args, **named) if callable(how.evidence) else how.evidence)
     question = how.question(*args, **named) if callable(how.question) else how.question

@@ -10,7 +10,6 @@ from assay.policy import Policy
 from assay.schema import HallucinationReport
 from assay.schema.run import ModelTurn, Run, TextPart
 from assay.schema.run_builder import RunBuilder
-from assay.schema.run_formats import read_run
 
 Checked = tuple[Callable[[], HallucinationReport], Callable[[str, int], HallucinationReport]]
 """How the first version is checked, and how every other one is."""
@@ -112,6 +111,8 @@ class Revising:
 
     def run_checks(self, run: Run | RunBuilder | object, options: dict[str, Any]) -> Checked:
         """The same for the final answer of a run."""
+        from assay.schema.run_formats import read_run
+
         read = run.run() if isinstance(run, RunBuilder) else read_run(run, format=options.get("format"))
         settings = {name: value for name, value in options.items() if name != "format"}
         for name, value in settings.items():

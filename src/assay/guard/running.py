@@ -1,27 +1,29 @@
 """Checking agent runs: every call, the final answer against what the run saw, the actions that it claims, the gate."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assay.guard.checking import Draft, of_claims_in
-from assay.guard.judging import Job, Judged
 from assay.guard.request import CheckRequest, EvidenceLike
-from assay.guard.run_context import RunContext
 from assay.guard.run_evidence import DEFAULT_SOURCES, question_of, run_evidence
-from assay.guard.run_tools import ToolLike, findings_of, read_tools
-from assay.guard.watching import CallDecision, RunRequest, RunWatch
-from assay.policy import Policy
 from assay.schema import Evidence, HallucinationReport, Stakes
 from assay.schema.coerce import coerce_evidence
 from assay.schema.run import Run, ToolCall
 from assay.schema.run_builder import RunBuilder
-from assay.schema.run_formats import read_run
-from assay.verify.consistency import Prober, ProbeRequest
-from assay.verify.tool_call import AttemptLog, Rules
-from assay.verify.tool_call.attempts import MOST_RETRIES
+
+if TYPE_CHECKING:  # loaded with the first run: half of what a first check would wait for has nothing to do with it
+    from assay.guard.checking import Draft
+    from assay.guard.judging import Job, Judged
+    from assay.guard.run_context import RunContext
+    from assay.guard.run_tools import ToolLike
+    from assay.guard.watching import CallDecision, RunRequest, RunWatch
+    from assay.policy import Policy
+    from assay.verify.consistency import Prober
+    from assay.verify.tool_call import AttemptLog, Rules
 
 
 class Running:
@@ -91,6 +93,10 @@ class Running:
         Raises:
             InputError: something given cannot be read as what it should be.
         """
+        from assay.guard.run_tools import read_tools
+        from assay.guard.watching import RunRequest
+        from assay.schema.run_formats import read_run
+
         read = run.run() if isinstance(run, RunBuilder) else read_run(run, format=format)
         asked = RunRequest(read_tools(tools), rules, now, sources, prober)
         request = CheckRequest(
@@ -109,6 +115,11 @@ class Running:
 
     def _check_run(self, run: Run, asked: RunRequest, request: CheckRequest) -> HallucinationReport:
         """The one path of every check of a run."""
+        from assay.guard.checking import of_claims_in
+        from assay.guard.run_context import RunContext
+        from assay.guard.run_tools import findings_of
+        from assay.verify.consistency import ProbeRequest
+
         begun = time.perf_counter()
         findings = findings_of(run, tools=asked.tools, rules=asked.rules, now=asked.now, checked=asked.checked)
         own = run_evidence(run, asked.sources)
@@ -167,7 +178,7 @@ class Running:
         tools: Iterable[ToolLike] = (),
         rules: Rules | None = None,
         now: datetime | None = None,
-        retries: int = MOST_RETRIES,
+        retries: int | None = None,
         sources: Collection[str] = DEFAULT_SOURCES,
         prober: Prober | None = None,
     ) -> RunWatch:
@@ -179,13 +190,19 @@ class Running:
             tools: declarations that the run does not carry.
             rules: which arguments are traced, and to whom.
             now: the time, which relative dates are counted from.
-            retries: how often a rejected call of one tool may be sent again before the model is told to stop.
+            retries: how often a rejected call of one tool may be sent again before the model is told to stop;
+                `assay.verify.tool_call.attempts.MOST_RETRIES` by default.
             sources: what of the run may be evidence.
             prober: what asks again on critical claims.
         """
+        from assay.guard.run_tools import read_tools
+        from assay.guard.watching import RunRequest, RunWatch
+        from assay.schema.run_formats import read_run
+        from assay.verify.tool_call.attempts import MOST_RETRIES
+
         begun = Run(run_id=run_id) if run is None else run.run() if isinstance(run, RunBuilder) else read_run(run)
         asked = RunRequest(read_tools(tools), rules, now, sources, prober)
-        return RunWatch(begun, asked, retries, self._check_run)
+        return RunWatch(begun, asked, MOST_RETRIES if retries is None else retries, self._check_run)
 
     async def acheck_tool_call(self, run: Run | RunBuilder | object, call: ToolCall, **options: Any) -> CallDecision:
         """As `check_tool_call`, off the event loop."""
