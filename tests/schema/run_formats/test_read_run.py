@@ -15,7 +15,8 @@ from assay.schema.run import ModelTurn, Run, Step, ToolCall, ToolResult, UserInp
 from assay.schema.run_formats import FORMATS, read_run, read_steps
 
 Check = Callable[[Any, Run], None]
-TRAJECTORIES = Path("/work/shared/data/tool/taubench_airline_gpt4o.trajectories.jsonl.gz")
+SHARED = Path(__file__).resolve().parents[4] / "shared"
+TRAJECTORIES = SHARED / "data" / "tool" / "taubench_airline_gpt4o.trajectories.jsonl.gz"
 
 TOOL = {"type": "object", "properties": {"order": {"type": "string"}}}
 CHAT: dict[str, Any] = {
