@@ -6,6 +6,7 @@ that was verified. Whatever fails before 4 is an error, and the sink is not call
 """
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -180,15 +181,15 @@ class ReceiptDesk:
             )  # fmt: skip
 
 
-class Committing:
+class Committing(ABC):
     """The part of a guard that issues receipts and commits outputs; it needs what the guard has."""
 
     _receipts: ReceiptDesk | None
 
     @property
+    @abstractmethod
     def _identities(self) -> tuple[Identity, Identity]:
         """The policy and the verifier in force."""
-        raise NotImplementedError
 
     def issue(self, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
         """A receipt for a report of this guard that lets its output out.

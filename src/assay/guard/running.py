@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -26,21 +27,24 @@ if TYPE_CHECKING:  # loaded with the first run: half of what a first check would
     from assay.verify.tool_call import AttemptLog, Rules
 
 
-class Running:
+class Running(ABC):
     """The part of a guard that checks agent runs; it needs what the guard has."""
 
     _policy: Policy
 
+    @abstractmethod
     def _draft(self, request: CheckRequest, run: RunContext | None = None) -> Draft:
-        raise NotImplementedError
+        """A check before the network has spoken."""
 
+    @abstractmethod
     def _judge(self, jobs: Sequence[Job]) -> list[Judged]:
-        raise NotImplementedError
+        """What the tiers say of each job."""
 
+    @abstractmethod
     def _finish(
         self, drafts: Sequence[Draft], judged: Sequence[Judged] | None = None
     ) -> list[HallucinationReport]:  # fmt: skip
-        raise NotImplementedError
+        """The reports of drafts whose jobs were judged."""
 
     def check_run(
         self,
