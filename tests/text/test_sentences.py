@@ -99,3 +99,10 @@ def test_a_hostile_run_is_covered_like_any_text(unit: str) -> None:
 
 def test_nothing_comes_of_nothing() -> None:
     assert split_sentences("") == split_sentences(" \n\t ") == []
+
+
+def test_an_abbreviation_right_behind_a_foreign_mark_stays_with_its_word() -> None:
+    text = "他说好。Dr. Żółć agreed at once。Mr. Wang paid. Next one."
+    assert [text[s.start : s.end] for s in split_sentences(text)] == [
+        "他说好。", "Dr. Żółć agreed at once。", "Mr. Wang paid.", "Next one.",
+    ]  # fmt: skip

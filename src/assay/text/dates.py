@@ -21,7 +21,8 @@ _MONTHS = {
     "october": 10, "oct": 10, "november": 11, "nov": 11, "december": 12, "dec": 12,
 }  # fmt: skip
 _AMBIGUOUS_MONTHS = frozenset({"may", "march", "mar", "jan", "dec", "sep", "jun"})
-_WEEKDAYS = {name: n for n, name in enumerate(word_list("monday tuesday wednesday thursday friday saturday sunday"))}
+_DAY_NAMES = word_list("monday tuesday wednesday thursday friday saturday sunday")
+_WEEKDAYS = {form: n for n, name in enumerate(_DAY_NAMES) for form in (name, f"{name}s")}
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _WORD_CENTURIES = {
     word: n

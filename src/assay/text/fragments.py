@@ -1,5 +1,7 @@
 """Answers that are no sentence: a bare noun phrase, number or date, read together with the question."""
 
+from functools import lru_cache
+
 from assay.text.clauses import find_verb
 from assay.text.cleaning import clean
 from assay.text.tokens import tokenise
@@ -7,6 +9,7 @@ from assay.text.tokens import tokenise
 _MAX_WORDS = 12
 
 
+@lru_cache(maxsize=256)  # asked several times of each claim
 def is_fragment(text: str) -> bool:
     """Whether the text is one phrase without a verb of its own.
 

@@ -14,7 +14,9 @@ _NOT_NAMES = word_set(
     overall finally meanwhile today yesterday tomorrow according based born died note key section article
     chapter page figure table step version level phase answer question q a source sources document documents
     example summary api cpu gpu ram url pdf faq usd eur gbp bc ad ce bce am pm ok q1 q2 q3 q4 fy spring
-    summer autumn winter fall"""
+    summer autumn winter fall
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays
+    """
 )
 _LONGEST = 8
 _CAPITAL = itemgetter(3)

@@ -26,6 +26,7 @@ class Sentence:
 
 _CLOSERS = r"[\"'”’»」』）)\]】]*"
 _FOREIGN = re.compile(r"(?:[。！？｡．]|[।॥۔։።؟])+[”’」』）)\]】»\"']*(?![とって。！？])\s*")
+_FOREIGN_BEFORE_LATIN = re.compile(r"[。！？｡．।॥۔։።؟](?=[A-Za-zÀ-ɏ])")
 _MARKER = r"(?:\[[\w.:,;#/ \-–]{1,60}\](?![(\[:])|[⁰¹²³⁴-⁹]+)"
 _MARKERS_AFTER = re.compile(rf"(?:\s{{0,2}}{_MARKER})+(?=\s|\Z)\s*")
 _CITED_END = re.compile(rf"[.!?]{_CLOSERS}\s{{0,2}}{_MARKER}(?:\s{{0,2}}{_MARKER}){{0,9}}\s+(?=[\"“(]?[A-Z])")
@@ -75,6 +76,8 @@ def _punkt(text: str) -> list[int]:
     Each window begins at the last start of the one before, so that no window's edge is taken for a sentence's.
     """
     plain = _RUN.sub(lambda m: "x" * (len(m.group()) - 3) + m.group()[-3:], text)
+    # It takes a foreign mark and the word behind it for one word, and so does not know "Dr." when it sees it.
+    plain = _FOREIGN_BEFORE_LATIN.sub(" ", plain)
     found: list[int] = []
     at = 0
     while len(plain) - at > _WINDOW:

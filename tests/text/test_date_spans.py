@@ -1,0 +1,70 @@
+"""Spans and lists of dates, and what a span holds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.text.date_spans import coordinated, holds, spanned
+from assay.text.dates import find_dates
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    return [(text[a.start : a.end], text[b.start : b.end]) for a, b in spanned(text, find_dates(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("open from Monday to Thursday", ("Monday", "Thursday")),
+        ("open Monday through Friday", ("Monday", "Friday")),
+        ("open Monday-Friday", ("Monday", "Friday")),
+        ("open between May and July", ("May", "July")),
+        ("from 3 May 2024 to 7 May 2024", ("3 May 2024", "7 May 2024")),
+        ("he lived there from 1990 to 1995", ("1990", "1995")),
+        ("from 9:00 until 17:00", ("9:00", "17:00")),
+    ],
+)
+def test_a_span_has_two_ends(text: str, found: tuple[str, str]) -> None:
+    assert pairs(text) == [found]
+
+
+@pytest.mark.parametrize(
+    "text", ["on Monday and Friday", "on Monday. Tuesday is free", "born in 1990, died in 1995", ""]
+)
+def test_dates_that_only_stand_near_each_other_are_no_span(text: str) -> None:
+    assert pairs(text) == []
+
+
+def test_a_list_has_all_its_members() -> None:
+    text = "on Monday, Wednesday and Friday; the report of May follows in June"
+    lists = [[text[d.start : d.end] for d in group] for group in coordinated(text, find_dates(text))]
+    assert lists == [["Monday", "Wednesday", "Friday"]]
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
+def test_a_span_of_weekdays_goes_round_the_week(first: int, last: int, day: int) -> None:
+    dates = find_dates(f"{DAYS[first]} to {DAYS[last]}; {DAYS[day]}")
+    length = (last - first) % 7
+    assert holds(dates[0], dates[1], dates[2]) == (day in {(first + n) % 7 for n in range(length + 1)})
+
+
+@given(st.dates(), st.dates(), st.dates())
+def test_a_span_of_days_holds_what_lies_between(first: object, last: object, day: object) -> None:
+    ordered = [find_dates(str(one)) for one in (first, last, day)]
+    if any(len(one) != 1 for one in ordered):
+        return  # years before 1000 are not read
+    begin, end, between = (one[0] for one in ordered)
+    assert holds(begin, end, between) == (str(first) <= str(day) <= str(last))
+
+
+def test_a_year_that_stands_once_counts_for_both_ends() -> None:
+    dates = find_dates("from 3 May to 7 June 2024; on 9 May 2024; on 9 May 2023")
+    assert holds(dates[0], dates[1], dates[2])
+    assert not holds(dates[0], dates[1], dates[3])
+
+
+def test_a_month_is_not_held_by_a_span_of_days() -> None:
+    dates = find_dates("from 3 May 2024 to 7 May 2024; in May 2024")
+    assert not holds(dates[0], dates[1], dates[2])
