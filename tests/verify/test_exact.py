@@ -221,3 +221,34 @@ def test_adversarial_text_is_checked(piece: str) -> None:
     text = piece * (50_000 // len(piece))
     check(text[:20_000], text, "The claim is short.")
     check("The claim is short in May 2020.", text)
+
+
+FEE = "The annual fee is 40 euros. The library was founded in 1921 by Ada Byron. Its reading room is closed on Mondays."
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The annual fee is not 50 euros.",
+        "The annual fee isn't 50 euros.",
+        "The library was not founded in 1935.",
+        "The library was never founded by Clara Wieck.",
+    ],
+)
+def test_a_true_denial_contradicts_nothing(claim: str) -> None:
+    assert not [f for f in check(claim, FEE).findings if f.effect == "contradicts"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "code"),
+    [
+        ("The annual fee is not 40 euros.", "polarity.negation"),
+        ("The library was not founded in 1921.", "polarity.negation"),
+        ("The annual fee is 50 euros, not 40.", "number.mismatch"),
+        ("The annual fee is 50 euros and is not refunded.", "number.mismatch"),
+        ("For members who do not live here the annual fee is 50 euros.", "number.mismatch"),
+        ("For members not living here the annual fee is 50 euros.", "number.mismatch"),
+    ],
+)
+def test_a_false_denial_and_a_wrong_value_beside_one_still_contradict(claim: str, code: str) -> None:
+    assert code in {f.code for f in check(claim, FEE).findings if f.effect == "contradicts"}

@@ -11,7 +11,7 @@ averaged away by it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from assay.errors import VerifierError
@@ -109,10 +109,16 @@ class EntailmentResult:
     failed: str | None = None
     """Why the claim could not be judged; such a claim is unchecked, never clean."""
 
-    def conflict(self, threshold: float) -> SourceConflict | None:
+    def conflict(
+        self, threshold: float, may: Callable[[str, str, str], bool] = lambda *_: True
+    ) -> SourceConflict | None:
         """The strongest support and the strongest contradiction by different sources, both at least the threshold.
 
         Only premises out of one evidence count: a text assembled from several cannot say which of them disagrees.
+
+        Args:
+            threshold: the least probability on either side.
+            may: whether two sources can conflict at all, by the supporting id, the other id and its passage.
         """
         single = [j for j in self.judgements if len(j.premise.evidence_ids) == 1]
         supporting = [j for j in single if j.entailment >= threshold]
@@ -122,6 +128,7 @@ class EntailmentResult:
             for s in supporting
             for c in contradicting
             if s.premise.evidence_ids != c.premise.evidence_ids
+            and may(min(s.premise.evidence_ids), min(c.premise.evidence_ids), c.premise.text)
         ]
         return max(pairs, key=lambda p: p.supporting.entailment + p.contradicting.contradiction, default=None)
 

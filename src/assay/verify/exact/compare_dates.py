@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from assay.text.date_spans import coordinated, holds, spanned
 from assay.text.dates import DateMention, DateRelation, relate_dates
 from assay.text.lexemes import Words, word_set
 from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of
@@ -26,6 +27,11 @@ _MISSING = 0.6
 _LABEL_FACTOR, _RELATIVE_FACTOR, _FINER_FACTOR = 0.7, 0.7, 0.85
 _RELATIVE = word_set("this last next previous following coming past")
 _RELATIVE_UNITS = word_set("year month week season quarter spring summer autumn winter")
+_TURNS = word_set(
+    "begin start commence launch end finish close expire conclude terminate stop last arrive depart leave"
+)
+_TURNING = frozenset({"opens", "opened", "opening"})
+"""Words of beginning and ending: what lasts from Monday to Thursday does not end on Tuesday."""
 _AGAINST = frozenset({DateRelation.DIFFERENT, DateRelation.ORDER})
 
 
@@ -58,11 +64,39 @@ def compare_dates(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], 
 
 
 def _pairs(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[_Pair]:
+    whole = _is_whole(claim, mention)
     for candidate in claim.candidates:
-        for other in index.dates.get(candidate.sentence, ())[:_MOST_OTHERS]:
+        theirs = index.dates.get(candidate.sentence, ())[:_MOST_OTHERS]
+        text = index.passages[index.sentences[candidate.sentence].passage].text
+        allowed = _allowed(text, mention, theirs) if whole and len(theirs) > 1 else frozenset()
+        for other in theirs:
             relation = relate_dates(mention, other)
+            if relation is DateRelation.DIFFERENT and other in allowed:
+                relation = DateRelation.COMPATIBLE
             if relation is not DateRelation.INCOMPARABLE:
                 yield other, candidate, relation
+
+
+def _is_whole(claim: Claim, mention: DateMention) -> bool:
+    """Whether a date says when something is so: not the end of a span, and not when something begins or ends."""
+    if any(mention in pair for pair in spanned(claim.text, claim.dates)):
+        return False
+    return not any(w.stem in _TURNS or w.fold in _TURNING for w in claim.words.lexemes)
+
+
+def _allowed(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> frozenset[DateMention]:
+    """Dates of a sentence that differ from the claim's and yet do not deny it.
+
+    Both ends of a span that holds it ("from Monday to Thursday" holds Tuesday), and the others of a list that names it.
+    """
+    found: set[DateMention] = set()
+    for first, last in spanned(text, theirs):
+        if holds(first, last, mention):
+            found |= {first, last}
+    for group in coordinated(text, theirs):
+        if any(relate_dates(mention, one) is DateRelation.SAME for one in group):
+            found |= set(group)
+    return frozenset(found)
 
 
 def _options(claim: Claim, index: ExactIndex, mention: DateMention, pairs: Sequence[_Pair]) -> list[_Option]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.text.antonyms import DIRECTIONS, EXCLUSIVE, OPPOSITES, opposites, prefix_opposites
+from assay.text.dates import DateRelation, relate_dates
 from assay.text.lexemes import Words, word_set
 from assay.text.polarity import (
     MODALS,
@@ -183,6 +184,7 @@ class _Elided:
 
 
 _ELISION_BREAKS = word_set("but and while whereas although though")
+_MOST_DATES = 16
 _LIMITING = word_set("only except unless solely exclusively just other otherwise until till")
 _COMPARING = word_set("more less than fewer as better worse")
 _AGAINST_LIMIT, _AGAINST_COMPARISON = 0.45, 0.7
@@ -283,10 +285,12 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
         if hit is None:
             continue
         other, code, most = hit
-        if stem in _EVENTS and claim.dates:
+        if stem in _EVENTS and claim.dates and not _same_dates(claim, index, side):
             continue
         if code == "antonym.exclusive" and stem in _OFTEN and not _both_often(lexeme.fold, side, other):
             continue
+        if any(date.start <= claim.words.starts[at] < date.end for date in claim.dates):
+            continue  # a day of the week or a month: dates are compared as such
         if code == "polarity.negation" and not _same_ending(lexeme.fold, side, other):
             most = _PREFIXED_OTHER_FORM
         if (stem in negated) != (other in theirs_negated):
@@ -298,6 +302,17 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
         if confidence >= _LEAST_CONFIDENCE:
             ours = (claim.words.starts[at], claim.words.ends[at])
             yield _finding(claim, index, side, code, ours, _place(side.words, other), confidence, "the opposite")
+
+
+def _same_dates(claim: Claim, index: ExactIndex, side: _Side) -> bool:
+    """Whether the sentence states every date of the claim: opening and closing are then of one day.
+
+    A time of day may be the end of one and the beginning of the other.
+    """
+    if any(date.minute is not None for date in claim.dates):
+        return False
+    theirs = index.dates.get(side.candidate.sentence, ())[:_MOST_DATES]
+    return all(any(relate_dates(d, other) is DateRelation.SAME for other in theirs) for d in claim.dates[:_MOST_DATES])
 
 
 def _local(claim: Claim, at: int, side: _Side, other: str) -> float:

@@ -1,5 +1,6 @@
 """The exact tier's check of one claim: every comparison, put together."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -17,6 +18,18 @@ from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_s
 _BEST = 3
 _LONG_CLAIM = 30
 _LONGEST_ORDERED = 64
+_CLAUSE_END = re.compile(r"[,;:()–—]|\b(?:but|although|because|while|which|who|and|or)\b")
+_DENIED_STATEMENT = re.compile(
+    r"^(?!.*\b(?:who|whose|which|that|if|when|where|unless)\b).*"
+    r"(?:\b(?:is|are|was|were|do|does|did|has|have|had|will|would|can|could|may|might|must|should)(?:n['’]t| not)"
+    r"|\bcannot|\bnever)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A main clause up to its negation: "those who did not pay owe 50" and "members not living here pay 50" deny no 50."""
+_LONGEST_DENIED = 6
+"""Words between a negation and a value that it can deny."""
+_SURE_OF_DENIAL = 0.7
+"""From here on a value that differs answers a denial; a doubtful one leaves all findings as they are."""
 
 _FAMILIES = {
     "number": "contradicts_number", "date": "contradicts_date", "time": "contradicts_date",
@@ -54,7 +67,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)
         quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
         polarity, negated, differs = compare_polarity(parsed, index)
-        findings += [*numbers, *dates, *names, *identifiers, *quotes, *polarity]
+        findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity])
         findings += check_arithmetic(claim, parsed.quantities, parsed.folds)
     signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject)
     signals.update(
@@ -72,6 +85,29 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
     _strengths(findings, signals)
     findings.sort(key=lambda f: (-f.confidence, f.claim_start, f.claim_end, f.code, f.message))
     return ExactResult(tuple(findings), signals, _best(parsed, index))
+
+
+def without_denied(claim: Claim, findings: Sequence[ExactFinding]) -> list[ExactFinding]:
+    """The findings without those that a denial answers: a fee that is 40 is not 50, and to say so contradicts nothing.
+
+    A value counts as denied where it soon follows the claim's one negation, which negates the main verb. Then neither
+    that the evidence has another value nor that it lacks the negation speaks against the claim.
+    """
+    negations = negations_of(claim)
+    if len(negations) != 1:
+        return list(findings)
+    cue = claim.words.ends[negations[0].cue]
+    if not _DENIED_STATEMENT.match(claim.text[:cue]):
+        return list(findings)
+
+    def denied(finding: ExactFinding) -> bool:
+        between = claim.text[cue : finding.claim_start]
+        near = finding.claim_start >= cue and len(between.split()) <= _LONGEST_DENIED
+        return near and finding.code.endswith(".mismatch") and not _CLAUSE_END.search(between)
+
+    if not any(denied(finding) and finding.confidence >= _SURE_OF_DENIAL for finding in findings):
+        return list(findings)
+    return [f for f in findings if not denied(f) and f.code != "polarity.negation"]
 
 
 def _strengths(findings: Iterable[ExactFinding], signals: dict[str, float]) -> None:

@@ -1,0 +1,363 @@
+"""Checks the dates and the orders that a text states: weekdays, spans of time, before and after, more and less."""
+
+import calendar
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final
+
+from assay.schema import Span
+from assay.text.dates import DateMention, find_dates
+from assay.text.lexemes import word_set
+from assay.text.quantities import Quantity, find_quantities
+from assay.verify.logic.findings import LogicFinding
+from assay.verify.logic.terms import Amount, Reader, Spoiled, UnitClash
+
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MORE: Final = word_set("greater more larger higher bigger longer heavier older later faster taller warmer")
+_LESS: Final = word_set("less fewer smaller lower shorter lighter younger earlier slower colder cooler")
+_COMPARED: Final = re.compile(
+    rf"\s(?:is|are|was|were)\s(?:much\s|slightly\s|far\s|still\s)?({'|'.join(sorted(_MORE | _LESS))})\sthan\s",
+    re.IGNORECASE,
+)
+_SIGNS: Final = re.compile(r"\s?([<>≤≥])\s?")
+_FROM: Final = re.compile(r"\b(from|between)\s$", re.IGNORECASE)
+_TO: Final = re.compile(r"\s(?:to|until|till|through|and)\s", re.IGNORECASE)
+_LASTING: Final = re.compile(
+    r"(?:,?\s(?:for|lasting|spanning|totalling|totaling|or|that is|which is)\s(?:a\s(?:total|period)\sof\s)?|\s\()$",
+    re.IGNORECASE,
+)
+_LATER: Final = re.compile(r"\s(after|before|later than|from)\s$", re.IGNORECASE)
+_FALLS: Final = re.compile(r",?\s(?:is|was|=|falls on|fell on|will be|gives)\s", re.IGNORECASE)
+_LIFE: Final = (
+    ("born", "died"), ("founded", "dissolved"), ("established", "dissolved"), ("opened", "closed"), ("began", "ended"),
+    ("started", "finished"), ("launched", "discontinued"), ("departed", "arrived"),
+)  # fmt: skip
+_AGED: Final = re.compile(
+    r"\b(?:at\s(?:the\s)?age\s(?:of\s)?|aged\s|at\s)(\d{1,3})\b(?!\s?[:%°]|\s(?:am|pm)\b)", re.IGNORECASE
+)
+_REACH: Final = 60
+"""Characters between a verb and the date that belongs to it."""
+_SEPARATED: Final = re.compile(r"[;.!?]")
+_NAME: Final = r"((?:the\s)?[A-Z][\w'’-]{0,40}(?:\s[A-Z][\w'’-]{0,40}){0,3})"
+_RELATED: Final = re.compile(
+    rf"{_NAME}\s(?:(?:is|was|are|were)\s(?P<comparative>[a-z]{{3,14}}er)\sthan|(?:happened|came|occurred|took\splace|"
+    rf"was\s(?:built|founded|published|released|opened|completed|born)|were\s(?:built|founded)|ended|began|opened)\s"
+    rf"(?P<order>before|after))\s{_NAME}(?=[.,;]|\s(?:and|but|while)\b|$)"
+)
+_OPPOSITES: Final[Mapping[str, str]] = {
+    "shorter": "taller", "smaller": "larger", "bigger": "larger", "younger": "older", "slower": "faster",
+    "lighter": "heavier", "cheaper": "dearer", "later": "earlier", "lower": "higher", "weaker": "stronger",
+    "colder": "warmer", "hotter": "warmer", "poorer": "richer", "farther": "nearer", "closer": "nearer",
+}  # fmt: skip
+_TURNED: Final = frozenset({"shorter", "smaller", "younger", "slower", "lighter", "cheaper", "later", "lower", "weaker",
+                            "colder", "poorer", "farther"})  # fmt: skip
+"""Comparatives whose two sides change places when their opposite is put in."""
+_ARTICLE: Final = re.compile(r"^[Tt]he\s")
+MOST_RELATIONS: Final = 400
+"""Stated orders that are put together into one."""
+
+
+def date_findings(text: str, start: int, end: int) -> list[LogicFinding]:
+    """What one sentence says of dates that cannot be.
+
+    >>> [found.message for found in date_findings("The board met on Monday, 5 March 2024.", 0, 38)]
+    ['5 March 2024 is a Tuesday, not a Monday.']
+    """
+    sentence = text[start:end]
+    dates = [d for d in find_dates(sentence) if d.minute is None]
+    if not dates:
+        return []
+    times = [q for q in find_quantities(sentence) if q.dimension == "time" and q.exact]
+    return [
+        *(_weekdays(sentence, start, dates)),
+        *(_spans(sentence, start, dates, times)),
+        *(_moved(sentence, start, dates, times)),
+        *(_lives(sentence, start, dates)),
+    ]
+
+
+def _day(mention: DateMention) -> date | None:
+    """The one day that a date names."""
+    if mention.year is None or mention.month is None or mention.day is None or mention.other is not None:
+        return None
+    if not 1 <= mention.year <= 9999 or mention.day > calendar.monthrange(mention.year, mention.month)[1]:
+        return None
+    return date(mention.year, mention.month, mention.day)
+
+
+def _written(sentence: str, mention: DateMention) -> str:
+    return sentence[mention.start : mention.end]
+
+
+def _place(offset: int, start: int, end: int) -> Span:
+    return Span(start=offset + start, end=offset + end)
+
+
+def _weekdays(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator[LogicFinding]:
+    for before, mention in zip((None, *dates), dates, strict=False):
+        day = _day(mention)
+        if day is None:
+            continue
+        weekday, start = mention.weekday, mention.start
+        if weekday is None and before is not None and before.weekday is not None and before.month is None:
+            gap = sentence[before.end : mention.start]
+            weekday, start = (before.weekday, before.start) if gap in {", ", " ", ", the ", " the "} else (None, start)
+        if weekday is not None and weekday != day.weekday():
+            plain = f"{day.day} {calendar.month_name[day.month]} {day.year}"
+            message = f"{plain} is a {_WEEKDAYS[day.weekday()]}, not a {_WEEKDAYS[weekday]}."
+            yield LogicFinding("logic.date", message, _place(offset, start, mention.end))
+
+
+def _spans(
+    sentence: str, offset: int, dates: Sequence[DateMention], times: Sequence[Quantity]
+) -> Iterator[LogicFinding]:
+    """ "from 2015 to 2010", and "from 2010 to 2015, for seven years"."""
+    for first, second in pairwise(dates):
+        framed = _FROM.search(sentence[max(0, first.start - 12) : first.start])
+        if framed is None or _TO.fullmatch(sentence[first.end : second.start]) is None:
+            continue
+        earliest, latest = _bounds(first), _bounds(second)
+        if earliest is None or latest is None:
+            continue
+        if latest[1] < earliest[0]:
+            message = f"{_written(sentence, second)} is before {_written(sentence, first)}."
+            yield LogicFinding("logic.order", message, _place(offset, first.start, second.end), (), 0.95)
+            continue
+        for stated in times:
+            if 0 <= stated.start - second.end <= 20 and _LASTING.fullmatch(sentence[second.end : stated.start]):
+                yield from _lasted(sentence, offset, (first, second), stated)
+
+
+def _bounds(mention: DateMention) -> tuple[date, date] | None:
+    """The first and the last day that a date may mean."""
+    if mention.year is None or not 1 <= mention.year <= 9999 or mention.bound != "exact" or mention.other is not None:
+        return None
+    last_year = mention.last_year or mention.year
+    if mention.month is None:
+        return date(mention.year, 1, 1), date(min(last_year, 9999), 12, 31)
+    day = _day(mention)
+    if mention.day is not None:
+        return None if day is None else (day, day)
+    month = mention.last_month or mention.month
+    return date(mention.year, mention.month, 1), date(last_year, month, calendar.monthrange(last_year, month)[1])
+
+
+def _lasted(
+    sentence: str, offset: int, ends: tuple[DateMention, DateMention], stated: Quantity
+) -> Iterator[LogicFinding]:
+    first, second = _bounds(ends[0]), _bounds(ends[1])
+    if first is None or second is None or stated.low is None:
+        return
+    least, most = (second[0] - first[1]).days, (second[1] - first[0]).days + 1
+    days = stated.low / 86400
+    slack = stated.step / 86400 + Decimal("0.02") * days
+    if not least - slack <= days <= most + slack:
+        said = sentence[stated.start : stated.end]
+        span = f"{_written(sentence, ends[0])} to {_written(sentence, ends[1])}"
+        message = f"The time from {span} is not {said}."
+        yield LogicFinding("logic.date", message, _place(offset, stated.start, stated.end), (), 0.9)
+
+
+def _moved(
+    sentence: str, offset: int, dates: Sequence[DateMention], times: Sequence[Quantity]
+) -> Iterator[LogicFinding]:
+    """ "30 days after 1 March 2024 is 31 March 2024"."""
+    for first, second in pairwise(dates):
+        begun, stated = _day(first), _day(second)
+        if begun is None or stated is None or _FALLS.fullmatch(sentence[first.end : second.start]) is None:
+            continue
+        for amount in times:
+            joint = _LATER.fullmatch(sentence[amount.end : first.start])
+            if joint is None or amount.low is None or amount.unit not in {"d", "wk", "mo", "yr"}:
+                continue
+            sign = -1 if joint.group(1).lower() == "before" else 1
+            wanted = _after(begun, sign * int(amount.value), amount.unit)
+            if wanted is not None and abs((wanted - stated).days) > 1:
+                message = f"{sentence[amount.start : first.end]} is {wanted.day} {wanted:%B %Y}."
+                yield LogicFinding("logic.date", message, _place(offset, second.start, second.end), (), 0.95)
+
+
+def _after(day: date, number: int, unit: str) -> date | None:
+    try:
+        if unit in {"d", "wk"}:
+            return day + timedelta(days=number * (7 if unit == "wk" else 1))
+        months = day.year * 12 + day.month - 1 + number * (12 if unit == "yr" else 1)
+        year, month = divmod(months, 12)
+        return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+    except (OverflowError, ValueError, IndexError):
+        return None
+
+
+def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator[LogicFinding]:
+    """ "born in 1950 and died in 1940", and "born in 1950 ... died in 2001 aged 45"."""
+    lower = sentence.lower()
+    for begin, end in _LIFE:
+        first, last = _dated(lower, begin, dates), _dated(lower, end, dates)
+        if first is None or last is None or first is last:
+            continue
+        earliest, latest = _bounds(first), _bounds(last)
+        if earliest is None or latest is None:
+            continue
+        if latest[1] < earliest[0]:
+            message = f"What {begin} in {_written(sentence, first)} cannot have {end} in {_written(sentence, last)}."
+            if begin in {"born", "founded", "established"}:
+                dates_said = f"{begin.capitalize()} in {_written(sentence, first)}, {end} in {_written(sentence, last)}"
+                message = f"{dates_said}: the end is before the beginning."
+            yield LogicFinding("logic.order", message, _place(offset, last.start, last.end), (), 0.95)
+        elif begin == "born":
+            yield from _aged(sentence, offset, (earliest, latest), last)
+
+
+def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention | None:
+    """The first date behind the only mention of a verb, in the same clause."""
+    at = lower.find(verb)
+    if at < 0 or lower.find(verb, at + 1) >= 0:
+        return None
+    after = at + len(verb)
+    for mention in dates:
+        gap = lower[after : mention.start]
+        if mention.start >= after:
+            return mention if len(gap) <= _REACH and _SEPARATED.search(gap) is None else None
+    return None
+
+
+def _aged(
+    sentence: str, offset: int, ends: tuple[tuple[date, date], tuple[date, date]], died: DateMention
+) -> Iterator[LogicFinding]:
+    match = _AGED.search(sentence, died.end, died.end + 30)
+    if match is None:
+        return
+    age = int(match.group(1))
+    born, dead = ends
+    least, most = _years(born[1], dead[0]), _years(born[0], dead[1])
+    if not least <= age <= most:
+        span = f"{least}" if least == most else f"{least} or {most}" if most - least == 1 else f"{least} to {most}"
+        message = f"By the dates that the sentence gives the age is {span}, not {age}."
+        yield LogicFinding("logic.date", message, _place(offset, match.start(1), match.end(1)), (), 0.9)
+
+
+def _years(born: date, day: date) -> int:
+    return day.year - born.year - ((day.month, day.day) < (born.month, born.day))
+
+
+def comparison_findings(text: str, start: int, end: int) -> list[LogicFinding]:
+    """Comparisons of two numbers that do not hold.
+
+    >>> [found.message for found in comparison_findings("Note that 9.11 is greater than 9.9.", 0, 35)]
+    ['9.11 is not greater than 9.9.']
+    """
+    sentence = text[start:end]
+    found = []
+    for match in (*_COMPARED.finditer(sentence), *_SIGNS.finditer(sentence)):
+        word = match.group(1).lower()
+        left, right = _side_before(sentence, match.start()), _side_after(sentence, match.end())
+        if left is None or right is None or left.dimension != right.dimension or left.dimension == "?":
+            continue
+        more = word in _MORE or word in ">≥"
+        wrong = left.value < right.value if more else left.value > right.value
+        if wrong or (left.value == right.value and word not in "≤≥" and left.unit == right.unit):
+            said = sentence[left.start : right.end]
+            message = f"{sentence[left.start : left.end]} is not {word} than {sentence[right.start : right.end]}."
+            if word in "<>≤≥":
+                message = f"{said} does not hold."
+            found.append(LogicFinding("logic.order", message, _place(start, left.start, right.end), (), 0.95))
+    return found
+
+
+def _side_after(sentence: str, at: int) -> Amount | None:
+    """The number at a place, if nothing goes on behind it that would make it something else."""
+    tail = sentence[at : at + 60]
+    reader = Reader(tail)
+    try:
+        amount, after = reader.expression(0)
+    except (Spoiled, UnitClash):
+        return None
+    if reader.kind(after) in {"operator", "percent", "number", "of"} or amount.start != 0 or _nouned(tail, amount):
+        return None
+    return _shifted(amount, at)
+
+
+def _side_before(sentence: str, at: int) -> Amount | None:
+    begin = max(0, at - 60)
+    head = sentence[begin:at]
+    reader = Reader(head)
+    for token in range(max(0, len(reader.tokens) - 4), len(reader.tokens)):
+        if not reader.begins(token):
+            continue
+        try:
+            amount, after = reader.expression(token)
+        except (Spoiled, UnitClash):
+            continue
+        if after == len(reader.tokens) and not _nouned(head, amount):
+            return _shifted(amount, begin)
+    return None
+
+
+def _nouned(text: str, amount: Amount) -> bool:
+    """Whether a bare number counts something: "3 apples" is more than "2 pears" in no order of its own."""
+    return amount.dimension == "count" and any(c.isalpha() for c in text[amount.start : amount.end])
+
+
+def _shifted(amount: Amount, by: int) -> Amount:
+    return Amount(
+        amount.value, amount.error, amount.dimension, amount.unit, amount.start + by, amount.end + by, amount.operators,
+        amount.divided, amount.spaced,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """One stated order: the first has more of it, or came before, than the second."""
+
+    first: str
+    second: str
+    place: Span
+
+
+def order_findings(text: str) -> list[LogicFinding]:
+    """Stated orders that run in a circle: A is taller than B, B than C, and C than A.
+
+    >>> text = "Ada is taller than Ben. Ben is taller than Cleo. Cleo is taller than Ada."
+    >>> [found.message for found in order_findings(text)]
+    ['By what is said before, Ada stands before Cleo in the order of taller, not behind.']
+    """
+    graphs: dict[str, list[_Relation]] = {}
+    found = []
+    for number, match in enumerate(_RELATED.finditer(text)):
+        if number >= MOST_RELATIONS:
+            break
+        word = match.group("comparative") or match.group("order")
+        first, second = (_ARTICLE.sub("", match.group(group)) for group in (1, match.lastindex or 1))
+        base = _OPPOSITES.get(word, word)
+        if word in _TURNED or word == "after":
+            first, second = second, first
+        base = "before" if word in {"before", "after"} else base
+        known = graphs.setdefault(base, [])
+        path = _path(known, second, first)
+        place = Span(start=match.start(), end=match.end())
+        if path:
+            order = "of time" if base == "before" else f"of {base}"
+            message = f"By what is said before, {second} stands before {first} in the order {order}, not behind."
+            found.append(LogicFinding("logic.order", message, place, tuple(step.place for step in path), 0.95))
+        else:
+            known.append(_Relation(first, second, place))
+    return found
+
+
+def _path(relations: Sequence[_Relation], start: str, goal: str) -> list[_Relation]:
+    """The stated orders that lead from one name to another; none where there are none."""
+    reached: dict[str, list[_Relation]] = {start: []}
+    waiting = [start]
+    while waiting:
+        name = waiting.pop(0)
+        if name == goal and reached[name]:
+            return reached[name]
+        for relation in relations:
+            if relation.first == name and relation.second not in reached:
+                reached[relation.second] = [*reached[name], relation]
+                waiting.append(relation.second)
+    return []

@@ -1,0 +1,43 @@
+"""Dates of a claim beside spans and lists of dates in the evidence."""
+
+import pytest
+
+from assay.schema import Evidence
+from assay.verify.exact import check_exact
+from assay.verify.exact.index import index_evidence
+
+
+def contradicted(claim: str, evidence: str) -> bool:
+    found = check_exact(claim, index_evidence([Evidence(id="e", text=evidence)], "en"))
+    return any(finding.effect == "contradicts" for finding in found.findings)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("The desk is open on Tuesday.", "The desk is open from Monday to Thursday."),
+        ("The desk is open on Tuesdays.", "The desk is open Monday through Friday."),
+        ("The desk is open on Sunday.", "The desk is open from Friday to Monday."),
+        ("The desk is open on Friday.", "The desk is open on Monday and Friday."),
+        ("The fair takes place on 5 May 2024.", "The fair takes place from 3 May 2024 to 7 May 2024."),
+        ("The fair takes place in June.", "The fair takes place from May to July."),
+        ("She worked in Oslo in 1992.", "She worked in Oslo from 1990 to 1995."),
+    ],
+)
+def test_what_lies_in_a_span_or_stands_in_a_list_is_not_contradicted(claim: str, evidence: str) -> None:
+    assert not contradicted(claim, evidence)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("The desk is open on Saturday.", "The desk is open from Monday to Thursday."),
+        ("The desk is open on Tuesday.", "The desk is open on Monday and Friday."),
+        ("The desk is open from Monday to Wednesday.", "The desk is open from Monday to Thursday."),
+        ("The fair takes place on 9 May 2024.", "The fair takes place from 3 May 2024 to 7 May 2024."),
+        ("The fair ends on 5 May 2024.", "The fair lasts from 3 May 2024 to 7 May 2024."),
+        ("The museum is open on Mondays.", "The museum is closed on Mondays."),
+    ],
+)
+def test_what_lies_outside_or_says_when_it_ends_is_contradicted(claim: str, evidence: str) -> None:
+    assert contradicted(claim, evidence)
