@@ -44,6 +44,10 @@ def pair_key(digest: str, premise: str, claim: str) -> bytes:
     return hashlib.blake2b(content, digest_size=16, key=digest.encode()[:64]).digest()
 
 
+def _text_key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 class CachedScorer:
     """A scorer that asks another one only for pairs that it has not seen, with a bound on what it remembers.
 
@@ -55,6 +59,7 @@ class CachedScorer:
         self._scorer = scorer
         self._limit = max(0, min(options.max_entries, options.max_bytes // ENTRY_BYTES))
         self._kept: OrderedDict[bytes, tuple[tuple[float, float, float], array[float]]] = OrderedDict()
+        self._counts: OrderedDict[bytes, int] = OrderedDict()
         self._lock = threading.Lock()
         self._hits = 0
         self._misses = 0
@@ -86,8 +91,20 @@ class CachedScorer:
             return CacheCounts(hits=self._hits, misses=self._misses, entries=len(self._kept))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """As the scorer behind."""
-        return self._scorer.count_tokens(texts)
+        """As the scorer behind; the counts of texts that were counted before are remembered."""
+        keys = [_text_key(text) for text in texts]
+        with self._lock:
+            known = [self._counts.get(key) for key in keys]
+        new = [text for text, count in zip(texts, known, strict=True) if count is None]
+        counted = iter(self._scorer.count_tokens(new) if new else ())
+        counts = [next(counted) if count is None else count for count in known]
+        with self._lock:
+            for key, count in zip(keys, counts, strict=True):
+                self._counts[key] = count
+                self._counts.move_to_end(key)
+            while len(self._counts) > self._limit:
+                self._counts.popitem(last=False)
+        return counts
 
     def words(self, claim: str) -> tuple[tuple[int, int], ...]:
         """As the scorer behind; none where it cannot tell words apart."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 if TYPE_CHECKING:  # numpy is loaded with the network, not with the interface
     import numpy as np
@@ -82,11 +83,17 @@ def score_words(scorer: PairScorer, pairs: Sequence[tuple[str, str]]) -> tuple[N
     Raises:
         VerifierError: the model failed, or a pair is longer than `max_pair_tokens`.
     """
-    if isinstance(scorer, WordScorer):
-        return scorer.score_words(pairs)
+    if _tells_words(type(scorer)):
+        return cast("WordScorer", scorer).score_words(pairs)
     return scorer.score(pairs), [()] * len(pairs)
 
 
 def words_of(scorer: PairScorer, claim: str) -> tuple[tuple[int, int], ...]:
     """The words of a claim as the scorer cuts them; none where it cannot tell words apart."""
-    return scorer.words(claim) if isinstance(scorer, WordScorer) else ()
+    return cast("WordScorer", scorer).words(claim) if _tells_words(type(scorer)) else ()
+
+
+@lru_cache(maxsize=64)
+def _tells_words(kind: type) -> bool:
+    """Whether a class of scorers has the methods of a `WordScorer`; asked for every claim, and slow to find out."""
+    return hasattr(kind, "words") and hasattr(kind, "score_words")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
 
 TOKEN_OUTPUT = "token_logits"  # noqa: S105 an output, no password
 EXPORT_ADVICE = "export the model again or restore the file"
+
+
+def _runtime() -> Any:
+    """ONNX Runtime with its telemetry off.
+
+    From version 1.29 on its builds for Linux send the names and digests of graphs to their maker, from a thread that
+    the import starts. Nothing of what is checked here may leave the machine, and a process with threads cannot be
+    forked safely.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()  # for a program that had imported it before
+    return onnxruntime
 
 
 def _runtime_errors() -> tuple[type[Exception], ...]:
@@ -68,8 +83,7 @@ def open_session(path: Path) -> OnnxSession:
     Raises:
         ModelError: the file is broken, cut short, or uses what the runtime does not know.
     """
-    import onnxruntime
-
+    onnxruntime = _runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

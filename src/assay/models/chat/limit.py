@@ -1,0 +1,112 @@
+"""A bound on how many requests are under way at once, shared by threads and tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
+
+from assay.errors import InputError
+from assay.models.chat.interface import ChatModel, ChatRequest, Completion
+
+DEFAULT_AT_ONCE = 8
+"""Requests under way at once where nobody says otherwise."""
+
+
+class Slots:
+    """So many places, given in the order in which they were asked for, to threads and to tasks of any event loop."""
+
+    def __init__(self, places: int) -> None:
+        if places < 1:
+            raise InputError(f"at least one request must be possible at once, got {places}")
+        self._free = places
+        self._waiting: deque[Future[None]] = deque()
+        self._lock = threading.Lock()
+
+    def _ask(self) -> Future[None]:
+        place: Future[None] = Future()
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                place.set_result(None)
+            else:
+                self._waiting.append(place)
+        return place
+
+    def _give_back(self) -> None:
+        with self._lock:
+            while self._waiting:
+                place = self._waiting.popleft()
+                if place.set_running_or_notify_cancel():  # whoever gave up waiting is passed over
+                    place.set_result(None)
+                    return
+            self._free += 1
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A place, waited for in this thread."""
+        place = self._ask()
+        try:
+            place.result()
+        except BaseException:
+            self._drop(place)
+            raise
+        try:
+            yield
+        finally:
+            self._give_back()
+
+    @asynccontextmanager
+    async def aheld(self) -> AsyncIterator[None]:
+        """A place, waited for in the running event loop."""
+        place = self._ask()
+        try:
+            await asyncio.wrap_future(place)
+        except BaseException:
+            self._drop(place)
+            raise
+        try:
+            yield
+        finally:
+            self._give_back()
+
+    def _drop(self, place: Future[None]) -> None:
+        """Give up waiting; a place that had been given in that moment goes to the next one."""
+        if not place.cancel():
+            self._give_back()
+
+
+class Limited:
+    """A chat model that has no more than so many requests under way at once."""
+
+    def __init__(self, model: ChatModel, at_once: int = DEFAULT_AT_ONCE) -> None:
+        """Make one.
+
+        Raises:
+            InputError: fewer than one at once.
+        """
+        self._model = model
+        self._slots = Slots(at_once)
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind."""
+        return self._model.name
+
+    @property
+    def digest(self) -> str:
+        """The digest of the model behind: waiting changes no answer."""
+        return self._model.digest
+
+    def complete(self, request: ChatRequest) -> Completion:
+        """The model's answer, once there is a place."""
+        with self._slots.held():
+            return self._model.complete(request)
+
+    async def acomplete(self, request: ChatRequest) -> Completion:
+        """As `complete`, without blocking the event loop."""
+        async with self._slots.aheld():
+            return await self._model.acomplete(request)

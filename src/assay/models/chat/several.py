@@ -1,0 +1,85 @@
+"""Several answers from endpoints that give one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from assay.errors import ChatError
+from assay.models.chat.interface import ChatModel, ChatRequest, Completion
+
+
+class Several:
+    """A chat model that asks again, at the same time, for the answers that the one behind it left out.
+
+    Of the further requests, those that fail are passed over: there are fewer answers then, and what failed is in the
+    count of calls. Where a request has a seed, each answer gets one of its own.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind."""
+        return self._model.name
+
+    @property
+    def digest(self) -> str:
+        """The digest of the model behind."""
+        return self._model.digest
+
+    def complete(self, request: ChatRequest) -> Completion:
+        """The model's answers.
+
+        Raises:
+            ChatError: there is not even one.
+        """
+        first = self._model.complete(request)
+        further = _further(request, first)
+        if not further:
+            return first
+
+        def one(asked: ChatRequest) -> Completion | ChatError:
+            try:
+                return self._model.complete(asked)
+            except ChatError as error:
+                return error
+
+        with ThreadPoolExecutor(max_workers=len(further)) as pool:
+            return _joined(first, list(pool.map(one, further)))
+
+    async def acomplete(self, request: ChatRequest) -> Completion:
+        """As `complete`, without blocking the event loop."""
+        first = await self._model.acomplete(request)
+
+        async def one(asked: ChatRequest) -> Completion | ChatError:
+            try:
+                return await self._model.acomplete(asked)
+            except ChatError as error:
+                return error
+
+        return _joined(first, await asyncio.gather(*(one(asked) for asked in _further(request, first))))
+
+
+def _further(request: ChatRequest, first: Completion) -> list[ChatRequest]:
+    """The requests for the answers that are missing; calls that are left are shared out among them."""
+    have = len(first.choices)
+    missing = request.n - have
+    if request.most_calls is not None:
+        missing = min(missing, max(0, request.most_calls - first.calls))
+    if missing <= 0:
+        return []
+    share = None if request.most_calls is None else (request.most_calls - first.calls) // missing
+    seeds = [None if request.seed is None else request.seed + have + place for place in range(missing)]
+    return [replace(request, n=1, seed=seed, most_calls=share) for seed in seeds]
+
+
+def _joined(first: Completion, others: Sequence[Completion | ChatError]) -> Completion:
+    made = first
+    for other in others:
+        spent = replace(made, calls=made.calls + other.calls)
+        made = spent if isinstance(other, ChatError) else made.joined(other)
+    return made

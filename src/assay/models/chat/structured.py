@@ -1,0 +1,68 @@
+"""Structured answers read: an answer that is cut off, declined or not what was asked for is never half believed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from assay.errors import AnswerError
+from assay.models.chat.interface import Choice, Finish
+
+LONGEST: Final = 200_000
+"""Characters of a structured answer that are read."""
+
+
+def read_structured(choice: Choice, schema: Mapping[str, Any]) -> Any:
+    """The value of an answer that satisfies a JSON Schema.
+
+    A single code fence around the whole is taken off: some local models write one whatever they are asked for. Nothing
+    else is repaired.
+
+    Raises:
+        AnswerError: the answer is declined, cut off, no JSON, or does not satisfy the schema.
+    """
+    if choice.finish is Finish.REFUSAL or choice.refusal is not None:
+        raise AnswerError("The model declined to answer.")
+    if choice.finish is Finish.LENGTH:
+        raise AnswerError("The answer was cut off at the limit of tokens.")
+    if choice.finish is not Finish.STOP:
+        raise AnswerError("The answer ended for a reason that is not known.")
+    if len(choice.text) > LONGEST:
+        raise AnswerError(f"The answer has {len(choice.text):,} characters; at most {LONGEST:,} are read.")
+    try:
+        value = json.loads(_bare(choice.text), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError(f"The answer is not JSON: {str(error)[:120]}.") from error
+    problem = _problem(value, schema)
+    if problem:
+        raise AnswerError(f"The answer is not of the form that was asked for: {problem}.")
+    return value
+
+
+def _bare(text: str) -> str:
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        return text[text.index("\n") : -3].strip()
+    return text
+
+
+def _problem(value: Any, schema: Mapping[str, Any]) -> str:
+    import jsonschema_rs
+
+    first = next(iter(jsonschema_rs.validator_for(dict(schema)).iter_errors(value)), None)
+    if first is None:
+        return ""
+    place = "/".join(str(part) for part in first.instance_path) or "the whole"
+    return f"{place}: {first.message[:120]}"
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return made
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")

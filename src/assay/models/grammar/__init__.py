@@ -1,0 +1,7 @@
+"""Token masks for local models: what a schema does not allow cannot be generated (seed 000, 20.3.2)."""
+
+from assay.models.grammar.mask import GrammarEngine, JsonGrammar, TokenMask
+from assay.models.grammar.sampling import sample_document
+from assay.models.grammar.vocabulary import Vocabulary
+
+__all__ = ["GrammarEngine", "JsonGrammar", "TokenMask", "Vocabulary", "sample_document"]
