@@ -43,7 +43,10 @@ class Settings:
     rows_of_strangers: int = 5_000
     token_weight: float = 0.5
     premise_words: int = 100
-    max_tokens: int = 192
+    long_words: int = 210
+    long_share: float = 0.3
+    """This share of the rows shows premises up to `long_words`, where the evidence is so long."""
+    max_tokens: int = 352
     batch_tokens: int = 2_304
     rate: float = 7e-5
     layer_decay: float = 0.95
@@ -51,6 +54,8 @@ class Settings:
     warm_share: float = 0.04
     decay_share: float = 0.25
     dropout: float = 0.0
+    teacher_weight: float = 0.0
+    """Share of the loss that is the distance from the teacher's probabilities."""
     seed: int = 7
 
 
@@ -93,7 +98,11 @@ def encode(
     tokenizer: PreTrainedTokenizerBase, rows: Sequence[Row], settings: Settings, rng: random.Random | None
 ) -> list[Encoded]:
     """Tokenise all pairs; the longer text is cut first where a pair is too long."""
-    pairs = [pair(row, settings.premise_words, rng) for row in rows]
+
+    def words() -> int:
+        return settings.long_words if rng is not None and rng.random() < settings.long_share else settings.premise_words
+
+    pairs = [pair(row, words(), rng) for row in rows]
     result: list[Encoded] = []
     for begin in range(0, len(rows), 2_000):
         some = pairs[begin : begin + 2_000]
@@ -169,12 +178,30 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     return nll_loss(torch.cat([logs, merged], dim=-1), targets)
 
 
+def teacher_loss(
+    made: tuple[torch.Tensor, torch.Tensor], wanted: tuple[torch.Tensor, torch.Tensor], batch: Sequence[Encoded]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """How far the probabilities are from the teacher's: cross-entropy over labels, and over the claims' known tokens.
+
+    made, wanted: logits of the pair (batch, 3) and of the tokens (batch, width), of the network and of its teacher.
+    """
+    pair = -(wanted[0].float().softmax(-1) * log_softmax(made[0].float(), -1)).sum(-1).mean()
+    width = made[1].shape[1]
+    known = torch.tensor([e.wrong + [-1] * (width - len(e.wrong)) for e in batch]) >= 0
+    if not bool(known.any()):
+        return pair, pair.new_zeros(())
+    return pair, binary_cross_entropy_with_logits(made[1].float()[known], wanted[1].float()[known].sigmoid())
+
+
 def parameter_groups(model: TwoHeads, settings: Settings) -> list[dict[str, object]]:
-    """Layer-wise rates, lower towards the input; the word embeddings stay as they are."""
+    """Layer-wise rates, lower towards the input; the embeddings of words and places stay as they are.
+
+    Those of the two texts learn: a base that only ever read one text at a time has none for the second.
+    """
     depth = model.network.config.num_hidden_layers
     groups: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
-        if "bert.embeddings" in name:
+        if "word_embeddings" in name or "position_embeddings" in name:
             parameter.requires_grad_(False)
             continue
         found = re.search(r"layer\.(\d+)\.", name)
@@ -270,6 +297,14 @@ def start(base: Path, settings: Settings) -> TwoHeads:
     return TwoHeads(network, head)
 
 
+def keep_layers(model: TwoHeads, count: int) -> None:
+    """Leave only `count` of the encoder's layers, evenly chosen, the last among them."""
+    layers = model.network.bert.encoder.layer
+    kept = [len(layers) * (i + 1) // count - 1 for i in range(count)]
+    model.network.bert.encoder.layer = torch.nn.ModuleList(layers[i] for i in kept)
+    model.network.config.num_hidden_layers = count
+
+
 def main() -> None:
     """Read arguments, build rows, train, save."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -278,6 +313,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="where checkpoints and the result are written")
     length = parser.add_mutually_exclusive_group(required=True)
     length.add_argument("--minutes", type=float, help="train for so long")
+    length.add_argument("--cpu-minutes", type=float, help="train for so much time of the processor, all threads summed")
     length.add_argument("--steps", type=int, help="train for so many steps")
     parser.add_argument("--resume", type=Path, help="a checkpoint file to go on from")
     parser.add_argument("--threads", type=int, default=2)
@@ -285,12 +321,15 @@ def main() -> None:
     parser.add_argument("--decay-share", type=float, default=Settings.decay_share, help="0 stays on the plateau")
     parser.add_argument("--rows-of-edits", type=int, default=Settings.rows_of_edits)
     parser.add_argument("--seed", type=int, default=Settings.seed)
+    parser.add_argument("--teacher", type=Path, help="a network with both heads to learn from beside the labels")
+    parser.add_argument("--layers", type=int, help="begin with so many of the base's layers, evenly chosen")
     arguments = parser.parse_args()
     settings = Settings(
         rate=arguments.rate,
         decay_share=arguments.decay_share,
         rows_of_edits=arguments.rows_of_edits,
         seed=arguments.seed,
+        teacher_weight=0.5 if arguments.teacher else 0.0,
     )
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(settings.seed)
@@ -306,7 +345,10 @@ def main() -> None:
     print(f"{len(items)} pairs, {sum(len(e.ids) for e in items):,} tokens", flush=True)
 
     model = start(arguments.base, settings)
+    if arguments.layers:
+        keep_layers(model, arguments.layers)
     model.train()
+    teacher = load_two_heads(arguments.teacher).eval() if arguments.teacher else None
     optimizer = torch.optim.AdamW(parameter_groups(model, settings), betas=(0.9, 0.98), fused=True)
     step, trained_tokens, elapsed_before = 0, 0, 0.0
     if arguments.resume:
@@ -314,7 +356,9 @@ def main() -> None:
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         step, trained_tokens, elapsed_before = state["step"], state["tokens"], state["elapsed"]
-    begun = last_saved = time.monotonic()
+    clock = time.process_time if arguments.cpu_minutes else time.monotonic
+    minutes = arguments.minutes or arguments.cpu_minutes
+    begun, last_saved = clock(), time.monotonic()
     running, running_tokens, skip, passes = 0.0, 0.0, step, 0
     while True:
         rng = random.Random(settings.seed + passes)
@@ -323,8 +367,8 @@ def main() -> None:
             if skip:
                 skip -= 1
                 continue
-            elapsed = elapsed_before + time.monotonic() - begun
-            progress = elapsed / (arguments.minutes * 60) if arguments.minutes else step / arguments.steps
+            elapsed = elapsed_before + clock() - begun
+            progress = elapsed / (minutes * 60) if minutes else step / arguments.steps
             if progress >= 1:
                 break
             for group in optimizer.param_groups:
@@ -333,6 +377,13 @@ def main() -> None:
                 logits, tokens = model(*tensors(batch))
             loss = loss_of(logits, torch.tensor([e.target for e in batch]))
             by_token = token_loss(tokens, batch)
+            if teacher is not None:
+                with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad():
+                    wanted = teacher(*tensors(batch))
+                share = settings.teacher_weight
+                pair_distance, token_distance = teacher_loss((logits, tokens), wanted, batch)
+                loss = (1 - share) * loss + share * pair_distance
+                by_token = (1 - share) * by_token + share * token_distance
             (loss + settings.token_weight * by_token).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()

@@ -52,7 +52,7 @@ QUOTAS: dict[str, int] = {
     "mnli_binary": 3_000,
     "snli": 9_000,
     "cad_nli": 8_000,
-    "infotabs": 6_000,
+    "infotabs": 9_000,
     "tabfact_pairs": 2_000,
     "conjnli": 3_000,
     "negnli_mnli": 1_200,

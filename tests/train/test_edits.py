@@ -1,6 +1,7 @@
 """The edits that training rows are made by: what is recorded as wrong is exactly what differs from the true claim."""
 
 import random
+import re
 from itertools import islice
 
 import pytest
@@ -153,3 +154,10 @@ def test_true_claims_survive_the_exact_tier() -> None:
     made = generate(ROWS, 300, 8, exact_filter=False)
     wrong = [row for row in made.rows if row.label == "supported" and contradicted(row)]
     assert len(wrong) <= 3, wrong
+
+
+def test_some_true_claims_deny_something_wrong() -> None:
+    made = generate(ROWS, 400, 6)
+    denials = [row for row in made.rows if row.source == "edit:true.denial"]
+    assert denials
+    assert all(re.search(r"\b(?:not|never|cannot)\b", row.claim) and row.label == "supported" for row in denials)

@@ -9,7 +9,20 @@ pytest.importorskip("torch", reason="PyTorch is for training only; `make test-tr
 pytest.importorskip("transformers", reason="transformers is for training only; `make test-train` has it")
 
 import torch
-from train.network import Encoded, Settings, batches, factor, loss_of, tensors, token_loss, wrong_characters
+from train.average import average
+from train.network import (
+    Encoded,
+    Settings,
+    batches,
+    factor,
+    keep_layers,
+    loss_of,
+    parameter_groups,
+    teacher_loss,
+    tensors,
+    token_loss,
+    wrong_characters,
+)
 from train.rows import Row, strangers
 from train.two_heads import TwoHeads, load_two_heads, save_two_heads
 from transformers import BertConfig, BertForSequenceClassification
@@ -108,3 +121,48 @@ def test_a_stranger_is_never_beside_its_own_document() -> None:
     assert len(made) == 40
     own = {row.claim: row.evidence for row in rows}
     assert all(row.label == "unsupported" and row.evidence != own[row.claim] for row in made)
+
+
+@torch.no_grad()
+def test_fewer_layers_are_chosen_evenly_and_the_last_is_among_them(tmp_path: Path) -> None:
+    model = small_network()
+    last = model.network.bert.encoder.layer[2].output.dense.weight.clone()
+    keep_layers(model, 2)
+    assert len(model.network.bert.encoder.layer) == 2
+    assert torch.equal(model.network.bert.encoder.layer[1].output.dense.weight, last)
+    save_two_heads(model, tmp_path)
+    inputs = tensors([example(1, 5, 7, 2)])
+    assert torch.allclose(load_two_heads(tmp_path).eval()(*inputs)[0], model(*inputs)[0])
+
+
+def test_the_distance_from_a_teacher_is_least_where_both_agree() -> None:
+    batch = [example(1, 5, 2, wrong=(-1, 1, -1))]
+    wanted = torch.tensor([[2.0, 0.0, -1.0]]), torch.tensor([[9.0, 1.0, 9.0]])
+    same_pair, same_tokens = teacher_loss(wanted, wanted, batch)
+    other_pair, other_tokens = teacher_loss((-wanted[0], -wanted[1]), wanted, batch)
+    assert same_pair < other_pair
+    assert same_tokens < other_tokens
+    _, unknown = teacher_loss((-wanted[0], -wanted[1]), wanted, [example(1, 5, 2)])
+    assert unknown == 0
+
+
+def test_the_embeddings_of_words_and_places_stay_and_those_of_the_two_texts_learn() -> None:
+    model = small_network()
+    parameter_groups(model, Settings())
+    named = {name: p.requires_grad for name, p in model.network.bert.embeddings.named_parameters()}
+    assert [n for n, on in named.items() if not on] == ["word_embeddings.weight", "position_embeddings.weight"]
+
+
+@torch.no_grad()
+def test_an_average_lies_between_two_networks_and_refuses_other_shapes() -> None:
+    first, second = small_network(), small_network()
+    second.token_head.weight += 1.0  # type: ignore[union-attr,operator]
+    before = first.token_head.weight.clone()  # type: ignore[union-attr,operator]
+    mixed = average(first, second, 0.25)
+    assert torch.allclose(mixed.token_head.weight, before + 0.25)  # type: ignore[union-attr,arg-type]
+    smaller = small_network()
+    keep_layers(smaller, 2)
+    with pytest.raises(ValueError, match="one shape"):
+        average(first, smaller, 0.5)
+    with pytest.raises(ValueError, match="share"):
+        average(first, second, 1.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from train.rows import Row, detokenise
 
 EDITS: tuple[tuple[str, float, Maker], ...] = (
     ("number", 8, number), ("number_word", 6, number_word), ("unit", 6, unit), ("date", 5, date), ("name", 4, name),
-    ("wrong_subject", 9, wrong_subject), ("blend", 30, blend), ("role", 14, role), ("negation", 1, negation),
+    ("wrong_subject", 9, wrong_subject), ("blend", 30, blend), ("role", 22, role), ("negation", 1, negation),
     ("quantifier", 6, quantifier), ("modality", 12, modality), ("comparative", 9, comparative), ("order", 5, order),
     ("cause", 10, cause), ("antonym", 5, antonym), ("condition", 30, condition), ("addition", 3.5, addition),
     ("wrong_value", 12, wrong_value),
@@ -38,12 +39,21 @@ RARE = ("blend", "blend", "blend", "condition", "condition", "role", "unit", "ca
 SUPPORTED_SHARE = 0.45
 CONTRADICTED_AT = 0.8
 """A finding of the exact tier this sure against a claim that ought to be true drops the claim."""
+DENIAL_SHARE = 0.5
+"""How often a claim's denials are looked for; few claims offer both."""
+LONGEST_DENIED = 18
+"""Words: to deny a long sentence denies nobody knows which part of it."""
 WINDOW_WORDS = 95
 """Most rows show a run of sentences about this long around what the claim needs; it fits one premise whole."""
+LONG_WINDOW_WORDS = 210
+LONG_SHARE = 0.2
+"""This share of the documents shows runs up to the longer length: passages and pages are longer than paragraphs."""
 LONGEST_EVIDENCE = 20_000
 """Characters; longer documents are left out. Edits look at claims of one or two sentences alone."""
-RECORD_SHARE = 0.15
-"""At most this share of the documents are records and tables, because answers are mostly about prose."""
+RECORD_SHARE = 0.3
+"""At most this share of the documents that rows are made of are records and tables: they give fewer rows than prose."""
+PLANTED_RECORD_SHARE = 0.15
+"""The same for evaluation, where a document gives at most one pair of a kind."""
 _BANK_DOCUMENTS = 6_000
 EDITABLE = frozenset({
     "begin_cmudog", "bump_task1", "bump_task2", "defacto", "factcheck_gpt", "faithdial_audit", "fever_rte",
@@ -184,6 +194,38 @@ def make_pair(
     return Pair(wrong, Row(f"edit:true.{base.form}", evidence, original, "supported"))
 
 
+DENIABLE = ("number", "number_word", "date", "name", "antonym", "comparative", "wrong_value")
+"""Kinds whose denial follows from the evidence: who pays 40 does not pay 50."""
+
+
+def denial(document: Document, bank: Bank, base: Base, rng: random.Random, window: int) -> Pair | None:
+    """A true claim that denies something wrong, and the denial of the true claim itself.
+
+    Without them a network learns that what denies is wrong.
+    """
+    if len(base.text.split()) > LONGEST_DENIED:
+        return None
+    context = Context(document, bank, base.sources)
+    wrong = negation(base.text, context, rng)
+    if wrong is None or len(wrong.claim) <= len(base.text) or not is_single(base.text, wrong):
+        return None
+    if re.search(r", | and | or ", base.text[wrong.span[0] :]):
+        return None  # who denies a list of which one member is wrong denies the right ones too
+    kinds = rng.sample(DENIABLE, len(DENIABLE))
+    edits = (edit_claim(base, document, bank, rng, kind) for kind in kinds)
+    edit = next((e for e in edits if e is not None and e.span[0] > wrong.span[0]), None)
+    said = None if edit is None else negation(edit.claim, context, rng)
+    if edit is None or said is None or len(said.claim) <= len(edit.claim):
+        return None
+    if any(detokenise(one.claim) != one.claim for one in (said, wrong)):
+        return None
+    evidence = evidence_of(document, base.sources, rng, window)
+    return Pair(
+        Row("edit:negation", evidence, wrong.claim, wrong.label, spans=(wrong.span,)),
+        Row("edit:true.denial", evidence, said.claim, "supported"),
+    )
+
+
 def absent(document: Document, base: Base, rng: random.Random, window: int) -> Row | None:
     """A true claim whose sentence is taken out of the evidence, where nothing else there says nearly the same."""
     if document.record is not None:
@@ -223,17 +265,18 @@ def rows_from_document(
             if row is not None:
                 yield row, None
                 continue
-        pair = make_pair(document, bank, base, rng, window)
+        pair = denial(document, bank, base, rng, window) if rng.random() < DENIAL_SHARE else None
+        pair = pair or make_pair(document, bank, base, rng, window)
         if pair is not None:
             yield pair.wrong, pair.twin
 
 
-def _documents(rows: Sequence[Row], rng: random.Random) -> list[Document]:
+def _documents(rows: Sequence[Row], rng: random.Random, record_share: float) -> list[Document]:
     found = sorted({row.evidence for row in rows if is_prose(row.evidence)})
     rng.shuffle(found)
     documents = [Document(evidence) for evidence in found]
     prose = sum(document.record is None for document in documents)
-    most = max(50, int(RECORD_SHARE * prose / (1 - RECORD_SHARE)))
+    most = max(50, int(record_share * prose / (1 - record_share)))
     records = [document for document in documents if document.record is not None][:most]
     kept = {id(document) for document in records}
     return [document for document in documents if document.record is None or id(document) in kept]
@@ -248,7 +291,7 @@ def generate(
     are true: the twins of wrong ones as long as there are too few of them.
     """
     rng = random.Random(seed)
-    documents = _documents(rows, rng)
+    documents = _documents(rows, rng, RECORD_SHARE)
     bank = Bank.of(documents[:_BANK_DOCUMENTS])
     made: list[Row] = []
     dropped: Counter[str] = Counter()
@@ -259,7 +302,8 @@ def generate(
             if len(made) >= count:
                 return Made(made[:count], dropped)
             claims = 2 if document.record is not None else min(6, max(1, len(document.usable)))
-            for wrong, twin in rows_from_document(document, bank, rng, window, claims):
+            shown = LONG_WINDOW_WORDS if rng.random() < LONG_SHARE else window
+            for wrong, twin in rows_from_document(document, bank, rng, shown, claims):
                 if (wrong.evidence[0], wrong.claim) in seen:
                     continue
                 seen.add((wrong.evidence[0], wrong.claim))
@@ -285,7 +329,7 @@ def planted(rows: Sequence[Row], per_kind: int, seed: int) -> dict[str, list[Pai
     Give rows of documents that nothing was trained on. A document gives at most one pair of a kind.
     """
     rng = random.Random(seed)
-    documents = _documents(rows, rng)
+    documents = _documents(rows, rng, PLANTED_RECORD_SHARE)
     bank = Bank.of(documents[:_BANK_DOCUMENTS])
     found: dict[str, list[Pair]] = {kind: [] for kind, _, _ in EDITS}
     for document in documents:
