@@ -106,6 +106,25 @@ def test_repeated_failed_revisions_block() -> None:
     assert decided("general", output(claim(), revisions_failed=9)).action is Action.EMIT
 
 
+# Logic (seed 000, 20.1.3).
+
+
+@pytest.mark.parametrize("name", GROUNDED)
+def test_a_claim_at_odds_with_the_output_itself_goes_back_though_the_evidence_supports_it(name: str) -> None:
+    decision = decided(name, output(claim(0.99, logic_fault=True)))
+    assert decision.action is Action.REVISE
+    assert decision.reasons[0] == "1 claim is at odds with the output's own reasoning."
+    assert claim_status(preset(name), claim(0.99, logic_fault=True)) is ClaimStatus.REVISE
+
+
+def test_a_fault_of_reasoning_outside_of_claims_is_revised() -> None:
+    assert decided("general", output(claim(0.99), logic_faults=1)).action is Action.REVISE
+
+
+def test_fiction_need_not_add_up() -> None:
+    assert decided("creative", output(claim(0.99, logic_fault=True), logic_faults=1)).action is Action.EMIT
+
+
 # Citations (seed 003 and seed 000, 20.5.2).
 
 
@@ -387,6 +406,7 @@ def signals(draw: st.DrawFn) -> ClaimSignal:
         severity=draw(st.none() | probability),
         contradiction=draw(st.none() | probability),
         fabricated_citation=draw(st.booleans()),
+        logic_fault=draw(st.booleans()),
     )
 
 
@@ -394,7 +414,7 @@ count = st.integers(0, 2) | st.just(0)
 COUNTS = (
     "citations_fabricated", "citations_failed", "claims_uncited", "citations_unchecked", "conflicts",
     "unchecked_characters", "evidence_unread_characters", "structural_issues", "rejected_tool_calls",
-    "diverged_probes",
+    "diverged_probes", "logic_faults",
 )  # fmt: skip
 
 
@@ -461,7 +481,7 @@ def test_making_a_claim_worse_never_makes_the_action_more_permissive(
         return
     index = data.draw(st.integers(0, len(gate.claims) - 1))
     before = gate.claims[index]
-    changes: list[dict[str, Any]] = [{"fabricated_citation": True}]
+    changes: list[dict[str, Any]] = [{"fabricated_citation": True}, {"logic_fault": True}]
     if before.score is not None:
         changes.append({"score": before.score * data.draw(probability)})
         changes.append({"contradiction": max(before.contradiction or 0, data.draw(probability))})

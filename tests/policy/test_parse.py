@@ -74,7 +74,7 @@ def test_whole_numbers_are_taken_for_probabilities() -> None:
         ("version: 1\npolicy:\n  severity: {alfa: 1}", "assay.yaml:3:14: unknown setting 'alfa'; did you mean 'alpha'"),
         (
             "version: 1\npolicy:\n  escalation: {xyz: 1}",
-            "assay.yaml:3:16: unknown setting 'xyz'; known are enabled, high, low, medium, threshold.",
+            "assay.yaml:3:16: unknown setting 'xyz'; known are async_minutes, async_overdue, blocking_minutes, ",
         ),
         (
             "version: 1\npolicy:\n  emit_threshold: '0.9'",

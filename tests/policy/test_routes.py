@@ -11,6 +11,7 @@ ROWS = {
     (Action.EMIT, "serve_ungrounded"): "PASS RESPOND SERVE auto_approve",
     (Action.EMIT, "serve_claim_free"): "PASS RESPOND SERVE auto_approve",
     (Action.EMIT, "serve_abstention"): "PASS ABSTAIN SERVE auto_approve",
+    (Action.EMIT, "serve_approved"): "PASS RESPOND SERVE auto_approve",
     (Action.REVISE, "serve_with_disclosure"): "WARN PARTIAL_WITH_CAVEATS FLAG flag_for_review",
     (Action.REVISE, "revise"): "WARN PARTIAL_WITH_CAVEATS FLAG flag_for_review",
     (Action.REVISE, "conflict_disclosure"): "WARN PARTIAL_WITH_CAVEATS FLAG flag_for_review",

@@ -186,6 +186,9 @@ def _coverage(policy: Policy, gate: GateInput) -> Iterator[Finding]:
         yield Finding(action, Cause.UNCHECKED, f"{count} not read.")
     if unchecked := sum(claim.unchecked for claim in gate.claims):
         yield Finding(action, Cause.UNCHECKED, f"{_count(unchecked, 'claim', 'claims')} could not be checked.")
+    if gate.unjudged:
+        count = _count(gate.unjudged, "claim", "claims")
+        yield Finding(action, Cause.UNCHECKED, f"{count} could not be judged, and the policy asks for it.")
     if checkable and not gate.has_evidence:
         count = _count(checkable, "claim", "claims")
         yield Finding(Action.BLOCK, Cause.NO_EVIDENCE, f"There is no evidence to test {count} against.")
@@ -214,6 +217,12 @@ def _claims(policy: Policy, gate: GateInput) -> Iterator[Finding]:
         action = Action.BLOCK if policy.route_by_table else Action.REVISE
         count = _count(gate.conflicts, "claim", "claims")
         yield Finding(action, Cause.CONFLICT, f"The sources contradict each other on {count}.")
+    if gate.logic_faults:
+        count = _count(gate.logic_faults, "fault", "faults")
+        yield Finding(Action.REVISE, Cause.LOGIC, f"{count} of the output's own reasoning in no claim.")
+    if gate.omissions and policy.omissions == "revise":
+        count = _count(gate.omissions, "qualification", "qualifications")
+        yield Finding(Action.REVISE, Cause.OMISSION, f"The output leaves out {count} of the evidence.")
     if gate.diverged_probes:
         count = _count(gate.diverged_probes, "critical claim", "critical claims")
         yield Finding(Action.REVISE, Cause.DIVERGED, f"The model gave another answer when asked again on {count}.")
@@ -224,6 +233,8 @@ def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
     if not claim.checkable or claim.verdict is Verdict.UNCHECKED:
         return
     by_rate = policy.aggregation == "unsupported_rate"
+    if claim.logic_fault:
+        yield Finding(Action.REVISE, Cause.LOGIC, "at odds with the output's own reasoning")
     if claim.verdict is Verdict.CONTRADICTED and claim.critical:
         yield Finding(Action(policy.critical_action), Cause.CONTRADICTION, "contradicted by the evidence")
     elif claim.verdict is Verdict.CONTRADICTED and not by_rate:

@@ -10,11 +10,13 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from assay.errors import PolicyError
+from assay.policy.abstaining import Abstaining
 from assay.schema import Stakes
 from assay.schema.base import Value
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0, le=1)]
+Minutes = Annotated[float, Field(gt=0, le=525_600)]
 
 SUM_TOLERANCE = 1e-6
 """How far from 1 the sum of weights may lie: room for decimal fractions such as three times 0.3333333."""
@@ -104,6 +106,28 @@ class Escalation(Value):
     high: Probability = 1.0
     """What `high` stakes count."""
 
+    sync_threshold: Probability = 0.6
+    """theta_2: the risk above which somebody has to look within minutes. Below `threshold` it counts as that."""
+    blocking_threshold: Probability = 0.8
+    """theta_3: the risk above which senior people have to look at once. At least `sync_threshold`."""
+    async_minutes: Minutes = 240.0
+    """How long a review of the tier `async` may take: hours."""
+    sync_minutes: Minutes = 15.0
+    """How long one of the tier `sync` may take: minutes."""
+    blocking_minutes: Minutes = 5.0
+    """How long one of the tier `blocking` may take."""
+    async_overdue: Literal["next_tier", "reject", "wait"] = "next_tier"
+    """What happens when nobody has decided by then: it goes up a tier, it is rejected, or it goes on waiting and people
+    are told again. It is never let out."""
+    sync_overdue: Literal["next_tier", "reject", "wait"] = "next_tier"
+    """The same for the tier `sync`."""
+    blocking_overdue: Literal["reject", "wait"] = "wait"
+    """The same for the tier `blocking`, above which there is none."""
+    expertise: str = Field(default="", max_length=100)
+    """What a reviewer has to know, such as `tax`; only where there are reviewers who do. Empty: anyone."""
+    senior: str = Field(default="senior", max_length=100)
+    """What the reviewers of the tier `blocking` have to be, where there are any. Empty: anyone."""
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if not self.low <= self.medium <= self.high:
@@ -112,7 +136,17 @@ class Escalation(Value):
                 f"got {self.low:g}, {self.medium:g}, {self.high:g}",
                 ("low", "medium", "high"),
             )
+        if self.sync_threshold > self.blocking_threshold:
+            raise contradiction(
+                "sync_threshold must be at most blocking_threshold, "
+                f"got {self.sync_threshold:g} and {self.blocking_threshold:g}",
+                ("sync_threshold", "blocking_threshold"),
+            )
         return self
+
+    def weight(self, stakes: Stakes) -> float:
+        """What the stakes count, in [0, 1]."""
+        return {Stakes.LOW: self.low, Stakes.MEDIUM: self.medium, Stakes.HIGH: self.high}[stakes]
 
     def risk(self, stakes: Stakes, confidence: float) -> float:
         """stakes * (1 - confidence), in [0, 1].
@@ -120,8 +154,7 @@ class Escalation(Value):
         >>> Escalation().risk(Stakes.HIGH, 0.25)
         0.75
         """
-        amount = {Stakes.LOW: self.low, Stakes.MEDIUM: self.medium, Stakes.HIGH: self.high}[stakes]
-        return amount * (1 - confidence)
+        return self.weight(stakes) * (1 - confidence)
 
 
 class Policy(Value):
@@ -159,9 +192,9 @@ class Policy(Value):
     """The probability of contradiction from which the verdict is `contradicted`, whatever supports it. Above 0: at 0
     everything would be contradicted."""
 
-    windows_per_claim: int | None = Field(default=2, ge=1)
+    windows_per_claim: int | None = Field(default=1, ge=1)
     """How many windows of evidence the network reads for one claim, beside its best sentence and a text assembled from
-    the best sentences of all evidence; none reads all of them."""
+    the best sentences of all evidence; none reads all of them (docs/adr/0017-what-is-read-for-a-claim.md)."""
 
     groundedness: bool = True
     """Whether claims must be supported by evidence. Tool calls, structure and emptiness are gated all the same."""
@@ -190,9 +223,28 @@ class Policy(Value):
     """Whether an output without claims may be emitted when the caller declared it to be claim-free."""
     abstention_may_emit: bool = True
     """Whether an output that says nothing but that it has no answer, greetings aside, may be emitted."""
+    judge: Literal["off", "uncertain", "all"] = "off"
+    """Which claims a chat model is asked about, where one is at hand (seed 003): none, those of which the other tiers
+    are not sure, or all. A claim whose answer cannot be used does not pass."""
+    judge_calls: int = Field(default=16, ge=0, le=10_000)
+    """How many requests the judge may get for one output; claims beyond them are unchecked. In [0, 10000]."""
+    judge_confidence: float = Field(default=0.9, ge=0.5, le=1)
+    """How much the word of the judge counts, as a probability: what its verdicts are right in, on rows of yours. It can
+    bring no claim over an `emit_threshold` above it. In [0.5, 1]."""
+    omissions: Literal["off", "note", "revise"] = "off"
+    """What follows if the output leaves out a condition, an exception, a deadline or a limit of the evidence that bears
+    on it (seed 003): it is not looked for, it is told, or the output goes back to its author."""
     consistency_probes: bool = False
     """Whether critical claims are to be probed where a chat model is at hand (seed 002, stage 3). Divergence found is
     gated either way."""
+
+    logic: Literal["off", "recompute", "full"] = "recompute"
+    """What is looked at in the output by itself (seed 000, 20.1.3): `recompute` its sums, units, dates and orders,
+    without the network; `full` besides whether stated conclusions follow and statements contradict each other. A fault
+    sends its claim back to the author, whatever the evidence says."""
+    abstention: Abstaining | None = None
+    """When an answer is not given, or given with a caveat, though the gate would emit it; none leaves it to the gate.
+    `assay calibrate` writes it."""
 
     route_by_table: bool = False
     """Whether the routing table of seed 003 decides on the bands below `emit_threshold`."""

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from assay.errors import PolicyError
 from assay.policy.model import Policy
 from assay.policy.presets import PRESETS, shown, suggestion
+from assay.policy.provenance import BLOCK, Calibration, read_calibration
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -100,6 +101,20 @@ def parse_policy(text: str, source: str) -> Policy:
     if chosen is not None:
         base = _base(reading, chosen)
     return _validated(reading, base, settings)
+
+
+def parse_calibration(text: str, source: str) -> Calibration | None:
+    """Where the thresholds of a policy file come from, as `assay calibrate` wrote it; none where nobody did.
+
+    Raises:
+        PolicyError: as `parse_policy`.
+
+    >>> parse_calibration("version: 1\\npolicy: rag", "assay.yaml") is None
+    True
+    """
+    parse_policy(text, source)
+    document = _plain(reading := _Reading(source), _compose(reading, text))
+    return _provenance(reading, document[BLOCK]) if isinstance(document, dict) and BLOCK in document else None
 
 
 def _compose(reading: _Reading, text: str) -> "Node | None":
@@ -189,7 +204,7 @@ def _settings(reading: _Reading, document: object) -> dict[str, object]:
         reading.fault(start, f"expected a mapping with `version: {VERSION}` and `policy:`, got {came}")
         return {}
     for key in document:
-        if key not in {"version", "policy"}:
+        if key not in {"version", "policy", BLOCK}:
             close = suggestion(key, {"version": 0, "policy": 0})
             reading.fault(reading.keys[key,], f"unknown setting {shown(key)}{_question(close)}")
     version = document.get("version")
@@ -197,6 +212,8 @@ def _settings(reading: _Reading, document: object) -> dict[str, object]:
         reading.fault(start, f"expected `version: {VERSION}`, got no version")
     elif type(version) is not int or version != VERSION:
         reading.fault(reading.values["version",], f"expected version {VERSION}, got {shown(version)}")
+    if BLOCK in document:
+        _provenance(reading, document[BLOCK])
     policy = document.get("policy")
     if isinstance(policy, str):
         return {"preset": policy}
@@ -208,6 +225,15 @@ def _settings(reading: _Reading, document: object) -> dict[str, object]:
     else:
         reading.fault(reading.values["policy",], f"expected a preset's name or a mapping, got {shown(policy)}")
     return {}
+
+
+def _provenance(reading: _Reading, block: object) -> Calibration | None:
+    """What a file says of where its thresholds come from; a block that cannot be read is a fault like any other."""
+    try:
+        return read_calibration(block)
+    except PolicyError as error:
+        reading.fault(reading.keys[BLOCK,], str(error))
+        return None
 
 
 def _base(reading: _Reading, name: object) -> Policy:

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from assay.errors import PolicyError
@@ -21,6 +22,7 @@ _RAG = Policy(
     route_by_table=True,
     block_on_overall=True,
     failed_citation="block",
+    omissions="note",
 )
 
 _SUPPORT_DESK = Policy(
@@ -47,7 +49,7 @@ _HIGH_STAKES = Policy(
     emit_threshold=0.95,
     revise_threshold=0.8,
     block_threshold=0.6,
-    support_threshold=0.7,
+    support_threshold=0.65,
     contradiction_threshold=0.3,
     windows_per_claim=None,
     citations="strict",
@@ -55,7 +57,9 @@ _HIGH_STAKES = Policy(
     block_on_overall=True,
     unchecked_action="escalate",
     max_revisions=1,
+    omissions="revise",
     consistency_probes=True,
+    logic="full",
     escalate_critical_severity=True,
     escalation=Escalation(threshold=0.25),
 )
@@ -65,8 +69,51 @@ _CREATIVE = Policy(
     description="Fiction, brainstorming, drafts: claims are not held to evidence, tool calls and structure still are.",
     groundedness=False,
     citations="off",
+    logic="off",
     escalation=Escalation(enabled=False),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """What a preset's `support_threshold` and `contradiction_threshold` are chosen by, in labelled data.
+
+    Each is the threshold with the least sum of two error rates, one of them weighed (`train/fit_thresholds.py`,
+    docs/thresholds.md). Rates are of their own class and not of all claims: at one wrong claim in ten, a leak that
+    weighs 1 as a rate weighs 9 as a claim.
+    """
+
+    leak: float
+    """What the share of wrong claims that pass as supported weighs, where the share of right ones flagged weighs 1."""
+    false_contradiction: float
+    """What the share of claims called contradicted that are not weighs, where that of contradictions missed weighs 1.
+    """
+    because: str
+    """Why."""
+
+
+_BALANCED = Criterion(
+    leak=1.0,
+    false_contradiction=2.0,
+    because="a leak and a false block are equally bad; calling a claim contradicted blocks where a missed one is still "
+    "flagged as unsupported",
+)
+
+CRITERIA: Mapping[str, Criterion] = MappingProxyType(
+    {
+        "general": _BALANCED,
+        "rag": _BALANCED,
+        "support-desk": _BALANCED,
+        "monitor": _BALANCED,
+        "creative": _BALANCED,
+        "high-stakes": Criterion(
+            leak=3.0,
+            false_contradiction=1.0,
+            because="a leak costs more than a person's look at a claim that was right",
+        ),
+    }
+)
+"""The criterion of each preset by its name."""
 
 PRESETS: Mapping[str, Policy] = MappingProxyType(
     {policy.name: policy for policy in (_GENERAL, _RAG, _SUPPORT_DESK, _MONITOR, _HIGH_STAKES, _CREATIVE)}

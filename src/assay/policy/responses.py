@@ -56,6 +56,10 @@ class Cause(IntEnum):
     """Revisions have failed too often."""
     RUN = 21
     """The agent run behind it has not ended, or could not be read or checked in full."""
+    LOGIC = 22
+    """It is at odds with itself: a sum, an order, a conclusion, a contradiction."""
+    OMISSION = 23
+    """It leaves out what the evidence makes a condition."""
 
 
 _ASK_AGAIN = "Ask a narrower question, or add documents that cover it."
@@ -89,6 +93,8 @@ _TEXTS: dict[Cause, tuple[str, str]] = {
     Cause.SEVERITY: ("An error in it could do serious harm.", _READ_SOURCES),
     Cause.RISK: ("Too much depends on it for the support that there is.", _READ_SOURCES),
     Cause.EXHAUSTED: ("Attempts to correct it did not succeed.", _ASK_AGAIN),
+    Cause.LOGIC: ("Its own reasoning does not hold together.", _READ_SOURCES),
+    Cause.OMISSION: ("It left out something that matters.", _READ_SOURCES),
     Cause.RUN: ("The work behind it had not ended or could not be checked in full.", _TRY_AGAIN),
 }
 

@@ -17,6 +17,8 @@ class Route(StrEnum):
     """Serve it; the caller declared it to be free of claims and none was found."""
     SERVE_ABSTENTION = "serve_abstention"
     """Serve it; it says that there is no answer, which is a valid output."""
+    SERVE_APPROVED = "serve_approved"
+    """Serve it; a person decided so, on what the gate had escalated. The gate itself never gives this route."""
     SERVE_WITH_DISCLOSURE = "serve_with_disclosure"
     """May be served together with the text in `response` and not without it."""
     REVISE = "revise"
@@ -68,6 +70,7 @@ LABELS: dict[tuple[Action, Route], Labels] = {
     (Action.EMIT, Route.SERVE_UNGROUNDED): _PASS,
     (Action.EMIT, Route.SERVE_CLAIM_FREE): _PASS,
     (Action.EMIT, Route.SERVE_ABSTENTION): _ABSTAINED,
+    (Action.EMIT, Route.SERVE_APPROVED): _PASS,
     (Action.REVISE, Route.SERVE_WITH_DISCLOSURE): _FLAG,
     (Action.REVISE, Route.REVISE): _FLAG,
     (Action.REVISE, Route.CONFLICT_DISCLOSURE): _FLAG,
@@ -79,8 +82,8 @@ LABELS: dict[tuple[Action, Route], Labels] = {
     (Action.BLOCK, Route.WITHHOLD_KNOWLEDGE_GAP): _FAIL,
     (Action.BLOCK, Route.WITHHOLD_CITATION): _FAIL,
 }
-"""All pairs of action and route that the gate gives, with their names in the vocabularies of seeds 004, 000, 003 and
-001. A label is never more permissive than the action: what is not emitted is never PASS, RESPOND, SERVE or
+"""All pairs of action and route that the gate or a reviewer gives, with their names in the vocabularies of seeds 004,
+000, 003 and 001. A label is never more permissive than the action: what is not emitted is never PASS, RESPOND, SERVE or
 auto_approve."""
 
 

@@ -1,14 +1,15 @@
 """What the gate is told: numbers and verdicts about one output, without its text."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from assay.errors import InputError
-from assay.schema import Stakes, Verdict
+from assay.schema import Issue, Stakes, Verdict
 
 _COUNTS = (
     "citations_fabricated", "citations_failed", "claims_uncited", "citations_unchecked", "conflicts",
     "unchecked_characters", "evidence_unread_characters", "structural_issues", "rejected_tool_calls",
-    "diverged_probes", "revisions_failed",
+    "diverged_probes", "revisions_failed", "logic_faults", "omissions", "unjudged",
 )  # fmt: skip
 
 
@@ -31,6 +32,8 @@ class ClaimSignal:
     """The calibrated probability of contradiction."""
     fabricated_citation: bool = False
     """Whether it cites a source that does not exist."""
+    logic_fault: bool = False
+    """Whether the output's own reasoning does not hold there, whatever the evidence says."""
 
     def __post_init__(self) -> None:
         for name in ("score", "severity", "contradiction"):
@@ -95,7 +98,13 @@ class GateInput:
     """Whether the output is empty or white space: never emitted, whatever was declared."""
     run_faults: tuple[str, ...] = ()
     """Why the agent run behind the output cannot be taken as it stands, a sentence each: it has not ended, it could not
-    be read in full, a call could not be checked. Empty for an output without a run."""
+    be read in full, a call could not be checked, claims could not be asked about again. Empty where all is well."""
+    logic_faults: int = 0
+    """Faults of reasoning that stand in no claim."""
+    omissions: int = 0
+    """Conditions, exceptions, deadlines and limits of the evidence that the output leaves out."""
+    unjudged: int = 0
+    """Supported claims that a judge was to be asked about and of which nothing that can be used was said."""
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
@@ -103,6 +112,19 @@ class GateInput:
                 raise InputError(f"expected {name} to be 0 or more, got {getattr(self, name)}")
         _require_probability("faithfulness", self.faithfulness)
         _require_probability("factscore", self.factscore)
+
+
+LOGIC_HINTS: Final = frozenset({"logic.unsupported_step"})
+"""Findings about reasoning that are shown and decide nothing: of all that are called so a quarter are sound."""
+
+
+def is_logic_fault(issue: Issue) -> bool:
+    """Whether an issue is a fault of the output's own reasoning, rather than a hint or something else.
+
+    >>> is_logic_fault(Issue(code="logic.arithmetic", message="2 + 2 is 4."))
+    True
+    """
+    return issue.code.startswith("logic.") and issue.code not in LOGIC_HINTS
 
 
 def _require_probability(name: str, value: float | None) -> None:

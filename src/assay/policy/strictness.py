@@ -1,0 +1,161 @@
+"""One number that makes a policy stricter, and how far along it an output passes.
+
+The number is the `emit_threshold`, or one minus the `warn_rate` under `unsupported_rate`. Everything else that a
+policy demands stays as it is, but for thresholds that may not lie above it and come down with it. `support_threshold`
+is never touched: what counts as support is no matter of how strict a gate is. So a report that was made under
+`loosest(policy)` holds all that the gate decides on under any stricter one, and `levels_of` decides it anew.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from assay.errors import InputError
+from assay.policy.gate import decide
+from assay.policy.model import Policy
+from assay.policy.signals import ClaimSignal, GateInput, is_logic_fault
+from assay.schema import Action, ClaimReport, HallucinationReport
+
+STEPS: tuple[float, ...] = (*(n / 200 for n in range(1, 198)), *(n / 1000 for n in range(990, 1001)))
+"""The thresholds that can be chosen: steps of 0.005 to 0.99, of 0.001 above, where most right outputs lie. They are
+laid down here, before any row was seen, as a guarantee needs."""
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """How far one output gets."""
+
+    passes: float
+    """The strictest threshold of `grid_of` at which it is emitted; minus infinity where it is at none."""
+    blocked: float
+    """The least `block_threshold` of `block_grid_of` at which it is withheld; infinity where it is at none."""
+
+
+def at_strictness(policy: Policy, threshold: float, block_threshold: float | None = None) -> Policy:
+    """The policy with another threshold of passing, and of withholding where one is given.
+
+    Raises:
+        InputError: the policy cannot be that loose: a threshold below `support_threshold`.
+
+    >>> from assay.policy.presets import preset
+    >>> strict = at_strictness(preset("general"), 0.5)
+    >>> strict.emit_threshold, strict.revise_threshold, strict.block_threshold
+    (0.5, 0.5, 0.4)
+    """
+    if policy.aggregation == "unsupported_rate":
+        rate = round(1 - threshold, 9)
+        changed = {"warn_rate": rate, "fail_rate": max(policy.fail_rate, rate)}
+    elif threshold < policy.support_threshold:
+        raise InputError(
+            f"expected a threshold of at least the policy's support_threshold, {policy.support_threshold:g}, "
+            f"got {threshold:g}: set that lower in the policy first"
+        )
+    else:
+        revise = min(policy.revise_threshold, threshold)
+        changed = {"emit_threshold": threshold, "revise_threshold": revise}
+        changed["block_threshold"] = min(policy.block_threshold if block_threshold is None else block_threshold, revise)
+    return Policy.model_validate({**policy.model_dump(), **changed})
+
+
+def loosest(policy: Policy) -> Policy:
+    """The policy at its loosest: what it does not emit, it emits at no threshold, and what it withholds, at all."""
+    return at_strictness(policy, grid_of(policy)[0], 0.0)
+
+
+def grid_of(policy: Policy) -> tuple[float, ...]:
+    """The thresholds of passing that can be chosen for a policy, rising."""
+    if policy.aggregation == "unsupported_rate":
+        return STEPS
+    least = policy.support_threshold
+    return tuple(sorted({least or STEPS[0], *(step for step in STEPS if step >= least)}))
+
+
+def block_grid_of(policy: Policy) -> tuple[float, ...]:
+    """The thresholds of withholding that can be chosen: none above `revise_threshold`, to which it belongs."""
+    if policy.aggregation == "unsupported_rate":
+        return (policy.block_threshold,)
+    most = policy.revise_threshold
+    return tuple(sorted({0.0, policy.block_threshold, *(n / 100 for n in range(1, 101) if n / 100 <= most)}))
+
+
+def levels_of(report: HallucinationReport, policy: Policy, *, task: str = "qa") -> Levels:
+    """How far an output gets under stricter policies.
+
+    Args:
+        report: made under `loosest(policy)`.
+        policy: the one whose thresholds are to be chosen.
+        task: what the output was checked as.
+
+    Raises:
+        InputError: the report was made under another policy.
+    """
+    if report.policy.digest != loosest(policy).digest:
+        raise InputError(
+            f"expected a report made under the loosest form of the policy {policy.name!r}, got one made under "
+            f"{report.policy.name!r}"
+        )
+    gate = _open_gate(report, task)
+    passes = blocked = None
+    if report.action is Action.EMIT:
+        grid = grid_of(policy)
+        emitted = _last(grid, lambda t: decide(_at(policy, t), gate)[0].action is Action.EMIT)
+        passes = None if emitted is None else grid[emitted]
+    if report.action is Action.BLOCK:
+        blocked = 0.0
+    else:
+        grid = block_grid_of(policy)
+        kept = _last(grid, lambda b: decide(_at(policy, 1.0, b), gate)[0].action is not Action.BLOCK)
+        above = 0 if kept is None else kept + 1
+        blocked = grid[above] if above < len(grid) else None
+    return Levels(-NEVER if passes is None else passes, NEVER if blocked is None else blocked)
+
+
+@lru_cache(maxsize=2048)
+def _at(policy: Policy, threshold: float, block_threshold: float | None = None) -> Policy:
+    return at_strictness(policy, threshold, block_threshold)
+
+
+def _last(grid: Sequence[float], holds: Callable[[float], bool]) -> int | None:
+    """The last index at which something holds that, along a rising grid, ceases to hold once and for all."""
+    low, high = 0, len(grid)
+    while low < high:
+        middle = (low + high) // 2
+        if holds(grid[middle]):
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1 if low else None
+
+
+def _open_gate(report: HallucinationReport, task: str) -> GateInput:
+    """What the gate decides on that thresholds have a say in.
+
+    All else has spoken in the report's own action: where it kept the output from being emitted at the loosest, no
+    threshold is looked for, and where it did not, it keeps silent at any other.
+    """
+    return GateInput(
+        claims=tuple(_signal(claim) for claim in report.claims),
+        citations_fabricated=0, citations_failed=0, claims_uncited=0, citations_unchecked=0, conflicts=0,
+        unchecked_characters=0, evidence_unread_characters=0, structural_issues=0, rejected_tool_calls=0,
+        diverged_probes=0, declared_claim_free=True, task=task, stakes=report.stakes, revisions_failed=0,
+        faithfulness=_value(report, "faithfulness"), factscore=_value(report, "factscore"), has_evidence=True,
+        abstention_only=True,
+    )  # fmt: skip
+
+
+def _signal(claim: ClaimReport) -> ClaimSignal:
+    return ClaimSignal(
+        score=claim.score,
+        verdict=claim.verdict,
+        critical=claim.critical,
+        severity=claim.severity.score if claim.severity else None,
+        contradiction=claim.contradiction,
+        fabricated_citation=any(issue.code == "citation.fabricated" for issue in claim.issues),
+        logic_fault=any(map(is_logic_fault, claim.issues)),
+    )
+
+
+def _value(report: HallucinationReport, name: str) -> float | None:
+    metric = report.metrics.get(name)
+    return None if metric is None else metric.value
