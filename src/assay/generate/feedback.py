@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.generate.splice import Part
-from assay.schema import ClaimReport, ClaimStatus, EvidenceSpan, HallucinationReport, Span
+from assay.schema import ClaimReport, ClaimStatus, EvidenceSpan, HallucinationReport, Span, Suggestion
 
 MOST_LISTED: Final = 20
 """Sentences that one feedback names; the next attempt names the others."""
@@ -38,6 +38,8 @@ class Correction:
     reasons: tuple[str, ...]
     evidence: tuple[EvidenceSpan, ...]
     """What the evidence says of it, what contradicts it first."""
+    suggestions: tuple[Suggestion, ...] = ()
+    """Values of the evidence for wrong ones of the sentence, where it gives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def _correction(number: int, part: Part, report: HallucinationReport) -> Correct
     shown = tuple(reversed(unique.values()))[:MOST_EVIDENCE]
     return Correction(
         number, report.output[part.start : part.end], Span(start=part.start, end=part.end),
-        tuple(dict.fromkeys(reasons)), shown,
+        tuple(dict.fromkeys(reasons)), shown, tuple(one for claim in claims for one in claim.suggestions),
     )  # fmt: skip
 
 

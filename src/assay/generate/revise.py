@@ -24,10 +24,32 @@ from assay.schema import Action, HallucinationReport, Revision, RevisionAttempt
 
 Version = str | Mapping[int, str]
 """A whole new text, or replacements for the failed sentences by their numbers."""
-Author = Callable[[Feedback], Version | Awaitable[Version]]
+
+
+@dataclass(frozen=True, slots=True)
+class GaveUp:
+    """The author cannot write any more; what there is stands."""
+
+    stopped: str
+    """`budget` or `failed`."""
+    reason: str
+    """A sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """What the author gave is no version; it may be asked again."""
+
+    reason: str
+
+
+Written = Version | GaveUp | Unreadable
+Author = Callable[[Feedback], Written | Awaitable[Written]]
 """Whoever writes: takes feedback and gives a new version. Its exceptions pass through."""
 Verify = Callable[[str, int], HallucinationReport]
 """Checks a version, given how many revisions have failed before it."""
+AsyncVerify = Callable[[str, int], Awaitable[HallucinationReport]]
+"""The same, for whoever checks in a pool of their own."""
 
 REVISABLE: Final = (Action.REVISE, Action.BLOCK)
 """The actions after which a new version is asked for. What waits for a person is not rewritten behind their back."""
@@ -81,8 +103,13 @@ def revise(report: HallucinationReport, author: Author, verify: Verify, attempts
             answer = verify(step.text, step.failed)
 
 
-async def arevise(report: HallucinationReport, author: Author, verify: Verify, attempts: int) -> HallucinationReport:
-    """As `revise`, with the author awaited where it can be and the checks off the event loop."""
+async def arevise(
+    report: HallucinationReport, author: Author, verify: Verify | AsyncVerify, attempts: int
+) -> HallucinationReport:
+    """As `revise`, with the author awaited where it can be and the checks off the event loop.
+
+    A `verify` that is a coroutine function is awaited; any other runs on a thread.
+    """
     import asyncio
 
     steps = _steps(report, attempts)
@@ -96,6 +123,8 @@ async def arevise(report: HallucinationReport, author: Author, verify: Verify, a
             answer = author(step.feedback)
             if inspect.isawaitable(answer):
                 answer = await answer
+        elif inspect.iscoroutinefunction(verify):
+            answer = await verify(step.text, step.failed)
         else:
             answer = await asyncio.to_thread(verify, step.text, step.failed)
 
@@ -118,6 +147,13 @@ def _steps(first: HallucinationReport, attempts: int) -> _Steps:
             break
         left = attempts - len(state.log)
         version = yield _Ask(feedback_on(state.best, parts, left, refused=state.refused > 0))
+        if isinstance(version, GaveUp):
+            state, stopped = state.noted("not_asked", version.reason), version.stopped
+            break
+        if isinstance(version, Unreadable):
+            state = state.noted("unreadable", version.reason)
+            stopped = "unreadable" if len(state.log) >= attempts else ""
+            continue
         spliced = _spliced(state.best.output, parts, version)
         early = _unusable(state, spliced)
         if early is not None or spliced is None:
@@ -133,9 +169,9 @@ def _steps(first: HallucinationReport, attempts: int) -> _Steps:
         if not better:
             stopped = "no_improvement"
             break
-    if state.best.action is not Action.EMIT and state.log:
+    if state.best.action is not Action.EMIT and state.tried:
         # Once more with the number of failed attempts: the policy may withhold what was revised too often.
-        state = replace(state, best=(yield _Check(state.best.output, len(state.log))))
+        state = replace(state, best=(yield _Check(state.best.output, state.tried)))
     return state.report(stopped or ("passed" if state.best.action is Action.EMIT else "exhausted"))
 
 
@@ -179,6 +215,44 @@ def failing(report: HallucinationReport) -> int:
     return claims + sum(citation.status != "verified" for citation in report.citations)
 
 
+def removal(report: HallucinationReport, abstention: str) -> str:
+    """The output without the sentences that fail; the given sentence where that leaves nothing."""
+    parts = parts_of(report.output, failed_spans(report))
+    numbers = range(1, 1 + sum(part.failed for part in parts))
+    left = replace_parts(report.output, parts, dict.fromkeys(numbers, "")).text.strip()
+    return left if any(character.isalnum() for character in left) else abstention
+
+
+def with_removal(report: HallucinationReport, found: HallucinationReport) -> HallucinationReport:
+    """The revised report once what still failed was taken out and the rest was verified; kept only where it passes.
+
+    Args:
+        report: of the best version, with its revision.
+        found: of that version without what fails.
+    """
+    revision = report.revision or Revision(original=report.output, stopped="exhausted", escalation_required=True)
+    passes = found.action is Action.EMIT
+    attempt = RevisionAttempt(
+        number=len(revision.attempts) + 1, outcome="better" if passes else "no_better",
+        reason=f"What still failed was taken out; the gate says {found.action.value}.",
+        failed_claims=sum(claim.status in FAILING for claim in found.claims), overall_score=found.overall_score,
+        changes=changes_between(report.output, found.output),
+    )  # fmt: skip
+    log = (*revision.attempts, attempt)
+    if not passes:
+        return report.model_copy(update={"revision": revision.model_copy(update={"attempts": log})})
+    made = revision.model_copy(
+        update={
+            "attempts": log,
+            "stopped": "passed",
+            "escalation_required": False,
+            "changes": changes_between(revision.original, found.output),
+            "failed_after": failing(found),
+        }
+    )
+    return found.model_copy(update={"revision": made})
+
+
 @dataclass(frozen=True, slots=True)
 class _State:
     """Where the loop stands."""
@@ -189,6 +263,11 @@ class _State:
     log: tuple[RevisionAttempt, ...] = ()
     refused: int = 0
     """Refused versions in a row."""
+
+    @property
+    def tried(self) -> int:
+        """Attempts at which there was an author."""
+        return sum(attempt.outcome != "not_asked" for attempt in self.log)
 
     def noted(self, outcome: str, reason: str) -> "_State":
         attempt = RevisionAttempt(number=len(self.log) + 1, outcome=outcome, reason=reason)
@@ -217,9 +296,10 @@ class _State:
         revision = Revision(
             original=self.first.output, attempts=self.log, stopped=stopped, escalation_required=not passed,
             changes=changes_between(self.first.output, self.best.output),
+            failed_before=failing(self.first), failed_after=failing(self.best),
         )  # fmt: skip
         decision = self.best.decision
-        if not passed and self.log:
+        if not passed and self.tried:
             decision = escalated(decision, f"Revising it did not help: {_WHY[stopped]}.")
         return self.best.model_copy(
             update={
@@ -238,4 +318,7 @@ _WHY: Final = {
     "oscillation": "a version came back that was there before",
     "unchanged": "the author left the text as it was",
     "refused": "the author changed what had passed",
+    "unreadable": "what the author gave could not be read",
+    "budget": "what it may cost was spent",
+    "failed": "the author could not be asked",
 }
