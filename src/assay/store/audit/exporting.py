@@ -1,0 +1,128 @@
+"""Bundles: what one takes away from a host to verify elsewhere, with `standalone.py` and nothing else.
+
+A bundle is JSON Lines. The first line is the head, `{"bundle": ..., "of": "log" | "run", "checkpoint": NOTE}`; a bundle
+of a log then has each entry in order, a bundle of a run its entries with their proofs and what they commit to:
+
+    {"entry": TEXT}
+    {"index": N, "proof": [BASE64, ...], "entry": TEXT}
+    {"content": {"record", "salt", "asked", "report", "evidence": [TEXT, ...], "policy"}}
+
+TEXT is the JSON that was hashed, as a text, so that nobody has to write JSON like we do to verify it.
+"""
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sqlalchemy import Connection, select
+
+from assay.errors import AuditError
+from assay.receipt.canonical import canonical
+from assay.store import tables
+from assay.store.audit.checkpoint import read_checkpoint
+from assay.store.audit.entries import exact
+from assay.store.audit.log import entries_of, last_checkpoint, read_entries
+from assay.store.audit.proving import prove_entry
+
+BUNDLE: Final = "assay.audit/1"
+"""The name and version of the form."""
+
+
+def export_log(connection: Connection, tenant: str) -> Iterator[str]:
+    """The lines of a bundle of a whole log, up to its last checkpoint.
+
+    Raises:
+        AuditError: the log has no checkpoint, or lacks an entry.
+    """
+    note = _last(connection, tenant)
+    size = read_checkpoint(note).size
+    yield _line({"bundle": BUNDLE, "of": "log", "checkpoint": note})
+    expected = 0
+    for index, data in read_entries(connection, tenant, 0, size):
+        if index != expected:
+            break
+        expected += 1
+        yield _line({"entry": data.decode()})
+    if expected != size:
+        raise AuditError(f"expected entry {expected} of the log, and it is not there; verify the log")
+
+
+def export_run(connection: Connection, tenant: str, record: str) -> Iterator[str]:
+    """The lines of a bundle of one run: every entry about it with its proof, and all that it was decided on.
+
+    Raises:
+        AuditError: there is no such run, or no checkpoint has its entries yet.
+    """
+    entries = entries_of(connection, tenant, record)
+    if not entries:
+        raise AuditError(f"expected a run with the id {ascii(record)[:80]} in the log of {tenant}, and there is none")
+    note = _last(connection, tenant)
+    yield _line({"bundle": BUNDLE, "of": "run", "checkpoint": note})
+    for index, _ in entries:
+        proof = prove_entry(connection, tenant, index, note)
+        hashes = [base64.b64encode(one).decode() for one in proof.hashes]
+        yield _line({"index": index, "proof": hashes, "entry": proof.data.decode()})
+    content = run_content(connection, tenant, record)
+    if content is not None:
+        yield _line({"content": content})
+
+
+def _last(connection: Connection, tenant: str) -> str:
+    note = last_checkpoint(connection, tenant)
+    if note is None:
+        raise AuditError("the log has no checkpoint yet; make one with `assay audit checkpoint`")
+    return note
+
+
+def run_content(connection: Connection, tenant: str, record: str) -> dict[str, Any] | None:
+    """What a run saw and what was found, as a bundle has it; none where it, or its evidence, was erased.
+
+    Raises:
+        AuditError: some of its evidence is not there.
+    """
+    runs, reports = tables.runs.c, tables.reports.c
+    run = connection.execute(
+        select(runs.salt, runs.asked, runs.bare).where(runs.tenant == tenant, runs.id == record)
+    ).one_or_none()
+    report = connection.execute(
+        select(reports.body, reports.policy).where(reports.tenant == tenant, reports.id == record)
+    ).one_or_none()
+    if run is None or report is None or run.bare or run.salt is None or run.asked is None or report.body is None:
+        return None
+    return {
+        "record": record,
+        "salt": bytes(run.salt).hex(),
+        "asked": exact(run.asked).decode(),
+        "report": canonical(report.body).decode(),
+        "evidence": _evidence(connection, tenant, [digest for _, digest in run.asked.get("evidence", ())]),
+        "policy": _policy(connection, tenant, report.policy),
+    }
+
+
+def _evidence(connection: Connection, tenant: str, digests: list[str]) -> list[str]:
+    table = tables.evidence.c
+    texts = []
+    for digest in dict.fromkeys(digests):
+        body = connection.execute(
+            select(table.body).where(table.tenant == tenant, table.digest == digest)
+        ).scalar_one_or_none()
+        if body is None:
+            raise AuditError(f"expected the evidence {digest}, and it is not there; verify the log")
+        texts.append(exact(body).decode())
+    return texts
+
+
+def _policy(connection: Connection, tenant: str, digest: str) -> str | None:
+    table = tables.policies.c
+    body = connection.execute(
+        select(table.body).where(table.tenant == tenant, table.digest == digest)
+    ).scalar_one_or_none()
+    if body is None:
+        return None
+    # As `Policy.digest` writes it.
+    return exact(body).decode()
+
+
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -1,0 +1,197 @@
+"""What users asked that the evidence could not answer: for those who keep the corpus.
+
+A gap is a question whose answer was withheld, sent back or given to a person because a claim in it has no support, or
+whose answer says no more than that there is none. Questions that ask for the same thing stand together.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, exists, select
+
+from assay.policy import Route
+from assay.schema import Action, Verdict
+from assay.store import tables
+from assay.store.recording import checked_tenant, micros, moment_at
+from assay.store.store import Store, rows_in_parts
+from assay.text.likeness import grouped
+
+MOST_QUESTIONS: Final = 5_000
+"""The most questions that are grouped, the latest ones."""
+READ: Final = 5
+"""Reports of a gap that are read for its closest sources and its claims."""
+SHOWN: Final = 3
+"""Sources of a gap that are told at most."""
+
+
+class Why(StrEnum):
+    """Why a question counts as one that the evidence could not answer."""
+
+    ABSTAINED = "abstained"
+    """The answer was that there is none."""
+    WITHHELD = "withheld"
+    """The answer had a claim without support, and was withheld."""
+    WAITED = "waited"
+    """It had one, and went to a person or back to its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question that was not answered."""
+
+    run: str
+    """The id of the run, which is that of its report."""
+    created: datetime
+    question: str
+    why: Why
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CloseSource:
+    """A passage that came closest to what was asked."""
+
+    evidence_id: str
+    text: str
+    times: int
+    """For how many of the answers that were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Questions that ask for the same thing."""
+
+    question: str
+    """The one that speaks for the others."""
+    asked: tuple[Asked, ...]
+    """All of them, the latest first."""
+    claims: tuple[str, ...]
+    """What answers said without support, the latest first."""
+    sources: tuple[CloseSource, ...]
+    """The closest passages there are, the most frequent first."""
+
+    @property
+    def last(self) -> datetime:
+        """When it was asked last."""
+        return self.asked[0].created
+
+    @property
+    def reasons(self) -> dict[Why, int]:
+        """How often, by why."""
+        counts = Counter(one.why for one in self.asked)
+        return {why: counts[why] for why in Why if counts[why]}
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """What was found."""
+
+    gaps: tuple[Gap, ...]
+    """Those asked most often first."""
+    found: int
+    """How many groups there are, shown or not."""
+    questions: int
+    """How many questions were grouped."""
+    cut: bool
+    """Whether there are more questions than were grouped."""
+
+
+def find_gaps(
+    store: Store, tenant: str, *, since: datetime | None = None, most: int = MOST_QUESTIONS, first: int = 0,
+    shown: int = 20,
+) -> Gaps:  # fmt: skip
+    """What the evidence could not answer.
+
+    Args:
+        store: the store.
+        tenant: whose.
+        since: only questions from this moment on.
+        most: how many questions are grouped, the latest ones.
+        first: the place of the first gap to tell of.
+        shown: how many gaps to tell of.
+
+    Raises:
+        StoreError: the database cannot be read.
+    """
+    with store.reading(checked_tenant(tenant)) as connection:
+        asked = _asked(connection, tenant, since, most + 1)
+        kept = asked[:most]
+        groups = grouped([one.question for one in kept])
+        gaps = tuple(_gap(connection, tenant, [kept[place] for place in group]) for group in groups[first:][:shown])
+    return Gaps(gaps, len(groups), len(kept), len(asked) > most)
+
+
+def _asked(connection: Connection, tenant: str, since: datetime | None, most: int) -> list[Asked]:
+    report, claim = tables.reports.c, tables.claims.c
+    without = exists().where(
+        claim.tenant == tenant, claim.report == report.id, claim.verdict == Verdict.UNSUPPORTED.value
+    )  # fmt: skip
+    queries = [
+        _latest(tenant, since, most, report.action == action.value, without)
+        for action in (Action.BLOCK, Action.ESCALATE, Action.REVISE)
+    ]
+    queries.append(_latest(tenant, since, most, report.route == Route.SERVE_ABSTENTION.value))
+    rows = [row for query in queries for row in connection.execute(query)]
+    rows.sort(key=lambda row: (row.created, row.id), reverse=True)
+    return [_read(row) for row in rows[:most]]
+
+
+def _latest(tenant: str, since: datetime | None, most: int, *which: ColumnElement[bool]) -> Select[Any]:
+    report, run = tables.reports.c, tables.runs.c
+    query = (
+        select(report.id, report.created, report.action, report.route, report.score, run.question)
+        .join(tables.runs, (run.tenant == report.tenant) & (run.id == report.id))
+        .where(report.tenant == tenant, run.question.is_not(None), *which)
+        .order_by(report.created.desc())
+        .limit(most)
+    )
+    return query if since is None else query.where(report.created >= micros(since))
+
+
+def _read(row: Row[Any]) -> Asked:
+    why = Why.WAITED
+    if row.action == Action.EMIT.value:
+        why = Why.ABSTAINED
+    elif row.action == Action.BLOCK.value:
+        why = Why.WITHHELD
+    return Asked(row.id, moment_at(row.created), row.question, why, row.score)
+
+
+def _gap(connection: Connection, tenant: str, asked: Sequence[Asked]) -> Gap:
+    ordered = sorted(asked, key=lambda one: (one.created, one.run), reverse=True)
+    bodies = _bodies(connection, tenant, [one.run for one in ordered[:READ]])
+    claims = [
+        claim["text"]
+        for body in bodies
+        for claim in body.get("claims", ())
+        if claim["verdict"] == Verdict.UNSUPPORTED.value
+    ]
+    return Gap(asked[0].question, tuple(ordered), tuple(dict.fromkeys(claims)), _sources(bodies))
+
+
+def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+    table = tables.reports.c
+    found = {}
+    for part in rows_in_parts(ids):
+        rows = connection.execute(select(table.id, table.body).where(table.tenant == tenant, table.id.in_(part)))
+        found.update({row.id: row.body for row in rows if row.body is not None})
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def _sources(bodies: Sequence[dict[str, Any]]) -> tuple[CloseSource, ...]:
+    """The passages shown at claims without support, each counted once for a report."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for body in bodies:
+        spans = [
+            span
+            for claim in body.get("claims", ())
+            if claim["verdict"] == Verdict.UNSUPPORTED.value
+            for span in claim.get("evidence_spans", ())[:1]
+        ]
+        counts.update({(span["evidence_id"], span["text"]) for span in spans})
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(CloseSource(id_, text, times) for (id_, text), times in ranked[:SHOWN])

@@ -1,0 +1,142 @@
+"""The second wall: PostgreSQL itself keeps tenants apart, tried with statements that forget to."""
+
+import secrets
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import delete, func, insert, make_url, select, text, update
+from sqlalchemy.exc import DBAPIError, ProgrammingError
+from tests.store.conftest import _needed
+from tests.store.making import record_of
+
+from assay.errors import StoreError
+from assay.schema.access import Permission, Role
+from assay.store import tables
+from assay.store.access_keys import create_key, find_key
+from assay.store.access_users import create_user, list_users
+from assay.store.engine import make_engine, writing
+from assay.store.migrate import migrate
+from assay.store.store import Store
+from assay.store.walls import EVERY_TENANT, ROWS_ROLE, act_as, unwalled_tables
+from assay.store.writer import Change
+
+
+@pytest.fixture
+def wall(postgres: str) -> Iterator[str]:
+    """The URL of an empty PostgreSQL database, as its superuser."""
+    psycopg = _needed("psycopg")
+    name = f"w{secrets.token_hex(8)}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield make_url(postgres).set(database=name).render_as_string(hide_password=False)
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["superuser", "owner"])
+def store(wall: str, postgres: str, request: pytest.FixtureRequest) -> Iterator[Store]:
+    """A store of two tenants, opened by a superuser or by a plain owner of the database."""
+    url = wall
+    psycopg = _needed("psycopg")
+    role = f"o{secrets.token_hex(6)}"
+    if request.param == "owner":
+        database = make_url(wall).database
+        with psycopg.connect(wall, autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'x'")
+            connection.execute(f"ALTER DATABASE {database} OWNER TO {role}")
+            connection.execute(f"GRANT ALL ON SCHEMA public TO {role}")
+        url = make_url(wall).set(username=role).render_as_string(hide_password=False)
+    with Store(url) as opened:
+        for tenant in ("acme", "globex"):
+            opened.record(record_of(tenant=tenant))
+            create_user(opened, f"ada-{tenant}", [Role.ADMIN], tenant=tenant, password="x")  # noqa: S106
+        yield opened
+    if request.param == "owner":
+        with psycopg.connect(wall, autocommit=True) as connection:
+            connection.execute(f"REASSIGN OWNED BY {role} TO CURRENT_USER")
+            connection.execute(f"DROP OWNED BY {role}")
+            connection.execute(f"DROP ROLE {role}")
+
+
+def test_every_table_with_a_tenant_is_walled(wall: str) -> None:
+    engine = make_engine(wall)
+    migrate(engine)
+    with engine.connect() as connection:
+        assert unwalled_tables(connection) == []
+        walled = set(connection.execute(text(
+            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relrowsecurity AND relforcerowsecurity"
+        )).scalars())  # fmt: skip
+    engine.dispose()
+    assert {table.name for table in tables.metadata.tables.values() if "tenant" in table.c} <= walled
+
+
+def test_a_query_without_its_where_finds_rows_of_its_own_tenant_only(store: Store) -> None:
+    for tenant in ("acme", "globex"):
+        with store.reading(tenant) as connection:
+            for table in (tables.runs, tables.reports, tables.claims, tables.evidence, tables.users, tables.audit_logs,
+                          tables.audit_entries, tables.tenants):  # fmt: skip
+                assert set(connection.execute(select(table.c.tenant)).scalars()) == {tenant}, table.name
+
+
+def test_a_transaction_that_names_no_tenant_finds_nothing_and_writes_nothing(store: Store) -> None:
+    with store.engine.connect() as connection:
+        assert connection.execute(select(func.count()).select_from(tables.runs)).scalar() == 0
+    with writing(store.engine).begin() as connection:
+        assert connection.execute(delete(tables.runs)).rowcount == 0
+    with pytest.raises(DBAPIError, match="row-level security"), writing(store.engine).begin() as connection:
+        connection.execute(insert(tables.tenants).values(tenant="acme2", title="x", created=0))
+
+
+def test_one_tenant_can_neither_change_nor_make_rows_of_another(store: Store) -> None:
+    with writing(store.engine).begin() as connection:
+        act_as(connection, "acme")
+        assert connection.execute(update(tables.users).values(roles="viewer")).rowcount == 1
+        assert connection.execute(update(tables.users).where(tables.users.c.tenant == "globex")
+                                  .values(roles="viewer")).rowcount == 0  # fmt: skip
+    assert list_users(store, "globex")[0].roles == (Role.ADMIN,)
+    for statement in (
+        insert(tables.tenants).values(tenant="globex2", title="x", created=0),
+        update(tables.users).values(tenant="globex"),
+    ):
+        with writing(store.engine).begin() as connection:
+            act_as(connection, "acme")
+            with pytest.raises(ProgrammingError, match="row-level security"), connection.begin_nested():
+                connection.execute(statement)
+
+
+def test_what_a_change_does_is_held_to_its_own_tenant(store: Store) -> None:
+    def forgetful(connection: object) -> tuple[()]:
+        connection.execute(delete(tables.claims))  # type: ignore[attr-defined]
+        return ()
+
+    store.apply(Change("acme", act=forgetful))
+    with store.reading_across() as connection:
+        assert set(connection.execute(select(tables.claims.c.tenant)).scalars()) == {"globex"}
+    with pytest.raises(StoreError):
+        store.apply(Change("acme", {tables.tenants: [{"tenant": "other", "title": "x", "created": 0}]}))
+
+
+def test_the_tenant_of_a_transaction_ends_with_it(store: Store) -> None:
+    with store.reading("acme") as connection:
+        connection.execute(select(tables.runs.c.id)).all()
+    for _ in range(5):
+        with store.engine.connect() as connection:
+            assert connection.execute(select(tables.runs.c.id)).all() == []
+
+
+def test_the_operator_sees_all_tenants_and_has_to_say_so(store: Store) -> None:
+    with store.reading_across() as connection:
+        assert set(connection.execute(select(tables.runs.c.tenant)).scalars()) == {"acme", "globex"}
+    key, kept = create_key(store, "crm", [Permission.CHECK], tenant="globex")
+    found = find_key(store, key)
+    assert found is not None
+    assert (found.id, found.tenant) == (kept.id, "globex")
+    with pytest.raises(StoreError, match="name of a tenant"):
+        create_user(store, "eve", [Role.ADMIN], tenant=EVERY_TENANT)
+
+
+def test_a_superuser_stands_behind_the_wall_once_the_tables_are_there(wall: str) -> None:
+    with Store(wall) as opened, opened.engine.connect() as connection:
+        assert connection.execute(text("SELECT current_user")).scalar() == ROWS_ROLE
+        with pytest.raises(ProgrammingError):
+            connection.execute(text("ALTER TABLE runs DISABLE ROW LEVEL SECURITY"))

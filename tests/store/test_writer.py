@@ -1,0 +1,150 @@
+"""Group commit: bounded, fair to each change, and nothing is promised that is not kept."""
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, func, select
+from tests.store.making import record_of
+
+from assay.errors import BusyError, StoreError
+from assay.store.audit.log import Entry
+from assay.store.engine import make_engine
+from assay.store.migrate import migrate
+from assay.store.store import Store, StoreSettings
+from assay.store.tables import audit_entries, audit_logs
+from assay.store.writer import Change, Stored, Writer
+
+
+class Gate:
+    """An act that holds the writer up until it is opened."""
+
+    def __init__(self) -> None:
+        self.entered, self.opened = threading.Event(), threading.Event()
+
+    def __call__(self, connection: Connection) -> Sequence[Entry]:
+        self.entered.set()
+        self.opened.wait(30)
+        return ()
+
+
+def one(number: int) -> Change:
+    return Change("default", entries=[Entry("decision", str(number).encode())])
+
+
+def held_up(store: Store) -> Gate:
+    gate = Gate()
+    store.submit(Change("default", act=gate))
+    gate.entered.wait(30)
+    return gate
+
+
+def test_more_than_may_wait_is_refused_and_what_waits_is_stored(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db"), StoreSettings(most_waiting=3, wait_s=0)) as store:
+        gate = held_up(store)
+        waiting = [store.submit(one(number)) for number in range(3)]
+        assert store.waiting == 3
+        with pytest.raises(BusyError, match="3 changes wait"):
+            store.submit(one(3))
+        with pytest.raises(BusyError, match="try again later"):
+            store.record(record_of())
+        gate.opened.set()
+        assert [future.result(30).entries for future in waiting] == [(0,), (1,), (2,)]
+        assert store.apply(one(4)).entries == (3,)
+
+
+def test_who_waits_for_a_place_gets_one(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db"), StoreSettings(most_waiting=1, wait_s=30)) as store:
+        gate = held_up(store)
+        store.submit(one(0))
+        found: list[Stored] = []
+        thread = threading.Thread(target=lambda: found.append(store.apply(one(1))))
+        thread.start()
+        time.sleep(0.05)
+        gate.opened.set()
+        thread.join(30)
+        assert [stored.entries for stored in found] == [(1,)]
+
+
+def test_changes_that_came_while_one_was_written_share_a_transaction(tmp_path: Path) -> None:
+    engine = make_engine(str(tmp_path / "x.db"))
+    migrate(engine)
+    seen: list[int] = []
+
+    def count(connection: Connection) -> Sequence[Entry]:
+        seen.append(id(connection))
+        return ()
+
+    writer = Writer(engine, most_together=10)
+    gate = Gate()
+    writer.submit(Change("default", act=gate))
+    gate.entered.wait(30)
+    futures = [writer.submit(Change("default", act=count)) for _ in range(15)]
+    gate.opened.set()
+    for future in futures:
+        future.result(30)
+    writer.close()
+    assert len(seen) == 15
+    assert sorted({id_: seen.count(id_) for id_ in seen}.values()) in ([5, 10], [15])
+    engine.dispose()
+
+
+def test_closing_stores_what_waits(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "x.db"))
+    gate = held_up(store)
+    futures = [store.submit(one(number)) for number in range(20)]
+    threading.Timer(0.05, gate.opened.set).start()
+    store.close()
+    assert sorted(future.result(0).entries for future in futures) == [(number,) for number in range(20)]
+    with pytest.raises(StoreError, match="was closed"):
+        store.submit(one(1))
+
+
+def test_a_change_that_is_cancelled_in_time_is_not_stored(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db")) as store:
+        gate = held_up(store)
+        cancelled, kept = store.submit(one(0)), store.submit(one(1))
+        assert cancelled.cancel()
+        gate.opened.set()
+        assert kept.result(30).entries == (0,)
+
+
+def test_what_an_act_wrote_is_undone_where_a_later_part_fails(url: str) -> None:
+    def failing(connection: Connection) -> Sequence[Entry]:
+        connection.execute(audit_logs.update().values(origin="forged"))
+        raise StoreError("changed my mind")
+
+    with Store(url) as store:
+        store.apply(one(0))
+        futures: list[Future[Stored]] = [
+            store.submit(change) for change in (one(1), Change("default", act=failing), one(2))
+        ]
+        with pytest.raises(StoreError, match="changed my mind"):
+            futures[1].result(30)
+        assert {futures[0].result(30).entries, futures[2].result(30).entries} == {(1,), (2,)}
+        with store.reading("default") as connection:
+            assert connection.execute(select(audit_logs.c.origin)).scalar_one() != "forged"
+            assert connection.execute(select(func.count()).select_from(audit_entries)).scalar() == 3
+
+
+def test_an_error_of_ours_is_told_and_the_writer_goes_on(tmp_path: Path) -> None:
+    def broken(connection: Connection) -> Sequence[Entry]:
+        raise ValueError("secret detail")
+
+    with Store(str(tmp_path / "x.db")) as store:
+        with pytest.raises(StoreError, match="could not be stored: ValueError") as caught:
+            store.apply(Change("default", act=broken))
+        assert "secret" not in str(caught.value)
+        assert store.apply(one(0)).entries == (0,)
+
+
+def test_an_error_of_the_database_shows_no_values(tmp_path: Path) -> None:
+    record = record_of("A secret output.")
+    with Store(str(tmp_path / "x.db")) as store:
+        store.record(record)
+        with pytest.raises(StoreError, match="could not store it") as caught:
+            store.record(record)
+        assert "secret output" not in str(caught.value)
