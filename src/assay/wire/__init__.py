@@ -1,0 +1,1 @@
+"""The wire formats of chat models: what an answer shows, and how to say that something was withheld."""

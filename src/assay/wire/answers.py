@@ -1,0 +1,55 @@
+"""A whole answer on its way to its reader: as it came, with what was found of it, or with a notice in its place."""
+
+import json
+
+from assay.guard.rulings import Ruling
+from assay.policy.modes import Mode
+from assay.wire.exchange import Exchange, read_object
+from assay.wire.interface import FIELD, Json
+
+
+def settled(exchange: Exchange, body: bytes, mode: Mode) -> tuple[bytes, Ruling]:
+    """The answer as its reader gets it, and the ruling on it.
+
+    Raises:
+        InputError: the answer is no JSON object.
+    """
+    answer = read_object(body, "the model's answer")
+    ruling = exchange.whole(answer)
+    summary = ruling.summary(exchange.report_id)
+    if mode is Mode.SHADOW:
+        return body, ruling
+    if mode is Mode.ANNOTATE:
+        if ruling.passes and ruling.notice is None:
+            return body, ruling
+        return with_member(body, summary), ruling
+    if not ruling.passes:
+        return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary)), ruling
+    if ruling.notice is not None:
+        return encoded(exchange.wire.disclose(answer, ruling.notice)), ruling
+    return body, ruling
+
+
+def resettled(exchange: Exchange, answer: Json, ruling: Ruling, told: Json) -> bytes:
+    """An answer as its reader gets it after the model was asked again, with what that came to."""
+    summary = {**ruling.summary(exchange.report_id), "revision": told}
+    if not ruling.passes:
+        return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary))
+    shown = answer if ruling.notice is None else exchange.wire.disclose(answer, ruling.notice)
+    return encoded({**shown, FIELD: summary})
+
+
+def with_member(body: bytes, summary: Json) -> bytes:
+    """The answer's own bytes with one more member at the end.
+
+    >>> with_member(b'{"id": 1}', {"action": "emit"})
+    b'{"id": 1,"assay":{"action":"emit"}}'
+    """
+    end = body.rindex(b"}")
+    comma = b"" if body[:end].rstrip().endswith(b"{") else b","
+    return body[:end].rstrip() + comma + f'"{FIELD}":'.encode() + encoded(summary) + body[end:]
+
+
+def encoded(value: Json) -> bytes:
+    """A JSON object as compact UTF-8."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")

@@ -1,0 +1,226 @@
+"""One request with its answer: what is needed to check it, read once and off the event loop."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Final
+
+from assay.errors import InputError
+from assay.guard import Guard
+from assay.guard.holdback import Job
+from assay.guard.rulings import Ruling, on_calls, on_part, on_report, on_structure, together, unchecked
+from assay.receipt import Receipt, refusal
+from assay.schema import HallucinationReport, Stakes
+from assay.schema.run import ModelTurn, Run, TextPart, ToolCall
+from assay.schema.run_formats import read_run
+from assay.verify.structure import check_structure
+from assay.verify.tool_call.check import CallCheck
+from assay.verify.tool_call.runs import check_tools
+from assay.wire.asked import Asked
+from assay.wire.interface import FIELD, Json, Wire, calls_of
+
+CallChecker = Callable[[Run, Sequence[ToolCall]], Sequence[CallCheck]]
+"""Checks calls that a model asked for against the run that led to them; one check for each call."""
+
+_DECODER: Final = json.JSONDecoder()
+
+
+def check_new_calls(run: Run, calls: Sequence[ToolCall], now: datetime | None = None) -> Sequence[CallCheck]:
+    """The checks of stage 1 on new calls, each against everything that the run has seen before it.
+
+    Relative dates are counted from `now`, by default the time of the machine.
+    """
+    grown = run.append(*calls)
+    return check_tools(grown, now=now or datetime.now(UTC)).calls[-len(calls) :]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One request and what its answer is checked against.
+
+    The run is read when it is first needed, on the thread of that check; the checks of one exchange follow each other.
+    """
+
+    wire: Wire
+    request: Json
+    asked: Asked
+    guard: Guard
+    report_id: str
+    stakes: Stakes = Stakes.MEDIUM
+    fail_on: str = "revise"
+    check_calls: CallChecker = check_new_calls
+
+    @cached_property
+    def now(self) -> datetime:
+        """The time from which relative dates are counted."""
+        return datetime.now(UTC)
+
+    @cached_property
+    def run(self) -> Run:
+        """The run that the request tells of, without the field that is not forwarded."""
+        told = {name: value for name, value in self.request.items() if name != FIELD}
+        return read_run(told, format=self.wire.name, run_id=self.report_id)
+
+    def whole(self, answer: Json) -> Ruling:
+        """The ruling on an answer that is all there."""
+        shown = self.wire.shown(answer)
+        if shown.unreadable is not None:
+            return unchecked(shown.unreadable)
+        rulings = [self._text(text, with_calls=bool(shown.calls)) for text in shown.texts.values()]
+        if shown.calls:
+            rulings.append(on_calls(self.check_calls(self.run, shown.calls)))
+        return together(rulings)
+
+    def part(self, job: Job) -> dict[str, Ruling]:
+        """The rulings on what a stream has shown since the last job, by channel and by call."""
+        found: dict[str, Ruling] = {}
+        for text in job.texts:
+            if text.final:
+                ruling = self._text(text.text, with_calls=job.with_calls)
+                # What may only be served with a disclosure does not pass: a stream has no place to put one.
+                alone = ruling.notice is None
+                found[text.channel] = ruling if alone else replace(ruling, passes=False)
+            else:
+                report = self.report(text.text, claim_free=True)
+                found[text.channel] = on_part(report, self.fail_on, begun=text.begun)
+        calls: list[ToolCall] = []
+        for answer in job.calls.values():
+            read, strange = calls_of(answer, self.wire.name)
+            if strange is not None or not read:
+                ruling = unchecked(strange or "a call cannot be read")
+                return found | dict.fromkeys(job.calls, ruling)
+            calls += read
+        if calls:
+            found |= dict.fromkeys(job.calls, on_calls(self.check_calls(self.run, calls)))
+        return found
+
+    def on_revised(self, report: HallucinationReport) -> Ruling:
+        """The ruling on a text that was revised and checked."""
+        return on_report(report, self.fail_on)
+
+    def _text(self, text: str, *, with_calls: bool) -> Ruling:
+        # What a model says beside its calls is on the way to an answer: it need not claim anything.
+        found = on_report(self.report(text, claim_free=self.asked.claim_free or with_calls), self.fail_on)
+        schema = self.wire.schema(self.request)
+        if schema is None or with_calls or not found.passes:
+            return found
+        broken = check_structure(text, schema)
+        return found if not broken else on_structure(found, broken)
+
+    def receipt(self, report: HallucinationReport, *, discloses: bool) -> Receipt | None:
+        """The receipt of a text of this answer that may go out; none where it may not, or only in another form.
+
+        Args:
+            report: what was found of it.
+            discloses: whether a text that may only be served with its disclosure goes out with it.
+
+        Raises:
+            ReceiptError: there is no key to sign with; then the text must not go out.
+        """
+        disclosed = report.decision.response is not None
+        if (disclosed and not discloses) or refusal(report, with_disclosure=disclosed) is not None:
+            return None
+        return self.guard.issue(report, with_disclosure=disclosed)
+
+    def report(self, text: str, *, claim_free: bool | None = None, revisions_failed: int = 0) -> HallucinationReport:
+        """The report of the run as it would be with this text as its answer.
+
+        Args:
+            text: the answer.
+            claim_free: whether it is declared to claim nothing; what the request says by default.
+            revisions_failed: how many revisions of it have failed before.
+        """
+        asked = self.asked
+        return self.guard.check_run(
+            self.run.append(ModelTurn(content=(TextPart(text=text),))), now=self.now, sources=asked.counted,
+            evidence=asked.evidence, question=asked.question, stakes=asked.stakes or self.stakes, task=asked.task,
+            claim_free=asked.claim_free if claim_free is None else claim_free, revisions_failed=revisions_failed,
+            run_id=self.report_id,
+        )  # fmt: skip
+
+
+def read_object(body: bytes, what: str) -> Json:
+    """The JSON object in a body.
+
+    Raises:
+        InputError: it is no JSON object, names a member twice, or is nested too deep.
+    """
+    try:
+        value = json.loads(body, object_pairs_hook=_members)
+    except (ValueError, RecursionError) as error:
+        # ValueError: no JSON, or bytes that are no text.
+        why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"{what} must be a JSON object: {why}") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{what} must be a JSON object, got {type(value).__name__}")
+    return value
+
+
+def _members(pairs: list[tuple[str, Any]]) -> Json:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InputError("a member is named twice in one object; readers would disagree")
+    return found
+
+
+def depth_of(value: object, most: int) -> int:
+    """How deep a value is nested; stops counting beyond `most`.
+
+    >>> depth_of({"a": [[]]}, 10), depth_of([[[[]]]], 2)
+    (3, 3)
+    """
+    layer: list[Any] = [value]
+    depth = 0
+    while depth <= most:
+        layer = [item for item in layer if isinstance(item, dict | list)]
+        if not layer:
+            break
+        depth += 1
+        layer = [inner for item in layer for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
+
+
+def require_depth(value: object, most: int) -> None:
+    """Refuses a value that is nested too deep.
+
+    Raises:
+        InputError: it is nested more than `most` levels deep.
+    """
+    if depth_of(value, most) > most:
+        raise InputError(f"the request is nested more than {most} levels deep")
+
+
+def without_member(body: bytes, name: str) -> bytes:
+    """The JSON object in a body without one of its members; every other byte stays as it is.
+
+    The body must be one that `read_object` reads.
+
+    >>> without_member(b'{"a": 1,  "assay": {"x": [2]} , "b": 3}', "assay")
+    b'{"a": 1,  "b": 3}'
+    >>> without_member(b'{ "assay": 1 }', "assay")
+    b'{ }'
+    """
+    text = body.decode("utf-8-sig")
+    at = _blank(text, text.index("{") + 1)
+    start = at
+    while text[at] != "}":
+        key, end = _DECODER.raw_decode(text, at)
+        value_at = _blank(text, text.index(":", end) + 1)
+        _, end = _DECODER.raw_decode(text, value_at)
+        after = _blank(text, end)
+        following = _blank(text, after + 1) if text[after] == "," else after
+        if key == name:
+            if text[after] != "," and start != at:
+                # The last of several members: the comma before it goes with it.
+                return (text[: text.rindex(",", 0, at)] + text[after:]).encode()
+            return (text[:at] + text[following:]).encode()
+        at = following
+    return body
+
+
+def _blank(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at

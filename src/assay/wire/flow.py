@@ -1,0 +1,82 @@
+"""A stream of server-sent events on its way to a client: held back, or let out and corrected, event by event."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from assay.errors import InputError
+from assay.guard.flow import Flow
+from assay.guard.rulings import Ruling
+from assay.wire.interface import Wire
+from assay.wire.sse import Event, SseReader
+
+
+class WireFlow(Flow[bytes, Event, bytes]):
+    """One stream of a wire format: bytes in any chunks go in, whole events come out as they came or not at all."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        report_id: str,
+        *,
+        enforces: bool,
+        says: bool = True,
+        most: int = 4 * 1024 * 1024,
+    ) -> None:
+        """A flow of a format.
+
+        Args:
+            wire: the format.
+            report_id: the name under which a summary tells of the check.
+            enforces: whether what does not pass is held back; otherwise it is let out and corrected.
+            says: whether a stream that is stopped ends with the notice, in the format's own events.
+            most: how many bytes one event may have.
+        """
+        self._stream = wire.stream()
+        super().__init__(self._stream, enforces=enforces)
+        self._report_id = report_id
+        self._says = says
+        self._sse = SseReader(most)
+
+    def _events(self, piece: bytes) -> Iterable[tuple[Event, Any]]:
+        try:
+            events = self._sse.feed(piece)
+        except InputError as error:
+            self.fail(str(error))
+            return ()
+        return self._read(events)
+
+    def _last_events(self) -> Iterable[tuple[Event, Any]]:
+        last = self._sse.end()
+        return self._read([] if last is None else [last])
+
+    def _read(self, events: list[Event]) -> Iterable[tuple[Event, Any]]:
+        for event in events:
+            data, readable = json_of(event)
+            if not readable:
+                self.fail("the model's stream has an event that cannot be read")
+            if readable or not self.finished:
+                yield event, data
+
+    def _shown(self, event: Event) -> bytes:
+        return event.raw
+
+    def _ending(self, ruling: Ruling) -> Iterable[bytes]:
+        if not self._says:
+            return ()
+        return (self._stream.withhold(ruling.notice or "", ruling.summary(self._report_id)),)
+
+    def _correction(self, ruling: Ruling) -> Iterable[bytes]:
+        return (self._stream.correct(ruling.summary(self._report_id)),)
+
+
+def json_of(event: Event) -> tuple[Any, bool]:
+    """The JSON of an event, and whether it can be read; an event without data says nothing and can be."""
+    if event.broken:
+        return None, False
+    if event.data is None or event.data.strip() in ("", "[DONE]"):
+        return None, True
+    try:
+        return json.loads(event.data), True
+    except (ValueError, RecursionError):
+        return None, False

@@ -1,0 +1,148 @@
+"""What a wire format has to offer: how it shows text and calls, and how it says that something was withheld."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from assay.errors import InputError
+from assay.guard.holdback import Reading
+from assay.schema.run import Executor, Opaque, ToolCall
+from assay.schema.run_formats import read_steps
+from assay.wire.sse import Event
+
+Json = dict[str, Any]
+FIELD: Final = "assay"
+"""The member of a request's body that is read here and not forwarded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What an answer shows to its reader."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Each text that is one answer, by a name of its own."""
+    calls: tuple[ToolCall, ...] = ()
+    """The calls that the client is asked to execute."""
+    unreadable: str | None = None
+    """What in it no check can read; then nothing of it counts as checked."""
+
+
+class WireStream(Protocol):
+    """Reads one stream of a format, and writes the events that end it early."""
+
+    def read(self, event: Event, data: Any) -> Reading:
+        """What an event adds; `data` is its JSON, none where it has none."""
+        ...
+
+    def end(self) -> Reading:
+        """What is complete because the stream has ended."""
+        ...
+
+    def sent(self, data: Any) -> None:
+        """Takes note of an event that went out to the client."""
+        ...
+
+    def withhold(self, notice: str, summary: Json) -> bytes:
+        """The events that end the answer for the client, with a notice in place of what is withheld."""
+        ...
+
+    def correct(self, summary: Json) -> bytes:
+        """An event that says what was wrong in text that went out already."""
+        ...
+
+
+class Wire(Protocol):
+    """A wire format of chat models."""
+
+    @property
+    def name(self) -> str:
+        """The name of its reader in `assay.schema.run_formats`."""
+        ...
+
+    def error(self, status: int, message: str) -> Json:
+        """An error in the format's own shape."""
+        ...
+
+    def error_event(self, message: str) -> bytes:
+        """An error inside of a stream, in the format's own shape."""
+        ...
+
+    def refused(self, request: Json) -> str | None:
+        """Why a request asks for an answer that could never be checked; none where it does not."""
+        ...
+
+    def schema(self, request: Json) -> Json | None:
+        """The JSON Schema that the request holds the answer to."""
+        ...
+
+    def shown(self, answer: Json) -> Shown:
+        """What a whole answer shows."""
+        ...
+
+    def withhold(self, answer: Json, notice: str, summary: Json) -> Json:
+        """The answer with a notice in place of everything that it shows."""
+        ...
+
+    def disclose(self, answer: Json, notice: str) -> Json:
+        """The answer with a notice behind its text."""
+        ...
+
+    def reword(self, answer: Json, text: str) -> Json | None:
+        """The answer with another text in the place of its own; none where it has no single text to take the place of.
+
+        What belongs to the words that are gone (their probabilities, their citations) goes with them.
+        """
+        ...
+
+    def ask_again(self, request: Json, said: str, message: str) -> Json | None:
+        """The request that asks for another answer: what the model said and what was found of it stand behind the
+        conversation. None where the conversation cannot be carried on so."""
+        ...
+
+    def refuse_calls(self, request: Json, answer: Json, replies: Mapping[str, str]) -> Json | None:
+        """The request that asks for another answer in place of one whose calls were refused.
+
+        `replies` has what each call is answered with, by its id; none where a call cannot be answered so.
+        """
+        ...
+
+    def stream(self) -> WireStream:
+        """A reader for one stream."""
+        ...
+
+
+def unstreamed(request: Json, **members: Any) -> Json:
+    """A request for a whole answer, with these members in place of its own; the member that is not forwarded is left
+    out.
+
+    >>> unstreamed({"stream": True, "stream_options": {}, "assay": {}, "model": "m", "n": 1}, n=2)
+    {'model': 'm', 'n': 2}
+    """
+    dropped = {"stream", "stream_options", FIELD}
+    return {name: value for name, value in request.items() if name not in dropped} | members
+
+
+def calls_of(answer: object, format: str) -> tuple[tuple[ToolCall, ...], str | None]:  # noqa: A002
+    """The calls of an answer that its client is to execute, and what in it no reader knows."""
+    try:
+        steps = read_steps(answer, format=format)
+    except InputError as error:
+        return (), str(error)
+    strange = [step.type for step in steps if isinstance(step, Opaque) and step.faults]
+    calls = tuple(step for step in steps if isinstance(step, ToolCall) and step.executor is Executor.CLIENT)
+    return calls, f"an item of the unknown type {strange[0]!r}" if strange else None
+
+
+def objects(value: object) -> list[Json]:
+    """The objects of an array; whatever else it is or holds is left out."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text_of(value: object) -> str:
+    """The text, where it is one."""
+    return value if isinstance(value, str) else ""
+
+
+def unknown_fields(item: Json, known: frozenset[str]) -> Sequence[str]:
+    """The names of fields that say something and that no check knows."""
+    return [name for name, value in item.items() if name not in known and value not in (None, "", [], {})]

@@ -1,0 +1,282 @@
+"""The wire format of `POST /v1/messages`."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from assay.guard.holdback import Reading
+from assay.schema.run_formats import anthropic_messages
+from assay.wire.interface import Json, Shown, WireStream, calls_of, objects, text_of, unstreamed
+from assay.wire.sse import Event
+
+WITHHELD: Final = "refusal"
+"""The stop reason that every client knows for an answer that is no answer."""
+
+TEXT: Final = "text"
+"""The one channel: the text blocks of a message are one answer, cut where citations begin and end."""
+
+_ERROR_TYPES: Final = {
+    400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+    413: "request_too_large", 429: "rate_limit_error", 503: "overloaded_error", 504: "timeout_error",
+}  # fmt: skip
+_SILENT: Final = frozenset({"thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload"})
+"""Blocks that are no part of the answer, or that the provider executed itself."""
+
+
+class Messages:
+    """Messages, streamed and not."""
+
+    name = anthropic_messages.NAME
+
+    def error(self, status: int, message: str) -> Json:
+        """An error in the format's own shape."""
+        return {"type": "error", "error": {"type": _ERROR_TYPES.get(status, "api_error"), "message": message}}
+
+    def error_event(self, message: str) -> bytes:
+        """An error inside of a stream."""
+        return _event(self.error(502, message))
+
+    def refused(self, request: Json) -> str | None:  # noqa: ARG002 every request of this format can be checked
+        """Why a request asks for an answer that could never be checked."""
+        return None
+
+    def schema(self, request: Json) -> Json | None:
+        """The schema of `output_config.format`, or of `output_format`."""
+        config = request.get("output_config")
+        wanted = config.get("format") if isinstance(config, dict) else request.get("output_format")
+        schema = wanted.get("schema") if isinstance(wanted, dict) else None
+        return schema if isinstance(schema, dict) else None
+
+    def shown(self, answer: Json) -> Shown:
+        """The text of all text blocks together, and the calls."""
+        blocks = answer.get("content")
+        if not isinstance(blocks, list):
+            return Shown(unreadable="the answer has no content")
+        strange = next((block for block in blocks if not _is_known(block)), None)
+        calls, unknown = calls_of({"role": "assistant", "content": blocks}, self.name)
+        if strange is not None:
+            unknown = f"a block of the unknown type {strange.get('type') if isinstance(strange, dict) else strange!r}"
+        text = "".join(text_of(block.get("text")) for block in objects(blocks) if block.get("type") == "text")
+        return Shown({TEXT: text} if text or not calls else {}, calls, unknown)
+
+    def withhold(self, answer: Json, notice: str, summary: Json) -> Json:
+        """The answer with the notice as its only block."""
+        blocks = [{"type": "text", "text": notice}]
+        return {**answer, "content": blocks, "stop_reason": WITHHELD, "stop_sequence": None, "assay": summary}
+
+    def disclose(self, answer: Json, notice: str) -> Json:
+        """The answer with the notice as one more block."""
+        return {**answer, "content": [*answer["content"], {"type": "text", "text": f"\n\n{notice}"}]}
+
+    def reword(self, answer: Json, text: str) -> Json | None:
+        """The answer with one text block where its first one stood."""
+        blocks = objects(answer.get("content"))
+        first = next((place for place, block in enumerate(blocks) if block.get("type") == "text"), None)
+        if first is None:
+            return None
+        others = [block for block in blocks[first:] if block.get("type") != "text"]
+        return {**answer, "content": [*blocks[:first], {"type": "text", "text": text}, *others]}
+
+    def ask_again(self, request: Json, said: str, message: str) -> Json | None:
+        """What was said and what was found of it as two more messages."""
+        messages = objects(request.get("messages"))
+        if not messages or messages[-1].get("role") != "user" or not said.strip():
+            # An answer that goes on with words of the request cannot be told from them when it is asked for again.
+            return None
+        more = [{"role": "assistant", "content": said.rstrip()}, {"role": "user", "content": message}]
+        return unstreamed(request, messages=[*messages, *more])
+
+    def refuse_calls(self, request: Json, answer: Json, replies: Mapping[str, str]) -> Json | None:
+        """The blocks of the answer, and a result for each call."""
+        messages, blocks = objects(request.get("messages")), objects(answer.get("content"))
+        names = [text_of(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
+        if not messages or not names or set(names) != set(replies):
+            return None
+        results = [
+            {"type": "tool_result", "tool_use_id": name, "is_error": True, "content": replies[name]} for name in names
+        ]
+        more = [{"role": "assistant", "content": blocks}, {"role": "user", "content": results}]
+        return unstreamed(request, messages=[*messages, *more])
+
+    def stream(self) -> WireStream:
+        """A reader for one stream."""
+        return _Stream()
+
+
+def _is_known(block: object) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(kind, str):
+        return False
+    return kind in ("text", "tool_use") or kind in _SILENT or kind.endswith("_tool_result")
+
+
+def _event(data: Json) -> bytes:
+    written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"event: {data['type']}\ndata: {written}\n\n".encode()
+
+
+class _Stream:
+    """One stream of blocks."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, Json] = {}
+        self._inputs: dict[int, list[str]] = {}
+        self._said = False
+        self._ended = False
+        self._called = False
+        self._open: int | None = None
+        self._next = 0
+        self._open_text = False
+        self._sent_text = False
+        self._usage: Json = {"output_tokens": 0}
+        self._begun = False
+
+    def read(self, event: Event, data: Any) -> Reading:
+        """Text, parts of calls and the end of the message."""
+        if event.data is None or not event.data.strip():
+            return Reading()
+        if not isinstance(data, dict):
+            return Reading(unreadable="an event is no JSON object")
+        match data.get("type"):
+            case "content_block_start":
+                return self._start(data)
+            case "content_block_delta":
+                return self._delta(data)
+            case "content_block_stop":
+                return self._stop(_index(data))
+            case "message_delta":
+                made = self.end()
+                made.needs_texts, made.calls = [TEXT], [str(index) for index in self._inputs]
+                return made
+            case "message_stop":
+                made = self.end()
+                made.needs_all = made.ends = True
+                return made
+            case "error":
+                return Reading(failed=True)
+            case "ping":
+                return Reading()
+            case "message_start":
+                return self._message(data)
+            case kind:
+                return Reading(unreadable=f"an event of the unknown type {kind!r}")
+
+    @staticmethod
+    def _message(data: Json) -> Reading:
+        message = data.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        return Reading(unreadable="a message begins with content" if content else None)
+
+    def _start(self, data: Json) -> Reading:
+        index, block = _index(data), data.get("content_block")
+        if not isinstance(block, dict) or not _is_known(block):
+            return Reading(unreadable="a block of an unknown type begins")
+        self._blocks[index] = block
+        if block["type"] == "tool_use":
+            self._inputs[index] = []
+            self._called = True
+            return Reading(calls=[str(index)])
+        return self._text(text_of(block.get("text"))) if block["type"] == "text" else Reading()
+
+    def _delta(self, data: Json) -> Reading:
+        index, delta = _index(data), data.get("delta")
+        kind = delta.get("type") if isinstance(delta, dict) else None
+        if not isinstance(delta, dict) or index not in self._blocks:
+            return Reading(unreadable="a delta belongs to no block")
+        match kind:
+            case "text_delta":
+                return self._text(text_of(delta.get("text")))
+            case "input_json_delta" if index in self._inputs:
+                self._inputs[index].append(text_of(delta.get("partial_json")))
+                return Reading(calls=[str(index)])
+            case "input_json_delta" | "thinking_delta" | "signature_delta" | "compaction_delta":
+                return Reading()
+            case "citations_delta":
+                # The words that it quotes are those of a source; it goes out behind the text that it belongs to.
+                return Reading(texts=[(TEXT, "")])
+            case _:
+                return Reading(unreadable=f"a delta of the unknown type {kind!r}")
+
+    def _text(self, piece: str) -> Reading:
+        self._said = self._said or bool(piece)
+        return Reading(texts=[(TEXT, piece)] if piece else [])
+
+    def _stop(self, index: int) -> Reading:
+        if index not in self._inputs:
+            return Reading()
+        block = self._blocks[index]
+        written = "".join(self._inputs[index])
+        value: Any = block.get("input")
+        if written.strip():
+            try:
+                value = json.loads(written)
+            except (ValueError, RecursionError):
+                value = written
+        whole = {"role": "assistant", "content": [{**block, "input": value}]}
+        return Reading(calls=[str(index)], ended_calls={str(index): whole})
+
+    def end(self) -> Reading:
+        """The text is complete."""
+        if self._ended:
+            return Reading()
+        self._ended = True
+        made = Reading(ended_texts=[TEXT] if self._said or not self._called else [])
+        for index in self._inputs:
+            made.ended_calls |= self._stop(index).ended_calls
+        return made
+
+    def sent(self, data: Any) -> None:
+        """Takes note of the block that the client has open."""
+        if not isinstance(data, dict):
+            return
+        match data.get("type"):
+            case "message_start":
+                self._begun = True
+                usage = (data.get("message") or {}).get("usage") or {}
+                self._usage = {"output_tokens": usage.get("output_tokens", 0)}
+            case "content_block_start":
+                self._open = _index(data)
+                self._open_text = self._blocks.get(self._open, {}).get("type") == "text"
+                self._next = self._open + 1
+            case "content_block_delta":
+                self._sent_text = self._sent_text or (data.get("delta") or {}).get("type") == "text_delta"
+            case "content_block_stop":
+                self._open = None
+            case _:
+                pass
+
+    def withhold(self, notice: str, summary: Json) -> bytes:
+        """The notice in the open text block or in one of its own, the stop reason, and the end."""
+        made: list[Json] = [] if self._begun else [_message_start()]
+        index = self._open
+        if index is None or not self._open_text:
+            made += [{"type": "content_block_stop", "index": index}] if index is not None else []
+            index = self._next
+            block = {"type": "text", "text": ""}
+            made.append({"type": "content_block_start", "index": index, "content_block": block})
+        text = f"\n\n{notice}" if self._sent_text else notice
+        stopped = {"stop_reason": WITHHELD, "stop_sequence": None}
+        made += [
+            {"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}},
+            {"type": "content_block_stop", "index": index},
+            {"type": "message_delta", "delta": stopped, "usage": self._usage},
+            {"type": "message_stop"},
+        ]
+        return b"".join(_event({**event, "assay": summary}) for event in made)
+
+    def correct(self, summary: Json) -> bytes:
+        """An event of its own type, which clients that do not know it pass over."""
+        return _event({"type": "assay_correction", "assay": {"type": "correction", **summary}})
+
+
+def _message_start() -> Json:
+    message: Json = {
+        "id": "msg_assay", "type": "message", "role": "assistant", "model": "assay", "content": [],
+        "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 0, "output_tokens": 0},
+    }  # fmt: skip
+    return {"type": "message_start", "message": message}
+
+
+def _index(data: Json) -> int:
+    index = data.get("index")
+    return index if isinstance(index, int) else -1

@@ -1,0 +1,96 @@
+"""Server-sent events out of any chunks of bytes, each with the bytes that it came as.
+
+An event ends at an empty line. Lines end with LF, CR or CRLF. Nothing is decoded before an event is complete, so that
+a chunk may end inside a character.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from assay.errors import InputError
+
+_BLANK_LINE: Final = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event."""
+
+    raw: bytes
+    """The bytes that it came as, its empty line included."""
+    name: str | None = None
+    """The field `event`."""
+    data: str | None = None
+    """The lines of the field `data`; none where there are none, as in a comment."""
+    broken: bool = False
+    """Whether it is no UTF-8."""
+
+
+class SseReader:
+    """Collects chunks and gives events.
+
+    >>> reader = SseReader()
+    >>> reader.feed("data: caf\\u00e9".encode()[:-1])
+    []
+    >>> [event.data for event in reader.feed("data: caf\\u00e9\\n\\n".encode()[-3:])]
+    ['café']
+    """
+
+    def __init__(self, most: int = 4 * 1024 * 1024) -> None:
+        """`most` is how many bytes one event may have."""
+        self._most = most
+        self._left = bytearray()
+        self._seen = 0
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events that a chunk completes.
+
+        Raises:
+            InputError: an event is larger than the limit.
+        """
+        self._left += chunk
+        found: list[Event] = []
+        at = 0
+        # An empty line may have begun in the last bytes that were looked at.
+        place = max(0, self._seen - 3)
+        while (match := _BLANK_LINE.search(self._left, place)) is not None:
+            found.append(read_event(bytes(self._left[at : match.end()])))
+            at = place = match.end()
+        if at:
+            del self._left[:at]
+        self._seen = len(self._left)
+        if self._seen > self._most:
+            raise InputError(f"an event of a stream has at most {self._most:,} bytes, got more")
+        return found
+
+    def end(self) -> Event | None:
+        """What is left at the end of the stream: an event that was cut off, or none."""
+        raw = bytes(self._left)
+        self._left.clear()
+        self._seen = 0
+        return read_event(raw) if raw else None
+
+
+def read_event(raw: bytes) -> Event:
+    """Reads one event from its bytes."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return Event(raw, broken=True)
+    name: str | None = None
+    data: list[str] = []
+    for line in _LINE_END.split(text.removeprefix("\ufeff")):
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            data.append(value)
+        elif field == "event":
+            name = value
+    return Event(raw, name, "\n".join(data) if data else None)
+
+
+def comment(text: str) -> bytes:
+    """A comment: every reader of events passes over it."""
+    return f": {text}\n\n".encode()
