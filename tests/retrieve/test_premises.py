@@ -1,6 +1,6 @@
 import pytest
 
-from assay.retrieve.premises import EvidenceIndex, IndexCache, PremiseOptions
+from assay.retrieve.premises import OVERHEAD, EvidenceIndex, IndexCache, PremiseOptions
 from assay.schema import Evidence
 from assay.schema.premise import Premise
 from assay.testing import FakeScorer
@@ -27,11 +27,62 @@ def test_the_assembled_premise_brings_distant_sentences_together_in_document_ord
 
 
 def test_each_granularity_has_its_premises() -> None:
-    options = PremiseOptions(passages=3, sentences=2)
+    options = PremiseOptions(passages=3, sentences=2, other_source=2)
     found = EvidenceIndex(SOURCES, COUNT, options).candidates(CLAIM).premises
     assert [p.granularity for p in found] == ["sentence"] * 2 + ["passage"] * 3 + ["document"]
     texts = {p.text for p in of(found, "sentence")}
     assert texts == {"Sites: The observatory stands on Mount Vela.", "Ana Prado runs the observatory."}
+
+
+def test_by_default_a_claim_is_read_beside_a_sentence_a_window_and_the_assembled_text() -> None:
+    found = EvidenceIndex(SOURCES[:1], COUNT).candidates("Ana Prado runs the observatory.").premises
+    assert [p.granularity for p in found] == ["sentence", "passage", "document"]
+
+
+TIMES = ("The ferry to Corvo leaves at six.", "The ferry to Corvo leaves at seven.", "Bread is sold at six.")
+
+
+def test_a_sentence_of_a_second_source_that_says_nearly_the_same_is_read_too() -> None:
+    evidence = [Evidence(id=f"e{i}", text=f"{FILLER}{text} {FILLER}") for i, text in enumerate(TIMES)]
+    read = of(EvidenceIndex(evidence, COUNT).candidates(TIMES[0]).premises, "sentence")
+    assert [p.text for p in read] == [TIMES[0], TIMES[1]]
+    apart = of(EvidenceIndex(evidence[::2], COUNT).candidates(TIMES[0]).premises, "sentence")
+    assert [p.text for p in apart] == [TIMES[0]]
+    without = EvidenceIndex(evidence, COUNT, PremiseOptions(other_source=2))
+    assert len(of(without.candidates(TIMES[0]).premises, "sentence")) == 1
+
+
+def test_a_second_source_in_the_very_same_words_is_not_read_twice() -> None:
+    evidence = [Evidence(id=i, text=f"{FILLER}{TIMES[0]} {FILLER}") for i in ("a", "b")]
+    read = of(EvidenceIndex(evidence, COUNT).candidates(TIMES[0]).premises, "sentence")
+    assert [p.text for p in read] == [TIMES[0]]
+
+
+def test_where_two_sources_are_read_anyway_no_third_is_looked_for() -> None:
+    evidence = [Evidence(id=f"e{i}", text=f"{FILLER}{text} {FILLER}") for i, text in enumerate(TIMES[:2])]
+    read = EvidenceIndex(evidence, COUNT).candidates(TIMES[0], passages=3).premises
+    assert len(of(read, "passage")) == 3
+    assert {p.text for p in of(read, "sentence")} == {TIMES[0]}
+
+
+def test_a_claim_that_shares_no_word_is_read_beside_one_sentence_only() -> None:
+    assert len(of(EvidenceIndex(SOURCES, COUNT).candidates("Zebras graze.").premises, "sentence")) == 1
+
+
+def test_numbered_texts_are_read_in_the_order_of_their_numbers() -> None:
+    texts = [f"Gate {n} of the harbour opens when gate {n - 1} has closed." for n in range(1, 13)]
+    evidence = [Evidence(id=str(n), text=text) for n, text in enumerate(texts, 1)]
+    index = EvidenceIndex(evidence[::-1], COUNT, PremiseOptions(document_tokens=400))
+    assert [w.evidence_id for w in index.windows] == [str(n) for n in range(1, 13)]
+    (document,) = of(index.candidates("The gates of the harbour open one after the other.").premises, "document")
+    assert document.text == " ".join(texts)
+
+
+def test_ids_that_differ_only_in_zeros_in_front_have_one_order() -> None:
+    evidence = [Evidence(id=i, text=f"The gate is {i}.") for i in ("a007", "a7", "a10", "a", "7", "b٣")]
+    first = EvidenceIndex(evidence, COUNT)
+    assert first.windows == EvidenceIndex(evidence[::-1], COUNT).windows
+    assert [w.evidence_id for w in first.windows] == ["7", "a", "a007", "a7", "a10", "b٣"]
 
 
 def test_without_a_bound_every_window_is_a_premise() -> None:
@@ -87,7 +138,7 @@ def test_the_cache_gives_the_same_index_for_the_same_content_only(change: str) -
 
 def test_the_cache_forgets_what_exceeds_its_bound() -> None:
     small = [Evidence(id="e", text="x " * 40)]
-    cache = IndexCache(max_characters=100)
+    cache = IndexCache(max_characters=100 + OVERHEAD)
     kept = cache.get(small, COUNT, "m")
     assert cache.get(small, COUNT, "m") is kept
     cache.get(SOURCES, COUNT, "m")

@@ -36,6 +36,16 @@ def test_windows_of_equal_score_stand_by_id_and_position() -> None:
     assert WindowRanker(same).top("nothing alike", 3) == [3, 1, 2]
 
 
+def test_rivals_are_windows_of_other_sources_that_are_nearly_as_much_alike() -> None:
+    ranker = WindowRanker([*SHELF, Window("e1", 90, 99, "The archive was founded in 1872.")])
+    assert ranker.rivals("The archive was founded in 1871.", "e0", 0.3) == [4]
+    assert ranker.rivals("The archive was founded in 1871.", "e0", 0.01) == [4, 3, 1]
+    assert ranker.rivals("The archive was founded in 1871.", "e1", 1.0) == [0]
+    assert ranker.rivals("The archive was founded in 1871.", "e0", 1.0) == []
+    assert ranker.rivals("Nothing alike.", "e0", 0.0) == []
+    assert WindowRanker([]).rivals("anything", "e0", 0.5) == []
+
+
 TEXT = st.text(alphabet="abc 12.,é漢", max_size=30)
 
 

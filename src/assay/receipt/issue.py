@@ -18,6 +18,7 @@ from assay.schema import Action, ClaimStatus, HallucinationReport, Verdict
 
 SERVE_WITH_DISCLOSURE: Final = "serve_with_disclosure"
 SERVE_UNGROUNDED: Final = "serve_ungrounded"
+SERVE_APPROVED: Final = "serve_approved"
 """Routes of `assay.policy.routes`, which this package does not import."""
 
 
@@ -55,6 +56,9 @@ def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> st
         return f"its action is {action}: the output may only be served with a disclosure, and must be signed with it"
     elif action is not Action.EMIT:
         return f"its action is {action}, not emit"
+    elif route == SERVE_APPROVED:
+        # A person has looked at what was not checked and at what still fails, and answers for it.
+        return None
     elif report.revision is not None and report.revision.escalation_required:
         return "something in it still fails after it was revised"
     return _unchecked(report)

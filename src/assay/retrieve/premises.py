@@ -1,14 +1,18 @@
 """The premises that a claim is held against, at the three granularities of seed 000, 20.4.3.
 
-- sentence: the sentences most like the claim, each alone: sharp where one sentence decides.
-- passage: the windows most like the claim: a sentence with its neighbours.
+- sentence: the sentence most like the claim, alone: sharp where one sentence decides. Where all that would be read is
+  of one source, also the best sentence of another that is nearly as much alike: sources that disagree are found so.
+- passage: the window most like the claim: a sentence with its neighbours.
 - document: the best sentences of all the evidence in document order as one text: lets sentences that stand far apart,
   or in different sources, support a claim only together.
+
+How many and how long: docs/adr/0017-what-is-read-for-a-claim.md.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -19,6 +23,7 @@ from assay.retrieve.windows import CountTokens, WindowOptions, cut_evidence, pre
 from assay.schema import Evidence, Window
 from assay.schema.premise import ClaimCandidates, Granularity, Premise
 
+_DIGITS = re.compile("([0-9]+)")
 CANDIDATE_SENTENCES = 48
 """Sentences considered for the assembled premise: several times what fits into it."""
 
@@ -29,25 +34,30 @@ class PremiseOptions:
 
     windows: WindowOptions = field(default_factory=WindowOptions)
     ranking: RankingOptions = field(default_factory=RankingOptions)
-    passages: int | None = 2
+    passages: int | None = 1
     """Windows per claim; none is all of them, so that nothing rests on the ranking."""
     sentences: int = 1
     """Single sentences per claim."""
     document_tokens: int = 112
     """Tokens of the assembled premise; 0 leaves it out."""
+    other_source: float = 0.5
+    """Where sentences and windows are all of one source, the best sentence of another is read too if its score is at
+    least this share of the best sentence's; above 1 none is."""
 
 
 class EvidenceIndex:
     """Evidence cut, counted and indexed once, to be asked for every claim.
 
-    The answers do not depend on the order in which the evidence was given. Safe to use from several threads.
+    The answers do not depend on the order in which the evidence was given: it is read in the order of the ids, numbers
+    in them as numbers, so that texts that were numbered on being given stand as they were given. Safe to use from
+    several threads.
     """
 
     def __init__(
         self, evidence: Sequence[Evidence], count_tokens: CountTokens, options: PremiseOptions | None = None
     ) -> None:
         self._options = options or PremiseOptions()
-        ordered = sorted(evidence, key=lambda item: item.id)
+        ordered = sorted(evidence, key=lambda item: _natural(item.id))
         self._text_of = {item.id: item.text for item in ordered}
         self._cut = cut_evidence(ordered, count_tokens, self._options.windows)
         self._windows = self._ranker(self._cut.windows)
@@ -60,12 +70,12 @@ class EvidenceIndex:
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        """All windows, by evidence id and position."""
+        """All windows, by evidence and position."""
         return self._cut.windows
 
     @property
     def sentences(self) -> tuple[Window, ...]:
-        """All sentences, by evidence id and position."""
+        """All sentences, by evidence and position."""
         return self._cut.sentences
 
     def candidates(
@@ -77,18 +87,31 @@ class EvidenceIndex:
             claim: the hypothesis.
             query: what to rank by where it is not the claim itself, for example claim and question.
             passages: how many windows, none for all; -1 takes what the options say.
-            sentences: how many single sentences; none takes what the options say.
+            sentences: how many single sentences; none takes what the options say. One of another source may come to
+                them.
         """
         query = claim if query is None else query
         count = self._options.passages if passages == -1 else passages
         alone = self._options.sentences if sentences is None else sentences
         ranked = self._sentences.top(query, max(CANDIDATE_SENTENCES, alone))
-        premises = [self._premise("sentence", [self.sentences[i]]) for i in ranked[:alone]]
-        premises += [self._premise("passage", [self.windows[i]]) for i in self._windows.top(query, count)]
+        near = self._windows.top(query, count)
+        read = [self.sentences[i] for i in ranked[:alone]]
+        read += self._other_source(query, [*read, *(self.windows[i] for i in near)])
+        premises = [self._premise("sentence", [sentence]) for sentence in read]
+        premises += [self._premise("passage", [self.windows[i]]) for i in near]
         together = self._together(query, ranked)
         if together:
             premises.append(self._premise("document", together))
         return ClaimCandidates(claim=claim, premises=tuple(premises))
+
+    def _other_source(self, query: str, read: Sequence[Window]) -> list[Window]:
+        """Where all that is read is of one source, the best sentence of another that is nearly as much alike."""
+        sources = {window.evidence_id for window in read}
+        if len(sources) != 1 or len(self._text_of) == 1:
+            return []
+        rivals = self._sentences.rivals(query, sources.pop(), self._options.other_source)
+        said = {window.text for window in read}
+        return [self.sentences[i] for i in rivals if self.sentences[i].text not in said][:1]
 
     def _premise(self, granularity: Granularity, windows: Sequence[Window]) -> Premise:
         return Premise(premise_text(windows, self._cut.heading_of), granularity, tuple(windows))
@@ -98,7 +121,8 @@ class EvidenceIndex:
 
         All of them where they fit together, else those that share a term with the query, else the best one.
         """
-        left, chosen = self._options.document_tokens, []
+        left = self._options.document_tokens
+        chosen: list[int] = []
         whole = sum(self._cut.sentence_tokens) + sum(count for _, count in self._cut.heading_of.values())
         if whole <= left:
             return self._join(self.sentences)
@@ -115,8 +139,8 @@ class EvidenceIndex:
                 left -= cost
                 headed.add(window.evidence_id)
                 said.add((window.evidence_id, window.text))
-                chosen.append(window)
-        return self._join(sorted(chosen, key=lambda w: (w.evidence_id, w.start)))
+                chosen.append(index)
+        return self._join([self.sentences[i] for i in sorted(chosen)])
 
     def _join(self, windows: Sequence[Window]) -> list[Window]:
         """Windows that touch or overlap become one."""
@@ -135,6 +159,15 @@ class EvidenceIndex:
         return joined
 
 
+def _natural(name: str) -> tuple[list[str | tuple[int, str]], str]:
+    """A key that puts "2" before "10"; names that differ have keys that differ."""
+    parts: list[str | tuple[int, str]] = list(_DIGITS.split(name))
+    for i in range(1, len(parts), 2):  # every second part is a number
+        digits = str(parts[i]).lstrip("0")
+        parts[i] = len(digits), digits
+    return parts, name
+
+
 def _covering_first(query: str, ranked: Mapping[int, frozenset[str]]) -> list[int]:
     """The ranked term sets that share a term with the query, first those that add one to the sets before."""
     wanted = frozenset(terms(query))
@@ -149,10 +182,15 @@ def _covering_first(query: str, ranked: Mapping[int, frozenset[str]]) -> list[in
     return adding + rest
 
 
+OVERHEAD = 500
+"""Characters that an index counts for beside its text: a sentence takes 17 KB, a long text 32 bytes a character."""
+
+
 class IndexCache:
     """Evidence indices kept by content, so that the same sources are cut and indexed once. Safe to share."""
 
-    def __init__(self, max_characters: int = 8_000_000) -> None:
+    def __init__(self, max_characters: int = 4_000_000) -> None:
+        """Keep indices of at most `max_characters` of evidence, taken together: about 130 MB by default."""
         self._limit = max_characters
         self._kept: OrderedDict[bytes, tuple[int, EvidenceIndex]] = OrderedDict()
         self._size = 0
@@ -181,7 +219,7 @@ class IndexCache:
                 self._kept.move_to_end(key)
                 return found[1]
         index = EvidenceIndex(evidence, count_tokens, options)
-        size = sum(len(item.text) for item in evidence)
+        size = OVERHEAD + sum(len(item.text) for item in evidence)
         with self._lock:
             if key not in self._kept and size <= self._limit:
                 self._kept[key] = (size, index)

@@ -167,6 +167,23 @@ class WindowRanker:
         best = candidates[np.lexsort((candidates, -scores[candidates]))]
         return [self._order[place] for place in best.tolist()]
 
+    def rivals(self, claim: str, source: str, share: float) -> list[int]:
+        """Windows of other sources whose score is at least a share of the best score of all, best first.
+
+        None where no window shares a term with the claim.
+        """
+        import numpy as np
+
+        scores = self._scores(claim)
+        bar = float(scores.max(initial=0.0)) * share
+        if bar <= 0:
+            return []
+        near = [place for place in np.flatnonzero(scores >= bar).tolist() if self._source(place) != source]
+        return [self._order[place] for place in sorted(near, key=lambda place: (-scores[place], place))]
+
+    def _source(self, place: int) -> str:
+        return self._windows[self._order[place]].evidence_id
+
     def score(self, claim: str) -> list[float]:
         """The BM25 score of every window, in the order in which the windows were given."""
         scores = self._scores(claim).tolist()

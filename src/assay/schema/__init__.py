@@ -19,6 +19,7 @@ from assay.schema.report import (
     Revision,
     RevisionAttempt,
     Severity,
+    Suggestion,
     TextChange,
     Timing,
     ToolCallValidation,
@@ -30,6 +31,6 @@ __all__ = [
     "SPEC_VERSION", "Action", "Category", "CitationReport", "ClaimKind", "ClaimReport", "ClaimStatus", "Conflict",
     "ConsistencyProbe", "Coverage", "Decision", "Evidence", "EvidenceSpan", "ExtractedClaim", "HallucinationReport",
     "Identity", "Issue", "Labels", "Metric", "Origin", "Retrieval", "Revision", "RevisionAttempt", "Severity",
-    "SeverityLevel", "Span", "Stakes", "TextChange", "Timing", "ToolCallValidation", "UncheckedPart", "Verdict",
-    "Window",
+    "SeverityLevel", "Span", "Stakes", "Suggestion", "TextChange", "Timing", "ToolCallValidation", "UncheckedPart",
+    "Verdict", "Window",
 ]  # fmt: skip

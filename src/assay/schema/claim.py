@@ -39,3 +39,5 @@ class ExtractedClaim(Value):
     """How much the wording holds back: 0 is flat assertion, 1 is pure guess."""
     sentence_index: int = Field(default=0, ge=0)
     """The number of its sentence in the output."""
+    path: str | None = None
+    """The JSON Pointer of the value that it was read from, in a structured output."""

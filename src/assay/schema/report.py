@@ -4,10 +4,16 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from assay.schema.abstention import Abstention
 from assay.schema.base import Value
+from assay.schema.causes import CauseReport
 from assay.schema.claim import Span
 from assay.schema.evidence import EvidenceSpan
+from assay.schema.generation import Generation
+from assay.schema.judging import ClaimJudgement, JudgeReport, Omission
 from assay.schema.provenance import ArgumentProvenance, CallAttempt
+from assay.schema.spending import Spending
+from assay.schema.tier import Escalated
 from assay.schema.verdict import Action, Category, ClaimKind, ClaimStatus, Origin, SeverityLevel, Stakes, Verdict
 
 SPEC_VERSION = "1.0"
@@ -42,6 +48,20 @@ class Issue(Value):
     """For structured output, the JSON Pointer of what is wrong."""
 
 
+class Suggestion(Value):
+    """A correction that the evidence itself gives: the value of the same thing. Nothing applies it unasked."""
+
+    span: Span
+    """The characters of the output that it would replace."""
+    before: str
+    after: str
+    """What the evidence says in their place."""
+    evidence: EvidenceSpan
+    """Where the evidence says so."""
+    code: str = Field(pattern=r"^[a-z0-9]+(\.[a-z0-9_]+)+$")
+    """The finding behind it, such as `number.mismatch`."""
+
+
 class ClaimReport(Value):
     """What was found of one claim."""
 
@@ -65,8 +85,19 @@ class ClaimReport(Value):
     wrong_spans: tuple[Span, ...] = ()
     """The wrong words, as places in the output, in order and apart from each other. Empty for a claim that is
     supported, and for one that is wrong as a whole."""
+    suggestions: tuple[Suggestion, ...] = ()
+    """Corrections that the evidence gives the values of, in the order of the text; unchecked until somebody applies
+    them and checks again, as `Guard.repair` does."""
     conflict: bool = False
     """Whether one source supports it and another contradicts it."""
+    decided_by: str | None = Field(default=None, pattern="^(exact|network|judge)$")
+    """The tier whose word the verdict is: the exact one where it was sure, the judge where the verdict or its
+    probabilities are other ones because of it, else the network with what the exact tier saw. None where nothing was
+    decided, or by a run's trace."""
+    judgement: ClaimJudgement | None = None
+    """What the judge said of it, where it was to be asked."""
+    path: str | None = None
+    """The JSON Pointer of the value that it was read from, in a structured output."""
     signals: dict[str, float] = Field(default_factory=dict)
     """The tiers' own scores that were combined into `score` and `contradiction`."""
 
@@ -120,9 +151,10 @@ class RevisionAttempt(Value):
     """One new version that an author was asked for (seed 000, 20.5.1)."""
 
     number: int = Field(ge=1)
-    outcome: str = Field(pattern="^(better|no_better|unchanged|repeated|refused)$")
-    """What became of it: kept; verified and no better; the text as it was; a version that was there before; refused
-    because it changed what had passed and this could not be put back."""
+    outcome: str = Field(pattern="^(better|no_better|unchanged|repeated|refused|unreadable|not_asked)$")
+    """What became of it: kept; verified and no better, so that the version before stands; the text as it was; a version
+    that was there before; refused because it changed what had passed and this could not be put back; in no form that
+    can be read; or never written, since the author could not be asked."""
     reason: str
     """A sentence for people."""
     failed_claims: int | None = Field(default=None, ge=0)
@@ -140,12 +172,32 @@ class Revision(Value):
     original: str
     """The output as it was first."""
     attempts: tuple[RevisionAttempt, ...] = ()
-    stopped: str = Field(pattern="^(passed|not_revisable|exhausted|no_improvement|oscillation|unchanged|refused)$")
-    """Why there were no further attempts."""
+    stopped: str = Field(
+        pattern="^(passed|not_revisable|exhausted|no_improvement|oscillation|unchanged|refused|unreadable|budget|failed)$"
+    )
+    """Why there were no further attempts; `budget` and `failed` say that the author could not be asked."""
     escalation_required: bool
     """Whether something still fails, so that a person has to decide or the output is withheld."""
     changes: tuple[TextChange, ...] = ()
     """The difference between the first and the last version."""
+    failed_before: int | None = Field(default=None, ge=0)
+    """Claims and citations that failed in the first version."""
+    failed_after: int | None = Field(default=None, ge=0)
+    """Those that fail in the last one."""
+    author: str | None = None
+    """Who wrote the versions: a model's name, or `evidence` where its own values were put in; none where unknown."""
+    prompts: tuple[str, ...] = ()
+    """The prompts that the author was asked with."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the output passes now (seed 000, 20.5.1)."""
+        return self.stopped == "passed"
+
+    @property
+    def rolled_back(self) -> int:
+        """Versions that were verified, were no better, and were dropped."""
+        return sum(attempt.outcome == "no_better" for attempt in self.attempts)
 
 
 class CitationReport(Value):
@@ -299,6 +351,10 @@ class HallucinationReport(Value):
     """Findings that belong to no single claim, structural ones among them."""
     tool_call_validations: tuple[ToolCallValidation, ...] = ()
     consistency_probes: tuple[ConsistencyProbe, ...] = ()
+    omissions: tuple[Omission, ...] = ()
+    """What the output leaves out of the evidence, where the policy has it looked for; each is an issue as well."""
+    judge: JudgeReport | None = None
+    """The judge's part in the check, where the policy has one asked."""
     citations: tuple[CitationReport, ...] = ()
     retrieval: Retrieval
     coverage: Coverage
@@ -308,8 +364,18 @@ class HallucinationReport(Value):
     action: Action
     decision: Decision
     labels: Labels
+    escalation: Escalated | None = None
+    """How soon a person has to look, where the action is `escalate`."""
     policy: Identity
     verifier: Identity
     revision: Revision | None = None
     """How the output came to be, where it was revised."""
+    causes: tuple[CauseReport, ...] = ()
+    """The likely root causes of each finding (seed 000, 20.2): where to look first, not a part of the decision."""
+    abstention: Abstention | None = None
+    """Whether to give the output, where somebody asked for more than the gate's action (seed 000, 20.3.4)."""
+    generation: Generation | None = None
+    """How the output came to be, where it was generated under control."""
+    spending: tuple[Spending, ...] = ()
+    """What asking chat models cost, by purpose."""
     timing: Timing
