@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.errors import (
         AssayError,
         CallRejectedError,
+        ChatError,
         CommitError,
         InputError,
         ModelError,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         WithheldError,
     )
     from assay.guard import Answer
+    from assay.models.chat.load import Chat
     from assay.policy import Policy
     from assay.schema import Action, Category, Evidence, HallucinationReport, Stakes, Verdict
 
@@ -35,6 +37,8 @@ _HOMES = {
     "AssayError": "assay.errors",
     "CallRejectedError": "assay.errors",
     "Category": "assay.schema",
+    "Chat": "assay.models.chat.load",
+    "ChatError": "assay.errors",
     "CommitError": "assay.errors",
     "Evidence": "assay.schema",
     "Guard": "assay.config",
@@ -58,6 +62,8 @@ __all__ = [
     "AssayError",
     "CallRejectedError",
     "Category",
+    "Chat",
+    "ChatError",
     "CommitError",
     "Evidence",
     "Guard",

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import PolicyError
 from assay.guard import Guard as CoreGuard
 from assay.guard import Limits, ReceiptDesk
 from assay.guard.request import EvidenceLike
 from assay.models.cache import CachedScorer
+from assay.models.chat.interface import ChatModel
 from assay.models.cross_encoder import load_embedded
 from assay.models.interface import PairScorer
 from assay.models.load import load_scorer
@@ -19,6 +20,10 @@ from assay.policy import PRESETS, Policy, parse_policy, preset
 from assay.receipt import Keys, open_keys
 from assay.schema import HallucinationReport, Stakes
 from assay.text.interface import ClaimExtractor
+
+if TYPE_CHECKING:
+    from assay.models.chat.meter import Budget
+    from assay.verify.judge import JudgeOptions
 
 DEFAULT_POLICY = "general"
 """The preset where nothing names another."""
@@ -119,6 +124,9 @@ class Guard(CoreGuard):
         locale: str = "en",
         keys: Keys | str | Path | None = None,
         receipts: ReceiptDesk | None = None,
+        llm: ChatModel | None = None,
+        budget: "Budget | None" = None,
+        judging: "JudgeOptions | None" = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Make a guard.
@@ -133,6 +141,10 @@ class Guard(CoreGuard):
             keys: what signs and verifies receipts: keys, a folder of them, or the file of a public ring; what
                 `ASSAY_RECEIPT_KEYS` names by default. Read when they are used.
             receipts: a desk with settings of its own, in place of `keys`.
+            llm: the chat model that `generate` and `repair` ask, and checks where the policy has them ask one, such as
+                `assay.Chat("gpt-5")`.
+            budget: what one check may spend on it.
+            judging: how it is asked as a judge, where the policy has one asked.
             environ: the environment; that of the process by default.
 
         Raises:
@@ -146,7 +158,8 @@ class Guard(CoreGuard):
             scorer = embedded_scorer() if model is None else CachedScorer(load_scorer(model))
         super().__init__(
             policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale,
-            receipts=_desk(keys, environ) if receipts is None else receipts,
+            receipts=_desk(keys, environ) if receipts is None else receipts, llm=llm, budget=budget,
+            judging=judging,
         )  # fmt: skip
 
 
@@ -158,10 +171,13 @@ def _desk(keys: Keys | str | Path | None, environ: Mapping[str, str]) -> Receipt
 
 
 def build_guard(
-    policy: str | Path | None = None, model: str | Path | None = None, environ: Mapping[str, str] | None = None
+    policy: Policy | str | Path | None = None,
+    model: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    llm: ChatModel | None = None,
 ) -> Guard:
     """The guard that a policy's name or file and a model's directory describe; both have defaults."""
-    return Guard(policy, model=model, environ=environ)
+    return Guard(policy, model=model, environ=environ, llm=llm)
 
 
 @lru_cache(maxsize=8)

@@ -2,11 +2,19 @@
 
     AssayError
     ├── InputError        what was given to be checked cannot be read as what it should be
+    ├── MissingPackageError  an adapter needs a package that is not installed; also an ImportError
     ├── PolicyError       a policy or a setting contradicts itself or names what does not exist
     ├── VerifierError     a verifier could not be loaded or could not answer
     │   └── ModelError    a model file is broken, altered, or of a shape that cannot judge claims
+    ├── ChatError         a chat model could not be asked, or what it said cannot be used
+    │   ├── AnswerError   it answered, and not with what was asked for
+    │   └── BudgetError   asking it would go beyond what may be spent
     ├── ReceiptError      a receipt or a key cannot be made, read or used
     │   └── CommitError   an output may not be committed, and was not
+    ├── StoreError        something cannot be stored, found or read
+    │   ├── BusyError       more waits to be stored than may wait; try again
+    │   ├── ReviewError     an item of the review queue is not there, is somebody else's, or was changed or decided
+    │   └── AuditError      an audit log, a checkpoint or a proof is malformed or does not hold
     └── RefusedError      the gate let something not pass
         ├── WithheldError      an answer was withheld
         └── CallRejectedError  a tool call was not executed
@@ -25,6 +33,10 @@ class InputError(AssayError, ValueError):
     """What was given to be checked cannot be read as what it should be."""
 
 
+class MissingPackageError(AssayError, ImportError):
+    """An adapter needs a package that is not installed."""
+
+
 class PolicyError(AssayError, ValueError):
     """A policy or a setting contradicts itself or names what does not exist."""
 
@@ -35,6 +47,27 @@ class VerifierError(AssayError, RuntimeError):
 
 class ModelError(VerifierError):
     """A model file is broken, altered, or of a shape that cannot judge claims."""
+
+
+class ChatError(AssayError, RuntimeError):
+    """A chat model could not be asked, or what it said cannot be used."""
+
+    def __init__(self, message: str, *, retryable: bool = False, wait: float | None = None, calls: int = 0) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        """Whether asking once more may help: a limit of rate, an overloaded or an unreachable endpoint."""
+        self.wait = wait
+        """Seconds that the endpoint asks to wait before that."""
+        self.calls = calls
+        """Requests over the network that were spent on it."""
+
+
+class AnswerError(ChatError):
+    """A chat model answered, and not with what was asked for: declined, cut off, or of another form."""
+
+
+class BudgetError(ChatError):
+    """Asking a chat model would go beyond what may be spent."""
 
 
 class ReceiptError(AssayError, ValueError):
@@ -48,6 +81,28 @@ class CommitError(ReceiptError):
         super().__init__(message)
         self.codes = frozenset(codes)
         """What does not match, by the codes of `assay.receipt.ProblemCode` and `assay.guard.receipts`."""
+
+
+class StoreError(AssayError, RuntimeError):
+    """Something cannot be stored, found or read."""
+
+
+class BusyError(StoreError):
+    """More waits to be stored than may wait; nothing of it was stored, and trying again may help."""
+
+
+class ReviewError(StoreError):
+    """An act on an item of the review queue was refused, and nothing was changed."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+        """`missing`: the tenant has no such item. `stale`: somebody changed it since it was read. `held`: somebody else
+        has it. `decided`: it was decided already. `refused`: this person may not, or not this way."""
+
+
+class AuditError(StoreError):
+    """An audit log, a checkpoint or a proof is malformed or does not hold."""
 
 
 class RefusedError(AssayError):

@@ -1,20 +1,21 @@
-"""Scorers for tests: no network, no files, the same answer every time."""
+"""Scorers and chat models for tests: no network, no files, the same answer every time."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from assay.errors import VerifierError
+from assay.errors import InputError, VerifierError
+from assay.models.chat.interface import ChatRequest, Choice, Completion, Usage
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FailingScorer", "FakeScorer", "ScriptedScorer"]
+__all__ = ["FailingScorer", "FakeScorer", "Said", "ScriptedChat", "ScriptedScorer"]
 
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -136,3 +137,71 @@ class FailingScorer(FakeScorer):
         if self._only in claim:
             raise VerifierError(self._message)
         return super()._judge(premise, claim)
+
+
+Said = str | Choice | Completion | Exception
+"""What a scripted model says: a text, a choice with its end, a whole completion, or an error that it raises."""
+
+
+class ScriptedChat:
+    """A chat model that says what a test wrote down, and keeps what it was asked.
+
+    >>> from assay.models.chat.interface import Message
+    >>> chat = ScriptedChat(["Paris.", "Rome."])
+    >>> [chat.complete(ChatRequest((Message("user", "Where?"),))).text for _ in range(2)]
+    ['Paris.', 'Rome.']
+    """
+
+    def __init__(self, script: Iterable[Said] | Callable[[ChatRequest], Said], *, name: str = "scripted") -> None:
+        """Make a model.
+
+        Args:
+            script: what is said to each request in turn, or a function of the request that says it; of several answers
+                to one request each takes its turn.
+            name: the model's name.
+        """
+        self._function = script if callable(script) else None
+        self._said = iter(() if callable(script) else tuple(script))
+        self._name = name
+        self.requests: list[ChatRequest] = []
+        """Every request, in order."""
+
+    @property
+    def name(self) -> str:
+        """The name that it was given."""
+        return self._name
+
+    @property
+    def digest(self) -> str:
+        """Derived from the name."""
+        return hashlib.sha256(self._name.encode()).hexdigest()
+
+    def complete(self, request: ChatRequest) -> Completion:
+        """What the script says.
+
+        Raises:
+            InputError: the script has nothing more to say.
+            Exception: what the script raises.
+        """
+        self.requests.append(request)
+        completions = [self._one(request) for _ in range(request.n)]
+        first = completions[0]
+        for other in completions[1:]:
+            first = first.joined(other)
+        return first
+
+    async def acomplete(self, request: ChatRequest) -> Completion:
+        """As `complete`."""
+        return self.complete(request)
+
+    def _one(self, request: ChatRequest) -> Completion:
+        said = self._function(request) if self._function is not None else next(self._said, None)
+        if said is None:
+            raise InputError(f"the script has nothing to say to request {len(self.requests)}")
+        if isinstance(said, Exception):
+            raise said
+        if isinstance(said, Completion):
+            return said
+        choice = Choice(said) if isinstance(said, str) else said
+        words = sum(len(message.content.split()) for message in request.messages)
+        return Completion((choice,), Usage(words, len(choice.text.split())), self._name)

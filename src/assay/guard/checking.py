@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from assay.errors import VerifierError
+from assay.guard.attributing import with_causes
+from assay.guard.auditing import Reasoning, reasoning_of
 from assay.guard.citing import Attachments, Citing, Prepare, attach, begin_citations, citation_issue, end_citations
 from assay.guard.coverage import coverage_of
+from assay.guard.documents import document_of
+from assay.guard.hearing import Hearing
 from assay.guard.judging import Job, Judged, unjudged
 from assay.guard.measuring import metrics_of
 from assay.guard.prepared import Limits, PreparedEvidence
+from assay.guard.probing import Probing
 from assay.guard.reporting import claim_report
-from assay.guard.request import CheckRequest, stakes_of
-from assay.policy import ClaimSignal, GateInput, Policy, decide, labels_for
+from assay.guard.request import CheckRequest, day_of, stakes_of, structure_of
+from assay.models.interface import PairScorer
+from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
+from assay.policy.escalation import escalation_of
 from assay.schema import (
     CitationReport,
     ClaimKind,
     ClaimReport,
     Conflict,
     Coverage,
+    Evidence,
     ExtractedClaim,
     HallucinationReport,
     Identity,
@@ -29,12 +37,14 @@ from assay.schema import (
     Retrieval,
     Stakes,
     Timing,
+    Verdict,
 )
 from assay.schema.coerce import coerce_text
 from assay.text.interface import ClaimExtractor
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
     from assay.guard.run_context import RunContext
+    from assay.models.chat.meter import Meter
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,19 @@ class Draft:
     """Seconds by stage."""
     run: RunContext | None = None
     """The agent run that the output ends, where it ends one."""
+    hearing: Hearing | None = None
+    """What a judge said, and what was left out of the output; none where neither was looked for."""
+    reasoning: Reasoning = field(default_factory=Reasoning)
+    """What was found of the output by itself."""
+    probing: Probing = field(default_factory=Probing)
+    """What the model said when it was asked again."""
+    meter: Meter | None = None
+    """The account of what this check asks a chat model; none where there is no model, or nothing to ask it for."""
+
+    @property
+    def evidence_items(self) -> tuple[Evidence, ...]:
+        """What the claims are held against."""
+        return tuple(self.evidence.evidence)
 
     def timed(self, stages: Mapping[str, float]) -> Draft:
         """The draft with the seconds that its stages took."""
@@ -84,13 +107,15 @@ def draft_of(
     question = coerce_text(request.question, "question") if request.question is not None else None
     read = min(len(text), limits.output_characters)
     stakes = stakes_of(request.stakes)
-    claims = tuple(extractor.extract(text[:read], question))
+    form = document_of(request, text, read, evidence.given_order)
+    claims = form.claims(text, extractor, question) if form else tuple(extractor.extract(text[:read], question))
     _require_within(claims, read, extractor.name)
     if run is not None:
         run, claims = run.placed(claims, text[:read])
     checkable = [claim for claim in claims if claim.checkable][: limits.claims]
-    citing = begin_citations(request, text[:read], evidence, claims, policy, prepare, limits)
-    structural = _structural(text, request)
+    cited = replace(request, citations=(*(request.citations or ()), *form.cited)) if form and form.cited else request
+    citing = begin_citations(cited, text[:read], evidence, claims, policy, prepare, limits)
+    structural = form.issues if form else _structural(text, request)
     with_calls = prepare((*evidence.evidence, *run.actions.calls)) if run is not None and run.any_done else evidence
     jobs = [
         Job(claim.text, with_calls if run is not None and run.states_done(claim) else evidence, question)
@@ -116,11 +141,20 @@ def _require_within(claims: Sequence[ExtractedClaim], read: int, name: str) -> N
 
 
 def _structural(text: str, request: CheckRequest) -> tuple[Issue, ...]:
-    if request.schema is None:
+    """What is wrong with an output that is to be a document and cannot be read as one."""
+    if request.schema is None and request.structure is None:
         return ()
     from assay.verify.structure import check_structure  # jsonschema-rs: kept off the import of the package
 
-    return tuple(check_structure(text, request.schema))
+    return tuple(check_structure(text, True if request.schema is None else request.schema))
+
+
+def look_into(draft: Draft, judged: Sequence[Judged], policy: Policy, scorer: PairScorer) -> Draft:
+    """The draft with what was found of the output by itself, beside all evidence."""
+    places = (place for place, claim in enumerate(draft.claims) if claim.checkable)
+    found = dict(zip(places, judged[: draft.judged_claims], strict=False))
+    reasoning = reasoning_of(draft.text[: draft.read], draft.claims, found, policy, scorer)
+    return replace(draft, reasoning=reasoning)
 
 
 def finish(
@@ -134,23 +168,28 @@ def finish(
     statements = list(zip(draft.claims, claims, strict=True))
     coverage = coverage_of(draft.text, draft.read, statements, draft.evidence.characters, draft.evidence.unread)
     metrics = metrics_of(
-        claims, citations, coverage, policy, draft.stakes, unread=len(draft.text[draft.read :].strip())
+        claims, citations, coverage, policy, draft.stakes, unread=len(draft.text[draft.read :].strip()),
+        self_consistency=draft.probing.agreement,
     )  # fmt: skip
     if draft.run is not None:
-        coverage, metrics = draft.run.told(coverage, metrics)
+        coverage = draft.run.told(coverage)
+    if draft.reasoning.notes:
+        coverage = coverage.model_copy(update={"reasons": (*coverage.reasons, *draft.reasoning.notes)})
     conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
     stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
-    return HallucinationReport(
+    report = HallucinationReport(
         run_id=draft.request.run_id or _run_id(draft, policy, verifier),
         output=draft.text,
         question=draft.question,
         stakes=draft.stakes,
         claims=claims,
-        issues=(*draft.structural, *_issues(attachments.loose)),
+        issues=(*draft.structural, *_issues(attachments.loose), *draft.reasoning.loose, *_omitted(draft, claims)),
         tool_call_validations=draft.run.findings.validations if draft.run else (),
-        consistency_probes=draft.run.probes if draft.run else (),
+        consistency_probes=draft.probing.probes,
+        omissions=draft.hearing.omissions if draft.hearing else (),
+        judge=draft.hearing.report if draft.hearing else None,
         citations=citations,
         retrieval=_retrieval(draft, judged, conflicts),
         coverage=coverage,
@@ -159,14 +198,30 @@ def finish(
         action=decision.action,
         decision=decision,
         labels=labels_for(decision),
+        escalation=escalation_of(policy, decision, draft.stakes, overall, claims),
         policy=Identity(name=policy.name, digest=policy.digest),
         verifier=verifier,
+        spending=draft.meter.spending if draft.meter is not None else (),
         timing=Timing(total_ms=sum(stages.values()), stages_ms=stages),
     )
+    report = with_causes(report, _in_order(draft.evidence), day_of(draft.request))
+    if policy.abstention is None:
+        return report
+    from assay.guard.answering import with_abstention
+
+    return with_abstention(report, policy.abstention, draft.evidence_items)
+
+
+def _in_order(evidence: PreparedEvidence) -> list[Evidence]:
+    """The evidence as it was given: where a passage stood says whether it may have been overlooked."""
+    by_id = {item.id: item for item in evidence.evidence}
+    return [by_id[name] for name in evidence.given_order]
 
 
 def of_claims_in(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Sequence[Judged]:
-    """What was found of the judged claims, with what the trace of a run says of the actions that they state."""
+    """What was found of the judged claims, with what the trace of a run and a judge say of them."""
+    if draft.hearing is not None and draft.hearing.judged is not None:
+        return draft.hearing.judged
     of_claims = judged[: draft.judged_claims]
     if draft.run is None:
         return of_claims
@@ -187,7 +242,11 @@ def _claims(
             draft.text,
             policy,
             draft.stakes,
-            (*_issues(attachments.at_claim.get(place, ())), *(draft.run.issues_at(claim) if draft.run else ())),
+            (
+                *_issues(attachments.at_claim.get(place, ())),
+                *draft.reasoning.at_claim.get(place, ()),
+                *(draft.run.issues_at(claim) if draft.run else ()),
+            ),
         )
         for place, claim in enumerate(draft.claims)
     )
@@ -216,7 +275,7 @@ def _gate_input(
         evidence_unread_characters=draft.evidence.unread,
         structural_issues=len(draft.structural),
         rejected_tool_calls=run.findings.rejected if run else 0,
-        diverged_probes=run.diverged if run else 0,
+        diverged_probes=draft.probing.diverged,
         declared_claim_free=draft.request.claim_free,
         task=draft.request.task,
         stakes=draft.stakes,
@@ -224,10 +283,24 @@ def _gate_input(
         faithfulness=_value(metrics, "faithfulness"),
         factscore=_value(metrics, "factscore"),
         has_evidence=draft.evidence.readable,
+        omissions=draft.hearing.left_out if draft.hearing else 0,
+        unjudged=sum(map(_unjudged, claims)),
         abstention_only=bool(spoken) and all(claim.kind is ClaimKind.ABSTENTION for claim in spoken),
         empty=not draft.text.strip(),
-        run_faults=run.faults if run else (),
+        run_faults=(*(run.faults if run else ()), *draft.probing.faults),
+        logic_faults=draft.reasoning.loose_faults,
     )
+
+
+def _omitted(draft: Draft, claims: Sequence[ClaimReport]) -> tuple[Issue, ...]:
+    if draft.hearing is None:
+        return ()
+    return draft.hearing.issues([issue for claim in claims for issue in claim.issues])
+
+
+def _unjudged(claim: ClaimReport) -> bool:
+    told = claim.judgement
+    return told is not None and told.outcome == "unchecked" and claim.verdict is Verdict.SUPPORTED
 
 
 def _value(metrics: Mapping[str, object], name: str) -> float | None:
@@ -242,6 +315,7 @@ def _signal(claim: ClaimReport) -> ClaimSignal:
         severity=claim.severity.score if claim.severity else None,
         contradiction=claim.contradiction,
         fabricated_citation=any(issue.code == "citation.fabricated" for issue in claim.issues),
+        logic_fault=any(map(is_logic_fault, claim.issues)),
     )
 
 
@@ -276,7 +350,9 @@ def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
         repr(request.schema), repr(draft.citing.objects), policy.digest, verifier.digest, draft.read,
         draft.judged_claims, draft.evidence.characters, [item.evidence_id for item in draft.citing.resolved],
     )  # fmt: skip
-    for part in (*parts, *(item.model_dump_json() for item in draft.evidence.evidence)):
+    structure = [] if request.structure is None else [repr(structure_of(request))]
+    extra = [*structure, *([] if request.as_of is None else [f"as of {day_of(request)}"])]
+    for part in (*parts, *extra, *(item.model_dump_json() for item in draft.evidence.evidence)):
         piece = repr(part).encode()
         state.update(len(piece).to_bytes(8, "big") + piece)
     return f"run_{state.hexdigest()[:32]}"

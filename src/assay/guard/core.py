@@ -5,23 +5,34 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from assay._version import __version__
 from assay.errors import InputError
-from assay.guard.checking import Draft, draft_of, finish
+from assay.guard.asking import meter_of, probe, prober_of, wants_model
+from assay.guard.checking import Draft, draft_of, finish, look_into, of_claims_in
+from assay.guard.documenting import Documenting
+from assay.guard.generating import Generating
 from assay.guard.judging import Job, Judged, Thresholds, judge_jobs
 from assay.guard.prepared import Limits, PreparedEvidence, prepare
+from assay.guard.probing import HELD_BACK, UNASKED
 from assay.guard.protecting import Protecting
 from assay.guard.receipts import Committing, ReceiptDesk
+from assay.guard.remembered import Remembered
+from assay.guard.repairing import Repairing
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.guard.running import Running
+from assay.guard.streams import Streaming
 from assay.models.interface import PairScorer
 from assay.policy import Policy, preset, validated
+from assay.policy.abstaining import concerns
 from assay.retrieve.premises import IndexCache
 from assay.schema import ClaimKind, ClaimReport, ExtractedClaim, HallucinationReport, Identity, Span, Stakes
 from assay.schema.coerce import coerce_evidence, coerce_text
+from assay.schema.structure import Structure
 from assay.text.claims import RuleClaimExtractor
 from assay.text.critical import critical_reasons
 from assay.text.hedging import hedge_score
@@ -30,6 +41,9 @@ from assay.verify.combine import Combination, load_combination
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
     from assay.guard.run_context import RunContext
+    from assay.models.chat.interface import ChatModel
+    from assay.models.chat.meter import Budget
+    from assay.verify.judge import Heard, JudgeOptions
 
 CLAIMS_PER_CALL = 512
 """Single claims that are judged in one call of the network."""
@@ -37,7 +51,7 @@ CHECKS_PER_CALL = 16
 """Outputs that share one call of the network when many are checked: enough to fill it, few enough to wait for."""
 
 
-class Guard(Protecting, Running, Committing):
+class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, Committing):
     """Checks outputs against evidence under one policy.
 
     A guard keeps nothing of what it checked but caches by content; it may be shared by threads and tasks.
@@ -53,6 +67,9 @@ class Guard(Protecting, Running, Committing):
         limits: Limits | None = None,
         locale: str = "en",
         receipts: ReceiptDesk | None = None,
+        llm: ChatModel | None = None,
+        budget: Budget | None = None,
+        judging: JudgeOptions | None = None,
     ) -> None:
         """Make a guard out of its parts.
 
@@ -64,6 +81,10 @@ class Guard(Protecting, Running, Committing):
             limits: how much one check reads.
             locale: how numbers in the texts are written, such as `en` or `de`.
             receipts: what issues receipts and admits outputs to `commit`; without it neither is possible.
+            llm: the chat model that `generate` and `repair` ask, and checks where the policy has them ask one, as
+                with `consistency_probes`; without it nothing is asked.
+            judging: how the model is asked as a judge, where the policy has one asked.
+            budget: what one check may spend on the model; what it then could not ask keeps the output from passing.
 
         Raises:
             PolicyError: there is no such preset.
@@ -77,6 +98,10 @@ class Guard(Protecting, Running, Committing):
         self._limits = limits or Limits()
         self._locale = locale
         self._receipts = receipts
+        self._llm = llm
+        self._budget = budget
+        self._judging = judging
+        self._judged_before: Remembered[Heard] = Remembered(2_048)
         self._indices = IndexCache()
         self._thresholds = Thresholds(self._policy.support_threshold, self._policy.contradiction_threshold)
 
@@ -114,6 +139,9 @@ class Guard(Protecting, Running, Committing):
         claim_free: bool = False,
         revisions_failed: int = 0,
         run_id: str | None = None,
+        asks: bool = True,
+        structure: Structure | Mapping[str, Any] | None = None,
+        as_of: date | str | None = None,
     ) -> HallucinationReport:
         """Check one output against its evidence.
 
@@ -128,6 +156,12 @@ class Guard(Protecting, Running, Committing):
             claim_free: whether the output is declared to contain no claims.
             revisions_failed: how many revisions of it have failed already.
             run_id: a name for the run; derived from the content by default.
+            asks: whether the guard's chat model may be asked where the policy says so; without it the report is one of
+                the embedded verifier alone.
+            structure: how a JSON answer is checked beside its schema: rules over several fields, references into the
+                evidence, which values are no claims. With a schema every value is a claim with its JSON Pointer.
+            as_of: the day that the answer is to hold on; evidence that has expired by then is said to have. No clock is
+                read, so without it evidence is only compared with evidence.
 
         Returns:
             The report; the same input gives the same report, timing aside, whatever the order of the evidence.
@@ -136,8 +170,9 @@ class Guard(Protecting, Running, Committing):
             InputError: something given cannot be read as what it should be.
         """
         request = CheckRequest(
-            answer, evidence, question, stakes, task, schema, citations, claim_free, revisions_failed, run_id
-        )
+            answer, evidence, question, stakes, task, schema, citations, claim_free, revisions_failed, run_id,
+            asks, structure, as_of,
+        )  # fmt: skip
         return self._finish([self._draft(request)])[0]
 
     async def acheck(self, answer: str | bytes, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
@@ -244,6 +279,8 @@ class Guard(Protecting, Running, Committing):
         evidence = self._prepare(coerce_evidence(request.evidence))
         prepared = time.perf_counter()
         draft = draft_of(request, text, evidence, self._extractor, self._limits, self._policy, self._prepare, run)
+        if request.asks and self._llm is not None and wants_model(self._policy):
+            draft = replace(draft, meter=meter_of(self._llm, self._budget))
         return draft.timed({"evidence": prepared - begun, "claims": time.perf_counter() - prepared})
 
     def _finish(self, drafts: Sequence[Draft], known: Sequence[Judged] | None = None) -> list[HallucinationReport]:
@@ -252,9 +289,45 @@ class Guard(Protecting, Running, Committing):
         judged = iter(self._judge([job for draft in drafts for job in draft.jobs]) if known is None else known)
         spent = time.perf_counter() - begun
         return [
-            finish(draft, [next(judged) for _ in draft.jobs], self._policy, self.verifier, spent / len(drafts))
-            for draft in drafts
-        ]
+            self._finished(draft, [next(judged) for _ in draft.jobs], spent / len(drafts)) for draft in drafts
+        ]  # fmt: skip
+
+    def _finished(self, draft: Draft, judged: Sequence[Judged], spent: float) -> HallucinationReport:
+        begun = time.perf_counter()
+        draft = look_into(draft, judged, self._policy, self._scorer)
+        stages = {**draft.stages, "logic": time.perf_counter() - begun}
+        if self._policy.judge != "off" or self._policy.omissions != "off":
+            begun = time.perf_counter()
+            draft = self._heard(draft, judged)
+            stages = {**stages, "judge": time.perf_counter() - begun}
+        if draft.meter is not None and self._policy.consistency_probes and draft.probing == UNASKED:
+            begun = time.perf_counter()
+            draft = self._probed(draft, judged)
+            stages = {**stages, "probing": time.perf_counter() - begun}
+        return finish(draft.timed(stages), judged, self._policy, self.verifier, spent)
+
+    def _probed(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
+        """The draft with what the model says when it is asked again; of an answer that is held back anyway, nothing."""
+        if draft.meter is None or not concerns(finish(draft, judged, self._policy, self.verifier, 0.0).decision):
+            return replace(draft, probing=HELD_BACK)
+        checkable = [claim for claim in draft.claims if claim.checkable]
+        of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
+        prober = prober_of(draft.meter, self._scorer)
+        found = probe(prober, of_claims, draft.text, draft.question, draft.evidence_items)
+        return replace(draft, probing=found)
+
+    def _heard(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
+        """The draft with what a judge says of its claims, and what its text leaves out."""
+        from assay.guard.hearing import Asking, hearing_of
+
+        checkable = [claim for claim in draft.claims if claim.checkable]
+        of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
+        done = frozenset(at for at, (claim, _) in enumerate(of_claims) if draft.run and draft.run.states_done(claim))
+        asking = Asking(
+            self._policy, draft.evidence, draft.text[: draft.read], draft.question, draft.meter, self._judging,
+            self._judged_before,
+        )  # fmt: skip
+        return replace(draft, hearing=hearing_of(of_claims, asking, done))
 
 
 def whole_claim(text: str) -> ExtractedClaim:

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from assay.guard.conflicts import same_subject
 from assay.guard.prepared import PreparedEvidence
 from assay.models.interface import PairScorer
 from assay.schema import EvidenceSpan, Verdict
+from assay.schema.judging import ClaimJudgement
 from assay.schema.premise import ClaimCandidates
 from assay.text.fragments import is_fragment
 from assay.verify.combine import Combination, Judgement
 from assay.verify.entailment import EntailmentResult, judge
 from assay.verify.entailment import Judgement as Reading
-from assay.verify.exact import ExactResult, check_exact
+from assay.verify.exact import ExactResult
 
 SURE = 0.8
 """From this confidence on, what the exact tier found bounds the score by itself: of the rows on which it is so sure of
@@ -56,6 +58,21 @@ class Judged:
     """A passage that supports the claim and one of another source that contradicts it."""
     failed: str | None = None
     """Why it could not be checked."""
+    heard: ClaimJudgement | None = None
+    """What a judge said of it, where one was to be asked."""
+
+    @property
+    def decided_by(self) -> str | None:
+        """The tier whose word the verdict is: `exact`, `network` or `judge`; none where nothing was decided."""
+        if self.heard is not None and self.heard.changed:
+            return "judge"
+        if self.failed is not None or self.judgement is None:
+            return None
+        sure = [f for f in self.exact.findings if f.confidence >= SURE]
+        against = self.verdict is Verdict.CONTRADICTED and any(f.effect == "contradicts" for f in sure)
+        dropped = self.verdict is Verdict.UNSUPPORTED and any(f.code == "condition.dropped" for f in sure)
+        verbatim = self.verdict is Verdict.SUPPORTED and self.exact.signals.get("verbatim", 0.0) >= 1
+        return "exact" if against or dropped or verbatim else "network"
 
 
 def unjudged(reason: str) -> Judged:
@@ -93,7 +110,7 @@ def judge_jobs(
 
 
 def _combine(job: Job, read: EntailmentResult, combination: Combination, thresholds: Thresholds) -> Judged:
-    exact = check_exact(job.claim, job.evidence.index, question=job.question)
+    exact = job.evidence.exact(job.claim, job.question)
     signals = {**exact.signals, **read.signals, "evidence_size": job.evidence.size}
     if read.failed is not None:
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, read.failed)
@@ -102,7 +119,8 @@ def _combine(job: Job, read: EntailmentResult, combination: Combination, thresho
     judgement = bounded_by_exact(combination.judge(signals), exact)
     verdict = verdict_of(judgement, thresholds)
     spans = evidence_spans(verdict, judgement, read, exact)
-    return Judged(verdict, judgement, exact, read, signals, spans, conflict_between(read, thresholds.conflict))
+    may = same_subject(job.claim, job.evidence.evidence)
+    return Judged(verdict, judgement, exact, read, signals, spans, conflict_between(read, thresholds.conflict, may))
 
 
 def bounded_by_exact(judgement: Judgement, exact: ExactResult) -> Judgement:
@@ -167,9 +185,11 @@ def _spans_of(reading: Reading, relation: str, score: float) -> list[EvidenceSpa
     ]
 
 
-def conflict_between(read: EntailmentResult, threshold: float) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+def conflict_between(
+    read: EntailmentResult, threshold: float, may: Callable[[str, str, str], bool]
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
     """A passage that supports the claim and one of another source that contradicts it, if there are such."""
-    conflict = read.conflict(threshold)
+    conflict = read.conflict(threshold, may)
     if conflict is None:
         return None
     supporting = _spans_of(conflict.supporting, "supports", conflict.supporting.entailment)[0]

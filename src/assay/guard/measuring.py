@@ -18,6 +18,7 @@ def metrics_of(
     stakes: Stakes,
     *,
     unread: int = 0,
+    self_consistency: Metric | None = None,
 ) -> dict[str, Metric]:
     """Every metric that the report can have, each with a value or with the reason why it has none.
 
@@ -32,6 +33,7 @@ def metrics_of(
         policy: gives the threshold of groundedness and the weights.
         stakes: how much hangs on the output.
         unread: characters of the output beyond the limit.
+        self_consistency: how far the model agrees with itself; without it nobody asked.
     """
     checkable = [claim for claim in claims if claim.verdict is not Verdict.NOT_CHECKABLE]
     values = _over_claims([claim for claim in checkable if claim.score is not None], policy, stakes)
@@ -39,7 +41,7 @@ def metrics_of(
     values |= formulas.attribution_precision(
         [c.exists for c in cited], [c.text_matches for c in cited], [c.entails for c in cited]
     )
-    values["self_consistency"] = Metric(undefined="no claim was probed")
+    values["self_consistency"] = self_consistency or Metric(undefined="no claim was probed")
     values["factual_accuracy_rate"] = Metric(undefined="no authoritative reference was given to compare with")
     values["coverage_rate"] = formulas.coverage_rate(coverage.checked, coverage.unchecked)
     values["composite_hallucination_score"] = formulas.composite_hallucination_score(

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from assay.guard.remembered import Remembered
 from assay.models.interface import PairScorer
 from assay.retrieve.premises import EvidenceIndex, IndexCache
 from assay.schema import Evidence
 from assay.schema.premise import Premise
-from assay.verify.exact import ExactIndex, index_evidence
+from assay.verify.exact import ExactIndex, ExactResult, check_exact
+from assay.verify.exact.cache import ExactIndexCache, content_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,15 @@ class Limits:
     """Characters of evidence that are read, over all of it, in the order of the evidence ids."""
 
 
+_EXACT: Final = ExactIndexCache()
+"""Indices of the process, whichever guard asks: they depend on the evidence alone."""
+_FOUND: Final = Remembered[ExactResult](4_096)
+"""What the exact tier found of claims, about 2 KB each: an answer that is revised, or that a stream has made longer by
+a sentence, is checked again with nearly the same claims."""
+_READ: Final = Remembered[tuple[Premise, ...]](1_024)
+"""What the network reads for claims, about 10 KB each."""
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedEvidence:
     """A body of evidence in the form that the tiers read."""
@@ -39,6 +51,8 @@ class PreparedEvidence:
     """Characters beyond the limit."""
     index: ExactIndex
     windows: EvidenceIndex
+    key: bytes
+    """A digest of all that the two indices depend on."""
 
     @property
     def readable(self) -> bool:
@@ -55,7 +69,17 @@ class PreparedEvidence:
 
     def premises(self, hypothesis: str, passages: int | None) -> tuple[Premise, ...]:
         """What the network reads for one claim; all windows where `passages` is None."""
-        return self.windows.candidates(hypothesis, passages=passages).premises if self.readable else ()
+        if not self.readable:
+            return ()
+
+        def found() -> tuple[Premise, ...]:
+            return self.windows.candidates(hypothesis, passages=passages).premises
+
+        return _READ.get((self.key, hypothesis, passages), found)
+
+    def exact(self, claim: str, question: str | None) -> ExactResult:
+        """What the exact tier finds of one claim."""
+        return _FOUND.get((self.key, claim, question), lambda: check_exact(claim, self.index, question=question))
 
 
 def prepare(
@@ -68,11 +92,13 @@ def prepare(
         kept.append(item if len(item.text) <= left else item.model_copy(update={"text": item.text[:left]}))
         left -= len(kept[-1].text)
     given = sum(len(item.text) for item in evidence)
+    key = content_key(kept, locale)
     return PreparedEvidence(
         evidence=tuple(kept),
         given_order=tuple(item.id for item in evidence),
         characters=given,
         unread=given - sum(len(item.text) for item in kept),
-        index=index_evidence(kept, locale),
+        index=_EXACT.get(kept, locale, key),
         windows=cache.get(kept, scorer.count_tokens, scorer.digest),
+        key=key + scorer.digest.encode(),
     )

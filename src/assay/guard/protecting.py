@@ -162,7 +162,7 @@ def _synchronous(guard: Revising, function: Callable[..., Any], how: Protection)
                 raise InputError("something here is to be awaited: protect an `async def` instead")
         report = _checked(guard, subject, how)
         if _goes_back(report, how):
-            report = revise(report, *_loop(guard, subject, how))
+            report = guard.settled(revise(report, *_loop(guard, subject, how)))
         return _outcome(report, made, subject, how)
 
     return protected
@@ -181,7 +181,7 @@ def _asynchronous(guard: Revising, function: Callable[..., Any], how: Protection
             subject = replace(subject, question=await subject.question)
         report = await asyncio.to_thread(_checked, guard, subject, how)
         if _goes_back(report, how):
-            report = await arevise(report, *_loop(guard, subject, how))
+            report = guard.settled(await arevise(report, *_loop(guard, subject, how)))
         return _outcome(report, made, subject, how)
 
     return protected

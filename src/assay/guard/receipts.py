@@ -191,6 +191,11 @@ class Committing(ABC):
     def _identities(self) -> tuple[Identity, Identity]:
         """The policy and the verifier in force."""
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether it was given keys, so that it issues receipts."""
+        return self._receipts is not None
+
     def issue(self, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
         """A receipt for a report of this guard that lets its output out.
 

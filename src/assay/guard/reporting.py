@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
+from assay.guard.hearing import judge_issues
 from assay.guard.judging import Judged
+from assay.guard.suggesting import suggestions_for
 from assay.guard.wording import wrong_pieces, wrong_places
-from assay.policy import ClaimSignal, Policy, claim_status, severity
+from assay.policy import ClaimSignal, Policy, claim_status, is_logic_fault, severity
 from assay.schema import (
     Category,
     ClaimKind,
@@ -17,6 +19,7 @@ from assay.schema import (
     Severity,
     Span,
     Stakes,
+    Suggestion,
     Verdict,
 )
 from assay.verify.exact import ExactFinding
@@ -92,6 +95,8 @@ def category_of(judged: Judged) -> Category | None:
     """Why it is a hallucination (seed 000, 20.1.2): reasoning, invention or distortion of the evidence."""
     if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
         return None
+    if judged.heard is not None and judged.heard.changed and judged.heard.outcome == "omits":
+        return Category.COMPLETENESS
     shown = [f for f in judged.exact.findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
     if any(f.code.startswith(LOGICAL_CODES) for f in shown):
         return Category.LOGICAL
@@ -165,10 +170,13 @@ def claim_report(
         return _not_checkable(claim)
     score = judged.judgement.support if judged.judgement else None
     contradiction = judged.judgement.contradiction if judged.judgement else None
-    issues = (*issues_of(judged, output, claim), *extra)
+    said = judge_issues(judged.heard, claim.span) if judged.heard is not None else ()
+    issues = (*issues_of(judged, output, claim), *said, *extra)
     if any(issue.code.startswith("action.") for issue in extra):
         # The trace says what is wrong; that no passage says so is no finding about an action.
         issues = tuple(issue for issue in issues if issue.code not in ("claim.contradicted", "claim.unsupported"))
+    if claim.path is not None:
+        issues = tuple(issue.model_copy(update={"path": issue.path or claim.path}) for issue in issues)
     graded = _severity(claim, judged, policy, stakes)
     fabricated = any(issue.code == "citation.fabricated" for issue in extra)
     signal = ClaimSignal(
@@ -178,8 +186,11 @@ def claim_report(
         severity=graded.score if graded else None,
         contradiction=contradiction,
         fabricated_citation=fabricated,
+        logic_fault=any(map(is_logic_fault, extra)),
     )
     category = Category.ATTRIBUTION if fabricated and judged.verdict is Verdict.SUPPORTED else category_of(judged)
+    if category is None and signal.logic_fault:
+        category = Category.LOGICAL
     return ClaimReport(
         text=claim.text,
         span=claim.span,
@@ -197,8 +208,12 @@ def claim_report(
         severity=graded,
         issues=issues,
         wrong_spans=_wrong_spans(judged, output, claim),
+        suggestions=_suggestions(judged, output, claim),
         conflict=judged.conflict is not None,
+        decided_by=judged.decided_by,
+        judgement=judged.heard,
         signals=judged.signals,
+        path=claim.path,
     )
 
 
@@ -211,6 +226,14 @@ def _wrong_spans(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Sp
         if not apart or start >= apart[-1].end:
             apart.append(Span(start=start, end=end))
     return tuple(apart)
+
+
+def _suggestions(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Suggestion, ...]:
+    if judged.verdict is not Verdict.CONTRADICTED:
+        return ()
+    against = [f for f in judged.exact.findings if f.effect == "contradicts"]
+    places = [(f, locate(f.claim_start, f.claim_end, output, claim)) for f in against]
+    return suggestions_for(judged, places, output, claim)
 
 
 def _severity(claim: ExtractedClaim, judged: Judged, policy: Policy, stakes: Stakes) -> Severity | None:
@@ -239,4 +262,5 @@ def _not_checkable(claim: ExtractedClaim) -> ClaimReport:
         hedge=claim.hedge,
         verdict=Verdict.NOT_CHECKABLE,
         status=ClaimStatus.NOT_CHECKABLE,
+        path=claim.path,
     )

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
+
+from pydantic import ValidationError
 
 from assay.errors import InputError
 from assay.schema import Evidence, Stakes
 from assay.schema.coerce import coerce_text
+from assay.schema.structure import KEYWORD, Structure
 
 EvidenceLike = Iterable[str | Mapping[str, Any] | Evidence] | str | None
 """Texts, mappings or `Evidence`; one text alone is one piece of evidence."""
@@ -34,6 +38,15 @@ class CheckRequest:
     """How many revisions of this output have failed already."""
     run_id: str | None = None
     """A name for the run; derived from the content where none is given."""
+    asks: bool = True
+    """Whether a chat model may be asked where the policy says so. Not for whoever sends the request: it is left out of
+    `from_mapping`."""
+
+    structure: Structure | Mapping[str, Any] | None = None
+    """How a structured output is checked beside its schema; with a schema each of its values is a claim by default."""
+    as_of: date | str | None = None
+    """The day that the answer is to hold on, as in `2025-06-01`: evidence that has expired by then is said to have.
+    Without one no clock is read, and evidence is compared with evidence only."""
 
     def __post_init__(self) -> None:
         """Refuse settings of another type: a text such as "false" would count as true.
@@ -41,8 +54,9 @@ class CheckRequest:
         Raises:
             InputError: a setting is not what it should be.
         """
-        if not isinstance(self.claim_free, bool):
-            raise InputError(f"claim_free must be true or false, got {self.claim_free!r}.")
+        for name in ("claim_free", "asks"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be true or false, got {getattr(self, name)!r}.")
         failed = self.revisions_failed
         if not isinstance(failed, int) or isinstance(failed, bool) or failed < 0:
             raise InputError(f"revisions_failed must be a whole number from 0 up, got {failed!r}.")
@@ -61,7 +75,7 @@ class CheckRequest:
         Raises:
             InputError: there is no `answer`, or a field is unknown.
         """
-        known = set(cls.__dataclass_fields__)
+        known = set(cls.__dataclass_fields__) - {"asks"}
         unknown = sorted(set(row) - known - {"id", "label", "meta"})
         if unknown or "answer" not in row:
             expected = ", ".join(sorted(known))
@@ -80,3 +94,43 @@ def stakes_of(value: Stakes | str) -> Stakes:
         return Stakes(value)
     except ValueError as error:
         raise InputError(f"Stakes are low, medium or high; got {value!r}.") from error
+
+
+def structure_of(request: CheckRequest) -> Structure | None:
+    """What a structured output is held to beside its schema; none where the output is not one.
+
+    A schema may carry it itself, under the keyword `x-assay`.
+
+    Raises:
+        InputError: it is no such value.
+    """
+    given = request.structure
+    if given is None and isinstance(request.schema, Mapping):
+        given = request.schema.get(KEYWORD)
+    if given is None:
+        return Structure() if request.schema is not None else None
+    if isinstance(given, Structure):
+        return given
+    try:
+        return Structure.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the whole"
+        raise InputError(f"structure cannot be read: {where}: {first['msg']}") from error
+
+
+def day_of(request: CheckRequest) -> date | None:
+    """The day that the answer is to hold on, where the caller says it.
+
+    Raises:
+        InputError: it is no date.
+    """
+    given = request.as_of
+    if isinstance(given, datetime):
+        return given.date()
+    if given is None or isinstance(given, date):
+        return given
+    try:
+        return date.fromisoformat(given)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"as_of is a date such as 2025-06-01, got {given!r}.") from error

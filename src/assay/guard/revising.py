@@ -7,6 +7,7 @@ from assay.errors import InputError
 from assay.generate.revise import Author, arevise, revise
 from assay.guard.request import EvidenceLike
 from assay.policy import Policy
+from assay.policy.escalation import with_escalation
 from assay.schema import HallucinationReport
 from assay.schema.run import ModelTurn, Run, TextPart
 from assay.schema.run_builder import RunBuilder
@@ -52,7 +53,7 @@ class Revising:
             InputError: something given cannot be read, or the author gives no version.
         """
         first, again = self.checks(answer, evidence, options)
-        return revise(first(), author, again, self.attempts(attempts))
+        return self.settled(revise(first(), author, again, self.attempts(attempts)))
 
     async def arevise(
         self,
@@ -67,7 +68,7 @@ class Revising:
         import asyncio
 
         first, again = self.checks(answer, evidence, options)
-        return await arevise(await asyncio.to_thread(first), author, again, self.attempts(attempts))
+        return self.settled(await arevise(await asyncio.to_thread(first), author, again, self.attempts(attempts)))
 
     def revise_run(
         self, run: Run | RunBuilder | object, *, author: Author, attempts: int | None = None, **options: Any
@@ -81,7 +82,7 @@ class Revising:
             options: the others of `check_run`.
         """
         first, again = self.run_checks(run, options)
-        return revise(first(), author, again, self.attempts(attempts))
+        return self.settled(revise(first(), author, again, self.attempts(attempts)))
 
     async def arevise_run(
         self, run: Run | RunBuilder | object, *, author: Author, attempts: int | None = None, **options: Any
@@ -90,7 +91,11 @@ class Revising:
         import asyncio
 
         first, again = self.run_checks(run, options)
-        return await arevise(await asyncio.to_thread(first), author, again, self.attempts(attempts))
+        return self.settled(await arevise(await asyncio.to_thread(first), author, again, self.attempts(attempts)))
+
+    def settled(self, report: HallucinationReport) -> HallucinationReport:
+        """A revised report with how soon a person has to look, where revising ended with one being asked."""
+        return with_escalation(self._policy, report)
 
     def attempts(self, attempts: int | None) -> int:
         """How many versions may be asked for: what the caller says, else what the policy allows."""

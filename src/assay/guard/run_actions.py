@@ -145,6 +145,7 @@ def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, known: K
     made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
     return replace(
         judged, verdict=Verdict.SUPPORTED, judgement=made, signals={**judged.signals, "action_done": 1.0},
+        conflict=None,  # what the run did is known from its own steps, whatever a passage seems to say
         spans=tuple(span.model_copy(update={"relation": "supports"}) if place == 0 else span
                     for place, span in enumerate(judged.spans)),
     )  # fmt: skip

@@ -119,10 +119,11 @@ class Running(ABC):
 
     def _check_run(self, run: Run, asked: RunRequest, request: CheckRequest) -> HallucinationReport:
         """The one path of every check of a run."""
+        from assay.guard.asking import probe
         from assay.guard.checking import of_claims_in
+        from assay.guard.probing import NO_PROBER, Probing
         from assay.guard.run_context import RunContext
         from assay.guard.run_tools import findings_of
-        from assay.verify.consistency import ProbeRequest
 
         begun = time.perf_counter()
         findings = findings_of(run, tools=asked.tools, rules=asked.rules, now=asked.now, checked=asked.checked)
@@ -133,15 +134,17 @@ class Running(ABC):
             run_id=request.run_id or run.run_id,
         )  # fmt: skip
         read = time.perf_counter()
-        draft = self._draft(whole, RunContext(run, findings, own.notes))
+        draft = self._draft(whole, RunContext(run, findings, own.notes, tuple(tool.name for tool in asked.tools)))
         drafted = time.perf_counter()
         judged = self._judge(draft.jobs)
         draft = draft.timed({"tools": read - begun, **draft.stages, "judging": time.perf_counter() - drafted})
-        if asked.prober is not None and draft.run is not None:
+        if asked.prober is not None:
             checkable = [claim for claim in draft.claims if claim.checkable]
             of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
-            probing = ProbeRequest((), draft.text, draft.question, draft.evidence.evidence)
-            draft = replace(draft, run=draft.run.probed(of_claims, asked.prober, probing))
+            found = probe(asked.prober, of_claims, draft.text, draft.question, draft.evidence_items)
+            draft = replace(draft, probing=found)
+        elif draft.meter is None:
+            draft = replace(draft, probing=Probing(unprobed=NO_PROBER))
         return self._finish([draft], judged)[0]
 
     def check_tool_call(

@@ -1,0 +1,41 @@
+"""Whether to answer, as a part of the decision: where a policy file has fitted thresholds of confidence for it."""
+
+from collections.abc import Sequence
+
+from assay.generate.abstain import Limits
+from assay.generate.abstain_signals import assess
+from assay.policy import Abstaining, labels_for, with_answering
+from assay.policy.abstaining import concerns
+from assay.schema import Evidence, HallucinationReport
+from assay.stats.confidence import ConfidenceModel
+
+
+def limits_from(settings: Abstaining) -> Limits:
+    """The thresholds of a policy file as the decision takes them."""
+    return Limits(
+        high=settings.high, low=settings.low, claim=settings.claim, groundedness=settings.groundedness,
+        coverage=settings.coverage, entropy=settings.entropy, agreement=settings.agreement, domain=settings.domain,
+        staleness_days=settings.staleness_days,
+    )  # fmt: skip
+
+
+def model_from(settings: Abstaining) -> ConfidenceModel:
+    """The weights and the curve of a policy file."""
+    weights = tuple(settings.weights.model_dump().items())
+    return ConfidenceModel(weights, settings.slope, settings.intercept, settings.rows)
+
+
+def with_abstention(
+    report: HallucinationReport, settings: Abstaining, evidence: Sequence[Evidence]
+) -> HallucinationReport:  # fmt: skip
+    """The report with the decision whether to answer in it, and its action made no more permissive by it.
+
+    An output that the gate would not let out, or that claims nothing, is left as it is: there is nothing to decide.
+    """
+    if not concerns(report.decision):
+        return report
+    made = assess(report, evidence, limits=limits_from(settings), model=model_from(settings))
+    decision = with_answering(report.decision, made)
+    return report.model_copy(
+        update={"abstention": made, "decision": decision, "action": decision.action, "labels": labels_for(decision)}
+    )

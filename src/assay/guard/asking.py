@@ -1,0 +1,55 @@
+"""What one check asks a chat model for, and the account of it: every check has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assay.guard.judging import Judged
+from assay.guard.probing import Probing, probing_of
+from assay.models.interface import PairScorer
+from assay.policy import Policy
+from assay.schema import Evidence, ExtractedClaim
+from assay.verify.consistency import Prober, ProbeRequest
+
+if TYPE_CHECKING:
+    from assay.models.chat.interface import ChatModel
+    from assay.models.chat.meter import Budget, Meter
+
+
+def wants_model(policy: Policy) -> bool:
+    """Whether a policy has a chat model asked where there is one."""
+    return policy.consistency_probes or policy.judge != "off"
+
+
+def meter_of(llm: ChatModel, budget: Budget | None) -> Meter:
+    """An account for one check."""
+    from assay.models.chat.meter import Meter, price_of
+
+    return Meter(llm, budget, price_of(llm))
+
+
+def prober_of(meter: Meter, scorer: PairScorer) -> Prober:
+    """What asks the model again, at the account's cost; its requests run at the same time."""
+    from assay.generate.consistency import SamplingProber
+
+    return SamplingProber(meter.asking("probe"), scorer)
+
+
+def probe(
+    prober: Prober,
+    claims: Sequence[tuple[ExtractedClaim, Judged]],
+    answer: str,
+    question: str | None,
+    evidence: Sequence[Evidence],
+) -> Probing:
+    """Ask again about the critical claims of an answer.
+
+    Args:
+        prober: what asks.
+        claims: every checkable claim with what was found of it.
+        answer: the text that they stand in.
+        question: what it answers.
+        evidence: what it was checked against.
+    """
+    return probing_of(claims, prober, ProbeRequest((), answer, question, tuple(evidence)))

@@ -1,0 +1,58 @@
+"""An output that is a document: held to its schema and its rules, its values read as claims."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.guard.request import CheckRequest, structure_of
+from assay.schema import ExtractedClaim, Issue
+from assay.text.interface import ClaimExtractor
+
+if TYPE_CHECKING:  # loaded with the first document
+    from assay.schema.structure import Structure
+    from assay.verify.json_text import Parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document that can be read, and what is wrong with it."""
+
+    parsed: Parsed
+    schema: Mapping[str, Any] | bool | None
+    structure: Structure
+    issues: tuple[Issue, ...]
+    cited: tuple[Mapping[str, Any], ...]
+    """Its statements with the sources that they name, as citation objects."""
+
+    def claims(self, text: str, extractor: ClaimExtractor, question: str | None) -> tuple[ExtractedClaim, ...]:
+        """Its values as claims, and the claims of what is written around it."""
+        from assay.verify.structure_claims import document_claims
+
+        if not self.structure.leaves:
+            return tuple(extractor.extract(text, question))
+        return document_claims(text, self.parsed, self.schema, self.structure, extractor, question)
+
+
+def document_of(request: CheckRequest, text: str, read: int, evidence_ids: Collection[str]) -> Document | None:
+    """The document that an output is; none where it is not to be one, cannot be read, or is longer than is read.
+
+    Raises:
+        InputError: the schema or the structure cannot be read.
+    """
+    structure = structure_of(request)
+    if structure is None or read < len(text):
+        return None
+    from assay.verify.json_text import JsonTextError, parse
+    from assay.verify.structure import check_parsed, compile_schema
+    from assay.verify.structure_rules import check_rules, cited_objects
+
+    validator = compile_schema(True if request.schema is None else request.schema)
+    try:
+        parsed = parse(text)
+    except JsonTextError:
+        return None
+    issues = (*check_parsed(parsed, validator), *check_rules(parsed, structure, evidence_ids))
+    cited = cited_objects(parsed, structure.cited, evidence_ids)
+    return Document(parsed, request.schema, structure, issues, tuple(cited))

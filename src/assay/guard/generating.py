@@ -1,0 +1,166 @@
+"""Generating through the guard: a model answers from evidence, and what comes out has passed every check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.errors import InputError
+from assay.guard.asking import wants_model
+from assay.guard.request import EvidenceLike
+from assay.policy import Policy
+from assay.schema import Action, ClaimReport, HallucinationReport
+from assay.schema.coerce import coerce_evidence, coerce_text
+
+if TYPE_CHECKING:  # loaded with the first answer that is generated
+    from assay.generate.cove import ChainOptions
+    from assay.generate.grounded import Treatment
+    from assay.generate.grounded_steps import Hands, Steps
+    from assay.models.chat.interface import ChatModel
+    from assay.models.chat.meter import Budget, Meter
+
+
+_HOW: Final = ("ungrounded", "attempts", "evidence_tokens", "max_tokens", "temperature")
+"""The options that are those of the generation; the others are those of the check."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A generation that can begin."""
+
+    steps: Steps[HallucinationReport]
+    hands: Hands
+    meter: Meter
+    last: Callable[[HallucinationReport], HallucinationReport]
+    """What passes goes through everything that the policy has a model asked for: once, and not for every attempt."""
+
+
+class Generating:
+    """The part of a guard that has answers generated; it needs what the guard has."""
+
+    _llm: ChatModel | None
+    _policy: Policy
+
+    check: Callable[..., HallucinationReport]
+    judge_claims: Callable[..., list[ClaimReport]]
+
+    def generate(
+        self,
+        question: str,
+        evidence: EvidenceLike = None,
+        *,
+        llm: ChatModel | None = None,
+        ungrounded: Treatment = "regenerate",
+        attempts: int = 2,
+        chain: ChainOptions | bool = False,
+        evidence_tokens: int = 6_000,
+        max_tokens: int = 1_024,
+        temperature: float = 0.0,
+        budget: Budget | None = None,
+        **options: Any,
+    ) -> HallucinationReport:
+        """Have a question answered from evidence, with citations, and hold the answer to it (seed 000, 20.3.1).
+
+        Args:
+            question: what is to be answered.
+            evidence: as in `check`. Ids that cannot stand in brackets, such as those with spaces, are changed.
+            llm: the model; that of the guard by default.
+            ungrounded: what becomes of statements that the evidence does not support: `regenerate` asks the model
+                again under stricter rules and removes what still fails, `remove` takes them out, `flag` marks them
+                and leaves the decision to the gate.
+            attempts: further answers that are asked for at most.
+            chain: whether claims are verified by independent questions (seed 000, 20.3.3), or how.
+            evidence_tokens: tokens of evidence that the model is shown, as estimated; the most relevant first. The
+                check reads all of it in any case.
+            max_tokens: tokens of one answer.
+            temperature: of the answers.
+            budget: what all of it may cost.
+            options: the others of `check`.
+
+        Returns:
+            The report of the answer: `output` is its text, `action` what the gate says of it, `generation` how it
+            came about, `spending` what it cost. Where nothing can be said from the evidence the output says so.
+
+        Raises:
+            InputError: something given cannot be read, or there is no model.
+            ChatError: the model could not be asked; what an answer in hand would have needed is done without it.
+            AnswerError: nothing that the model said could be read.
+        """
+        from assay.generate.grounded_steps import drive
+
+        prepared = self._prepared(
+            question, evidence, llm=llm, ungrounded=ungrounded, attempts=attempts, chain=chain, budget=budget,
+            evidence_tokens=evidence_tokens, max_tokens=max_tokens, temperature=temperature, **options,
+        )  # fmt: skip
+        return prepared.last(_with_cost(drive(prepared.steps, prepared.hands), prepared.meter))
+
+    async def agenerate(self, question: str, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
+        """As `generate`, with the model awaited and the checks off the event loop: the same options and result."""
+        import asyncio
+
+        from assay.generate.grounded_steps import adrive
+
+        prepared = self._prepared(question, evidence, **options)
+        made = _with_cost(await adrive(prepared.steps, prepared.hands), prepared.meter)
+        return await asyncio.to_thread(prepared.last, made)
+
+    def _prepared(
+        self,
+        question: str,
+        evidence: EvidenceLike,
+        *,
+        llm: ChatModel | None = None,
+        chain: ChainOptions | bool = False,
+        budget: Budget | None = None,
+        **options: Any,
+    ) -> _Prepared:
+        from assay.generate.cove import ChainOptions
+        from assay.generate.grounded import GroundedOptions, grounded_steps
+        from assay.generate.grounded_evidence import choose_evidence, citable
+        from assay.generate.grounded_steps import Hands
+        from assay.models.chat.meter import Meter, price_of
+
+        model = llm or self._llm
+        if model is None:
+            raise InputError(
+                "a model is needed to generate: give the guard one, or the call, with llm=assay.Chat(NAME)"
+            )
+        asked = coerce_text(question, "question")
+        if not asked.strip():
+            raise InputError("a question must ask something; got a blank text")
+        chained = ChainOptions() if chain is True else chain or None
+        how = {name: options.pop(name) for name in _HOW if name in options}
+        settings = GroundedOptions(chain=chained, **how)
+        items = citable(coerce_evidence(evidence))
+        context = choose_evidence(items, asked, settings.evidence_tokens, settings.attention)
+        meter = Meter(model, budget, price_of(model))
+
+        asks = options.pop("asks", True)
+
+        def check(text: str) -> HallucinationReport:
+            return self.check(text, items, question=asked, asks=False, **options)
+
+        def last(report: HallucinationReport) -> HallucinationReport:
+            if not asks or self._llm is None or report.action is not Action.EMIT or not wants_model(self._policy):
+                return report
+            found = self.check(report.output, items, question=asked, **options)
+            cost = (*report.spending, *found.spending)
+            return found.model_copy(update={"generation": report.generation, "spending": cost})
+
+        def judge(rows: Sequence[Any]) -> list[ClaimReport]:
+            return self.judge_claims(rows)
+
+        steps = grounded_steps(asked, context, settings, model.name)
+        return _Prepared(steps, Hands(meter, check, judge), meter, last)
+
+
+def _with_cost(report: HallucinationReport, meter: Meter) -> HallucinationReport:
+    """The report with what was spent, and what that is to a plain answer."""
+    spending = meter.spending
+    drafted = sum(one.prompt_tokens + one.completion_tokens for one in spending if one.purpose == "draft")
+    total = sum(one.prompt_tokens + one.completion_tokens for one in spending)
+    made = report.generation
+    if made is not None and drafted and not any(one.from_cache for one in spending):
+        made = made.model_copy(update={"relative_cost": total / drafted})
+    return report.model_copy(update={"generation": made, "spending": spending})

@@ -1,0 +1,79 @@
+"""What an agent says to keep a conversation going: it states nothing of the world, so no evidence can bear it out.
+
+Thanks, wishes, sympathy, offers of help and plain refusals end nearly every run of a service agent. Held against
+evidence they come out unsupported and keep honest runs from being emitted (measured on airline traces,
+benchmarks/RESULTS.md). Only whole sentences without a number, a date, a name or an identifier are read so; a reason
+that is given along with them is a claim.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from assay.schema import ClaimKind, ExtractedClaim
+
+_HARMLESS: Final = frozenset({"commitment"})
+"""Marks of a critical claim that a courtesy may have: it offers help."""
+_LONGEST: Final = 240
+_REASON: Final = re.compile(r"\b(?:because|due to|since|as (?:it|they|the|your|this)|which|whose)\b", re.IGNORECASE)
+_LEAD: Final = (
+    r"(?:(?:you'?re (?:very )?welcome|thank you|thanks|great|certainly|of course|okay|otherwise)\b[^.!?]{0,60}[.!,] *)?"
+)
+_TAIL: Final = r"[^.!?;:,]{0,120}(?:,\ (?:and|or)\ i'll\ be\b[^.!?;:,]{0,100})?"
+"""A courtesy is one clause: what follows a comma may state something."""
+_CONTACT: Final = r"(?:feel\ free|let\ me\ know|reach\ out|(?:don't|do\ not)\ hesitate|tell\ me)"
+_COURTESY: Final = re.compile(
+    rf"""{_LEAD.replace(" ", "[ ]")}(?:
+    (?:if|whenever|should)\ you\b[^.!?]{{0,140}}?\b(?:please\ )?{_CONTACT}\b{_TAIL}
+    |(?:please\ )?{_CONTACT}\b{_TAIL}
+    |(?:safe\ travels?|take\ care|good\ luck)\b{_TAIL}
+    |(?:have|enjoy)\ (?:a|your)\ (?:\w+\ )?(?:day|trip|flight|journey|time|one)\b{_TAIL}
+    |i\ hope\b[^.!?;:,]{{0,100}}
+    |i\ (?:\w+\ )?(?:understand|empathi[sz]e|apologi[sz]e|appreciate)\b[^.!?;:,]{{0,80}}
+    |i'?\ ?(?:a?m|will\ be|'ll\ be)\ (?:here|happy|glad|ready)\ to\ (?:help|assist)\b{_TAIL}
+    )[.!]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_REFUSAL: Final = re.compile(
+    r"(?:(?:unfortunately|i'?m sorry|however)\b,? *(?:but )?)?i(?:(?: am|'m) (?:unable|not able) to| cannot| can't)\b"
+    r"[^.!?;:,]{0,160}[.!]*",
+    re.IGNORECASE,
+)
+_HANDOVER: Final = re.compile(
+    r"(?:if you\b[^.!?]{0,140}, *)?i (?:can|could) (?:transfer|connect|escalate)\b[^.!?,]{0,40}"
+    r"\b(?:human|agent|specialist|representative|supervisor)\b[^.!?;:,]{0,90}[.!]*",
+    re.IGNORECASE,
+)
+_BUT: Final = re.compile(r"\b(?:but|however|although)\b", re.IGNORECASE)
+
+
+def is_courtesy(claim: ExtractedClaim, tools: Collection[str] = ()) -> bool:
+    """Whether a claim of an agent's answer is no claim about the world.
+
+    Args:
+        claim: as it was extracted.
+        tools: names of the tools that the agent has; an offer to hand over needs one that does.
+    """
+    text = claim.text.strip()
+    if len(text) > _LONGEST or set(claim.critical) - _HARMLESS or any(char.isdigit() for char in text):
+        return False
+    if _REASON.search(text):
+        return False
+    if _HANDOVER.fullmatch(text):
+        return any(word in name.lower() for name in tools for word in ("transfer", "escalat", "handoff", "hand_off"))
+    if _BUT.search(text):
+        return False
+    return bool(_COURTESY.fullmatch(text) or _REFUSAL.fullmatch(text))
+
+
+def without_courtesies(claims: Sequence[ExtractedClaim], tools: Collection[str]) -> tuple[ExtractedClaim, ...]:
+    """The claims with those that are courtesies marked as nothing to check; a refusal is an abstention."""
+    return tuple(
+        claim.model_copy(update={"kind": _kind(claim), "checkable": False})
+        if claim.checkable and is_courtesy(claim, tools) else claim
+        for claim in claims
+    )  # fmt: skip
+
+
+def _kind(claim: ExtractedClaim) -> ClaimKind:
+    return ClaimKind.ABSTENTION if _REFUSAL.fullmatch(claim.text.strip()) else ClaimKind.META

@@ -1,0 +1,110 @@
+"""Corrections that need no author: where the evidence gives another value of the same thing, that value.
+
+Only what the exact tier saw is suggested: a number, a date, a name or an identifier against one of the same
+kind, the unit and the bound being the same or written along. Nothing is applied here; whoever applies it checks again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from assay.guard.judging import Judged
+from assay.schema import ExtractedClaim, Span, Suggestion, Verdict
+from assay.text.quantities import Quantity, find_quantities
+from assay.verify.exact import ExactFinding
+
+WORDS: Final = frozenset({"date.mismatch", "name.mismatch", "identifier.mismatch"})
+"""Findings whose words are replaced by those of the evidence as they stand."""
+_DIGITS: Final = re.compile(r"\d+")
+NUMBER: Final = "number.mismatch"
+LONGEST: Final = 80
+"""Characters of a value; what is longer is no value."""
+SURE_ENOUGH: Final = 0.5
+"""The confidence of a finding from which its value is suggested, the claim as a whole being contradicted."""
+MOST: Final = 8
+"""Suggestions for one claim."""
+
+
+def suggestions_for(
+    judged: Judged, places: Sequence[tuple[ExactFinding, Span]], output: str, claim: ExtractedClaim
+) -> tuple[Suggestion, ...]:
+    """The corrections of a claim that the evidence contradicts, in the order of the text.
+
+    Args:
+        judged: what the tiers found.
+        places: findings that contradict, with their places in the output.
+        output: the text.
+        claim: the claim; a finding that has no place of its own in the output is at the claim as a whole.
+    """
+    if judged.verdict is not Verdict.CONTRADICTED:
+        return ()
+    found: dict[tuple[int, int], set[str]] = {}
+    made: dict[tuple[int, int], Suggestion] = {}
+    for finding, span in places:
+        if finding.confidence < SURE_ENOUGH or span == claim.span or finding.evidence is None:
+            continue
+        suggestion = _suggestion(finding, span, output, claim)
+        if suggestion is not None and suggestion.after != suggestion.before:
+            key = suggestion.span.start, suggestion.span.end
+            found.setdefault(key, set()).add(suggestion.after)
+            made.setdefault(key, suggestion)
+    # Two values for one place: the evidence does not say which.
+    sources = Counter((one.evidence.evidence_id, one.evidence.start) for one in made.values())
+    # One value for two places: at one of them at least it is that of something else.
+    sure = sorted(
+        key
+        for key, values in found.items()
+        if len(values) == 1 and sources[made[key].evidence.evidence_id, made[key].evidence.start] == 1
+    )
+    kept: list[Suggestion] = []
+    for key in sure:
+        if not kept or key[0] >= kept[-1].span.end:
+            kept.append(made[key])
+    return tuple(kept[:MOST])
+
+
+def _suggestion(finding: ExactFinding, span: Span, output: str, claim: ExtractedClaim) -> Suggestion | None:
+    evidence = finding.evidence
+    if evidence is None or len(evidence.text) > LONGEST or "\n" in evidence.text:
+        return None
+    if finding.code == "date.mismatch" and len(_DIGITS.findall(evidence.text)) != len(
+        _DIGITS.findall(output[span.start : span.end])
+    ):
+        return None  # a day against a year
+    if finding.code in WORDS:
+        place, after = span, evidence.text
+    elif finding.code == NUMBER:
+        numbered = _number(span, output, claim.sentence, evidence.text)
+        if numbered is None:
+            return None
+        place, after = numbered
+    else:
+        return None
+    before = output[place.start : place.end]
+    return Suggestion(span=place, before=before, after=after, evidence=evidence, code=finding.code)
+
+
+def _number(span: Span, output: str, sentence: Span, theirs: str) -> tuple[Span, str] | None:
+    """The place of a number and what to write there: the other number alone, or with its unit where that differs."""
+    others = find_quantities(theirs)
+    words = output[sentence.start : sentence.end]
+    own = [q for q in find_quantities(words) if _at(q, span, sentence.start)]
+    if len(others) != 1 or len(own) != 1:
+        return None
+    mine, other = own[0], others[0]
+    if mine.bound != other.bound or mine.dimension != other.dimension or mine.bound == "range":
+        return None
+    number = theirs[other.number_start : other.number_end]
+    if mine.unit == other.unit:
+        begin = sentence.start + mine.number_start
+        return Span(start=begin, end=sentence.start + mine.number_end), number
+    if mine.bound != "exact":
+        return None
+    return Span(start=sentence.start + mine.start, end=sentence.start + mine.end), theirs[other.start : other.end]
+
+
+def _at(quantity: Quantity, span: Span, offset: int) -> bool:
+    return offset + quantity.start <= span.start and span.end <= offset + quantity.end

@@ -1,0 +1,118 @@
+"""Checks ask a chat model again on critical claims where the policy says so, within a budget, and fail closed."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from assay.errors import ChatError, InputError
+from assay.guard import CheckRequest, Guard
+from assay.models.chat.interface import ChatRequest
+from assay.models.chat.meter import Budget
+from assay.policy import Policy, preset
+from assay.schema import Action, HallucinationReport
+from assay.testing import FakeScorer, ScriptedChat
+
+EVIDENCE = ["The door costs 7 euros."]
+ANSWER = "The door costs 7 euros."
+QUESTION = "What does the door cost?"
+
+PROBING = Policy.model_validate({**preset("general").model_dump(), "consistency_probes": True})
+
+
+def guard_with(said: Any, **options: Any) -> tuple[Guard, ScriptedChat]:
+    chat = ScriptedChat(said)
+    return Guard(PROBING, scorer=FakeScorer(), llm=chat, **options), chat
+
+
+def always(text: str) -> Callable[[ChatRequest], str]:
+    return lambda request: text if request else ""
+
+
+def test_a_claim_that_the_model_repeats_passes() -> None:
+    guard, chat = guard_with(always(ANSWER))
+    report = guard.check(ANSWER, EVIDENCE, question=QUESTION)
+    assert report.action is Action.EMIT
+    (probe,) = report.consistency_probes
+    assert (probe.claim, probe.agreement) == (ANSWER, 1.0)
+    assert report.metrics["self_consistency"].value == 1.0
+    assert [(one.purpose, one.requests) for one in report.spending] == [("probe", len(chat.requests))]
+
+
+def test_a_claim_that_it_denies_goes_back() -> None:
+    guard, _ = guard_with(always("The door costs 9 euros."))
+    report = guard.check(ANSWER, EVIDENCE, question=QUESTION)
+    assert report.action is Action.REVISE
+    assert any("another answer when asked again" in reason for reason in report.decision.reasons)
+
+
+def test_nothing_is_asked_about_what_fails_already() -> None:
+    guard, chat = guard_with(always(ANSWER))
+    report = guard.check("The door costs 5 euros.", EVIDENCE, question=QUESTION)
+    assert chat.requests == []
+    assert report.metrics["self_consistency"].undefined is not None
+    assert report.spending == ()
+
+
+@pytest.mark.parametrize("said", [always(""), lambda request: ChatError("down")])
+def test_a_model_that_says_nothing_keeps_the_answer_from_passing(said: Any) -> None:
+    guard, _ = guard_with(said)
+    report = guard.check(ANSWER, EVIDENCE, question=QUESTION)
+    assert report.action is not Action.EMIT
+    assert any("could not be asked about again" in reason for reason in report.decision.reasons)
+
+
+def test_a_budget_that_is_spent_keeps_it_from_passing() -> None:
+    guard, chat = guard_with(always(ANSWER), budget=Budget(calls=1))
+    report = guard.check(ANSWER, EVIDENCE, question=QUESTION)
+    assert report.action is not Action.EMIT
+    assert len(chat.requests) == 1
+
+
+def test_every_check_has_an_account_of_its_own() -> None:
+    guard, _ = guard_with(always(ANSWER), budget=Budget(calls=4))
+    row = {"answer": ANSWER, "evidence": EVIDENCE, "question": QUESTION}
+    assert [report.action for report in guard.check_many([row] * 3)] == [Action.EMIT] * 3
+
+
+def test_a_caller_may_have_nothing_asked_but_a_request_may_not() -> None:
+    guard, chat = guard_with(always("The door costs 9 euros."))
+    assert guard.check(ANSWER, EVIDENCE, question=QUESTION, asks=False).action is Action.EMIT
+    assert chat.requests == []
+    with pytest.raises(InputError, match="asks"):
+        CheckRequest.from_mapping({"answer": ANSWER, "asks": False})
+
+
+def test_without_a_model_or_without_the_policy_nothing_is_asked() -> None:
+    chat = ScriptedChat([])
+    assert Guard("general", scorer=FakeScorer(), llm=chat).check(ANSWER, EVIDENCE).action is Action.EMIT
+    assert Guard(PROBING, scorer=FakeScorer()).check(ANSWER, EVIDENCE).action is Action.EMIT
+    assert chat.requests == []
+
+
+def test_sync_async_and_many_give_the_same_report() -> None:
+    def plain(report: HallucinationReport) -> dict[str, Any]:
+        return report.model_dump(exclude={"timing"})
+
+    def guard() -> Guard:
+        return guard_with(always("The door costs 9 euros."))[0]
+
+    one = guard().check(ANSWER, EVIDENCE, question=QUESTION)
+    other = asyncio.run(guard().acheck(ANSWER, EVIDENCE, question=QUESTION))
+    (third,) = guard().check_many([{"answer": ANSWER, "evidence": EVIDENCE, "question": QUESTION}])
+    assert plain(one) == plain(other) == plain(third)
+
+
+def test_a_repaired_answer_is_asked_about_once_and_at_the_end() -> None:
+    import json
+
+    fixed = json.dumps({"corrections": [{"number": 1, "text": ANSWER, "sources": []}]})
+    guard, chat = guard_with(lambda r: fixed if r.schema is not None else "The door costs 9 euros.")
+    report = guard.repair("The door costs 5 euros.", EVIDENCE, question=QUESTION)
+    assert report.output == ANSWER
+    assert report.action is not Action.EMIT
+    assert report.revision is not None
+    assert not report.revision.converged
+    assert [one.purpose for one in report.spending] == ["repair", "probe"]
+    assert sum(one.schema is not None for one in chat.requests) == 1
