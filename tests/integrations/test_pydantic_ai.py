@@ -1,0 +1,262 @@
+"""In a PydanticAI agent no rejected call is executed and no output that does not pass comes out, streamed or not."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from tests.integrations.orders import ASKED, FALSE, FOUND, SYSTEM, TRUE, WITHHELD, Shop, guard
+
+from assay.errors import CallRejectedError, InputError, WithheldError
+from assay.schema import Action, HallucinationReport
+
+pytest.importorskip("pydantic_ai", reason="needs the extra pydantic-ai: pip install 'assay-ai[pydantic-ai]'")
+
+from pydantic import BaseModel
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, UnexpectedModelBehavior
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
+
+from assay.integrations.pydantic_ai import AssayCapability, CheckedToolset, checked_output
+
+
+@pytest.fixture(autouse=True)
+def _loop() -> Iterator[None]:
+    """`run_sync` runs on the thread's loop and leaves it open."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
+class Script:
+    """A model that says what a test wrote down, and keeps what it was asked."""
+
+    def __init__(self, *said: Any) -> None:
+        self.said = list(said)
+        self.asked: list[list[ModelMessage]] = []
+
+    def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        self.asked.append(list(messages))
+        said = self.said.pop(0)
+        return ModelResponse(parts=[TextPart(said)] if isinstance(said, str) else said)
+
+    async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> Any:
+        raise AssertionError("what is held back is not streamed")
+        yield ""
+
+
+def calling(*orders: str, name: str = "get_order") -> list[ToolCallPart]:
+    return [ToolCallPart(name, {"order_id": order}) for order in orders]
+
+
+def agent(shop: Shop, script: Script, retries: int = 3, output: Any = str, **options: Any) -> Agent[None, Any]:
+    return Agent(
+        FunctionModel(script, stream_function=script.stream), output_type=output, instructions=SYSTEM, retries=retries,
+        tools=[shop.get_order], capabilities=[AssayCapability(guard, **options)],
+    )  # fmt: skip
+
+
+def sync(made: Agent[None, Any]) -> Any:
+    return made.run_sync(ASKED).output
+
+
+def awaited(made: Agent[None, Any]) -> Any:
+    async def run() -> Any:
+        return (await made.run(ASKED)).output
+
+    return asyncio.run(run())
+
+
+ways = pytest.mark.parametrize("run", [sync, awaited])
+Run = Callable[[Agent[None, Any]], Any]
+
+
+def kinds(messages: list[ModelMessage]) -> list[list[str]]:
+    return [[part.part_kind for part in message.parts] for message in messages]
+
+
+@ways
+def test_an_honest_run_is_what_it_would_be_without_the_capability(run: Run) -> None:
+    shop, script, plain = Shop(), Script(calling("W-17"), TRUE), Script(calling("W-17"), TRUE)
+    assert run(agent(shop, script)) == TRUE
+    run(Agent(FunctionModel(plain), instructions=SYSTEM, tools=[Shop().get_order]))
+    assert shop.asked == ["W-17"]
+    assert [kinds(asked) for asked in script.asked] == [kinds(asked) for asked in plain.asked]
+
+
+@ways
+def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why(run: Run) -> None:
+    shop, script = Shop(), Script(calling("W-99"), calling("W-17"), TRUE)
+    assert run(agent(shop, script)) == TRUE
+    assert shop.asked == ["W-17"]
+    told = script.asked[1][-1]
+    assert isinstance(told, ModelRequest)
+    assert "was not executed" in str(told.parts[0].content)
+
+
+@ways
+def test_of_parallel_calls_only_the_honest_one_is_executed(run: Run) -> None:
+    shop = Shop()
+    assert run(agent(shop, Script(calling("W-17", "W-99"), TRUE))) == TRUE
+    assert shop.asked == ["W-17"]
+
+
+def test_an_id_that_the_instructions_name_is_no_invention() -> None:
+    shop = Shop()
+    made = agent(shop, Script(calling("W-99"), TRUE))
+    made.run_sync(ASKED, instructions="The order on display is W-99.")
+    assert shop.asked == ["W-99"]
+
+
+@ways
+def test_a_model_that_does_not_listen_is_stopped_by_the_tools_own_retries(run: Run) -> None:
+    shop, script = Shop(), Script(*(calling(f"X-{n}") for n in range(50)))
+    with pytest.raises((CallRejectedError, UnexpectedModelBehavior)):
+        run(agent(shop, script, retries=1))
+    assert shop.asked == []
+    assert len(script.asked) == 2
+
+
+@ways
+def test_an_output_that_does_not_pass_does_not_come_out(run: Run) -> None:
+    script = Script(calling("W-17"), *[FALSE] * 9)
+    with pytest.raises(WithheldError) as caught:
+        run(agent(Shop(), script))
+    assert isinstance(caught.value.report, HallucinationReport)
+    assert len(script.asked) <= 2 + guard.policy.max_revisions
+
+
+def test_the_words_of_the_policy_come_out_where_they_are_asked_for() -> None:
+    script = Script(calling("W-17"), *[FALSE] * 9)
+    assert sync(agent(Shop(), script, on_withheld="answer")).startswith(WITHHELD)
+
+
+@ways
+def test_a_corrected_output_comes_out_after_the_frameworks_own_retry(run: Run) -> None:
+    reports: list[HallucinationReport] = []
+    script = Script(calling("W-17"), FALSE, TRUE)
+    assert run(agent(Shop(), script, on_report=reports.append)) == TRUE
+    assert "did not pass a check" in str(script.asked[2][-1].parts[0].content)
+    assert [report.action for report in reports] == [Action.BLOCK, Action.EMIT]
+    assert reports[-1].output == TRUE
+
+
+def test_a_conversation_goes_on_with_what_was_said_before() -> None:
+    shop, script = Shop(), Script(calling("W-17"), FALSE, TRUE, TRUE)
+    made = agent(shop, script)
+    first = made.run_sync(ASKED)
+    assert made.run_sync("And now?", message_history=first.all_messages()).output == TRUE
+
+
+class Place(BaseModel):
+    """Where an order is."""
+
+    summary: str
+
+
+def test_a_structured_output_is_checked_and_never_replaced_by_words() -> None:
+    good, bad = ([ToolCallPart("final_result", {"summary": said})] for said in (TRUE, FALSE))
+    assert sync(agent(Shop(), Script(calling("W-17"), bad, good), output=Place)) == Place(summary=TRUE)
+    with pytest.raises(WithheldError):
+        sync(agent(Shop(), Script(calling("W-17"), *[bad] * 9), output=Place, on_withheld="answer"))
+
+
+# --- streams -------------------------------------------------------------------------------------------------------
+
+
+async def texts(made: Agent[None, Any]) -> list[str]:
+    async with made.run_stream(ASKED) as stream:
+        return [text async for text in stream.stream_text(delta=True)]
+
+
+async def events(made: Agent[None, Any]) -> list[str]:
+    async with made.run_stream_events(ASKED) as stream:
+        return [str(event) async for event in stream]
+
+
+streams = pytest.mark.parametrize("stream", [texts, events])
+
+
+@streams
+def test_a_stream_gives_an_answer_that_passes(stream: Any) -> None:
+    shop = Shop()
+    shown = asyncio.run(stream(agent(shop, Script(calling("W-99"), calling("W-17"), TRUE))))
+    assert shop.asked == ["W-17"]
+    assert "W-17 is in Hamburg." in "".join(shown)
+
+
+@streams
+def test_no_stream_shows_what_does_not_pass(stream: Any) -> None:
+    shown: list[str] = []
+
+    async def run() -> None:
+        shown.extend(await stream(agent(Shop(), Script(calling("W-17"), *[FALSE] * 9))))
+
+    with pytest.raises(WithheldError):
+        asyncio.run(run())
+    assert shown == []
+
+
+@streams
+def test_a_stream_gives_the_corrected_answer(stream: Any) -> None:
+    shown = asyncio.run(stream(agent(Shop(), Script(calling("W-17"), f"{TRUE} {FALSE}", TRUE))))
+    assert "9 May" not in "".join(shown)
+    assert "W-17 is in Hamburg." in "".join(shown)
+
+
+def test_no_stream_of_a_structured_output_shows_what_does_not_pass() -> None:
+    bad = [ToolCallPart("final_result", {"summary": FALSE})]
+
+    async def run() -> list[Any]:
+        async with agent(Shop(), Script(calling("W-17"), bad), output=Place).run_stream(ASKED) as stream:
+            return [part async for part in stream.stream_output()]
+
+    with pytest.raises(WithheldError):
+        asyncio.run(run())
+
+
+def test_a_call_of_an_external_tool_is_checked_before_it_leaves_the_run() -> None:
+    tools = ExternalToolset(
+        [ToolDefinition(name="get_order", parameters_json_schema={"properties": {"order_id": {"type": "string"}}})]
+    )
+    script = Script(calling("W-99"), calling("W-17"), TRUE)
+    made: Agent[None, Any] = Agent(
+        FunctionModel(script), output_type=[str, DeferredToolRequests], retries=3, toolsets=[tools],
+        capabilities=[AssayCapability(guard)],
+    )  # fmt: skip
+    first = made.run_sync(ASKED)
+    assert [call.args for call in first.output.calls] == [{"order_id": "W-17"}]
+    results = DeferredToolResults(calls={first.output.calls[0].tool_call_id: FOUND})
+    assert made.run_sync(message_history=first.all_messages(), deferred_tool_results=results).output == TRUE
+
+
+# --- the parts -----------------------------------------------------------------------------------------------------
+
+
+def test_a_toolset_and_an_output_validator_do_the_same_by_themselves() -> None:
+    shop, script = Shop(), Script(calling("W-99"), calling("W-17"), FALSE, TRUE)
+    made = Agent(FunctionModel(script), retries=3, toolsets=[CheckedToolset(FunctionToolset([shop.get_order]), guard)])
+    made.output_validator(checked_output(guard))
+    assert made.run_sync(ASKED).output == TRUE
+    assert shop.asked == ["W-17"]
+    assert FOUND in str(script.asked[-1])
+
+
+def test_an_output_validator_alone_refuses_a_stream() -> None:
+    async def words(messages: list[ModelMessage], info: AgentInfo) -> Any:
+        yield TRUE
+
+    made = Agent(FunctionModel(stream_function=words))
+    made.output_validator(checked_output(guard))
+
+    async def run() -> None:
+        async with made.run_stream(ASKED) as stream:
+            async for _ in stream.stream_text():
+                raise AssertionError("nothing is shown")
+
+    with pytest.raises(InputError, match="AssayCapability"):
+        asyncio.run(run())
