@@ -1,20 +1,25 @@
 """Evaluating rows: batches, resume, and the figures that come out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
 from assay.batch import evaluate as module
-from assay.batch.baselines import decide, fit_threshold, token_overlap
+from assay.batch.baselines import Scored, decide, fit_threshold, token_overlap
 from assay.batch.evaluate import batches, evaluate
+from assay.batch.figures import columns, figures
+from assay.batch.page import eval_page, margins, slice_tables
+from assay.batch.page import three_way as three_way_sets
 from assay.batch.results import Result, ResultLog
 from assay.batch.rows import Row
 from assay.batch.slices import slices_of
-from assay.batch.summary import columns, figures, scored_guard, summarise
+from assay.batch.summary import scored_guard, summarise
 from assay.batch.worst import worst_errors
 from assay.errors import InputError
 from assay.schema import ClaimKind, ClaimReport, ClaimStatus, Evidence, Issue, Span, Verdict
+from assay.stats.classification import span_f1
 
 WHO = {"verifier": "v"}
 
@@ -197,6 +202,92 @@ def test_spans_are_scored_where_rows_have_them() -> None:
     assert summarise(rows, results, WHO).overall.figures["span_f1"].value == 1.0
 
 
+def three_way(count: int, seed: int = 0) -> tuple[list[Row], list[Result]]:
+    labels = ("contradicted", "unsupported", "supported", "not_supported")
+    rows = [
+        row(2 * n, labels[n % 4], f"{n} is a number.", set=f"s{n % 2}", spans=((0, 2),) if n % 3 else ())
+        for n in range(count)
+    ]
+    results = [
+        Result(one.digest, "unsupported", (7 * n + seed) % 10 / 10, (3 * n + seed) % 10 / 10, ((0, 1),))
+        for n, one in enumerate(rows)
+    ]
+    return rows, results
+
+
+def test_every_figure_of_a_slice_has_an_interval_around_it() -> None:
+    summary = summarise(*three_way(160), WHO)
+    for found in (summary.overall, *summary.sets, *summary.slices["claim length"]):
+        for name, figure in found.figures.items():
+            if figure.value is not None:
+                assert figure.low is not None, name
+                assert figure.high is not None, name
+                assert figure.low <= figure.value + 0.1, name
+                assert figure.value - 0.1 <= figure.high, name
+
+
+def test_span_f1_of_columns_is_that_of_the_catalogue() -> None:
+    rows, results = three_way(40)
+    marked = [(r.spans, list(one.spans or ())) for one, r in zip(rows, results, strict=True) if one.spans is not None]
+    expected = span_f1([found for found, _ in marked], [right for _, right in marked]).f1.value
+    assert summarise(rows, results, WHO).overall.figures["span_f1"].value == expected
+
+
+def test_only_rows_with_both_labels_tell_contradiction_from_lack_of_support() -> None:
+    rows, results = three_way(80)
+    only = [(a, b) for a, b in zip(rows, results, strict=True) if a.label in ("supported", "not_supported")]
+    summary = summarise([a for a, _ in only], [b for _, b in only], WHO)
+    assert summary.overall.figures["contradiction_auroc"].undefined
+    assert (summary.overall.contradicted, summary.overall.unsupported) == (0, 0)
+    assert three_way_sets(summary.sets) == []
+
+
+def test_the_sets_that_tell_contradiction_apart_come_worst_first() -> None:
+    found = three_way_sets(summarise(*three_way(160), WHO).sets)
+    values = [figures.figures["contradiction_auroc"].value or 0 for figures in found]
+    assert values == sorted(values)
+
+
+def test_a_set_is_held_against_the_best_baseline_on_the_same_resamples() -> None:
+    rows, results = three_way(160)
+    rows = [replace(one, set=f"s{int(one.id) // 8 % 2}") for one in rows]
+    guard = scored_guard("assay", results, None)
+    good = decide("good", [0.1 if one.wrong else 0.9 for one in rows], 0.5)
+    same = Scored("same", guard.scores, guard.flagged)
+    summary = summarise(rows, results, WHO, baselines=[same])
+    for best, figure in summary.margins.values():
+        assert (best, figure.value, figure.low, figure.high) == ("same", 0.0, 0.0, 0.0)
+    ahead = summarise(rows, results, WHO, baselines=[same, good])
+    found = margins(ahead)
+    assert {best for _, best, _ in found} == {"good"}
+    assert all((figure.high or 0.0) < 0 for *_, figure in found)
+    assert "Ahead of the best baseline" in eval_page(ahead)
+
+
+def test_what_claims_contain_is_one_table() -> None:
+    tables = dict(slice_tables(summarise(*three_way(160), WHO)))
+    assert [found.name for found in tables["claim type"]][:1] == ["with number"]
+    assert "number" not in tables
+
+
+def test_reliability_is_drawn_by_domain_and_by_length_where_rows_are_enough() -> None:
+    rows, results = three_way(160)
+    summary = summarise(rows, results, WHO)
+    assert set(summary.reliability) == {"domain", "claim length", "evidence length"}
+    assert sum(count for *_, count in summary.reliability["domain"]["not stated"]) == 160
+    few = summarise(rows[:40], results[:40], WHO)
+    assert few.reliability["domain"] == {}
+    assert "Reliability by domain" in eval_page(summary)
+    assert "Reliability by domain" not in eval_page(few)
+
+
+def test_lengths_stand_in_their_order() -> None:
+    rows = [row(n, text="word " * (3 if n % 2 else 12)) for n in range(60)]
+    results = [result_of(one, 0.5, "supported") for one in rows]
+    names = [found.name for found in summarise(rows, results, WHO).slices["claim length"]]
+    assert names == ["up to 8 words", "9 to 16 words"]
+
+
 def test_sets_and_slices_are_shown_apart() -> None:
     rows = [
         row(n, "supported" if n % 2 else "not_supported", f"{n} words", set=f"s{n % 2}", meta={"k": n % 3})
@@ -223,9 +314,10 @@ def test_sets_and_slices_are_shown_apart() -> None:
         ("It is noted.", "negation", "without"),
         ("It is larger than Rome.", "inference", "with"),
         ("It is a town.", "inference", "without"),
-        ("Der Vertrag läuft.", "script", "Latin"),
-        ("これは試験です。", "script", "other"),
-        ("42", "script", "no letters"),
+        ("Der Vertrag ist nicht gültig.", "language", "German"),
+        ("これは試験です。", "language", "Japanese"),
+        ("It is so.", "domain", "not stated"),
+        ("It is so.", "question", "without"),
         ("one " * 20, "claim length", "17 to 32 words"),
         ("one " * 200, "claim length", "over 32 words"),
     ],

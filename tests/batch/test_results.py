@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.batch.results import Result, ResultLog
+from assay.batch.results import Result, ResultLog, read_results
 from assay.errors import InputError
 
 WHO = {"verifier": "v", "verifier_digest": "d"}
@@ -70,3 +70,18 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="cannot be written"), ResultLog(tmp_path / "file" / "results.jsonl", WHO):
         pass
+
+
+def test_the_results_of_a_finished_run_are_read_whoever_judged(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    filled(path)
+    assert read_results(path) == {str(index): result(str(index)) for index in range(3)}
+
+
+def test_results_that_are_missing_or_cut_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    with pytest.raises(InputError, match="cannot be read"):
+        read_results(path)
+    path.write_bytes(filled(path)[:-20])
+    with pytest.raises(InputError, match="not the results of a finished run"):
+        read_results(path)

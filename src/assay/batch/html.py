@@ -9,6 +9,7 @@ import base64
 import hashlib
 import html
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -16,7 +17,7 @@ from typing import Final, TypeAlias
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML forbids or that UTF-8 cannot carry."""
 
-_VOID: Final = frozenset({"meta"})
+_VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 """HTML elements without an end tag; in SVG every element needs its end."""
 
 
@@ -75,6 +76,16 @@ def tag(name: str, *children: Child, **attributes: str | float | bool | None) ->
 def foreign(text: str, name: str = "bdi", **attributes: str | float | bool | None) -> Markup:
     """Text that somebody else wrote, isolated so that its direction cannot reorder the page around it."""
     return tag(name, text, dir="auto", **attributes)
+
+
+def direction(text: str) -> str:
+    """`rtl` where the first letter with a direction is written from right to left, else `ltr`.
+
+    >>> direction("12 שלום hello"), direction("hello")
+    ('rtl', 'ltr')
+    """
+    classes = (unicodedata.bidirectional(character) for character in text)
+    return "rtl" if next((c for c in classes if c in {"L", "R", "AL"}), "L") != "L" else "ltr"
 
 
 def page(title: str, style: str, *body: Child) -> str:

@@ -1,12 +1,15 @@
 """The report of an evaluation as one self-contained page: figures, baselines, curves, sets and slices."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
+from assay.batch.figures import FIGURES, Figure, Figures
 from assay.batch.html import Child, Markup, foreign, page, tag
 from assay.batch.plot import curve, reliability
+from assay.batch.slices import CLAIM_TYPES
 from assay.batch.style import BASE
-from assay.batch.summary import FIGURES, Figure, Figures, Summary
+from assay.batch.summary import LEAST_DIAGRAM, LEAST_SLICE, Bins, Summary
 
 STYLE: Final = (
     BASE
@@ -20,6 +23,7 @@ td.num small{display:block;color:var(--soft);font-size:.75rem;white-space:nowrap
 tr.ours th,tr.ours td{font-weight:650}tbody th{color:var(--ink);font-weight:500}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:1.5rem}
 figure{margin:0}figcaption{font-size:.8125rem;color:var(--soft);margin-top:.3rem}
+.small-plots{grid-template-columns:repeat(auto-fill,minmax(12rem,1fr))}
 .plot{width:100%;max-width:22rem;height:auto}.grid{stroke:var(--line);stroke-width:.6}
 .tick{font-size:10px;fill:var(--soft)}.axis{font-size:11px;fill:var(--ink)}
 .curve{fill:none;stroke:var(--accent);stroke-width:2}.thin{stroke-width:1}
@@ -30,6 +34,8 @@ ul{padding-left:1.2rem}
 )
 """The style sheet of the page."""
 
+_LESS_WIDE: Final = ("contradiction_auroc", "span_f1")
+"""Columns that are left out of a table in which nothing has them."""
 _HEADLINE: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece", "span_f1")
 _COLUMNS: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece")
 
@@ -53,8 +59,10 @@ def eval_page(summary: Summary) -> str:
             _headline(overall),
             _systems(summary),
             _plots(summary),
-            _table("By set", "Set", summary.sets, extra=("contradiction_auroc", "span_f1")),
-            (_table(f"By {way}", way, found) for way, found in summary.slices.items()),
+            _table("By set", "Set", summary.sets),
+            _three_way(summary.sets),
+            (_table(f"By {way}", way.capitalize(), found) for way, found in slice_tables(summary)),
+            (_diagrams(way, found) for way, found in summary.reliability.items()),
         ),
         _footer(summary),
     )
@@ -109,10 +117,54 @@ def _section(title: str, head: Markup, body: Child) -> Markup:
     )
 
 
-def _table(title: str, first: str, found: Sequence[Figures], extra: Sequence[str] = ()) -> Markup | None:
+def slice_tables(summary: Summary) -> list[tuple[str, list[Figures]]]:
+    """The slices as tables: each way that tells rows apart is one, what claims contain is one together."""
+    tables: dict[str, list[Figures]] = {}
+    for way, found in summary.slices.items():
+        if way in CLAIM_TYPES:
+            named = [replace(figures, name=f"{figures.name} {way}") for figures in found]
+            tables.setdefault("claim type", []).extend(named)
+        elif len(found) != 1 or found[0].rows != summary.overall.rows:
+            tables[way] = list(found)
+    return [(way, found) for way, found in tables.items() if found]
+
+
+def three_way(sets: Sequence[Figures]) -> list[Figures]:
+    """The sets that tell contradicted rows from unsupported ones and have rows of both, the worst told apart first."""
+    found = [figures for figures in sets if _defined(figures.figures.get("contradiction_auroc"))]
+    return sorted(found, key=lambda figures: (figures.figures["contradiction_auroc"].value or 0.0, figures.name))
+
+
+def _three_way(sets: Sequence[Figures]) -> Markup | None:
+    found = three_way(sets)
     if not found:
         return None
-    shown = [*_COLUMNS, *(name for name in extra if any(_defined(f.figures.get(name)) for f in found))]
+    rows = (
+        tag(
+            "tr",
+            tag("th", foreign(figures.name), scope="row"),
+            (tag("td", f"{n:,}", class_="num") for n in (figures.contradicted, figures.unsupported)),
+            _cell(figures.figures["contradiction_auroc"]),
+        )
+        for figures in found
+    )
+    return _section("Contradicted against unsupported", _head(("Set", "contradicted", "unsupported", "AUROC")), rows)
+
+
+def _diagrams(way: str, found: Mapping[str, Bins]) -> Markup | None:
+    """The reliability diagrams of one way of slicing, side by side."""
+    if not found:
+        return None
+    drawn = (
+        reliability(bins, foreign(name), f"{sum(count for *_, count in bins):,} rows") for name, bins in found.items()
+    )
+    return tag("section", tag("h2", f"Reliability by {way}"), tag("div", drawn, class_="plots small-plots"))
+
+
+def _table(title: str, first: str, found: Sequence[Figures]) -> Markup | None:
+    if not found:
+        return None
+    shown = [*_COLUMNS, *(name for name in _LESS_WIDE if any(_defined(f.figures.get(name)) for f in found))]
     head = _head((first, "rows", "wrong", *(FIGURES[name] for name in shown)))
     return _section(title, head, [_row(figures, shown) for figures in found])
 
@@ -128,7 +180,7 @@ def _row(found: Figures, shown: Sequence[str], style: str | None = None) -> Mark
 
 
 def _systems(summary: Summary) -> list[Markup]:
-    """The guard beside the baselines: over all rows, then balanced accuracy by set."""
+    """The guard beside the baselines: over all rows, then figure by figure for each set."""
     listed = [tag("li", foreign(note)) for note in summary.notes]
     notes = [tag("ul", listed, class_="small soft")] if listed else []
     if not summary.systems:
@@ -137,12 +189,46 @@ def _systems(summary: Summary) -> list[Markup]:
     head = _head(("System", "rows", "wrong", *(FIGURES[name] for name in shown)))
     body = [_row(found, shown, "ours" if index == 0 else None) for index, found in enumerate(summary.systems)]
     names = [found.name for found in summary.systems]
-    by_set = [_set_row(name, names, found) for name, found in summary.systems_by_set.items()]
-    return [
-        _section("Beside the baselines", head, body),
-        *notes,
-        _section("Balanced accuracy by set", _head(("Set", *names)), by_set),
-    ]
+    by_set = (
+        _section(
+            f"{FIGURES[figure][:1].upper()}{FIGURES[figure][1:]} by set, beside the baselines",
+            _head(("Set", *names)),
+            [_set_row(name, names, found) for name, found in rows.items()],
+        )
+        for figure, rows in summary.systems_by_set.items()
+    )
+    return [_section("Beside the baselines", head, body), *notes, _margins(summary), *by_set]
+
+
+def margins(summary: Summary) -> list[tuple[str, str, Figure]]:
+    """Set, best baseline and how far the guard lies above it, the sets in which it lies lowest first."""
+    found = [(name, best, figure) for name, (best, figure) in summary.margins.items() if figure.value is not None]
+    return sorted(found, key=lambda item: (item[2].value or 0.0, item[0]))
+
+
+def signed(figure: Figure) -> str:
+    """A difference with its sign and interval.
+
+    >>> signed(Figure(0.05, -0.01, 0.11))
+    '+0.050 (-0.010 to +0.110)'
+    """
+    if figure.value is None or figure.low is None or figure.high is None:
+        return words(figure)
+    return f"{figure.value:+.3f} ({figure.low:+.3f} to {figure.high:+.3f})"
+
+
+def _margins(summary: Summary) -> Markup:
+    rows = (
+        tag("tr", tag("th", foreign(name), scope="row"), tag("td", best), tag("td", signed(figure), class_="num"))
+        for name, best, figure in margins(summary)
+    )
+    head = tag(
+        "tr",
+        tag("th", "Set", scope="col"),
+        tag("th", "best baseline", scope="col"),
+        tag("th", "balanced accuracy above it", scope="col", class_="num"),
+    )
+    return _section("Ahead of the best baseline", head, rows)
 
 
 def _set_row(name: str, systems: Sequence[str], found: Mapping[str, Figure]) -> Markup:
@@ -176,6 +262,7 @@ def _footer(summary: Summary) -> Markup:
     facts = " · ".join(f"{name} {value}" for name, value in summary.identity.items())
     method = (
         "Wrong is every row whose label is not supported; it is the positive class. Intervals are 95% percentile "
-        "bootstraps over documents."
+        "bootstraps over documents. Slices of fewer than "
+        f"{LEAST_SLICE} rows are left out, and of fewer than {LEAST_DIAGRAM} among the diagrams."
     )
     return tag("footer", tag("p", method), tag("p", facts))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from assay.batch.html import Markup, group, tag
+from assay.batch.html import Child, Markup, group, tag
 
 _SIZE: Final = 240
 """The side of the plotted square, in user units."""
@@ -32,7 +32,7 @@ def _frame(x_label: str, y_label: str) -> Iterator[Markup]:
     )
 
 
-def _figure(title: str, words: str, *inside: Markup | Iterator[Markup]) -> Markup:
+def _figure(title: Child, words: str, *inside: Markup | Iterator[Markup]) -> Markup:
     width, height = _LEFT + _SIZE + _RIGHT, _TOP + _SIZE + _BELOW
     drawing = tag("svg", tag("title", title), inside, viewBox=f"0 0 {width} {height}", role="img", class_="plot")
     return tag("figure", drawing, tag("figcaption", tag("b", title), " ", words))
@@ -64,11 +64,17 @@ def _joined(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{_x(x)},{_y(y)}" for x, y in points)
 
 
-def reliability(bins: Sequence[tuple[float, float, int]]) -> Markup:
+def reliability(
+    bins: Sequence[tuple[float, float, int]],
+    title: Child = "Reliability.",
+    words: str = "On the dashed line a score of 0.8 is right in 80 of 100 rows; larger marks hold more rows.",
+) -> Markup:
     """The reliability diagram: what was said against what came about, the marks as large as the bins are full.
 
     Args:
         bins: mean score, share of supported rows, and number of rows.
+        title: what it shows.
+        words: how to read it.
     """
     largest = max((count for _, _, count in bins), default=1)
     marks = (
@@ -77,8 +83,8 @@ def reliability(bins: Sequence[tuple[float, float, int]]) -> Markup:
         for x, y, count in bins
     )  # fmt: skip
     return _figure(
-        "Reliability.",
-        "On the dashed line a score of 0.8 is right in 80 of 100 rows; larger marks hold more rows.",
+        title,
+        words,
         _frame("score", "share supported"),
         tag("polyline", class_="guide", points=_joined([(0, 0), (1, 1)])),
         tag("polyline", class_="curve thin", points=_joined([(x, y) for x, y, _ in bins])),

@@ -42,6 +42,25 @@ class Result:
         return self.verdict == "supported"
 
 
+def read_results(path: Path) -> dict[str, Result]:
+    """The results of a finished run by the digest of their row, whoever judged.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    try:
+        with path.open("rb") as stream:
+            lines = [json.loads(line) for line in stream]
+        found = [_from_json(value) for value in lines[1:]]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: not the results of a finished run ({error}); let `assay eval --out` finish"
+        ) from error
+    return {result.digest: result for result in found}
+
+
 class ResultLog:
     """The results of one run; a context manager that appends to a file, or only remembers where there is no file.
 

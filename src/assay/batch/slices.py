@@ -1,4 +1,4 @@
-"""Which slices a row belongs to: by the length of claim and evidence, by what the claim contains, and by its meta.
+"""Which slices a row belongs to: by domain, language, length, what the claim contains, and by its meta.
 
 These are plain signs on the surface, the same for every verifier; they say where one is weak, not what a claim means.
 """
@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from assay.batch.domains import domain_of, language_of
 from assay.batch.rows import Row
 
 _NUMBER: Final = re.compile(r"\d")
@@ -24,13 +25,23 @@ _INFERENCE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that ask for more than finding the claim in the evidence: reasons, conditions, comparison, counting, order."""
-_LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
-_LETTER: Final = re.compile(r"[^\W\d_]")
 _NAME: Final = re.compile(r"(?<=[\w,;:)] )[A-Z]\w+")
 _WORD: Final = re.compile(r"\w+")
 
 _CLAIM_STEPS: Final = ((8, "up to 8 words"), (16, "9 to 16 words"), (32, "17 to 32 words"))
 _EVIDENCE_STEPS: Final = ((50, "up to 50 words"), (200, "51 to 200 words"), (1000, "201 to 1,000 words"))
+_ORDER: Final = tuple(name for _, name in (*_CLAIM_STEPS, *_EVIDENCE_STEPS))
+CLAIM_TYPES: Final = ("number", "date", "name", "negation", "inference")
+"""The ways of slicing that ask what a claim contains; each has the slices `with` and `without`."""
+
+
+def in_order(name: str) -> tuple[int, str]:
+    """Where a slice stands among those of its way: lengths rise, everything else goes by name.
+
+    >>> sorted(["over 32 words", "9 to 16 words", "up to 8 words"], key=in_order)
+    ['up to 8 words', '9 to 16 words', 'over 32 words']
+    """
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
 def slices_of(row: Row, keys: Sequence[str] = ()) -> dict[str, str]:
@@ -46,6 +57,7 @@ def slices_of(row: Row, keys: Sequence[str] = ()) -> dict[str, str]:
     text = row.text
     words = sum(len(_WORD.findall(piece.text)) for piece in row.evidence)
     found = {
+        "domain": domain_of(row),
         "claim length": _step(len(_WORD.findall(text)), _CLAIM_STEPS),
         "evidence length": _step(words, _EVIDENCE_STEPS),
         "number": _with(_NUMBER, text),
@@ -53,7 +65,8 @@ def slices_of(row: Row, keys: Sequence[str] = ()) -> dict[str, str]:
         "name": _with(_NAME, text),
         "negation": _with(_NEGATION, text),
         "inference": _with(_INFERENCE, text),
-        "script": _script(text),
+        "question": "without" if row.question is None else "with",
+        "language": language_of(row),
     }
     found.update({f"meta {key}": _value(row.meta.get(key)) for key in keys})
     return found
@@ -61,14 +74,6 @@ def slices_of(row: Row, keys: Sequence[str] = ()) -> dict[str, str]:
 
 def _with(pattern: re.Pattern[str], text: str) -> str:
     return "with" if pattern.search(text) else "without"
-
-
-def _script(text: str) -> str:
-    """Whether most letters are Latin; a sign of the language that needs no model of languages."""
-    letters = len(_LETTER.findall(text))
-    if not letters:
-        return "no letters"
-    return "Latin" if 2 * len(_LATIN.findall(text)) >= letters else "other"
 
 
 def _step(count: int, steps: Sequence[tuple[int, str]]) -> str:
