@@ -127,7 +127,8 @@ def test_baselines_stand_beside_the_guard(run: Run, tmp_path: Path) -> None:
     assert any("no --embedding-model" in note for note in summary["notes"])
     always = summary["systems"][1]["figures"]
     assert (always["balanced_accuracy"]["value"], always["fpr"]["value"], always["fnr"]["value"]) == (0.5, 0.0, 1.0)
-    assert set(summary["systems_by_set"]["one"]) == set(names)
+    assert set(summary["systems_by_set"]["auroc"]["one"]) == set(names)
+    assert summary["systems_by_set"]["balanced_accuracy"]["one"]["assay"]["low"] is not None
 
 
 def test_thresholds_of_baselines_are_fitted_on_the_rows_that_are_named(run: Run, tmp_path: Path) -> None:

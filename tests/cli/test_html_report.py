@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.standin import report_of
 
-from assay.cli.html_report import Entry, direction, html_index, html_report
+from assay.batch.html import direction
+from assay.cli.html_report import Entry, html_index, html_report
 from assay.schema import Evidence
 
 HOSTILE = st.one_of(

@@ -37,7 +37,8 @@ def test_one_line_is_one_line(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(FOREIGN, FOREIGN, FOREIGN)
 def test_no_foreign_text_reaches_the_terminal_raw(answer: str, passage: str, question: str) -> None:
-    report = report_of(f"FALSE {answer}", [Evidence(id=f"e{passage[:3]}", text=passage)], question)
+    name = passage[:3].encode(errors="replace").decode()
+    report = report_of(f"FALSE {answer}", [Evidence(id=f"e{name}", text=passage)], question)
     text = plain(text_report("name\x1b[0m", report))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
 

@@ -10,7 +10,15 @@ from typing import Annotated
 import typer
 
 from assay._version import __version__
+from assay.cli import audit as audit_verbs
+from assay.cli import keys as keys_verbs
 from assay.cli import receipt as receipt_verbs
+from assay.cli import review as review_verbs
+from assay.cli import users as users_verbs
+from assay.cli.calibrate import calibrate
+from assay.cli.generate import generate
+from assay.cli.judging import JudgeOption, OmissionsOption
+from assay.cli.repairing import BaseUrlOption, LlmOption, RemoveOption, RepairOption
 from assay.cli.status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 
 app = typer.Typer(
@@ -23,6 +31,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(receipt_verbs.app)
+app.add_typer(audit_verbs.app)
+app.add_typer(keys_verbs.app)
+app.add_typer(review_verbs.app)
+app.add_typer(users_verbs.app)
+app.add_typer(users_verbs.tenants_app)
+app.command("calibrate")(calibrate)
+app.command("generate")(generate)
 
 
 class Format(StrEnum):
@@ -68,6 +83,10 @@ ModelOption = Annotated[
 QuestionOption = Annotated[str | None, typer.Option("--question", "-q", metavar="TEXT|@FILE", help="What was asked.")]
 SchemaOption = Annotated[
     Path | None, typer.Option("--schema", metavar="FILE", help="The JSON Schema of an answer that is one JSON text.")
+]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="DATE", help="The day that the answer is to hold on, such as 2025-06-01; today."),
 ]
 OutOption = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write here instead of to standard output.")
@@ -115,6 +134,7 @@ def check(
     policy: PolicyOption = None,
     stakes: Annotated[Stakes | None, typer.Option(help="How much hangs on it. [default: medium]")] = None,
     schema: SchemaOption = None,
+    as_of: AsOfOption = None,
     model: ModelOption = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT,
     out: OutOption = None,
@@ -127,6 +147,12 @@ def check(
         typer.Option("--receipt", metavar="FILE", help="Write a signed receipt here if the answer is emitted."),
     ] = None,
     keys: receipt_verbs.KeysOption = None,
+    llm: LlmOption = None,
+    base_url: BaseUrlOption = None,
+    judge: JudgeOption = None,
+    omissions: OmissionsOption = None,
+    repair: RepairOption = False,
+    remove: RemoveOption = False,
 ) -> None:
     """Check answers against evidence, claim by claim."""
     from assay.cli.check import CheckOptions, run_check
@@ -139,6 +165,7 @@ def check(
             policy=policy,
             stakes=None if stakes is None else stakes.value,
             schema=schema,
+            as_of=as_of,
             model=model,
             format=format_.value,
             out=out,
@@ -146,6 +173,12 @@ def check(
             block_only=fail_on is FailOn.BLOCK,
             receipt=receipt,
             keys=keys,
+            llm=llm,
+            base_url=base_url,
+            judge=None if judge is None else judge.value,
+            omissions=None if omissions is None else omissions.value,
+            repair=repair,
+            remove=remove,
         )
         found = run_check(options)
         raise typer.Exit(FINDINGS if found else CLEAN)
@@ -237,64 +270,34 @@ def serve(
         Path | None, typer.Option(metavar="FILE", envvar="ASSAY_KEYS", help="API keys; see `assay keys`.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 1,
+    database: Annotated[
+        str | None,
+        typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="Where checks are recorded."),
+    ] = None,
 ) -> None:
     """Serve checks over REST, and a gateway in front of chat models."""
     from assay.cli.serve import ServeOptions, run_serve
 
     with reporting_errors():
-        run_serve(ServeOptions(host, port, tuple(upstream or ()), gateway, mode, policy, model, keys, workers))
+        named = tuple(upstream or ())
+        run_serve(ServeOptions(host, port, named, gateway, mode, policy, model, keys, workers, database))
 
 
-keys_app = typer.Typer(name="keys", help="The API keys of a server.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(keys_app)
-
-KeysOption = Annotated[Path, typer.Option("--keys", metavar="FILE", envvar="ASSAY_KEYS", help="The file of the keys.")]
-
-
-@keys_app.command("create")
-def create_key(
-    name: Annotated[str, typer.Argument(help="What the key is for.")],
-    file: KeysOption,
-    scope: Annotated[list[str] | None, typer.Option(help="check or gateway; both by default.")] = None,
-    days: Annotated[float | None, typer.Option(help="For how many days it is good. [default: until revoked]")] = None,
+@app.command("mcp")
+def serve_mcp(
+    http: Annotated[
+        bool, typer.Option("--http", help="Streamable HTTP in place of standard input and output.")
+    ] = False,
+    host: Annotated[str, typer.Option(help="The loopback address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on.")] = 8000,
+    policy: PolicyOption = None,
+    model: ModelOption = None,
 ) -> None:
-    """Make a key and print it; it is never shown again."""
-    from assay.cli import keys
+    """Serve checks as tools of an MCP server, on standard input and output or over HTTP."""
+    from assay.cli.mcp import McpOptions, run_mcp
 
     with reporting_errors():
-        typer.echo(keys.create(file, name, scope or (), days))
-
-
-@keys_app.command("list")
-def list_keys(file: KeysOption) -> None:
-    """List the keys, without their secrets."""
-    from assay.cli import keys
-
-    with reporting_errors():
-        for line in keys.table(file):
-            typer.echo(line)
-
-
-@keys_app.command("rotate")
-def rotate_key(
-    id_: Annotated[str, typer.Argument(metavar="ID")],
-    file: KeysOption,
-    hours: Annotated[float, typer.Option(min=0, help="For how long the old key stays good.")] = 24.0,
-) -> None:
-    """Make a key in place of another one, and print it."""
-    from assay.cli import keys
-
-    with reporting_errors():
-        typer.echo(keys.rotate(file, id_, hours))
-
-
-@keys_app.command("revoke")
-def revoke_key(id_: Annotated[str, typer.Argument(metavar="ID")], file: KeysOption) -> None:
-    """End a key at once."""
-    from assay.cli import keys
-
-    with reporting_errors():
-        keys.revoke(file, id_)
+        run_mcp(McpOptions(http, host, port, policy, model))
 
 
 @app.command()

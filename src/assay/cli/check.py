@@ -5,18 +5,24 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.batch.files import write_file
 from assay.cli.inputs import Found, Reading, Request, read_answers, read_evidence, read_question, read_schema
 from assay.cli.issuing import with_receipt
+from assay.cli.judging import adjusted
+from assay.cli.repairing import chat_model
 from assay.cli.terminal import clean, plain, write, write_text
 from assay.errors import InputError
 from assay.schema import Action, Evidence, HallucinationReport
 
 if TYPE_CHECKING:
     from assay.guard import Guard
+    from assay.models.chat.interface import ChatModel
+    from assay.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,8 @@ class CheckOptions:
     policy: str | None = None
     stakes: str | None = None
     schema: Path | None = None
+    as_of: str | None = None
+    """The day that the answer is to hold on; today by default."""
     model: Path | None = None
     format: Literal["text", "json", "html"] = "text"
     out: Path | None = None
@@ -39,6 +47,18 @@ class CheckOptions:
     """Where to write a receipt if the answer is emitted."""
     keys: Path | None = None
     """The folder of the key that signs it."""
+    llm: str | None = None
+    """The chat model that is asked where the policy or a repair asks one."""
+    judge: str | None = None
+    """Which claims it is asked about as a judge; what the policy says by default."""
+    omissions: str | None = None
+    """What follows if the answer leaves something out; what the policy says by default."""
+    base_url: str | None = None
+    """Its endpoint."""
+    repair: bool = False
+    """Whether what fails is corrected before the report is written."""
+    remove: bool = False
+    """Whether a repair takes out what it cannot correct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +88,28 @@ def run_check(options: CheckOptions) -> bool:
     _list_skipped((*found.skipped, *skipped))
     question = read_question(options.question)
     _refuse_unwritable(options, found)
-    checked = _check_all(options, found.requests, evidence, question, schema)
-    if options.receipt is not None:
-        checked = with_receipt(checked, options.receipt, options.keys)
-    harmless = {Action.EMIT, Action.REVISE} if options.block_only else {Action.EMIT}
-    actions = _write_all(options, found, checked)
+    if options.remove and not options.repair:
+        raise InputError("--remove goes with --repair: a check alone changes nothing")
+    with chat_model(options.llm, options.base_url) as llm:
+        checked = _check_all(options, found.requests, evidence, question, schema, llm)
+        if options.repair and found.several:
+            checked = _counted(checked)
+        if options.receipt is not None:
+            checked = with_receipt(checked, options.receipt, options.keys)
+        harmless = {Action.EMIT, Action.REVISE} if options.block_only else {Action.EMIT}
+        actions = _write_all(options, found, checked)
     return not set(actions) <= harmless
+
+
+def _counted(checked: "Iterator[Checked]") -> "Iterator[Checked]":
+    """The same, and behind the last of them how well repairing went."""
+    from assay.generate.convergence import convergence_of
+
+    seen: list[HallucinationReport] = []
+    for item in checked:
+        seen.append(item.report)
+        yield item
+    write_text(f"assay: repair: {convergence_of(seen).words}\n", sys.stderr)
 
 
 def _list_skipped(skipped: Sequence[str]) -> None:
@@ -90,7 +126,7 @@ def _refuse_unwritable(options: CheckOptions, found: Found) -> None:
         raise InputError("--receipt is for one answer; check several one by one, or sign their reports")
 
 
-def open_guard(policy: str | None, model: Path | None) -> "Guard":
+def open_guard(policy: "Policy | str | None", model: Path | None, llm: "ChatModel | None" = None) -> "Guard":
     """The guard that the options and the environment ask for.
 
     Raises:
@@ -99,7 +135,7 @@ def open_guard(policy: str | None, model: Path | None) -> "Guard":
     """
     from assay.config import build_guard
 
-    return build_guard(policy, model)
+    return build_guard(policy, model, llm=llm)
 
 
 def _check_all(
@@ -108,8 +144,11 @@ def _check_all(
     evidence: Sequence[Evidence],
     question: str | None,
     schema: Any,
+    llm: "ChatModel | None",
 ) -> Iterator[Checked]:
-    guard = open_guard(options.policy, options.model)
+    chosen = adjusted(options.policy, options.judge, options.omissions, options.llm), options.model
+    guard = open_guard(*chosen) if llm is None else open_guard(*chosen, llm)
+    checking = partial(guard.repair, remove=options.remove) if options.repair else guard.check
     for request in requests:
         own = (*evidence, *request.evidence)
         settings: dict[str, Any] = {**request.options}
@@ -117,9 +156,11 @@ def _check_all(
             settings["stakes"] = options.stakes
         if schema is not None:
             settings["schema"] = schema
+        if options.as_of is not None or any(piece.expiry_date or piece.effective_date for piece in own):
+            settings["as_of"] = options.as_of or date.today()  # noqa: DTZ011 the day of whoever asks
         asked = question if question is not None else request.question
         try:
-            report = guard.check(request.answer, own, question=asked, **settings)
+            report = checking(request.answer, own, question=asked, **settings)
         except InputError as error:
             raise InputError(f"{request.name}: {error}") from error
         yield Checked(request, own, report)

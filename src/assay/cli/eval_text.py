@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from assay.batch.page import interval, words
-from assay.batch.summary import FIGURES, Figures, Summary
+from assay.batch.figures import FIGURES, Figure, Figures
+from assay.batch.page import interval, margins, signed, slice_tables, three_way, words
+from assay.batch.summary import Summary
 from assay.cli.terminal import Line, one_line
 
 _SHORT: Final = {
@@ -20,10 +21,12 @@ _SHORT: Final = {
 }
 _NAME: Final = 34
 """Characters of a row's name."""
+_CELL: Final = 10
+"""Characters of a figure with half the width of its interval."""
 
 
 def eval_text(summary: Summary) -> Iterator[Line]:
-    """The lines: overall with intervals, then tables by system, set and slice."""
+    """The lines: overall with intervals, then tables by system, set and slice with half the width of the intervals."""
     overall = summary.overall
     yield Line(((f"{overall.rows:,} labelled rows, {overall.wrong:,} wrong, {len(summary.sets)} sets", "strong"),))
     if summary.unlabelled:
@@ -37,11 +40,13 @@ def eval_text(summary: Summary) -> Iterator[Line]:
             yield Line(((f"{label:<38} ", ""), (words(figure), "strong"), (f"  {small}", "faint")), indent=2)
     if summary.systems:
         yield from _table("Beside the baselines", summary.systems)
+        yield from _margins(summary)
         yield from _by_set(summary)
     for note in summary.notes:
         yield Line((("- " + one_line(note), "faint"),), indent=2)
     yield from _table("By set", summary.sets)
-    for way, found in summary.slices.items():
+    yield from _three_way(summary.sets)
+    for way, found in slice_tables(summary):
         yield from _table(f"By {one_line(way, 60)}", found)
 
 
@@ -49,19 +54,48 @@ def _table(title: str, found: Sequence[Figures]) -> Iterator[Line]:
     if not found:
         return
     shown = [name for name in _SHORT if any(words(f.figures.get(name)) != "–" for f in found)]
-    head = f"{title:<{_NAME}} {'rows':>7} {'wrong':>7}" + "".join(f" {_SHORT[name]:>9}" for name in shown)
+    head = f"{title:<{_NAME}} {'rows':>7} {'wrong':>7}" + "".join(f" {_SHORT[name]:>{_CELL}}" for name in shown)
     yield Line()
     yield Line(((head, "strong"),))
     for figures in found:
-        cells = "".join(f" {words(figures.figures.get(name)):>9}" for name in shown)
+        cells = "".join(f" {_cell(figures.figures.get(name)):>{_CELL}}" for name in shown)
         name = one_line(figures.name, _NAME)
         yield Line(((f"{name:<{_NAME}} {figures.rows:>7,} {figures.wrong:>7,}{cells}", ""),))
 
 
+def _cell(figure: Figure | None) -> str:
+    """A figure and half the width of its interval, such as `0.812±.014`."""
+    if figure is None or figure.low is None or figure.high is None:
+        return words(figure)
+    return f"{words(figure)}±{(figure.high - figure.low) / 2:.3f}".replace("±0.", "±.")
+
+
+def _three_way(sets: Sequence[Figures]) -> Iterator[Line]:
+    found = three_way(sets)
+    if not found:
+        return
+    yield Line()
+    head = f"{'Contradicted against unsupported':<{_NAME}} {'contradicted':>12} {'unsupported':>12} {'AUROC':>{_CELL}}"
+    yield Line(((head, "strong"),))
+    for figures in found:
+        counts = f"{figures.contradicted:>12,} {figures.unsupported:>12,}"
+        cell = _cell(figures.figures["contradiction_auroc"])
+        yield Line(((f"{one_line(figures.name, _NAME):<{_NAME}} {counts} {cell:>{_CELL}}", ""),))
+
+
+def _margins(summary: Summary) -> Iterator[Line]:
+    yield Line()
+    head = f"{'Balanced accuracy above the best':<{_NAME}} {'baseline':<18} {'by':>26}"
+    yield Line(((head, "strong"),))
+    for name, best, figure in margins(summary):
+        yield Line(((f"{one_line(name, _NAME):<{_NAME}} {one_line(best, 18):<18} {signed(figure):>26}", ""),))
+
+
 def _by_set(summary: Summary) -> Iterator[Line]:
     names = [found.name for found in summary.systems]
-    yield Line()
-    yield Line(((f"{'Balanced accuracy':<{_NAME}}" + "".join(f" {name:>17}" for name in names), "strong"),))
-    for name, found in summary.systems_by_set.items():
-        cells = "".join(f" {words(found.get(system)):>17}" for system in names)
-        yield Line(((f"{one_line(name, _NAME):<{_NAME}}{cells}", ""),))
+    for figure, rows in summary.systems_by_set.items():
+        yield Line()
+        yield Line(((f"{FIGURES[figure]:<{_NAME}}" + "".join(f" {name:>17}" for name in names), "strong"),))
+        for name, found in rows.items():
+            cells = "".join(f" {_cell(found.get(system)):>17}" for system in names)
+            yield Line(((f"{one_line(name, _NAME):<{_NAME}}{cells}", ""),))

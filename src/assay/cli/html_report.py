@@ -4,16 +4,15 @@ The answer stands with its claims marked in place; each mark leads to the claim'
 evidence, and back. Nothing needs a script, and nothing is fetched.
 """
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
-from assay.batch.html import Markup, foreign, group, page, tag
+from assay.batch.html import Markup, direction, foreign, group, page, tag
+from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, deciding_spans, pieces
 from assay.cli.html_style import CHECK
-from assay.cli.marks import GRAVITY, SIGNS, WORDS, Piece, pieces
-from assay.cli.text_report import coverage_words, number
+from assay.cli.judging import judge_words
+from assay.cli.text_report import cause_words, coverage_words, number
 from assay.schema import (
     Action,
     CitationReport,
@@ -24,6 +23,7 @@ from assay.schema import (
     Issue,
     Verdict,
 )
+from assay.schema.causes import CauseReport
 
 _WHOLE: Final = 900
 """An evidence text up to so many characters is shown whole around the deciding words."""
@@ -124,16 +124,6 @@ def _bar(value: float | None) -> Markup | None:
 # The answer
 
 
-def direction(text: str) -> str:
-    """`rtl` where the first letter with a direction is written from right to left, else `ltr`.
-
-    >>> direction("12 שלום hello"), direction("hello")
-    ('rtl', 'ltr')
-    """
-    classes = (unicodedata.bidirectional(character) for character in text)
-    return "rtl" if next((c for c in classes if c in {"L", "R", "AL"}), "L") != "L" else "ltr"
-
-
 def _left(report: HallucinationReport) -> Markup:
     legend = (
         tag("span", tag("span", f"{SIGNS[v]} {WORDS[v]}", class_=f"piece {v.value}"), dir="ltr")
@@ -175,7 +165,8 @@ def _sign(index: int, verdict: Verdict) -> Markup:
 
 
 def _right(report: HallucinationReport, texts: Mapping[str, Evidence]) -> Markup:
-    cards = (_card(index, claim, texts) for index, claim in enumerate(report.claims))
+    causes = {one.claim: one for one in report.causes}
+    cards = (_card(index, claim, texts, causes.get(index)) for index, claim in enumerate(report.claims))
     general = tag("ul", (_issue(issue) for issue in report.issues)) if report.issues else None
     return tag(
         "section",
@@ -185,7 +176,7 @@ def _right(report: HallucinationReport, texts: Mapping[str, Evidence]) -> Markup
     )
 
 
-def _card(index: int, claim: ClaimReport, texts: Mapping[str, Evidence]) -> Markup:
+def _card(index: int, claim: ClaimReport, texts: Mapping[str, Evidence], cause: CauseReport | None) -> Markup:
     sign = f"{SIGNS[claim.verdict]} {index + 1} {WORDS[claim.verdict]}"
     facts = list(_claim_facts(claim))
     return tag(
@@ -200,7 +191,8 @@ def _card(index: int, claim: ClaimReport, texts: Mapping[str, Evidence]) -> Mark
         foreign(claim.text, "p", class_="said"),
         tag("p", " · ".join(facts), class_="small soft") if facts else None,
         tag("ul", (_issue(issue) for issue in claim.issues)) if claim.issues else None,
-        (_quote(span, texts.get(span.evidence_id)) for span in _spans(claim)),
+        None if cause is None else tag("p", "Likely cause: ", foreign(cause_words(cause)), class_="small"),
+        (_quote(span, texts.get(span.evidence_id)) for span in deciding_spans(claim)),
         class_="claim",
         id=f"claim-{index + 1}",
         tabindex=-1,
@@ -216,19 +208,10 @@ def _claim_facts(claim: ClaimReport) -> Iterator[str]:
         yield "critical: " + ", ".join(claim.critical_reasons) if claim.critical_reasons else "critical"
     if claim.conflict:
         yield "sources disagree"
+    if claim.decided_by == "judge":
+        yield "decided by the judge"
     if claim.hedge >= 0.5:
         yield "hedged"
-
-
-def _spans(claim: ClaimReport) -> Iterator[EvidenceSpan]:
-    """The deciding passages, each once, those of the issues first."""
-    seen: set[tuple[str, int, int]] = set()
-    of_issues = (issue.evidence for issue in claim.issues if issue.evidence is not None)
-    for span in chain(of_issues, claim.evidence_spans):
-        key = (span.evidence_id, span.start, span.end)
-        if key not in seen and not (seen and span.relation == "related"):
-            seen.add(key)
-            yield span
 
 
 def _issue(issue: Issue) -> Markup:
@@ -313,6 +296,7 @@ def _footer(report: HallucinationReport) -> Markup:
         f"verifier {report.verifier.name} ({report.verifier.digest[:12]})",
         f"run {report.run_id}",
         f"{report.retrieval.pairs} pairs of claim and passage, {report.timing.total_ms:.0f} ms",
+        *(() if report.judge is None else (f"judge: {judge_words(report)}",)),
     )
     return tag("footer", " · ".join(parts))
 

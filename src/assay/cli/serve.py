@@ -16,6 +16,7 @@ from assay.errors import InputError, PolicyError
 if TYPE_CHECKING:
     from assay.server.settings import ServerSettings
 
+_log = logging.getLogger("assay.server")
 _MOST_BYTES: Final = 400_000
 _EXTRA: Final = "the server needs FastAPI, uvicorn and aiohttp; install them with: pip install 'assay-ai[server]'"
 
@@ -34,6 +35,8 @@ class ServeOptions:
     model: Path | None
     keys: Path | None
     workers: int
+    database: str | None = None
+    """The URL or the file of the database."""
     log_level: str = "info"
 
 
@@ -59,7 +62,7 @@ def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSet
         routes = {name: Route(mode=Mode(options.mode)) for name in ROUTES}
     made = ServerSettings(
         host=options.host, port=options.port, upstreams=upstreams, routes=routes, policy=options.policy,
-        model=options.model, keys=options.keys, workers=options.workers,
+        model=options.model, keys=options.keys, workers=options.workers, database=options.database,
     )  # fmt: skip
     return made if options.gateway is None else _with_file(options.gateway, environ, made)
 
@@ -95,6 +98,11 @@ def run_serve(options: ServeOptions) -> None:
         InputError: the packages of the server are not installed.
     """
     settings = settings_of(options, os.environ)
+    if settings.workers > 1:
+        for name in _THREADS:
+            # Threads that a library starts before the fork are missing behind it, and numpy starts some where it is
+            # imported; workers have their own.
+            os.environ.setdefault(name, _THREADS[name])
     try:
         import uvicorn
 
@@ -102,24 +110,77 @@ def run_serve(options: ServeOptions) -> None:
     except ImportError as error:
         raise InputError(_EXTRA) from error
     _log_lines(options.log_level)
-    config = uvicorn.Config(
-        functools.partial(_worker, settings, options.log_level, create_app),
-        factory=True, host=settings.host, port=settings.port, workers=settings.workers, log_config=None,
+    config = functools.partial(
+        uvicorn.Config, factory=True, host=settings.host, port=settings.port, log_config=None,
         access_log=False, server_header=False, date_header=False, proxy_headers=False, lifespan="on",
         timeout_graceful_shutdown=int(settings.limits.shutdown_s) + 1,
     )  # fmt: skip
+    alone = functools.partial(_worker, settings, options.log_level, create_app)
+    _offer_setup(settings)
     if settings.workers == 1:
-        uvicorn.Server(config).run()
+        uvicorn.Server(config(alone)).run()
         return
-    _run_workers(config)
+    _run_workers(settings, config, alone)
 
 
-def _run_workers(config: Any) -> None:
-    """Several processes over one socket; one that dies is started again."""
+def _offer_setup(settings: "ServerSettings") -> None:
+    """Says how the first user is made, where there is nobody yet: with a token, if only this machine is served.
+
+    It goes to the terminal and not to the log, which others may read.
+    """
+    from assay.server.app import open_store
+    from assay.server.settings import is_loopback
+
+    store = open_store(settings)
+    if store is None:
+        return
+    from assay.server.access.signing_in import setup_token
+    from assay.store.access_users import has_people
+
+    said = "make the first user: assay users create NAME --role admin --database ..."
+    with store:
+        if has_people(store):
+            return
+        if is_loopback(settings.host):
+            token = setup_token(store, settings.access)
+            said = f"make the first one at http://{settings.host}:{settings.port}/console/setup?token={token}"
+    sys.stderr.write(f"assay: there are no users yet; {said}\n")
+    sys.stderr.flush()
+
+
+def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: Callable[[], Any]) -> None:
+    """Several processes over one socket; one that dies is started again.
+
+    They share one loaded network where this process can be forked, and load it each for itself where it cannot.
+    """
+    import uvicorn
     from uvicorn.supervisors import Multiprocess
 
-    shared: socket.socket = config.bind_socket()
-    Multiprocess(config, [shared]).run()
+    from assay.server.app import create_app, open_store
+    from assay.server.guards import Guards
+    from assay.server.workers import Workers, can_share
+
+    # Brought to its tables before there are several who could; nothing of it is open when the workers are forked.
+    if (store := open_store(settings)) is not None:
+        store.close()
+    shared: socket.socket = config(alone).bind_socket()
+    guards = Guards(settings.policy, model=settings.model)
+    if not can_share():
+        _log.warning("each worker loads the network for itself: there are threads already, or the system is not Linux")
+        # A worker that loads the network does not answer for a while.
+        Multiprocess(config(alone, workers=settings.workers, timeout_worker_healthcheck=60), [shared]).run()
+        return
+
+    def work() -> None:
+        made = config(functools.partial(create_app, settings, guards=lambda: guards))
+        uvicorn.Server(made).run(sockets=[shared])
+
+    status = Workers(settings.workers, work, shutdown_s=settings.limits.shutdown_s).run()
+    if status:
+        raise SystemExit(status)
+
+
+_THREADS: Final = {"TOKENIZERS_PARALLELISM": "false", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def _worker(settings: "ServerSettings", log_level: str, make: Callable[["ServerSettings"], Any]) -> Any:
@@ -149,4 +210,5 @@ def _log_lines(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    logging.getLogger("asyncio").setLevel(logging.WARNING)
+    for name in ("asyncio", "alembic"):
+        logging.getLogger(name).setLevel(logging.WARNING)

@@ -3,13 +3,18 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from assay.cli.marks import GRAVITY, SIGNS, WORDS, Piece, pieces
+from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, pieces
+from assay.cli.judging import judge_lines
+from assay.cli.repairing import confidence_lines, repair_lines
 from assay.cli.terminal import Line, clean, one_line
 from assay.schema import Action, CitationReport, ClaimReport, EvidenceSpan, HallucinationReport, Issue, Verdict
+from assay.schema.causes import CauseReport
 
 _QUOTE: Final = 400
 """Characters of an evidence quote that are shown."""
 
+_SECOND: Final = 0.25
+"""The share from which a second cause is shown."""
 _STYLE: Final = {
     Verdict.SUPPORTED: "good",
     Verdict.CONTRADICTED: "bad",
@@ -41,7 +46,10 @@ def text_report(name: str, report: HallucinationReport) -> Iterator[Line]:
     yield from _answer(report)
     yield from _findings(report)
     yield from _citations(report.citations)
+    yield from judge_lines(report)
     yield from _summary(report)
+    yield from confidence_lines(report)
+    yield from repair_lines(report)
 
 
 def _head(name: str, report: HallucinationReport) -> Iterator[Line]:
@@ -109,8 +117,11 @@ def _findings(report: HallucinationReport) -> Iterator[Line]:
     found.sort(key=lambda item: (GRAVITY.index(item[1].verdict), item[0]))
     total = len(found) + len(report.issues)
     yield Line(((f"Findings: {total}" if total else "No findings", "strong"),))
+    causes = {one.claim: one for one in report.causes if one.claim is not None}
     for index, claim in found:
         yield from _finding(index, claim)
+        if index in causes:
+            yield Line((("cause  ", "faint"), (cause_words(causes[index]), "")), indent=6)
     for issue in report.issues:
         yield _why(issue, 2)
         if issue.evidence is not None:
@@ -128,6 +139,8 @@ def _finding(index: int, claim: ClaimReport) -> Iterator[Line]:
         facts.append("critical: " + ", ".join(claim.critical_reasons) if claim.critical_reasons else "critical")
     if claim.conflict:
         facts.append("sources disagree")
+    if claim.decided_by == "judge":
+        facts.append("decided by the judge")
     style = _STYLE[claim.verdict]
     yield Line(((f"{SIGNS[claim.verdict]}{index + 1}  ", style), (one_line(claim.text), "strong")), indent=2)
     yield Line(((one_line(" · ".join(facts)), style),), indent=6)
@@ -137,11 +150,26 @@ def _finding(index: int, claim: ClaimReport) -> Iterator[Line]:
         if issue.evidence is not None and _key(issue.evidence) not in shown:
             shown.add(_key(issue.evidence))
             yield _quote(issue.evidence, 6)
+    for one in claim.suggestions:
+        words = f"“{one_line(one.before, 120)}” → “{one_line(one.after, 120)}”"
+        yield Line(
+            (("suggest  ", "faint"), (words, "good"), (f"  [{one_line(one.evidence.evidence_id, 80)}]", "faint")), 6
+        )
     for span in claim.evidence_spans:
         # What is merely about the same thing matters only where nothing else shows what the sources say.
         if _key(span) not in shown and not (shown and span.relation == "related"):
             shown.add(_key(span))
             yield _quote(span, 6)
+
+
+def cause_words(cause: CauseReport) -> str:
+    """The likely cause of a finding in one line, and the next one where it has a good part too."""
+    told = [
+        f"{one.cause.value.replace('_', ' ')} {one.share:.0%}: {one_line(one.reason)}"
+        for one in cause.estimates[:2]
+        if one is cause.estimates[0] or one.share >= _SECOND
+    ]
+    return " \u00b7 ".join(told)
 
 
 def _key(span: EvidenceSpan) -> tuple[str, int, int]:

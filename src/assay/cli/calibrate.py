@@ -1,0 +1,261 @@
+"""`assay calibrate`: fits the thresholds of a policy on labelled rows and writes them with what they promise."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assay.cli.status import CLEAN, FINDINGS, reporting_errors
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.batch.calibrate import Fit, Wish
+    from assay.cli.terminal import Line
+    from assay.guard import Guard
+    from assay.policy import Policy
+
+
+class Format(StrEnum):
+    """How the report is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+
+
+class How(StrEnum):
+    """What promises the guarantee."""
+
+    LTT = "learn-then-test"
+    CRC = "conformal-risk-control"
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrateOptions:
+    """What the command line said."""
+
+    files: tuple[Path, ...]
+    wish: "Wish"
+    policy: str | None = None
+    model: Path | None = None
+    out: Path | None = None
+    report: Path | None = None
+    results: Path | None = None
+    format: str = "text"
+    limit: int | None = None
+
+
+def calibrate(
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="Labelled rows, as for eval.")] = None,
+    alpha: Annotated[
+        float | None, typer.Option(metavar="A", help="At most this share of hallucinated outputs may pass.")
+    ] = None,
+    delta: Annotated[float, typer.Option(metavar="D", help="How often that promise may fail.")] = 0.1,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the policy here, such as assay.yaml.")
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy to start from. [default: general]")
+    ] = None,
+    method: Annotated[
+        How, typer.Option(help="learn-then-test holds with confidence 1 - D, conformal-risk-control in the mean only.")
+    ] = How.LTT,
+    horizon: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Promise of the next N hallucinated outputs, not of a rate.")
+    ] = None,
+    leak: Annotated[float | None, typer.Option("--cost-leak", min=0, help="A hallucination that passes.")] = None,
+    false_block: Annotated[
+        float | None, typer.Option("--cost-false-block", min=0, help="A right output that is withheld.")
+    ] = None,
+    abstain: Annotated[
+        float | None, typer.Option("--cost-abstention", min=0, help="An output neither passed nor withheld.")
+    ] = None,
+    one_per_document: Annotated[
+        bool, typer.Option("--one-per-document", help="Keep one row of each body of evidence.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of that draw.")] = 0,
+    abstention: Annotated[
+        bool, typer.Option("--abstention", help="Fit besides when an answer is not given, by one confidence.")
+    ] = False,
+    model: Annotated[Path | None, typer.Option("--model", metavar="DIR", help="A cross-encoder's folder.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page with the curves here.")] = None,
+    results: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep what was judged here; a stopped run goes on from it.")
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first rows of each file.")] = None,
+    verify: Annotated[
+        Path | None, typer.Option(metavar="POLICY", help="Say whether the promise of a fitted policy still stands.")
+    ] = None,
+) -> None:
+    """Fit the thresholds of a policy on labelled rows: at the least cost, or with a guarantee.
+
+    Exit status 1 where the data do not allow the guarantee; no policy is written then.
+    """
+    with reporting_errors():
+        if verify is not None:
+            raise typer.Exit(FINDINGS if run_verify(verify, model) else CLEAN)
+        options = CalibrateOptions(
+            files=tuple(files or ()),
+            wish=_wish(alpha, delta, method, horizon, (leak, false_block, abstain), one_per_document, seed, abstention),
+            policy=policy, model=model, out=out, report=report, results=results, format=format_.value, limit=limit,
+        )  # fmt: skip
+        raise typer.Exit(CLEAN if run_calibrate(options) else FINDINGS)
+
+
+def _wish(
+    alpha: float | None,
+    delta: float,
+    method: How,
+    horizon: int | None,
+    costs: tuple[float | None, float | None, float | None],
+    one_per_document: bool,
+    seed: int,
+    abstention: bool,
+) -> "Wish":
+    from assay.batch.calibrate import DEFAULT_COSTS, Wish
+    from assay.stats.costs import Costs
+
+    for name, share in (("--alpha", alpha), ("--delta", delta)):
+        if share is not None and not 0 < share < 1:
+            raise InputError(f"{name} should lie between 0 and 1, got {share}")
+    named = zip(("leak", "false_block", "abstention"), costs, strict=True)
+    given = {name: value for name, value in named if value is not None}
+    return Wish(
+        alpha=alpha, delta=delta, horizon=horizon, one_per_document=one_per_document, seed=seed,
+        abstention=abstention,
+        method="learn_then_test" if method is How.LTT else "conformal_risk_control",
+        costs=Costs(**{**asdict(DEFAULT_COSTS), **given}) if given else None,
+    )  # fmt: skip
+
+
+def open_loosest(policy: "Policy", model: Path | None) -> "Guard":
+    """A guard that emits what any stricter form of the policy may emit."""
+    from assay.config import Guard
+    from assay.policy.strictness import loosest
+
+    return Guard(loosest(policy), model=model)
+
+
+def run_calibrate(options: CalibrateOptions) -> bool:
+    """Judge, fit and write.
+
+    Returns:
+        Whether a policy was fitted.
+
+    Raises:
+        AssayError: anything that was given cannot be used.
+    """
+    from assay.batch.calibrate import fit, judge, key_of, labelled
+    from assay.batch.files import write_file
+    from assay.batch.results import ResultLog
+    from assay.cli.evaluate import identity_of, progress_bar, read_all
+    from assay.config import read_policy
+    from assay.policy.provenance import policy_text
+
+    if not options.files:
+        raise InputError("expected files of labelled rows, got none; see `assay calibrate --help`")
+    base = read_policy(options.policy, os.environ)
+    rows = labelled(read_all(options.files, options.limit), options.wish)
+    guard = open_loosest(base, options.model)
+    with ResultLog(options.results, identity_of(guard)) as log, progress_bar("judging", len(rows)) as told:
+        outcomes = judge(guard, base, rows, log, told)
+        results = [log.results[key_of(row)] for row in rows]
+    found = fit(base, rows, outcomes, options.wish, (guard.verifier.name, guard.verifier.digest), results)
+    if options.out is not None and found.policy is not None and found.calibration is not None:
+        write_file(options.out, policy_text(found.policy, found.calibration))
+    _write(found, options)
+    return found.policy is not None
+
+
+def run_verify(path: Path, model: Path | None) -> bool:
+    """Say whether what a policy file promises still stands with the verifier at hand.
+
+    Returns:
+        Whether it is void.
+
+    Raises:
+        AssayError: the file cannot be read, or says nothing of a calibration.
+    """
+    from assay.cli.terminal import write_text
+    from assay.config import Guard, read_policy
+    from assay.policy.parse import parse_calibration
+    from assay.policy.provenance import void_because
+
+    policy = read_policy(path, os.environ)
+    calibration = parse_calibration(path.read_text(encoding="utf-8-sig"), str(path))
+    if calibration is None:
+        raise InputError(f"{path}: has no calibration block; it was not written by `assay calibrate`")
+    reasons = void_because(calibration, policy, Guard(policy, model=model).verifier.digest)
+    words = "".join(f"void: {reason}\n" for reason in reasons) or f"stands: {calibration.statement}\n"
+    write_text(words, sys.stdout)
+    return bool(reasons)
+
+
+def _write(found: "Fit", options: CalibrateOptions) -> None:
+    from assay.batch.calibrate_page import calibration_page
+    from assay.batch.files import write_file
+    from assay.cli.terminal import write, write_text
+
+    if options.report is not None:
+        write_file(options.report, calibration_page(found))
+    if options.format == "json":
+        write_text(json.dumps(fit_json(found), ensure_ascii=True, allow_nan=False, indent=2) + "\n", sys.stdout)
+    elif options.format == "html":
+        write_text(calibration_page(found), sys.stdout)
+    else:
+        write(fit_text(found, options.out), sys.stdout)
+
+
+def fit_json(found: "Fit") -> dict[str, Any]:
+    """The fit as JSON values."""
+    return {
+        "policy": None if found.policy is None else found.policy.model_dump(mode="json"),
+        "calibration": None if found.calibration is None else found.calibration.model_dump(mode="json"),
+        "guarantee": None if found.guarantee is None else asdict(found.guarantee),
+        "before": asdict(found.before),
+        "after": None if found.after is None else asdict(found.after),
+        "curve": [asdict(point) for point in found.curve],
+        "rows": found.rows,
+        "hallucinated": found.hallucinated,
+        "documents": found.documents,
+        "notes": list(found.notes),
+    }
+
+
+def fit_text(found: "Fit", out: Path | None) -> "Iterator[Line]":
+    """The report as lines: what is promised, what it costs, and the curve as a table with bars."""
+    from assay.batch.calibrate_page import headline, share, shown_points
+    from assay.cli.terminal import Line, one_line
+
+    yield Line(((one_line(headline(found)), "strong" if found.policy else "bad"),))
+    yield Line(((f"{found.rows:,} rows, {found.hallucinated:,} hallucinated, {found.documents:,} documents", "faint"),))
+    yield Line()
+    yield Line(
+        ((f"{'':<10} {'passes from':>11} {'leaks':>7} {'false blocks':>13} {'abstains':>9} {'loss':>8}", "faint"),)
+    )
+    for name, choice in (("as it was", found.before), ("fitted", found.after)):
+        if choice is not None:
+            cells = (
+                f"{name:<10} {choice.threshold:>11g} {choice.leaks:>7,} {choice.false_blocks:>13,} "
+                f"{choice.abstentions:>9,} {choice.loss:>8.4f}"
+            )
+            yield Line(((cells, ""),))
+    yield Line()
+    yield Line(((f"{'threshold':>9}  {'leak':>5}  {'false abstention':>16}", "faint"),))
+    chosen = found.after.threshold if found.after else None
+    for point in shown_points(found):
+        bars = f"{'#' * round(20 * (point.leak or 0)):<20} {'-' * round(20 * (point.false_abstention or 0)):<20}"
+        mark = " <" if point.threshold == chosen else ""
+        numbers = f"{point.threshold:>9g}  {share(point.leak):>5}  {share(point.false_abstention):>16}"
+        yield Line(((f"{numbers}  {bars}{mark}", "strong" if mark else ""),))
+    for note in found.notes:
+        yield Line((("- " + one_line(note), "doubt"),))
+    if out is not None and found.policy is not None:
+        yield Line(((f"written: {one_line(str(out))}", "good"),))

@@ -1,0 +1,264 @@
+"""`assay generate`: a model answers a question from evidence, and what holds of the answer goes to standard output."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.status import CLEAN, FINDINGS, reporting_errors
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.cli.terminal import Line
+    from assay.generate.grounded import Treatment
+    from assay.models.chat.load import Chat
+    from assay.models.chat.meter import Price
+    from assay.schema import Evidence, HallucinationReport
+
+
+class Format(StrEnum):
+    """What is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+
+
+class Ungrounded(StrEnum):
+    """What becomes of statements that the evidence does not support."""
+
+    REGENERATE = "regenerate"
+    REMOVE = "remove"
+    FLAG = "flag"
+
+
+class Stakes(StrEnum):
+    """How much hangs on the answer."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """What the command line said."""
+
+    question: str
+    evidence: tuple[str, ...]
+    model: str
+    base_url: str | None = None
+    policy: str | None = None
+    verifier: Path | None = None
+    stakes: str = "medium"
+    ungrounded: "Treatment" = "regenerate"
+    attempts: int = 2
+    chain: bool = False
+    evidence_tokens: int = 6_000
+    max_tokens: int = 1_024
+    most_tokens: int = 400_000
+    timeout: float = 120.0
+    cache: Path | None = None
+    price: str | None = None
+    format: str = "text"
+    out: Path | None = None
+
+
+def generate(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is to be answered, or @FILE.")],
+    evidence: Annotated[
+        list[str], typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
+    ],
+    model: Annotated[
+        str,
+        typer.Option("--model", "-m", metavar="NAME", help="The chat model; anthropic:NAME or azure:NAME for those."),
+    ],
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="The endpoint. [default: OPENAI_BASE_URL or OpenAI]")
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
+    ] = None,
+    stakes: Annotated[Stakes, typer.Option(help="How much hangs on it.")] = Stakes.MEDIUM,
+    ungrounded: Annotated[
+        Ungrounded, typer.Option(help="What becomes of statements that the evidence does not support.")
+    ] = Ungrounded.REGENERATE,
+    attempts: Annotated[int, typer.Option(min=0, max=10, help="Further answers that are asked for at most.")] = 2,
+    chain: Annotated[bool, typer.Option("--chain", help="Verify claims by questions answered apart.")] = False,
+    evidence_tokens: Annotated[int, typer.Option(min=1, help="Tokens of evidence that the model is shown.")] = 6_000,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one answer.")] = 1_024,
+    most_tokens: Annotated[int, typer.Option(min=1, help="Tokens that all of it may cost.")] = 400_000,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one request may take.")] = 120.0,
+    cache: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the model's answers here for a week, and reuse them.")
+    ] = None,
+    price: Annotated[
+        str | None, typer.Option(metavar="IN,OUT", help="Money for a million tokens in and out, as in 0.5,2.")
+    ] = None,
+    verifier: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="The answer, or the whole report.")] = Format.TEXT,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write here instead.")] = None,
+) -> None:
+    """Answer a question from evidence, with citations; what the evidence does not support does not come out.
+
+    The answer goes to standard output, what was found to standard error.
+    """
+    with reporting_errors():
+        passed = run_generate(
+            GenerateOptions(
+                question, tuple(evidence), model, base_url, policy, verifier, stakes.value, ungrounded.value, attempts,
+                chain, evidence_tokens, max_tokens, most_tokens, timeout, cache, price, format_.value, out,
+            )
+        )  # fmt: skip
+        raise typer.Exit(CLEAN if passed else FINDINGS)
+
+
+def run_generate(options: GenerateOptions) -> bool:
+    """Asks, checks and writes.
+
+    Returns:
+        Whether the gate emits the answer.
+
+    Raises:
+        AssayError: anything that was given cannot be used, or the model cannot be asked.
+    """
+    from assay.cli.check import open_guard
+    from assay.cli.inputs import read_evidence, read_question
+    from assay.cli.terminal import clean, write, write_text
+    from assay.models.chat.meter import Budget
+
+    evidence, skipped = read_evidence(options.evidence)
+    for name in skipped:
+        write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
+    question = read_question(options.question) or ""
+    with open_model(options) as llm:
+        report = open_guard(options.policy, options.verifier).generate(
+            question, evidence, llm=llm, ungrounded=options.ungrounded, attempts=options.attempts,
+            chain=options.chain, evidence_tokens=options.evidence_tokens, max_tokens=options.max_tokens,
+            budget=Budget(tokens=options.most_tokens), stakes=options.stakes,
+        )  # fmt: skip
+    write(notes(report), sys.stderr)
+    _write(options, report, evidence)
+    return report.action == "emit"
+
+
+def open_model(options: GenerateOptions) -> "Chat":
+    """The chat model that the options name."""
+    from assay.models.chat.load import Chat, ChatOptions
+
+    settings = ChatOptions(timeout=options.timeout, cache=options.cache, price=read_price(options.price))
+    return Chat(options.model, base_url=options.base_url, options=settings)
+
+
+def read_price(text: str | None) -> "Price | None":
+    """A price as the command line has it.
+
+    >>> read_price("0.5,2").completion
+    2.0
+
+    Raises:
+        InputError: it is none.
+    """
+    from assay.models.chat.meter import Price
+
+    if text is None:
+        return None
+    parts = text.split(",")
+    try:
+        prompt, completion = (float(part) for part in parts)
+    except ValueError as error:
+        raise InputError(f"--price is two numbers as in 0.5,2; got {text!r}") from error
+    if not (0 <= prompt < float("inf") and 0 <= completion < float("inf")):
+        raise InputError(f"--price is two numbers from 0 up; got {text!r}")
+    return Price(prompt, completion)
+
+
+def spoken(report: "HallucinationReport") -> str:
+    """What may be said: the answer where the gate emits it, else what takes its place."""
+    from assay.policy import answer_instead
+
+    disclosed = report.action == "revise" and report.decision.route == "serve_with_disclosure"
+    if disclosed and report.decision.response is not None:
+        return f"{report.output}\n\n{report.decision.response}"
+    return report.output if report.action == "emit" else answer_instead(report)
+
+
+def _write(options: GenerateOptions, report: "HallucinationReport", evidence: "Sequence[Evidence]") -> None:
+    from assay.batch.files import write_file
+    from assay.cli.terminal import clean, write_text
+
+    if options.format == "json":
+        from assay.cli.check import json_text
+
+        text = json_text(report, lines=False)
+    elif options.format == "html":
+        from assay.cli.html_report import html_report
+        from assay.generate.grounded_evidence import citable
+
+        text = html_report("generated answer", report, citable(evidence))
+    else:
+        text = f"{clean(spoken(report))}\n"
+    if options.out is None:
+        write_text(text, sys.stdout)
+    else:
+        write_file(options.out, text)
+
+
+def notes(report: "HallucinationReport") -> Iterator["Line"]:
+    """What is said beside the answer: the decision, what became of the statements, and what it cost."""
+    from assay.cli.terminal import Line, one_line
+
+    made = report.generation
+    style = "good" if report.action == "emit" else "bad"
+    yield Line(((report.action.value.upper(), style), (f"  {one_line(report.decision.route.replace('_', ' '))}", "")))
+    if made is None:
+        return
+    counts = {name: sum(one.outcome == name for one in made.statements) for name in _OUTCOMES}
+    told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    answers = f"{made.attempts} answer{'' if made.attempts == 1 else 's'}, {made.stopped.replace('_', ' ')}"
+    yield Line(((f"{answers}; statements: {told or 'none'}", ""),))
+    for one in made.statements:
+        if one.outcome in ("removed", "flagged", "quarantined"):
+            why = one_line(" ".join(one.reasons), 300)
+            told_of = ((f"{one.outcome}: ", "doubt"), (f"{one_line(one.text, 200)}  ", ""), (why, "faint"))
+            yield Line(told_of, indent=2)
+    for asked in made.chain:
+        if not asked.passed:
+            yield Line(
+                ((f"{asked.outcome}: ", "doubt"), (one_line(f"{asked.question} {asked.answer}", 300), "")), indent=2
+            )
+    if made.missing:
+        yield Line((("not in the evidence, the model says: ", "faint"), (one_line(made.missing, 300), "")))
+    if made.left_out:
+        yield Line(((f"not shown for want of room: {one_line(', '.join(made.left_out), 200)}", "faint"),))
+    yield Line(((cost_words(report), "faint"),))
+
+
+_OUTCOMES = ("kept", "flagged", "removed", "quarantined", "rejected")
+
+
+def cost_words(report: "HallucinationReport") -> str:
+    """What asking cost, in one line."""
+    spending = report.spending
+    calls = sum(one.calls for one in spending)
+    prompt, completion = (
+        sum(getattr(one, name) for one in spending) for name in ("prompt_tokens", "completion_tokens")
+    )
+    words = f"{calls} call{'' if calls == 1 else 's'}, {prompt:,} tokens in, {completion:,} out"
+    if any(one.estimated for one in spending):
+        words += " (estimated)"
+    cached = sum(one.from_cache for one in spending)
+    if cached:
+        words += f", {cached} from the cache"
+    if report.generation is not None and report.generation.relative_cost is not None:
+        words += f", {report.generation.relative_cost:.1f} times a plain answer"
+    costs = [one.cost for one in spending if one.cost is not None]
+    if costs:
+        words += f", {sum(costs):.4f} {spending[0].currency}"
+    return words

@@ -1,0 +1,99 @@
+"""The judge and the search for omissions, as the command line asks for them and as its reports tell of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.cli.terminal import Line
+    from assay.policy import Policy
+    from assay.schema import HallucinationReport
+
+
+class Judge(StrEnum):
+    """Which claims the chat model is asked about."""
+
+    OFF = "off"
+    UNCERTAIN = "uncertain"
+    ALL = "all"
+
+
+class Omissions(StrEnum):
+    """What follows from an omission."""
+
+    OFF = "off"
+    NOTE = "note"
+    REVISE = "revise"
+
+
+JudgeOption = Annotated[
+    Judge | None,
+    typer.Option(
+        "--judge", help="Ask --llm about claims that the other tiers are not sure of, or all. [default: policy]"
+    ),
+]
+OmissionsOption = Annotated[
+    Omissions | None,
+    typer.Option("--omissions", help="Tell what the answer leaves out, or send it back for that. [default: policy]"),
+]
+_KEYS: Final = ("calls", "prompt_tokens", "completion_tokens")
+
+
+def adjusted(policy: str | None, judge: str | None, omissions: str | None, llm: str | None) -> Policy | str | None:
+    """The policy with what the command line says of it; as it was named where nothing is said.
+
+    Raises:
+        InputError: a judge is to be asked, and no model is named.
+        PolicyError: there is no such policy.
+    """
+    if judge not in (None, Judge.OFF) and llm is None:
+        raise InputError("--judge goes with --llm NAME: which model should judge?")
+    switches = {name: value for name, value in (("judge", judge), ("omissions", omissions)) if value is not None}
+    if not switches:
+        return policy
+    from assay.config import read_policy
+
+    read = read_policy(policy if policy is None else _named(policy), os.environ)
+    changed = {**read.model_dump(), **switches}
+    if changed != read.model_dump():
+        changed["name"] = f"{read.name}-adjusted"
+    return type(read).model_validate(changed)
+
+
+def _named(policy: str) -> str | Path:
+    return policy
+
+
+def judge_lines(report: HallucinationReport) -> Iterator[Line]:
+    """What the judge was asked, what came of it and what it cost; nothing where there was none."""
+    from assay.cli.terminal import Line, one_line
+
+    if report.judge is None:
+        return
+    yield Line((("Judge     ", "strong"), (one_line(judge_words(report), 300), "bad" if report.judge.notes else "")))
+    for note in report.judge.notes[:5]:
+        yield Line((("- " + one_line(note, 300), ""),), indent=2)
+
+
+def judge_words(report: HallucinationReport) -> str:
+    """The judge's part in one sentence."""
+    told = report.judge
+    if told is None or told.model is None:
+        return "not asked"
+    claims = "1 claim" if told.chosen == 1 else f"{told.chosen} claims"
+    words = f"{told.model} on {claims} ({told.mode}): {told.changed} changed, {told.unchecked} unchecked"
+    if told.remembered:
+        words += f", {told.remembered} known from before"
+    if not told.evidence_complete:
+        words += "; shown a part of the evidence"
+    spent = [one for one in report.spending if one.purpose.startswith("judge")]
+    calls, prompt, completion = (sum(getattr(one, name) for one in spent) for name in _KEYS)
+    return f"{words}; {calls} call{'' if calls == 1 else 's'}, {prompt:,} tokens in, {completion:,} out"

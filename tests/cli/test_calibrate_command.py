@@ -1,0 +1,193 @@
+"""`assay calibrate`: from rows to a policy file that the guard reads."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from assay.cli import calibrate as verb
+from assay.cli.app import app
+from assay.config import read_policy
+from assay.guard import Guard
+from assay.policy import Policy, parse_policy, preset
+from assay.policy.parse import parse_calibration
+from assay.policy.strictness import loosest
+from assay.testing import FakeScorer
+
+
+def rows(path: Path, right: int = 12, wrong: int = 24) -> Path:
+    """Claims on their evidence: the right ones repeat it, the wrong ones swap a word or all of it."""
+    draw = random.Random(4)
+    lines = []
+    for number in range(right + wrong):
+        weeks = draw.randint(2, 30)
+        evidence = f"Team {number} of the depot in Ghent gets {weeks} weeks of paid leave after two years of service."
+        claim = f"Team {number} gets {weeks} weeks of paid leave."
+        if number >= right:
+            claim = (
+                f"Team {number} gets {weeks + 1} weeks of leave, a bonus and " + "a new bicycle" * (number % 2) + "."
+            )
+        label = "supported" if number < right else "not_supported"
+        lines.append(json.dumps({"id": str(number), "evidence": [evidence], "claim": claim, "label": label}))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    def open_loosest(policy: Policy, model: Path | None) -> Guard:
+        return Guard(loosest(policy), scorer=FakeScorer())
+
+    monkeypatch.setattr(verb, "open_loosest", open_loosest)
+
+
+def calibrate(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["calibrate", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_a_fitted_policy_is_a_file_that_says_where_it_comes_from(tmp_path: Path) -> None:
+    out = tmp_path / "assay.yaml"
+    done = calibrate(rows(tmp_path / "rows.jsonl"), "--alpha", 0.1, "--delta", 0.1, "--out", out)
+    assert done.exit_code == 0, done.output
+    policy = read_policy(out, {})
+    made = parse_calibration(out.read_text(encoding="utf-8"), "assay.yaml")
+    assert made is not None
+    assert (made.method, made.alpha, made.delta, made.rows, made.hallucinated) == ("learn_then_test", 0.1, 0.1, 36, 24)
+    assert made.policy_digest == policy.digest
+    assert policy.name == "general-calibrated"
+    assert "confidence 0.9" in made.statement
+    assert "threshold" in done.output
+    assert Guard(policy, scorer=FakeScorer()).policy == policy
+
+
+def test_data_that_do_not_allow_the_guarantee_give_no_policy(tmp_path: Path) -> None:
+    out = tmp_path / "assay.yaml"
+    done = calibrate(rows(tmp_path / "rows.jsonl", wrong=10), "--alpha", 0.05, "--out", out)
+    assert done.exit_code == 1
+    assert "at least 45 hallucinated rows, and there are 10" in done.output
+    assert not out.exists()
+
+
+def test_without_alpha_the_cheapest_thresholds_are_taken_and_nothing_is_promised(tmp_path: Path) -> None:
+    done = calibrate(rows(tmp_path / "rows.jsonl"), "--cost-leak", 20, "--format", "json")
+    found = json.loads(done.stdout)
+    assert found["guarantee"] is None
+    assert found["calibration"]["method"] == "least_loss"
+    assert found["after"]["loss"] <= found["before"]["loss"]
+    assert any("promise nothing" in note for note in found["notes"])
+
+
+def test_a_promise_of_a_number_rather_than_of_a_rate(tmp_path: Path) -> None:
+    data = rows(tmp_path / "rows.jsonl")
+    found = json.loads(calibrate(data, "--alpha", 0.2, "--horizon", 20, "--format", "json").stdout)
+    assert found["calibration"]["horizon"] == 20
+    assert "Of the next 20 hallucinated outputs like these rows, at most 4 pass" in found["calibration"]["statement"]
+    wrong = calibrate(data, "--alpha", 0.2, "--horizon", 20, "--method", "conformal-risk-control")
+    assert wrong.exit_code == 2
+
+
+def test_control_in_the_mean_says_that_it_promises_no_more(tmp_path: Path) -> None:
+    done = calibrate(rows(tmp_path / "rows.jsonl"), "--alpha", 0.1, "--method", "conformal-risk-control")
+    assert done.exit_code == 0
+    assert "in the mean" in done.output
+    assert "nothing is promised for this one draw" in done.output
+
+
+def test_what_was_judged_is_kept_and_not_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, data = tmp_path / "kept.jsonl", rows(tmp_path / "rows.jsonl", 8, 8)
+    first = calibrate(data, "--results", kept, "--format", "json")
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a row was judged twice")
+
+    monkeypatch.setattr(Guard, "check_many", lambda self, requests: iter(()) if not list(requests) else never())
+    assert calibrate(data, "--results", kept, "--format", "json").stdout == first.stdout
+
+
+def test_the_page_shows_the_curves_and_escapes_what_others_wrote(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    calibrate(rows(tmp_path / "rows.jsonl"), "--alpha", 0.2, "--report", page)
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 2
+    assert "Leak against false abstention" in text
+    assert "<script" not in text
+
+
+def test_one_row_a_document_is_drawn_by_the_seed(tmp_path: Path) -> None:
+    path = rows(tmp_path / "rows.jsonl", 6, 6)
+    doubled = path.read_text(encoding="utf-8") + path.read_text(encoding="utf-8").replace('"id": "', '"id": "b')
+    path.write_text(doubled, encoding="utf-8")
+    runs = [
+        json.loads(calibrate(path, "--format", "json", "--one-per-document", "--seed", s).stdout) for s in (1, 1, 2)
+    ]
+    assert [run["rows"] for run in runs] == [12, 12, 12]
+    digests = [run["calibration"]["data_digest"] for run in runs]
+    assert digests[0] == digests[1] != digests[2]
+    shared = json.loads(calibrate(path, "--format", "json").stdout)
+    assert any("24 rows share 12 documents" in note for note in shared["notes"])
+
+
+def test_misuse_is_named(tmp_path: Path) -> None:
+    data = rows(tmp_path / "rows.jsonl", 2, 2)
+    assert "between 0 and 1" in calibrate(data, "--alpha", 1.5).output
+    assert "labelled rows, got none" in calibrate().output
+    unlabelled = tmp_path / "open.jsonl"
+    unlabelled.write_text('{"id": "1", "evidence": ["a"], "claim": "b"}\n', encoding="utf-8")
+    done = calibrate(unlabelled)
+    assert done.exit_code == 2
+    assert "got none" in done.output
+
+
+def test_a_promise_can_be_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from assay import config
+
+    class Fake(Guard):
+        def __init__(self, policy: Policy, model: Path | None = None) -> None:
+            super().__init__(policy, scorer=FakeScorer())
+
+    monkeypatch.setattr(config, "Guard", Fake)
+    out = tmp_path / "assay.yaml"
+    calibrate(rows(tmp_path / "rows.jsonl"), "--alpha", 0.1, "--out", out)
+    stands = calibrate("--verify", out)
+    assert (stands.exit_code, stands.output.split(":")[0]) == (0, "stands")
+    text = out.read_text(encoding="utf-8").replace("emit_threshold: ", "emit_threshold: 0.9 #")
+    out.write_text(text, encoding="utf-8")
+    void = calibrate("--verify", out)
+    assert void.exit_code == 1
+    assert "changed after it was fitted" in void.output
+    plain = tmp_path / "plain.yaml"
+    plain.write_text("version: 1\npolicy: rag\n", encoding="utf-8")
+    assert calibrate("--verify", plain).exit_code == 2
+
+
+def test_the_rate_policy_is_fitted_by_its_rate(tmp_path: Path) -> None:
+    out = tmp_path / "assay.yaml"
+    data = rows(tmp_path / "rows.jsonl")
+    done = calibrate(data, "--policy", "monitor", "--alpha", 0.3, "--out", out)
+    fitted = parse_policy(out.read_text(encoding="utf-8"), "assay.yaml") if done.exit_code == 0 else None
+    assert fitted is None or fitted.emit_threshold == preset("monitor").emit_threshold
+
+
+def test_when_not_to_answer_is_fitted_beside_the_thresholds(tmp_path: Path) -> None:
+    out = tmp_path / "assay.yaml"
+    data = rows(tmp_path / "rows.jsonl", right=30, wrong=40)
+    done = calibrate(data, "--abstention", "--cost-leak", 4, "--cost-false-block", 4, "--out", out)
+    assert done.exit_code == 0, done.output
+    policy = read_policy(out, {})
+    assert policy.abstention is not None
+    assert (policy.abstention.high, policy.abstention.low, policy.abstention.rows) == (0.75, 0.25, 70)
+    assert policy.abstention.slope is not None
+    evidence = "Team 1 of the depot in Ghent gets 4 weeks of paid leave after two years of service."
+    report = Guard(policy, scorer=FakeScorer()).check(
+        "Team 1 of the depot in Ghent gets 4 weeks of paid leave.", [evidence]
+    )
+    assert report.abstention is None or report.abstention.calibrated
+
+
+def test_too_few_rows_for_a_confidence_are_refused(tmp_path: Path) -> None:
+    done = calibrate(rows(tmp_path / "rows.jsonl"), "--abstention", "--out", tmp_path / "assay.yaml")
+    assert done.exit_code == 2
+    assert "at least 50 labelled outputs" in done.output
+    assert not (tmp_path / "assay.yaml").exists()
