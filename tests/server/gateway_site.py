@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,13 +45,16 @@ async def site(
     scorer: PairScorer | None = None,
     settings: Callable[[ServerSettings], ServerSettings] = lambda told: told,
     policy: str = "general",
+    environ: Mapping[str, str] | None = None,
     **more: Any,
 ) -> AsyncIterator[Site]:
     """A gateway with every route in one mode."""
     async with serving_upstream() as upstream:
         routes = {name: Route(mode=mode) for name in ("chat_completions", "responses", "messages")}
         told = settings(ServerSettings(upstreams=(UpstreamSetting("main", upstream.url),), routes=routes, limits=QUICK))
-        app = create_app(told, guards=lambda: Guards(policy, scorer=scorer or FakeScorer(), environ={}), **more)
+        app = create_app(
+            told, guards=lambda: Guards(policy, scorer=scorer or FakeScorer(), environ=environ or {}), **more
+        )
         async with serving(app) as (url, server), aiohttp.ClientSession(auto_decompress=False) as http:
             yield Site(url, upstream, app, http, server)
 

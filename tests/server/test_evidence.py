@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.schema import Stakes
-from assay.server.gateway.evidence import read_asked
-from assay.server.gateway.exchange import depth_of, read_object, without_member
+from assay.wire.asked import read_asked
+from assay.wire.exchange import depth_of, read_object, without_member
 
 
 def test_given_evidence_stands_beside_tools_and_passages_unless_it_is_said_otherwise() -> None:

@@ -83,11 +83,15 @@ def test_the_embedded_default_checks_without_anything_else_and_stops_cleanly() -
     assert process.returncode in (0, -signal.SIGTERM)
 
 
+def cmdline(pid: str) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
 def test_a_worker_that_is_killed_is_replaced_and_the_others_go_on() -> None:
     with serve("--workers", "2") as (port, process):
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        workers = [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+        workers = [int(child) for child in children if b"resource_tracker" not in cmdline(child)]
         os.kill(workers[0], signal.SIGKILL)
         answered = 0
         for _ in range(400):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.server.gateway.sse import SseReader, read_event
+from assay.wire.sse import SseReader, read_event
 
 LINE = st.text(st.characters(exclude_characters="\r\n", codec="utf-8"), max_size=12)
 EVENT = st.tuples(st.lists(st.tuples(st.sampled_from(("data", "event", "id", "")), LINE), min_size=1, max_size=3))

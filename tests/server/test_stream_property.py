@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.upstream_script import chat_chunk, named_event, output_message, response_value
 
+from assay.guard.holdback import Job
+from assay.guard.rulings import Ruling
 from assay.schema import Action
 from assay.server.checking import Checker
-from assay.server.gateway.chat_completions import ChatCompletions
-from assay.server.gateway.decide import Ruling
-from assay.server.gateway.messages import Messages
 from assay.server.gateway.passage import Passage
 from assay.server.gateway.relay_stream import StreamRelay
-from assay.server.gateway.responses import Responses
-from assay.server.gateway.stream import Job
 from assay.server.gateway.targets import Target
-from assay.server.gateway.wire import Wire
 from assay.server.settings import Limits, Mode, Route, Upstream
+from assay.wire.chat_completions import ChatCompletions
+from assay.wire.interface import Wire
+from assay.wire.messages import Messages
+from assay.wire.responses import Responses
 
 OPENINGS = ("The office opens at", "Κλείνει στις", "库房编号是", "- Item", "Dr. Żółć pays", "Fee of $3.50 and")
 ENDS = (". ", "! ", "? ", ".\n", "。", ".\n\n", ".) ", ". [1] ", " ")
@@ -94,6 +94,15 @@ class Exchange:
                 action.value, not blocked and not waits, "withheld", waits=waits and not blocked
             )
         return found
+
+
+class Forgetful:
+    """Remembers nothing, in place of a store."""
+
+    async def part(self, job: Job, found: dict[str, Ruling]) -> dict[str, Ruling]:
+        return found
+
+    async def unread(self, ruling: Ruling) -> None: ...
 
 
 def chat_events(pieces: list[str]) -> list[bytes]:
@@ -221,7 +230,8 @@ async def _relayed(wire: Wire, chunks: list[bytes], bad: frozenset[str], claims:
     response: Any = Response(Content(chunks))
     exchange: Any = Exchange(wire, bad, claims)
     client: Any = reply
-    relay = StreamRelay(response, passage, exchange, client, checker, Limits())
+    kept: Any = Forgetful()
+    relay = StreamRelay(response, passage, exchange, kept, client, checker, Limits())
     await relay.run(lambda work: work.close())
     checker.close()
     assert reply.ended

@@ -1,27 +1,32 @@
 """The REST routes: checks, health, and the OpenAPI document."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from assay._version import __version__
-from assay.errors import InputError, PolicyError
+from assay.errors import BusyError, InputError, PolicyError, StoreError
 from assay.guard import CheckRequest, Guard
 from assay.guard.run_evidence import DEFAULT_SOURCES
-from assay.schema import HallucinationReport, Stakes
-from assay.server.checking import Checker, CheckFailedError
-from assay.server.problems import MEDIA_TYPE, encoded, problem
-from assay.server.settings import ServerSettings
+from assay.schema import Evidence, HallucinationReport, Stakes
+from assay.schema.access import Permission
+from assay.schema.coerce import coerce_evidence
+from assay.server.caller import Caller
+from assay.server.checking import CheckFailedError
+from assay.server.console.router import make_console_router
+from assay.server.problems import MEDIA_TYPE, Problem, ProblemError, documented, encoded, problem
+from assay.server.recording import Kept, Records
+from assay.server.reviews.held import Callback, Held, Wait
+from assay.server.services import Services, allowed
 
-GuardOf = Callable[[str | None], Guard]
-Work = Callable[[], HallucinationReport]
+Work = Callable[[], tuple[HallucinationReport, tuple[Evidence, ...]]]
 
 _AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
 _MEND: Final = "Correct the request; /openapi.json describes what is expected."
@@ -55,10 +60,18 @@ class CheckBody(BaseModel):
     run_id: str | None = Field(default=None, min_length=1)
     """A name for the run; derived from the content by default."""
 
-    def request(self) -> CheckRequest:
+    def asked(self) -> dict[str, Any]:
+        """What the check is given beside its evidence, as it is recorded."""
+        return {
+            "answer": self.answer, "question": self.question, "stakes": self.stakes.value, "task": self.task,
+            "schema": self.schema_, "citations": self.citations, "claim_free": self.claim_free,
+            "revisions_failed": self.revisions_failed, "run_id": self.run_id,
+        }  # fmt: skip
+
+    def request(self, evidence: Sequence[Evidence]) -> CheckRequest:
         """The check as the guard takes it."""
         return CheckRequest(
-            self.answer, self.evidence, self.question, self.stakes, self.task, self.schema_, self.citations,
+            self.answer, evidence, self.question, self.stakes, self.task, self.schema_, self.citations,
             self.claim_free, self.revisions_failed, self.run_id,
         )  # fmt: skip
 
@@ -87,6 +100,18 @@ class RunBody(BaseModel):
     revisions_failed: int = Field(default=0, ge=0)
     run_id: str | None = Field(default=None, min_length=1)
 
+    def options(self, now: datetime) -> dict[str, Any]:
+        """What the guard takes beside the run and its evidence."""
+        return {
+            "format": self.format, "tools": self.tools, "now": now, "sources": self.sources, "question": self.question,
+            "stakes": self.stakes.value, "task": self.task, "claim_free": self.claim_free,
+            "revisions_failed": self.revisions_failed, "run_id": self.run_id,
+        }  # fmt: skip
+
+    def asked(self, now: datetime) -> dict[str, Any]:
+        """What the check is given beside its evidence, as it is recorded."""
+        return {**self.options(now), "run": self.run, "now": now.isoformat()}
+
 
 class BatchBody(BaseModel):
     """Several outputs, each with its own evidence."""
@@ -97,25 +122,16 @@ class BatchBody(BaseModel):
     """The checks, at most as many as the server's limit."""
 
 
-class Problem(BaseModel):
-    """A problem document (RFC 9457)."""
-
-    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
-
-    type: str
-    """A stable name of the kind of problem."""
-    title: str
-    status: int
-    detail: str
-    """What was expected and what came."""
-    todo: str | None = None
-    """What to do."""
-
-
 class BatchItem(BaseModel):
     """What became of one check of a batch: its report, or why there is none."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    id: str | None = None
+    """The id under which it is recorded; none where the server records nothing."""
     report: HallucinationReport | None = None
+    receipt: str | None = None
+    """Where the gate emits and the server has keys."""
     problem: Problem | None = None
 
 
@@ -132,61 +148,72 @@ class Health(BaseModel):
     version: str = __version__
 
 
-_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": text}
-    for status, text in {
-        401: "No API key, or one that is not good.",
-        422: "The request is not what it should be.",
-        503: "The check could not be made; nothing was decided.",
-    }.items()
-}
+_PROBLEMS: Final = documented(401, 403, 413, 422, 429, 503)
 
 
 class Api:
     """The routes over one pool of checks."""
 
-    def __init__(
-        self, settings: ServerSettings, guard_of: GuardOf, checker: Checker, ready: Callable[[], bool]
-    ) -> None:
-        """Routes that check with the guards of `guard_of`."""
-        self._settings, self._guard_of, self._checker, self._ready = settings, guard_of, checker, ready
+    def __init__(self, services: Services, ready: Callable[[], bool], held: Held) -> None:
+        """Routes over what the server has; `held` is what waits for people."""
+        self._settings, self._guard_of, self._checker = services.settings, services.guard_of, services.checker
+        self._records = Records(services)
+        self._held = held
+        self._ready = ready
 
-    async def check(self, body: CheckBody) -> Response:
-        """Check one output against its evidence, claim by claim."""
+    async def check(
+        self, body: CheckBody, request: Request, wait: Wait = 0.0, callback: Callback = None
+    ) -> Response:  # fmt: skip
+        """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
+        caller = allowed(request.scope, Permission.CHECK)
+        self._held.require(callback, caller)
         guard = self._guard_of(body.policy)
-        report = await self._checker.run(_work(guard, body))
-        return _json(report.model_dump_json())
+        report, evidence = await self._checker.run(_work(guard, body))
+        kept = await self._records.check(guard, report, body.asked(), evidence, caller, callback=callback)
+        return await self._held.answer(_told_report(report, kept), report, kept.id, caller, wait)
 
-    async def check_run(self, body: RunBody) -> Response:
+    async def check_run(
+        self, body: RunBody, request: Request, wait: Wait = 0.0, callback: Callback = None
+    ) -> Response:  # fmt: skip
         """Check one agent run: every tool call, and the final answer against what the run saw."""
+        caller = allowed(request.scope, Permission.CHECK)
+        self._held.require(callback, caller)
         guard = self._guard_of(body.policy)
-        report = await self._checker.run(
-            lambda: guard.check_run(
-                body.run, format=body.format, tools=body.tools, now=datetime.now(UTC), sources=body.sources,
-                evidence=body.evidence, question=body.question, stakes=body.stakes, task=body.task,
-                claim_free=body.claim_free, revisions_failed=body.revisions_failed, run_id=body.run_id,
-            )
-        )  # fmt: skip
-        return _json(report.model_dump_json())
+        now = datetime.now(UTC)
 
-    async def batch(self, body: BatchBody) -> Response:
+        def work() -> tuple[HallucinationReport, tuple[Evidence, ...]]:
+            evidence = coerce_evidence(body.evidence)
+            return guard.check_run(body.run, evidence=evidence, **body.options(now)), evidence
+
+        report, evidence = await self._checker.run(work)
+        asked = body.asked(now)
+        kept = await self._records.check(guard, report, asked, evidence, caller, "run", callback)
+        return await self._held.answer(_told_report(report, kept), report, kept.id, caller, wait)
+
+    async def batch(self, body: BatchBody, request: Request) -> Response:
         """Check several outputs; one that cannot be checked does not keep the others from it."""
+        caller = allowed(request.scope, Permission.CHECK)
         most = self._settings.limits.batch
         if len(body.requests) > most:
             raise InputError(f"a batch has at most {most} requests, got {len(body.requests)}; send them in parts")
-        results = await asyncio.gather(*(self._one(one, number) for number, one in enumerate(body.requests)))
+        results = await asyncio.gather(*(self._one(one, number, caller) for number, one in enumerate(body.requests)))
         return _json(BatchAnswer(results=results).model_dump_json(exclude_none=False))
 
-    async def _one(self, body: CheckBody, number: int) -> BatchItem:
+    async def _one(self, body: CheckBody, number: int, caller: Caller) -> BatchItem:
         where = f"#/requests/{number}"
         try:
-            report = await self._checker.run(_work(self._guard_of(body.policy), body))
+            guard = self._guard_of(body.policy)
+            report, evidence = await self._checker.run(_work(guard, body))
+            kept = await self._records.check(guard, report, body.asked(), evidence, caller)
         except (InputError, PolicyError) as error:
             said = problem(422, str(error), code="input.invalid", instance=where, todo=_MEND)
         except CheckFailedError as error:
             said = problem(503, str(error), code="check.failed", instance=where, todo=_AGAIN)
+        except StoreError as error:
+            said = problem(503, str(error), code="store.failed", instance=where, todo=_AGAIN)
         else:
-            return BatchItem(report=report)
+            receipt = kept.receipt.to_text() if kept.receipt is not None else None
+            return BatchItem(report=report, id=kept.id, receipt=receipt)
         return BatchItem(problem=Problem.model_validate(said))
 
     async def health(self) -> Health:
@@ -202,41 +229,73 @@ class Api:
 
 
 def make_api(
-    settings: ServerSettings,
-    guard_of: GuardOf,
-    checker: Checker,
+    services: Services,
     ready: Callable[[], bool],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
+    held: Held,
 ) -> FastAPI:
-    """The REST routes as a FastAPI application."""
+    """The REST routes as a FastAPI application; `held` is what waits for people."""
     app = FastAPI(
         title="assay", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Tests every claim of an output for the evidence that it contains.",
     )  # fmt: skip
-    api = Api(settings, guard_of, checker, ready)
+    api = Api(services, ready, held)
     app.post("/v1/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check)
     app.post("/v1/batch", response_model=BatchAnswer, responses=_PROBLEMS, tags=["check"])(api.batch)
     app.post("/v1/runs/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check_run)
     app.get("/healthz", tags=["operation"])(api.health)
     app.get("/readyz", tags=["operation"], responses={503: {"model": Health}})(api.ready)
-    _tell_problems(app)
-    app.add_middleware(BodyLimit, most=settings.limits.body_bytes)
+    for router in routers_of(services, held):
+        app.include_router(router)
+    app.include_router(make_console_router(services))
+    _tell_problems(app, keeps=services.kept is not None)
+    app.add_middleware(BodyLimit, most=services.settings.limits.body_bytes)
     return app
 
 
+def routers_of(services: Services, held: Held) -> list[APIRouter]:
+    """The routers over the database; none where the server has none.
+
+    What they need is loaded here, so that a server without a database does without SQLAlchemy.
+    """
+    if services.kept is None:
+        return []
+    from assay.server.access.router import make_access_router
+    from assay.server.audit.router import make_audit_router
+    from assay.server.reports.router import make_reports_router
+    from assay.server.reports.rules import make_rules_router
+    from assay.server.reviews.router import make_reviews_router
+
+    return [
+        make_reports_router(services), make_rules_router(services), make_audit_router(services),
+        make_reviews_router(services, held.waiting), make_access_router(services),
+    ]  # fmt: skip
+
+
 def _work(guard: Guard, body: CheckBody) -> Work:
-    def work() -> HallucinationReport:
-        return next(iter(guard.check_many([body.request()])))
+    def work() -> tuple[HallucinationReport, tuple[Evidence, ...]]:
+        evidence = coerce_evidence(body.evidence)
+        return next(iter(guard.check_many([body.request(evidence)]))), evidence
 
     return work
+
+
+def _told_report(report: HallucinationReport, kept: Kept) -> Response:
+    """The report as the answer; under which id it is recorded, and its receipt where it has one, in headers."""
+    made = _json(report.model_dump_json())
+    if kept.id is not None:
+        made.raw_headers.append((b"x-assay-report-id", kept.id.encode()))
+    if kept.receipt is not None:
+        made.raw_headers.append((b"x-assay-receipt", kept.receipt.to_text().encode()))
+    return made
 
 
 def _json(text: str) -> Response:
     return Response(text, media_type="application/json")
 
 
-def _tell_problems(app: FastAPI) -> None:
-    """Every error of these routes is a problem document."""
+def _tell_problems(app: FastAPI, *, keeps: bool) -> None:
+    """Every error of these routes is a problem document; `keeps` says whether the server has a database."""
 
     async def on_input(request: Request, error: Exception) -> Response:
         return _told(request, 422, str(error), "input.invalid", _MEND)
@@ -253,25 +312,48 @@ def _tell_problems(app: FastAPI) -> None:
         detail = f"at {first['pointer'] or 'the root'}: {first['detail']}"
         return _told(request, 422, detail, "input.invalid", _MEND, errors=found[:50])
 
+    async def on_problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, ProblemError)  # noqa: S101 what the handler is registered for
+        return _told(request, error.status, error.detail, error.code, error.todo, error.headers)
+
+    async def on_busy(request: Request, error: Exception) -> Response:
+        return _told(request, 503, str(error), "store.busy", _AGAIN, {"retry-after": "1"})
+
+    async def on_store(request: Request, error: Exception) -> Response:
+        return _told(request, 503, str(error), "store.failed", _OPERATOR)
+
     async def on_http(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         detail = f"{request.method} {request.url.path}: {getattr(error, 'detail', 'failed')}"
         headers = getattr(error, "headers", None)
+        if status == 400:
+            # What is no text at all is told of like any other body that is not what it should be.
+            return _told(request, 422, f"the body is no JSON in UTF-8: {detail}", "input.invalid", _MEND)
+        if status == 404 and not keeps and request.url.path.startswith(OF_STORE):
+            return _told(request, 404, "this server keeps no record", "store.absent", _NO_STORE)
         return _told(request, status, detail, {404: "route.unknown"}.get(status, f"http.{status}"), _ROUTES, headers)
 
     handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
         InputError: on_input, PolicyError: on_input, CheckFailedError: on_check,
-        RequestValidationError: on_form, HTTPException: on_http,
+        RequestValidationError: on_form, HTTPException: on_http, ProblemError: on_problem,
+        BusyError: on_busy, StoreError: on_store,
     }  # fmt: skip
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
 
 
+_OPERATOR: Final = "Tell the operator of this server; nothing was decided, and nothing that was not recorded goes out."
+_NO_STORE: Final = "Start the server with --database, or set ASSAY_DATABASE_URL."
+OF_STORE: Final = (
+    "/v1/reports", "/v1/feedback", "/v1/policies", "/v1/audit", "/v1/retention", "/v1/reviews", "/v1/users", "/v1/keys",
+    "/v1/sessions", "/console",
+)  # fmt: skip
+"""Where the paths begin that there are only with a database."""
 _ROUTES: Final = "The routes are described by /openapi.json."
 
 
 def _told(
-    request: Request, status: int, detail: str, code: str, todo: str, headers: Any = None, **members: Any
+    request: Request, status: int, detail: str, code: str, todo: str | None, headers: Any = None, **members: Any
 ) -> Response:
     made = problem(status, detail, code=code, instance=request.url.path, todo=todo, **members)
     return Response(encoded(made), status, headers, MEDIA_TYPE)

@@ -2,90 +2,118 @@
 
 import gc
 import logging
-from collections.abc import AsyncIterator, Callable
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import FastAPI
 
-from assay.errors import PolicyError
+from assay.config import read_settings
+from assay.errors import AssayError, MissingPackageError, PolicyError
+from assay.receipt import Keys, open_keys
+from assay.server.access.addresses import is_encrypted
+from assay.server.access.wall import Wall, with_headers
+from assay.server.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
 from assay.server.api import make_api
+from assay.server.background import Background
+from assay.server.caller import SCOPE_KEY, Caller
 from assay.server.checking import Checker
-from assay.server.gateway.asgi import Receive, Reply, Scope, Send, header
-from assay.server.gateway.exchange import CallChecker, check_new_calls
+from assay.server.gateway.asgi import Receive, Reply, Scope, Send
 from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
 from assay.server.guards import Guards
-from assay.server.keys import PREFIX, KeyFile
+from assay.server.keys import KeyFile
 from assay.server.problems import MEDIA_TYPE, encoded, problem
-from assay.server.settings import ServerSettings, is_loopback
+from assay.server.recording import Records
+from assay.server.reviews.held import Held
+from assay.server.services import Services
+from assay.server.settings import ServerSettings
+from assay.wire.exchange import CallChecker, check_new_calls
+
+if TYPE_CHECKING:
+    from assay.store.store import Store
 
 _log = logging.getLogger("assay.server")
-
-_OPEN: Final = frozenset({"/healthz", "/readyz", "/openapi.json"})
-"""Paths that need no key."""
 
 
 class Application:
     """The application: it admits a request, and hands it to the gateway or to the REST routes."""
 
-    def __init__(self, settings: ServerSettings, guards: Callable[[], Guards], check_calls: CallChecker) -> None:
-        """An application; `guards` is called when it starts, because loading the network takes a moment."""
+    def __init__(
+        self,
+        settings: ServerSettings,
+        guards: Callable[[], Guards],
+        check_calls: CallChecker,
+        *,
+        store: "Store | None" = None,
+        access: Access | None = None,
+        keys: Keys | None = None,
+    ) -> None:
+        """An application; `guards` is called when it starts, because loading the network takes a moment.
+
+        Raises:
+            StoreError: the database that the settings name cannot be opened.
+            ReceiptError: the keys that the environment names cannot be opened.
+        """
         self._settings = settings
-        self._keys = KeyFile(settings.keys) if settings.keys is not None else None
         limits = settings.limits
         self.checker = Checker(limits.check_threads, limits.check_queue, limits.check_s)
         self._client = UpstreamClient(limits)
         self._guards = guards
         self._ready: Guards | None = None
         self._in_flight = 0
-        self.api = make_api(settings, self._guard_of, self.checker, self._is_ready, self._lifespan)
-        self.gateway = Gateway(settings, self._guard_of, self.checker, self._client, check_calls)
+        self._owned = open_store(settings) if store is None else None
+        self._access = access or _access_of(settings, store or self._owned)
+        self.services = Services(
+            settings, self._guard_of, self.checker, self._access, store or self._owned,
+            keys or _keys_of(os.environ),
+        )  # fmt: skip
+        self._background = Background(self.services)
+        held = Held(self.services)
+        self.api = make_api(self.services, self._is_ready, self._lifespan, held)
+        self._wall = Wall(self.api, settings.access, _refuse)
+        self.gateway = Gateway(
+            settings, self._guard_of, self.checker, self._client, Records(self.services), check_calls, held
+        )  # fmt: skip
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request, or follows the server's life."""
         if scope["type"] == "lifespan":
             await self.api(scope, receive, send)
         elif scope["type"] == "http":
+            if not is_gateway(scope["path"]):
+                send = with_headers(send, encrypted=is_encrypted(scope, self._settings.access))
             await self._admit(scope, receive, send)
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"]
-        refusal, key = self._refusal(scope)
-        if refusal is not None:
-            await _refuse(scope, send, *refusal)
+        found = await self._caller(scope)
+        if isinstance(found, Refusal):
+            await _refuse(scope, send, found)
             return
+        scope[SCOPE_KEY] = found
         self._in_flight += 1
         try:
-            if is_gateway(path):
-                await self.gateway.handle(scope, receive, send, key)
+            if is_gateway(scope["path"]):
+                own = key_of(scope)
+                await self.gateway.handle(scope, receive, send, None if own is None else own.encode())
             else:
-                await self.api(scope, receive, send)
+                await self._wall(scope, receive, send)
         finally:
             self._in_flight -= 1
 
-    def _refusal(self, scope: Scope) -> tuple[tuple[int, str] | None, bytes | None]:
-        """Why a request is not admitted, and the API key of this server that it came with."""
-        if scope["path"] in _OPEN:
-            return None, None
+    async def _caller(self, scope: Scope) -> Caller | Refusal:
+        """Who a request comes from, or why it is not admitted."""
+        if scope["path"] in OPEN:
+            return NOBODY
         if self._in_flight >= self._settings.limits.in_flight:
-            return (503, "the server handles as many requests as it may; try again in a moment"), None
-        if self._keys is None:
-            return _foreign(scope), None
-        key = _key_of(scope)
-        wanted = "gateway" if is_gateway(scope["path"]) else "check"
-        if key is None:
-            return (401, "expected an API key of this server in x-assay-key or as a bearer token; got none"), None
+            return Refusal(503, "the server handles as many requests as it may; try again in a moment")
         try:
-            allowed = self._keys.allows(key, wanted)
-        except PolicyError:
-            _log.exception("the file of API keys cannot be read")
-            return (503, "API keys cannot be checked now; tell the operator of this server"), None
-        if not allowed:
-            return (401, f"the API key is unknown, has ended, or is not good for the scope {wanted!r}"), None
-        return None, key.encode()
+            return await self._access.caller(scope)
+        except AssayError:
+            _log.exception("it cannot be decided who a request comes from")
+            return Refusal(503, "callers cannot be told apart now; tell the operator of this server")
 
     def _guard_of(self, policy: str | None) -> Any:
         if self._ready is None:
@@ -99,6 +127,7 @@ class Application:
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         self._ready = self._guards()
         await self._client.start()
+        self._background.start()
         # What is loaded now stays: the collector need not walk through it again and again.
         gc.collect()
         gc.freeze()
@@ -108,7 +137,10 @@ class Application:
             # Requests have ended by now; checks that follow their answers have not.
             await self.gateway.finish()
             await self._client.close()
+            await self._background.stop()
             self.checker.close()
+            if self._owned is not None:
+                self._owned.close()
             gc.unfreeze()
 
     def lifespan(self) -> AbstractAsyncContextManager[None]:
@@ -121,6 +153,9 @@ def create_app(
     *,
     guards: Callable[[], Guards] | None = None,
     check_calls: CallChecker = check_new_calls,
+    store: "Store | None" = None,
+    access: Access | None = None,
+    keys: Keys | None = None,
 ) -> Application:
     """The application that settings describe.
 
@@ -128,51 +163,65 @@ def create_app(
         settings: what the server is told; the embedded default without an upstream where none are given.
         guards: makes the guards when the server starts; from the settings by default.
         check_calls: judges the calls of tools; stage 1 of the check by default.
+        store: a store that its owner closes; the one that the settings name by default.
+        access: who is let in; by the settings' file of API keys by default.
+        keys: what signs checkpoints; what `ASSAY_RECEIPT_KEYS` names by default.
+
+    Raises:
+        StoreError: the database that the settings name cannot be opened.
     """
     told = settings or ServerSettings()
-    return Application(told, guards or (lambda: Guards(told.policy, model=told.model)), check_calls)
+    made = guards or (lambda: Guards(told.policy, model=told.model))
+    return Application(told, made, check_calls, store=store, access=access, keys=keys)
 
 
-def _key_of(scope: Scope) -> str | None:
-    """The API key of this server in a request; keys of upstreams begin otherwise."""
-    own = header(scope, b"x-assay-key")
-    if own is not None:
-        return own.strip()
-    for name in (b"authorization", b"x-api-key"):
-        value = (header(scope, name) or "").strip()
-        value = value[7:].strip() if value[:7].lower() == "bearer " else value
-        if value.startswith(PREFIX):
-            return value
-    return None
+def _keys_of(environ: Mapping[str, str]) -> Keys | None:
+    found = read_settings(environ).receipt_keys
+    return None if found is None else open_keys(found)
 
 
-def _foreign(scope: Scope) -> tuple[int, str] | None:
-    """Why a request without a key is refused: a page of a browser may reach a loopback address too."""
-    for name in (b"host", b"origin"):
-        value = header(scope, name)
-        if value is None or (name == b"origin" and value == "null"):
-            continue
-        host = urlsplit(value if "//" in value else f"//{value}").hostname
-        if host is None or not is_loopback(host):
-            said = name.decode()
-            return 403, f"without API keys only this machine is served; the header {said} names {value[:80]!r}"
-    return None
+def _access_of(settings: ServerSettings, store: "Store | None") -> Access:
+    """Access by the database where there is one, beside the file of keys; else by the file alone."""
+    if store is None:
+        return KeyFileAccess(KeyFile(settings.keys) if settings.keys is not None else None)
+    from assay.server.access.deciding import StoreAccess
+
+    return StoreAccess(store, settings)
 
 
-async def _refuse(scope: Scope, send: Send, status: int, message: str) -> None:
+def open_store(settings: ServerSettings) -> "Store | None":
+    """The store that the settings name; none where they name none.
+
+    Raises:
+        StoreError: it cannot be opened.
+        MissingPackageError: the packages of the store are not installed.
+    """
+    if settings.database is None:
+        return None
+    try:
+        from assay.store.store import Store
+    except ImportError as error:
+        raise MissingPackageError("--database needs SQLAlchemy and Alembic: pip install 'assay-ai[store]'") from error
+    return Store(settings.database)
+
+
+async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
     reply = Reply(send)
-    path = scope["path"]
-    headers = [(b"retry-after", b"1")] if status == 503 else []
+    status, path = refusal.status, scope["path"]
+    headers = list(refusal.headers)
+    headers += [(b"retry-after", b"1")] if status == 503 else []
     headers += [(b"www-authenticate", b"Bearer")] if status == 401 else []
     if is_gateway(path):
-        await reply.json(status, wire_of(path).error(status, message), headers)
+        await reply.json(status, wire_of(path).error(status, refusal.message), headers)
         return
-    document = problem(status, message, code={401: "key.needed", 403: "request.foreign"}.get(status, "server.busy"),
-                       instance=path, todo=_TODO.get(status))  # fmt: skip
+    code = refusal.code or {401: "key.needed", 403: "request.foreign", 429: "rate.exceeded"}.get(status, "server.busy")
+    document = problem(
+        status, refusal.message, code=code, instance=path, todo=None if refusal.code else _ADVICE.get(status)
+    )
     await reply.whole(status, [(b"content-type", MEDIA_TYPE.encode()), *headers], encoded(document))
 
 
-_TODO: Final = {
+_ADVICE: Final = {
     401: "Send a key that `assay keys create` has made, with the scope that the route needs.",
     403: "Ask from this machine, or start the server with --keys.",
     503: "Try again; if it goes on, start more workers.",

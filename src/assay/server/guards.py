@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 
-from assay.config import Guard, build_guard, read_policy
+from assay.config import Guard, build_guard, read_policy, read_settings
 from assay.errors import PolicyError
 from assay.models.interface import PairScorer
 from assay.policy import PRESETS
+from assay.receipt import open_keys
 
 
 class Guards:
@@ -33,8 +34,13 @@ class Guards:
         Raises:
             PolicyError: there is no such policy.
             ModelError: the network cannot be loaded.
+            ReceiptError: what `ASSAY_RECEIPT_KEYS` names cannot sign.
         """
         environ = os.environ if environ is None else environ
+        keys = read_settings(environ).receipt_keys
+        if keys is not None:
+            # Told of now: with keys that cannot sign, nothing would ever be let out.
+            open_keys(keys).signer()
         self._model, self._scorer, self._environ = model, scorer, environ
         self._default = self._made(policy)
         self._by_name: dict[str, Guard] = {}

@@ -113,8 +113,8 @@ class KeyFile:
             if old.revoked is None:
                 keys[id_] = replace(old, revoked=(now or datetime.now(UTC)).isoformat())
 
-    def allows(self, key: str, scope: str, now: datetime | None = None) -> bool:
-        """Whether a key as a client sent it is good for a scope.
+    def find(self, key: str, now: datetime | None = None) -> Key | None:
+        """What is kept of a key as a client sent it; none where it is unknown, has ended or was revoked.
 
         Raises:
             PolicyError: the file cannot be read; then nobody may pass.
@@ -124,7 +124,16 @@ class KeyFile:
         # As much work for a name that is unknown as for one that is known.
         digest = known.digest if known is not None else "0" * 64
         same = hmac.compare_digest(digest, _digest(secret))
-        return known is not None and same and scope in known.scopes and known.holds(now or datetime.now(UTC))
+        return known if known is not None and same and known.holds(now or datetime.now(UTC)) else None
+
+    def allows(self, key: str, scope: str, now: datetime | None = None) -> bool:
+        """Whether a key as a client sent it is good for a scope.
+
+        Raises:
+            PolicyError: the file cannot be read; then nobody may pass.
+        """
+        found = self.find(key, now)
+        return found is not None and scope in found.scopes
 
     def _read(self) -> Mapping[str, Key]:
         try:

@@ -1,7 +1,10 @@
 """Problem documents (RFC 9457): what was expected, what came and what to do, for programs and for people."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -11,9 +14,13 @@ TITLES: Final = {
     403: "The request is not allowed",
     404: "There is no such resource",
     405: "The method is not allowed",
+    409: "It is not in the state that the request expects",
+    412: "It has changed meanwhile",
     413: "The request is too large",
     415: "The content type is not supported",
     422: "The request is not what it should be",
+    428: "The request must say which version it is about",
+    429: "Too many requests",
     500: "A defect in assay",
     503: "The check could not be made now",
 }
@@ -49,3 +56,42 @@ def problem(
 def encoded(document: dict[str, Any]) -> bytes:
     """The document as JSON."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+
+
+class Problem(BaseModel):
+    """A problem document (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+    type: str
+    """A stable name of the kind of problem."""
+    title: str
+    status: int
+    detail: str
+    """What was expected and what came."""
+    instance: str | None = None
+    """The path of the request."""
+    todo: str | None = None
+    """What to do."""
+
+
+class ProblemError(Exception):
+    """Ends a request with a problem document; routes raise it."""
+
+    def __init__(
+        self, status: int, detail: str, *, code: str, todo: str | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.code, self.todo = status, detail, code, todo
+        self.headers = dict(headers or {})
+
+
+def unknown(what: str) -> ProblemError:
+    """What a caller asked for is not there, or is another tenant's: both are told in the same words."""
+    return ProblemError(404, f"there is no such {what}", code="resource.unknown")
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What the OpenAPI document says of the problems of a route: the `responses` of a FastAPI route."""
+    schema = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": TITLES[status], "content": schema} for status in statuses}

@@ -4,33 +4,23 @@ import ipaddress
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
 from assay.policy import PRESETS
+from assay.policy.modes import Mode as Mode  # noqa: PLC0414 the settings are where others look for it
 from assay.schema import Stakes
+from assay.server.access.settings import AccessSettings, access_settings
+from assay.server.audit.settings import AuditSettings, audit_settings
+from assay.server.notify.settings import NotifySettings, notify_settings
 
 ROUTES: Final = ("chat_completions", "responses", "messages")
 """The gateway's routes by name."""
 
 KEY_HEADERS: Final = ("authorization", "x-api-key")
 """How a key that the gateway holds may be sent: as a bearer token, or by itself."""
-
-
-class Mode(StrEnum):
-    """What a route does with an answer."""
-
-    ENFORCE = "enforce"
-    """Nothing passes that the gate does not emit; streams are held back sentence by sentence."""
-    ANNOTATE = "annotate"
-    """Everything passes, and what was found goes with it; in a stream a correction follows what was wrong."""
-    SHADOW = "shadow"
-    """Everything passes at once; it is checked afterwards and only the log says so."""
-    OFF = "off"
-    """Nothing is checked, and every answer is marked as unchecked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +65,26 @@ class Route:
     """The stakes where a request names none."""
     fail_on: str = "revise"
     """The mildest decision that withholds an answer under `enforce`: `revise`, or `block` to let `revise` pass."""
+    revise: str = "off"
+    """Which decisions send an answer back to the upstream under `enforce`, with what was found of it: none (`off`),
+    `revise`, or `block` as well as `revise`. Each new version is a request to the upstream."""
+    attempts: int | None = None
+    """How often one answer is sent back at most; what the policy allows (`max_revisions`) by default."""
+    review_s: float = 0.0
+    """How many seconds a request waits under `enforce` for a person to decide on an answer that the gate escalated;
+    then it is answered as if nobody were asked, and the review goes on. Streams do not wait."""
 
     def __post_init__(self) -> None:
         if self.fail_on not in ("revise", "block"):
             raise PolicyError(f"a route fails on revise or on block, got {self.fail_on!r}")
+        if self.revise not in ("off", "revise", "block"):
+            raise PolicyError(f"a route has answers revised that are off, revise or block, got {self.revise!r}")
+        seconds = self.review_s
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= 900:
+            raise PolicyError(f"a route waits from 0 to 900 seconds for a review, got {seconds!r}")
+        attempts = self.attempts
+        if attempts is not None and (isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 0):
+            raise PolicyError(f"the attempts of a route are a whole number from 0 up, got {attempts!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +117,8 @@ class Limits:
     """Requests that a worker handles at once."""
     retries: int = 2
     """How often a request is sent again that an upstream did not take."""
+    revise_s: float = 60.0
+    """Seconds after which an answer that did not pass is not asked for again."""
     shutdown_s: float = 60.0
     """Seconds that accepted requests get to finish in when the server stops."""
 
@@ -140,6 +148,14 @@ class ServerSettings:
     """The file of API keys; none where nobody needs one, which only a loopback address allows."""
     limits: Limits = Limits()
     workers: int = 1
+    database: str | None = field(default=None, repr=False)
+    """The URL or the file of the database in which every check is recorded; none where nothing is."""
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    """How often its log is signed, and how long content is kept."""
+    access: AccessSettings = field(default_factory=AccessSettings)
+    """How people and programs are let in."""
+    notify: NotifySettings = field(default_factory=NotifySettings)
+    """Who is told of reviews."""
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.routes) - set(ROUTES))
@@ -152,10 +168,11 @@ class ServerSettings:
             if route.upstream is not None and route.upstream not in names:
                 known = ", ".join(names) or "none"
                 raise PolicyError(f"the route {name} names the upstream {route.upstream!r}; there are: {known}")
-        if self.keys is None and not is_loopback(self.host):
+        if self.keys is None and self.database is None and not is_loopback(self.host):
             raise PolicyError(
                 f"without API keys the server listens on a loopback address only, got the host {self.host!r}; "
-                "make a key with `assay keys create` and name its file with --keys, or use --host 127.0.0.1"
+                "make a key with `assay keys create` and name its file with --keys, name a database with users "
+                "(`assay users create`) with --database, or use --host 127.0.0.1"
             )
 
     def route(self, name: str) -> Route:
@@ -179,17 +196,17 @@ def is_loopback(host: str) -> bool:
 
 
 def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: ServerSettings) -> ServerSettings:
-    """The settings of a gateway file (`upstreams`, `routes`, `limits`), with what it leaves out taken from `base`.
+    """The settings of a gateway file (`upstreams`, `routes`, `limits`, `access`) over those of `base`.
 
     A key is never written in the file: `key_env` names the variable of the environment that holds it.
 
     Raises:
         PolicyError: a setting is unknown, or is not what it should be.
     """
-    unknown = sorted(set(given) - {"version", "upstreams", "routes", "limits"})
+    unknown = sorted(set(given) - {"version", "upstreams", "routes", "limits", "access", "notify", "audit"})
     if unknown or given.get("version", 1) != 1:
         raise PolicyError(
-            "a gateway file has version 1 and the sections upstreams, routes and limits; "
+            "a gateway file has version 1 and the sections upstreams, routes, limits, access, notify and audit; "
             + (f"got {', '.join(map(str, unknown))}" if unknown else f"got version {given.get('version')!r}")
         )
     upstreams = tuple(
@@ -201,7 +218,13 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
     except TypeError as error:
         known = ", ".join(one.name for one in fields(Limits))
         raise PolicyError(f"the limits are {known}, each a number; {error}") from error
-    return replace(base, upstreams=upstreams or base.upstreams, routes={**base.routes, **routes}, limits=limits)
+    access = access_settings(_mapping(given["access"], "access")) if given.get("access") else base.access
+    notify = notify_settings(_mapping(given["notify"], "notify"), environ) if given.get("notify") else base.notify
+    audit = audit_settings(_mapping(given["audit"], "audit")) if given.get("audit") else base.audit
+    return replace(
+        base, upstreams=upstreams or base.upstreams, routes={**base.routes, **routes}, limits=limits, access=access,
+        notify=notify, audit=audit,
+    )  # fmt: skip
 
 
 def _upstream(name: str, value: object, environ: Mapping[str, str]) -> Upstream:
@@ -217,11 +240,14 @@ def _upstream(name: str, value: object, environ: Mapping[str, str]) -> Upstream:
 
 
 def _route(name: str, value: object) -> Route:
-    said: dict[str, Any] = {"mode": value} if isinstance(value, str) else _mapping(value, f"the route {name!r}")
+    alone = isinstance(value, str) or value is False
+    said: dict[str, Any] = {"mode": value} if alone else _mapping(value, f"the route {name!r}")
     unknown = sorted(set(said) - {one.name for one in fields(Route)})
     if unknown:
         known = ", ".join(one.name for one in fields(Route))
         raise PolicyError(f"the route {name!r} has the settings {known}; got {', '.join(unknown)}")
+    # YAML reads the bare word `off` as false.
+    said |= {setting: "off" for setting in ("mode", "revise") if said.get(setting) is False}
     try:
         if "mode" in said:
             said["mode"] = Mode(said["mode"])

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.server.gateway.decide import Ruling
+from assay.guard.rulings import Ruling
 from assay.server.gateway.targets import Target
 from assay.server.settings import Route, Upstream
 
@@ -21,6 +21,8 @@ class Passage:
     upstream_s: float = 0.0
     """Seconds spent waiting for the upstream."""
     ruling: Ruling | None = None
+    review: str | None = None
+    """The state of the review that the answer led to."""
     extra: dict[str, Any] = field(default_factory=dict)
 
     def overhead_ms(self) -> float:
@@ -34,6 +36,10 @@ class Passage:
             (b"x-assay-report-id", self.report_id.encode()),
             (b"x-assay-overhead-ms", f"{self.overhead_ms():.2f}".encode()),
         ]
+        if self.review is not None:
+            made += [(b"x-assay-review", self.report_id.encode()), (b"x-assay-review-state", self.review.encode())]
         if self.ruling is not None and self.ruling.score is not None:
             made.append((b"x-assay-score", f"{self.ruling.score:.4f}".encode()))
+        if self.ruling is not None:
+            made += [(b"x-assay-receipt", receipt.encode()) for receipt in self.ruling.receipts]
         return made

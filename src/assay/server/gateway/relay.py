@@ -6,17 +6,17 @@
 """
 
 import asyncio
-import json
 import logging
-import secrets
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
 import aiohttp
 
-from assay.errors import InputError, PolicyError
+from assay.errors import InputError, PolicyError, StoreError
 from assay.guard import Guard
+from assay.guard.rulings import Ruling, unchecked
+from assay.server.caller import Caller, caller_of
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import (
     ClientGoneError,
@@ -29,19 +29,9 @@ from assay.server.gateway.asgi import (
     read_body,
     until_gone,
 )
-from assay.server.gateway.decide import Ruling, unchecked
-from assay.server.gateway.evidence import Asked, read_asked
-from assay.server.gateway.exchange import (
-    FIELD,
-    CallChecker,
-    Exchange,
-    check_new_calls,
-    read_object,
-    require_depth,
-    without_member,
-)
 from assay.server.gateway.passage import Passage
 from assay.server.gateway.relay_stream import StreamRelay
+from assay.server.gateway.reviewed import can_wait, reviewed
 from assay.server.gateway.targets import target_of, wire_of
 from assay.server.gateway.upstream import (
     UpstreamClient,
@@ -50,12 +40,28 @@ from assay.server.gateway.upstream import (
     require_plain,
     response_headers,
 )
-from assay.server.gateway.wire import Json
+from assay.server.recording import Keeping, Records, failed_to_keep
+from assay.server.reviews.held import Held
 from assay.server.settings import Mode, Route, ServerSettings
+from assay.store.interface import new_id
+from assay.wire.answers import encoded, resettled, settled, with_member
+from assay.wire.asked import Asked, read_asked
+from assay.wire.exchange import (
+    CallChecker,
+    Exchange,
+    check_new_calls,
+    read_object,
+    require_depth,
+    without_member,
+)
+from assay.wire.interface import FIELD, Json
+from assay.wire.revising import Ask, Reviser, sends_back
 
 _log = logging.getLogger("assay.server.access")
 SMALL_ANSWER: Final = 256 * 1024
 """Bytes up to which an answer that is passed on is collected first."""
+_OF_ONE_BODY: Final = frozenset({b"idempotency-key", b"content-digest", b"content-md5", b"digest"})
+"""Headers that speak of one body and of no other."""
 _QUOTED_FIELD: Final = f'"{FIELD}"'.encode()
 
 
@@ -76,9 +82,16 @@ class Gateway:
         guard_of: Callable[[str | None], Guard],
         checker: Checker,
         client: UpstreamClient,
+        records: Records,
         check_calls: CallChecker = check_new_calls,
+        held: Held | None = None,
     ) -> None:
-        """A gateway over an upstream client and a pool of checks; `check_calls` judges the calls of tools."""
+        """A gateway over an upstream client and a pool of checks; `check_calls` judges the calls of tools.
+
+        What is decided on an answer is on record before the answer goes out (`assay.server.recording`).
+        """
+        self._records = records
+        self._held = held
         self._settings = settings
         self._guard_of = guard_of
         self._checker = checker
@@ -123,13 +136,36 @@ class Gateway:
             asked = time.perf_counter()
             response = await self._client.send(passage.upstream, scope["method"], target, headers, body)
             passage.upstream_s += time.perf_counter() - asked
+            again = self._asker(passage, scope["method"], target, headers)
             try:
-                await self._answer(response, passage, exchange, reply)
+                kept = None
+                if exchange is not None:
+                    kept = Keeping(self._records, exchange, caller_of(scope), passage.route.mode)
+                await self._answer(response, passage, exchange, kept, reply, again)
             finally:
                 # A body that was not read to its end cannot be skipped: its connection is closed, and the upstream
                 # sees that nobody wants the rest.
                 response.release() if response.content.at_eof() else response.close()
                 self._write_log(passage, reply)
+
+    def _asker(self, passage: Passage, method: str, target: str, headers: list[tuple[bytes, bytes]]) -> Ask:
+        """Asks the same upstream with another body."""
+        # A key of idempotence would bring the first answer back.
+        kept = [pair for pair in headers if pair[0].lower() not in _OF_ONE_BODY]
+
+        async def ask(request: Json) -> Json:
+            begun = time.perf_counter()
+            response = await self._client.send(passage.upstream, method, target, kept, encoded(request))
+            passage.upstream_s += time.perf_counter() - begun
+            try:
+                if not 200 <= response.status < 300:
+                    raise UpstreamError(502, f"the upstream answered {response.status} when it was asked again")
+                require_plain(response)
+                return read_object(await self._read(response, passage), "the upstream's answer")
+            finally:
+                response.release() if response.content.at_eof() else response.close()
+
+        return ask
 
     def _passage(self, scope: Scope, begun: float) -> Passage:
         target = target_of(scope["method"], scope["path"])
@@ -142,7 +178,7 @@ class Gateway:
         if name is not None and name not in self._upstreams:
             raise RefusedError(404, f"there is no upstream {name!r}; there are: {', '.join(self._upstreams)}")
         upstream = self._upstreams[name] if name is not None else self._settings.upstreams[0]
-        return Passage(target, route, upstream, f"run_{secrets.token_hex(16)}", begun)
+        return Passage(target, route, upstream, new_id(), begun)
 
     def _exchange(self, scope: Scope, body: bytes, passage: Passage) -> tuple[Exchange | None, bytes]:
         """What is needed to check the answer, none where it is not checked, and the body to forward."""
@@ -177,18 +213,25 @@ class Gateway:
         return self._guard_of(asked.policy)
 
     async def _answer(
-        self, response: aiohttp.ClientResponse, passage: Passage, exchange: Exchange | None, reply: Reply
+        self,
+        response: aiohttp.ClientResponse,
+        passage: Passage,
+        exchange: Exchange | None,
+        kept: Keeping | None,
+        reply: Reply,
+        again: Ask,
     ) -> None:
-        if exchange is None or not 200 <= response.status < 300:
+        if exchange is None or kept is None or not 200 <= response.status < 300:
             action = "unchecked" if passage.target.checked and response.status < 300 else "none"
             await self._pass_on(response, passage, reply, action)
         elif response.content_type == "text/event-stream":
-            await StreamRelay(response, passage, exchange, reply, self._checker, self._settings.limits).run(self._later)
+            relay = StreamRelay(response, passage, exchange, kept, reply, self._checker, self._settings.limits)
+            await relay.run(self._later)
         elif passage.route.mode is Mode.SHADOW:
             body = await self._pass_on(response, passage, reply, "unchecked", keep=True)
-            self._later(self._note(exchange, body, passage))
+            self._later(self._note(exchange, kept, body, passage))
         else:
-            await self._whole(response, passage, exchange, reply)
+            await self._whole(response, passage, exchange, kept, reply, again)
 
     async def _pass_on(
         self, response: aiohttp.ClientResponse, passage: Passage, reply: Reply, action: str, *, keep: bool = False
@@ -214,26 +257,67 @@ class Gateway:
         return bytes(kept)
 
     async def _whole(
-        self, response: aiohttp.ClientResponse, passage: Passage, exchange: Exchange, reply: Reply
+        self,
+        response: aiohttp.ClientResponse,
+        passage: Passage,
+        exchange: Exchange,
+        kept: Keeping,
+        reply: Reply,
+        again: Ask,
     ) -> None:
         body = await self._read(response, passage)
         changed, ruling = body, unchecked("the answer was not checked")
         try:
             require_plain(response)
-            changed, ruling = await self._checker.run(lambda: _ruled(exchange, body, passage.route.mode))
-        except (CheckFailedError, InputError) as error:
-            ruling = unchecked(str(error))
+            changed, ruling = await self._checker.run(lambda: settled(exchange, body, passage.route.mode))
+            decided = read_object(body, "the upstream's answer") if ruling.calls else None
+            if passage.route.mode is Mode.ENFORCE and sends_back(passage.route.revise, ruling):
+                changed, ruling, decided = await self._revised(exchange, body, (changed, ruling), passage, again)
+            ruling = await kept.whole(ruling, decided)
+            changed, ruling = await self._reviewed(exchange, body, (changed, ruling), passage, kept.caller)
+        except (CheckFailedError, InputError, StoreError) as error:
+            ruling = unchecked(failed_to_keep(error) if isinstance(error, StoreError) else str(error))
+            await kept.unread(ruling)
             if passage.route.mode is Mode.ENFORCE:
                 # What stands in the answer is not known, so nothing of it can be kept.
                 passage.ruling = ruling
                 changed = await self._unread(exchange, body, ruling, reply, passage)
             elif body.rstrip().endswith(b"}") and "content-encoding" not in response.headers:
-                changed = _with_member(body, ruling.summary(exchange.report_id))
+                changed = with_member(body, ruling.summary(exchange.report_id))
         passage.ruling = ruling
         if reply.started:
             return
         headers = response_headers(response, changed=changed is not body)
         await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
+
+    async def _reviewed(
+        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: Passage, caller: Caller
+    ) -> tuple[bytes, Ruling]:
+        """What a person decides on an answer that the gate escalated, where the route has its requests wait for it."""
+        route = passage.route
+        if self._held is None or route.mode is not Mode.ENFORCE or not can_wait(withheld[1]):
+            return withheld
+        found = await reviewed(self._held, exchange, body, withheld, caller, route.review_s)
+        if found.state != "none":
+            passage.review = found.state
+            passage.extra["review"] = found.state
+        return found.body, found.ruling
+
+    async def _revised(
+        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: Passage, again: Ask
+    ) -> tuple[bytes, Ruling, Json]:
+        """A better answer in place of one that did not pass; the one that was withheld where there is none."""
+        reviser = Reviser(
+            exchange, self._checker, again, attempts=exchange.guard.attempts(passage.route.attempts),
+            seconds=self._settings.limits.revise_s,
+        )  # fmt: skip
+        first = read_object(body, "the upstream's answer")
+        answer, ruling = await reviser.run(first, withheld[1])
+        if not reviser.cost.requests:
+            return *withheld, first
+        told = reviser.cost.summary()
+        passage.extra["revision"] = {**told, "attempts": len(reviser.cost.attempts)}
+        return resettled(exchange, answer, ruling, told), ruling, answer
 
     async def _unread(self, exchange: Exchange, body: bytes, ruling: Ruling, reply: Reply, passage: Passage) -> bytes:
         """An answer in place of one that could not be checked; an error where it cannot even be read."""
@@ -244,7 +328,7 @@ class Gateway:
             refused = exchange.wire.error(502, f"the upstream's answer was withheld: {error}")
             await reply.json(502, refused, passage.headers(ruling.action))
             return b""
-        return _encoded(made)
+        return encoded(made)
 
     async def _read(self, response: aiohttp.ClientResponse, passage: Passage) -> bytes:
         """The whole body of an answer."""
@@ -263,12 +347,15 @@ class Gateway:
         passage.upstream_s += time.perf_counter() - begun
         return bytes(body)
 
-    async def _note(self, exchange: Exchange, body: bytes, passage: Passage) -> None:
+    async def _note(self, exchange: Exchange, kept: Keeping, body: bytes, passage: Passage) -> None:
         """Checks an answer that has gone out, for the log."""
         try:
-            _, passage.ruling = await self._checker.run(lambda: _ruled(exchange, body, Mode.SHADOW))
-        except (CheckFailedError, InputError) as error:
-            passage.ruling = unchecked(str(error))
+            _, ruling = await self._checker.run(lambda: settled(exchange, body, Mode.SHADOW))
+            passage.ruling = ruling
+            await kept.whole(ruling, read_object(body, "the upstream's answer") if ruling.calls else None)
+        except (CheckFailedError, InputError, StoreError) as error:
+            passage.ruling = unchecked(failed_to_keep(error) if isinstance(error, StoreError) else str(error))
+            await kept.unread(passage.ruling)
         self._write_log(passage, None)
 
     def _later(self, work: Any) -> None:
@@ -295,33 +382,6 @@ class Gateway:
             **passage.extra,
         }
         _log.info("%s %s", line["event"], passage.report_id, extra={"line": line})
-
-
-def _ruled(exchange: Exchange, body: bytes, mode: Mode) -> tuple[bytes, Ruling]:
-    """The answer as its reader gets it, and the ruling on it; runs on the thread of a check."""
-    answer = read_object(body, "the upstream's answer")
-    ruling = exchange.whole(answer)
-    summary = ruling.summary(exchange.report_id)
-    if mode is Mode.SHADOW:
-        return body, ruling
-    if mode is Mode.ANNOTATE:
-        return (body if ruling.passes and ruling.notice is None else _with_member(body, summary)), ruling
-    if not ruling.passes:
-        return _encoded(exchange.wire.withhold(answer, ruling.notice or "", summary)), ruling
-    if ruling.notice is not None:
-        return _encoded(exchange.wire.disclose(answer, ruling.notice)), ruling
-    return body, ruling
-
-
-def _with_member(body: bytes, summary: Json) -> bytes:
-    """The answer's own bytes with one more member at the end."""
-    end = body.rindex(b"}")
-    comma = b"" if body[:end].rstrip().endswith(b"{") else b","
-    return body[:end].rstrip() + comma + b'"assay":' + _encoded(summary) + body[end:]
-
-
-def _encoded(value: Json) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
 
 
 def _no_route(scope: Scope) -> str:

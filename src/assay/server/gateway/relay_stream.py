@@ -8,16 +8,18 @@ from typing import Any
 
 import aiohttp
 
-from assay.errors import InputError
+from assay.errors import InputError, StoreError
+from assay.guard.holdback import Job
+from assay.guard.rulings import Ruling, unchecked
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import Reply
-from assay.server.gateway.decide import Ruling, together, unchecked
-from assay.server.gateway.exchange import Exchange
 from assay.server.gateway.passage import Passage
-from assay.server.gateway.sse import Event, SseReader, comment
-from assay.server.gateway.stream import Holdback, Job
 from assay.server.gateway.upstream import require_plain, response_headers
+from assay.server.recording import Keeping, failed_to_keep
 from assay.server.settings import Limits, Mode
+from assay.wire.exchange import Exchange
+from assay.wire.flow import WireFlow
+from assay.wire.sse import comment
 
 Later = Callable[[Coroutine[Any, Any, None]], None]
 
@@ -30,49 +32,53 @@ class StreamRelay:
         response: aiohttp.ClientResponse,
         passage: Passage,
         exchange: Exchange,
+        kept: Keeping,
         reply: Reply,
         checker: Checker,
         limits: Limits,
     ) -> None:
         """A relay of what `response` streams to what `reply` sends."""
         self._response, self._passage, self._exchange, self._reply = response, passage, exchange, reply
-        self._checker, self._limits = checker, limits
-        self._wire = exchange.wire
-        self._stream = exchange.wire.stream()
+        self._checker, self._limits, self._kept = checker, limits, kept
         self._enforces = passage.route.mode is Mode.ENFORCE
-        self._holdback = Holdback(self._stream, loose=not self._enforces)
-        self._sse = SseReader(limits.event_bytes)
         self._shadows = passage.route.mode is Mode.SHADOW
-        self._stopped: asyncio.Future[Ruling | str] = asyncio.get_running_loop().create_future()
+        self._flow = WireFlow(
+            exchange.wire, exchange.report_id, enforces=self._enforces, most=limits.event_bytes
+        )  # fmt: skip
+        self._stopped = asyncio.Event()
+        self._broken: str | None = None
         self._check: asyncio.Task[None] | None = None
         self._sending = asyncio.Lock()
-        self._rulings: dict[str, Ruling] = {}
-        self._corrected = False
         self._bytes = 0
         self._first_ms: float | None = None
-        self._added_s = 0.0
-        self._held_since: float | None = None
 
     async def run(self, later: Later) -> None:
         """Relays the stream to its end; `later` runs work that outlives it."""
         try:
             require_plain(self._response)
         except InputError as error:
-            self._fail(str(error))
+            self._flow.fail(str(error))
         headers = response_headers(self._response, changed=not self._shadows)
         action = "unchecked" if self._shadows else "pending"
         await self._reply.start(self._response.status, [*headers, *self._passage.headers(action)])
-        pump = asyncio.create_task(self._pump())
+        pump, stopped = asyncio.create_task(self._pump()), asyncio.create_task(self._stopped.wait())
         try:
-            waited: set[asyncio.Future[Any]] = {pump, self._stopped}
-            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-            if pump.done() and not self._stopped.done():
+            await asyncio.wait({pump, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if pump.done():
                 pump.result()
-                await self._complete(later)
-            if self._stopped.done():
-                await self._end_early()
+            if self._shadows:
+                await self._reply.end()
+                later(self._after())
+                return
+            if not self._stopped.is_set() and self._broken is None:
+                await self._complete()
+            await self._end()
+        except asyncio.CancelledError:
+            if not self._shadows:
+                later(self._kept.left())
+            raise
         finally:
-            for task in (pump, self._check):
+            for task in (pump, stopped, self._check):
                 if task is not None:
                     task.cancel()
 
@@ -84,149 +90,85 @@ class StreamRelay:
                 if self._shadows:
                     await self._reply.write(chunk)
                 if self._bytes > self._limits.answer_bytes:
-                    self._fail(f"the stream has more than the {self._limits.answer_bytes:,} bytes that are checked")
-                    return
-                self._take(self._sse.feed(chunk))
+                    self._flow.fail(
+                        f"the stream has more than the {self._limits.answer_bytes:,} bytes that are checked"
+                    )
+                else:
+                    self._flow.take(chunk, time.perf_counter())
                 await self._let_out()
+                if self._stopped.is_set() or self._bytes > self._limits.answer_bytes:
+                    return
                 self._begin_check()
-            self._take([event for event in (self._sse.end(),) if event is not None])
-            self._holdback.end()
-        except InputError as error:
-            self._fail(str(error))
+            self._flow.end(time.perf_counter())
+            await self._let_out()
         except TimeoutError:
-            self._break_off("the upstream was silent for too long in the middle of its answer")
+            self._broken = "the upstream was silent for too long in the middle of its answer"
         except aiohttp.ClientError:
-            self._break_off("the upstream broke off its answer")
-
-    def _take(self, events: list[Event]) -> None:
-        for event in events:
-            if self._stopped.done():
-                return
-            data, readable = _json_of(event)
-            if not readable:
-                self._fail("the upstream sent an event that cannot be read")
-                self._holdback.pass_on(event)
-                continue
-            reading = self._holdback.take(event, data)
-            if reading.unreadable is not None:
-                self._fail(reading.unreadable)
-            if reading.failed and self._enforces and not self._stopped.done():
-                # The upstream's own error ends the stream: what was held back was never complete.
-                self._stopped.set_result(event.raw.decode("utf-8", "replace"))
-                return
-
-    def _fail(self, reason: str) -> None:
-        """What the stream shows cannot be checked any further."""
-        if self._enforces:
-            self._stop(unchecked(reason))
-        else:
-            self._rulings["stream"] = unchecked(reason)
-
-    def _break_off(self, reason: str) -> None:
-        if not self._stopped.done():
-            self._stopped.set_result(self._wire.error_event(reason).decode())
-
-    def _stop(self, ruling: Ruling) -> None:
-        if not self._stopped.done():
-            self._rulings["stream"] = ruling
-            self._stopped.set_result(ruling)
+            self._broken = "the upstream broke off its answer"
 
     async def _let_out(self) -> None:
         """Sends what may go out now."""
         async with self._sending:
-            free = self._holdback.release()
-            self._note_waiting(bool(self._holdback.waiting))
-            if not free:
-                return
-            if self._first_ms is None and any(held.texts for held in free):
+            free = self._flow.out()
+            if self._first_ms is None and self._flow.timing.first_ms is not None:
                 self._first_ms = (time.perf_counter() - self._passage.begun) * 1000
-            if not self._stopped.done() and not self._shadows:
-                await self._reply.write(b"".join(held.event.raw for held in free))
-
-    def _note_waiting(self, waiting: bool) -> None:
-        now = time.perf_counter()
-        if self._held_since is not None and not waiting:
-            self._added_s = max(self._added_s, now - self._held_since)
-        self._held_since = (self._held_since or now) if waiting else None
+            if free and not self._shadows and not self._reply.ended:
+                await self._reply.write(b"".join(free))
+        if self._flow.finished:
+            self._stopped.set()
 
     def _begin_check(self) -> None:
         """Starts the next check where none is running and there is something to check."""
-        if self._shadows or self._stopped.done():
-            return
-        if self._check is None or self._check.done():
-            job = self._holdback.job()
+        if not self._shadows and (self._check is None or self._check.done()):
+            job = self._flow.job()
             if job is not None:
                 self._check = asyncio.create_task(self._checked(job))
 
     async def _checked(self, job: Job | None) -> None:
         """Checks one job after the other while there are any."""
-        while job is not None and not self._stopped.done():
+        while job is not None:
             found = await self._rule(job)
-            self._rulings |= found
-            failed = [ruling for ruling in found.values() if not ruling.passes and not ruling.waits]
-            if failed and self._enforces:
-                self._stop(together(failed))
-                return
-            self._holdback.settle(job, [name for name, ruling in found.items() if ruling.waits])
-            if failed and not self._corrected:
-                await self._correct(together(failed))
+            self._flow.settle(job, found, time.perf_counter())
             await self._let_out()
-            job = self._holdback.job()
+            job = self._flow.job()
 
     async def _rule(self, job: Job) -> dict[str, Ruling]:
         try:
-            return await self._checker.run(lambda: self._exchange.part(job))
-        except (CheckFailedError, InputError) as error:
+            found = await self._checker.run(lambda: self._exchange.part(job))
+            # On record before anything of it goes out; what cannot be recorded counts as unchecked.
+            return await self._kept.part(job, found)
+        except (CheckFailedError, InputError, StoreError) as error:
             names = [*(text.channel for text in job.texts), *job.calls]
-            return dict.fromkeys(names, unchecked(str(error)))
+            why = failed_to_keep(error) if isinstance(error, StoreError) else str(error)
+            return dict.fromkeys(names, unchecked(why))
 
-    async def _correct(self, ruling: Ruling) -> None:
-        """Says at once that something was wrong in what went out already."""
-        self._corrected = True
-        if self._shadows:
-            return
-        async with self._sending:
-            if not self._reply.ended:
-                await self._reply.write(self._stream.correct(ruling.summary(self._exchange.report_id)))
-
-    async def _complete(self, later: Later) -> None:
+    async def _complete(self) -> None:
         """The upstream's stream has ended: what is left is checked, whatever it is, and then goes out."""
-        if self._shadows:
-            await self._reply.end()
-            later(self._after())
-            return
         if self._check is not None:
             await self._check
-        if not self._stopped.done():
-            await self._checked(self._holdback.job())
-        if self._stopped.done():
-            return
+        await self._checked(self._flow.job())
+        self._flow.close()
         await self._let_out()
-        if self._enforces and self._holdback.waiting:
-            self._stop(unchecked("not all of the stream could be checked"))
-            return
-        self._passage.ruling = together(self._rulings.values()) if self._rulings else None
-        async with self._sending:
-            await self._reply.end(self._trailer())
-        self._note_times()
 
     async def _after(self) -> None:
         """Checks a stream that has gone out, for the log."""
-        await self._checked(self._holdback.job())
-        self._passage.ruling = together(self._rulings.values())
+        await self._checked(self._flow.job())
+        self._passage.ruling = self._flow.ruling
+        if self._passage.ruling is not None:
+            await self._kept.unread(self._passage.ruling)
         self._note_times()
 
-    async def _end_early(self) -> None:
-        """Ends the answer in the format's own shape; nothing that was held back goes out any more."""
-        stopped = self._stopped.result()
-        if isinstance(stopped, str):
-            ending = stopped.encode()
+    async def _end(self) -> None:
+        """Ends the answer; nothing that was held back goes out any more."""
+        ending = b""
+        self._passage.ruling = self._flow.ruling
+        if self._broken is not None:
+            ending = self._exchange.wire.error_event(self._broken)
             self._passage.ruling = unchecked("the upstream did not end its answer")
-        else:
-            summary = stopped.summary(self._exchange.report_id)
-            ending = self._stream.withhold(stopped.notice or "", summary)
-            self._passage.ruling = stopped
-        self._response.close()
+        if self._broken is not None or self._flow.stopped is not None:
+            self._response.close()
+        if self._passage.ruling is not None:
+            await self._kept.unread(self._passage.ruling)
         async with self._sending:
             await self._reply.end(ending + self._trailer())
         self._note_times()
@@ -234,29 +176,19 @@ class StreamRelay:
     def _trailer(self) -> bytes:
         """A comment with the decision: headers have gone out long before it was known."""
         ruling = self._passage.ruling
-        said = {
+        said: dict[str, Any] = {
             "report_id": self._exchange.report_id,
             "action": ruling.action if ruling is not None else "none",
             "score": ruling.score if ruling is not None else None,
             **self._times(),
         }
+        if ruling is not None and ruling.receipts:
+            said["receipts"] = list(ruling.receipts)
         return comment(f"assay {json.dumps(said)}")
 
     def _times(self) -> dict[str, float | None]:
         first = None if self._first_ms is None else round(self._first_ms, 2)
-        return {"first_ms": first, "longest_wait_ms": round(self._added_s * 1000, 2)}
+        return {"first_ms": first, "longest_wait_ms": round(self._flow.timing.longest_ms, 2)}
 
     def _note_times(self) -> None:
         self._passage.extra |= {"stream": True, **self._times()}
-
-
-def _json_of(event: Event) -> tuple[Any, bool]:
-    """The JSON of an event, and whether it can be read; an event without data says nothing and can be."""
-    if event.broken:
-        return None, False
-    if event.data is None or event.data.strip() in ("", "[DONE]"):
-        return None, True
-    try:
-        return json.loads(event.data), True
-    except (ValueError, RecursionError):
-        return None, False

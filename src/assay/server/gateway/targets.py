@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from assay.server.gateway.chat_completions import ChatCompletions
-from assay.server.gateway.messages import Messages
-from assay.server.gateway.responses import Responses
-from assay.server.gateway.wire import Wire
+from assay.wire.chat_completions import ChatCompletions
+from assay.wire.interface import Wire
+from assay.wire.messages import Messages
+from assay.wire.responses import Responses
 
 _ANSWERS: Final[dict[str, tuple[str, Wire]]] = {
     "/v1/chat/completions": ("chat_completions", ChatCompletions()),

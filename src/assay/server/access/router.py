@@ -1,0 +1,434 @@
+"""The REST routes of access: who am I, signing in, users, keys, sessions."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Annotated, Final, TypeVar
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+
+from assay.schema.access import PERMISSIONS, Permission, Role
+from assay.server.access.bodies import (
+    KeyBody,
+    KeyOut,
+    KeysOut,
+    LoginBody,
+    MeOut,
+    NewKeyOut,
+    PasswordBody,
+    ResetBody,
+    ResetOut,
+    RotateBody,
+    SessionOut,
+    SessionsOut,
+    SetupBody,
+    UserBody,
+    UserChange,
+    UserOut,
+    UsersOut,
+)
+from assay.server.access.buckets import retry_after
+from assay.server.access.cookies import CSRF_KEY, csrf_token, secret_of, session_cookie
+from assay.server.access.deciding import StoreAccess
+from assay.server.access.signing_in import SignedIn, SigningIn, TooOftenError
+from assay.server.caller import Caller, caller_of
+from assay.server.problems import ProblemError, documented, unknown
+from assay.server.services import Services, allowed
+from assay.store import access_keys, access_sessions, access_users
+from assay.store.access import MalformedError, StaleError, TakenError
+
+T = TypeVar("T")
+
+MOST: Final = 200
+"""Items of one page."""
+_ID: Final = re.compile(r"[0-9a-f]{12,64}")
+_ETAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})"')
+
+Cursor = Annotated[str | None, Query(description="`next` of the page before.", pattern=_ID.pattern, max_length=64)]
+Limit = Annotated[int, Query(description="At most so many items.", ge=1, le=MOST)]
+IfMatch = Annotated[str | None, Header(description="The ETag of what is to be changed.")]
+
+
+def make_access_router(services: Services) -> APIRouter:
+    """The routes over the database of a server that decides on callers by it."""
+    router = APIRouter(tags=["access"])
+    signing = signing_of(services)
+    if signing is not None:
+        _signing_routes(router, _Signing(services, signing))
+        _user_routes(router, _Users(services, signing))
+    _key_routes(router, _Keys(services))
+    _session_routes(router, _Sessions(services))
+    router.get("/v1/me", responses=documented(401, 429, 503))(_me)
+    return router
+
+
+def signing_of(services: Services) -> SigningIn | None:
+    """How people sign in here; none where access is decided without a database."""
+    access = services.access
+    if not isinstance(access, StoreAccess):
+        return None
+    return SigningIn(access.store, access.passwords, access.settings, access.sign_ins)
+
+
+def _me(request: Request) -> MeOut:
+    """Who the caller is to this server."""
+    return me_of(caller_of(request.scope), request.scope.get(CSRF_KEY))
+
+
+def me_of(caller: Caller, csrf: str | None) -> MeOut:
+    """What a caller is told of itself."""
+    return MeOut(
+        name=caller.name, kind=caller.kind, id=caller.id or None, tenant=caller.tenant, roles=list(caller.roles),
+        permissions=sorted(caller.permissions), expertise=list(caller.expertise), csrf=csrf,
+    )  # fmt: skip
+
+
+# Signing in
+
+
+class _Signing:
+    def __init__(self, services: Services, signing: SigningIn) -> None:
+        self._services, self._signing = services, signing
+
+    def login(self, request: Request, response: Response, body: LoginBody) -> MeOut:
+        """Begin a session of the console; the cookie holds it."""
+        address = address_of_request(self._services, request)
+        found = in_time(lambda: self._signing.sign_in(body.name, body.password, tenant=body.tenant, address=address))
+        if found is None:
+            raise ProblemError(401, WRONG, code="login.refused", todo="Try again, or ask an administrator for a token.")
+        former_session(self._signing, request)
+        response.raw_headers.append(cookie_for(self._services, request, found))
+        user = found.user
+        caller = Caller(
+            user.name or "", user.permissions, user.tenant, "user", user.id, user.roles, user.expertise,
+            found.session.id,
+        )  # fmt: skip
+        return me_of(caller, csrf_token(found.secret))
+
+    def logout(self, request: Request) -> Response:
+        """End the session that asks."""
+        caller = caller_of(request.scope)
+        if caller.session:
+            self._signing.sign_out(caller.session, caller.tenant, caller.actor)
+        made = Response(status_code=204)
+        made.raw_headers += farewell(self._services, request)
+        return made
+
+    def set_up(self, request: Request, body: SetupBody) -> Response:
+        """Make the first administrator with the token that was shown at the start."""
+        address = address_of_request(self._services, request)
+        if not in_time(lambda: self._signing.set_up(body.token, body.name, body.password, address)):
+            raise ProblemError(401, TOKEN, code="token.refused", todo="`assay users create` makes users too.")
+        return Response(status_code=204)
+
+    def reset(self, request: Request, body: ResetBody) -> Response:
+        """Set a password with a token that an administrator has made."""
+        address = address_of_request(self._services, request)
+        if not in_time(lambda: self._signing.reset(body.token, body.password, address)):
+            raise ProblemError(401, TOKEN, code="token.refused", todo="Ask an administrator for another.")
+        return Response(status_code=204)
+
+    def password(self, request: Request, body: PasswordBody) -> Response:
+        """Set one's own password; all other sessions end."""
+        caller = caller_of(request.scope)
+        if caller.kind != "user":
+            raise ProblemError(403, "expected a person with a session; keys have no password", code="user.needed")
+        address = address_of_request(self._services, request)
+        done = in_time(lambda: self._signing.change_password(
+            caller.id, caller.tenant, body.old, body.new, keep=caller.session, address=address
+        ))  # fmt: skip
+        if not done:
+            raise ProblemError(403, "the old password is not right", code="password.wrong")
+        return Response(status_code=204)
+
+
+WRONG: Final = "the name or the password is not right, or there were too many tries; then wait a while"
+TOKEN: Final = "the token is not good: it was used, has ended, or never was one"  # noqa: S105 no secret
+
+
+def _signing_routes(router: APIRouter, routes: _Signing) -> None:
+    told = documented(401, 403, 413, 422, 429, 503)
+    router.post("/v1/login", responses=told)(routes.login)
+    router.post("/v1/logout", status_code=204, responses=told)(routes.logout)
+    router.post("/v1/setup", status_code=204, responses=told)(routes.set_up)
+    router.post("/v1/reset", status_code=204, responses=told)(routes.reset)
+    router.post("/v1/me/password", status_code=204, responses=told)(routes.password)
+
+
+def in_time(work: Callable[[], T]) -> T:
+    """What the work gives, with refusals of access told as problems.
+
+    Raises:
+        ProblemError: 429 where it was asked too often, 409 for what has changed, 422 for what is malformed.
+    """
+    try:
+        return work()
+    except TooOftenError as error:
+        after = retry_after(error.wait).decode()
+        raise ProblemError(
+            429, f"this address tried to sign in too often; try again in {after} seconds", code="rate.exceeded",
+            headers={"retry-after": after},
+        ) from error  # fmt: skip
+    except TakenError as error:
+        raise ProblemError(409, str(error), code="name.taken") from error
+    except StaleError as error:
+        raise ProblemError(409, str(error), code="state.changed") from error
+    except MalformedError as error:
+        raise ProblemError(422, str(error), code="input.invalid") from error
+
+
+def address_of_request(services: Services, request: Request) -> str:
+    """What limits of rate know the client by."""
+    access = services.access
+    return access.address(request.scope) if isinstance(access, StoreAccess) else "unknown"
+
+
+def cookie_for(services: Services, request: Request, found: SignedIn) -> tuple[bytes, bytes]:
+    """The header that gives the browser its session."""
+    encrypted = isinstance(services.access, StoreAccess) and services.access.encrypted(request.scope)
+    seconds = int((found.session.ends - found.session.created).total_seconds())
+    return session_cookie(found.secret, encrypted=encrypted, seconds=seconds)
+
+
+def former_session(signing: SigningIn, request: Request) -> None:
+    """End the session that the browser came with: who signs in anew leaves no old one behind."""
+    secret = secret_of(request.scope)
+    if secret is not None:
+        signing.sign_out_secret(secret)
+
+
+def farewell(services: Services, request: Request) -> list[tuple[bytes, bytes]]:
+    """The headers that take the session back from the browser."""
+    encrypted = isinstance(services.access, StoreAccess) and services.access.encrypted(request.scope)
+    return [session_cookie("", encrypted=encrypted, seconds=0), (b"clear-site-data", b'"cache"')]
+
+
+# Users
+
+
+class _Users:
+    def __init__(self, services: Services, signing: SigningIn) -> None:
+        self._store, self._signing = services.store, signing
+
+    def all_users(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> UsersOut:
+        """Users of the tenant, in the order in which they were made."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        found = access_users.list_users(self._store, caller.tenant, after=cursor, limit=limit + 1)
+        return UsersOut(
+            items=[UserOut.of(user) for user in found[:limit]], next=_next([one.id for one in found], limit)
+        )
+
+    def create(self, request: Request, response: Response, body: UserBody) -> UserOut:
+        """Make a user."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        _may_grant(caller, _of_roles(body.roles))
+        user = in_time(lambda: self._signing.make_user(
+            body.name, tuple(body.roles), tenant=caller.tenant, actor=caller.actor, password=body.password,
+            expertise=tuple(body.expertise),
+        ))  # fmt: skip
+        response.headers["etag"] = f'"{user.version}"'
+        response.headers["location"] = f"/v1/users/{user.id}"
+        return UserOut.of(user)
+
+    def get(self, request: Request, response: Response, id_: Annotated[str, Path(alias="id")]) -> UserOut:
+        """A user."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        user = access_users.get_user(self._store, _id(id_, "user"), caller.tenant)
+        if user is None:
+            raise unknown("user")
+        response.headers["etag"] = f'"{user.version}"'
+        return UserOut.of(user)
+
+    def change(
+        self, request: Request, response: Response, body: UserChange, id_: Annotated[str, Path(alias="id")],
+        if_match: IfMatch = None,
+    ) -> UserOut:  # fmt: skip
+        """Change a user's roles or expertise, or keep the user out; it counts from the next request on."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        user = access_users.get_user(self._store, _id(id_, "user"), caller.tenant)
+        if user is None:
+            raise unknown("user")
+        version = _version(if_match)
+        if version != user.version:
+            raise ProblemError(
+                412, f"expected the user in version {version}, and it has version {user.version} now",
+                code="version.changed", todo="Read it again, and send what you want changed with its new ETag.",
+            )  # fmt: skip
+        _may_grant(caller, _of_roles(body.roles or ()))
+        found = in_time(lambda: access_users.change_user(
+            self._store, user.id, caller.tenant, actor=caller.actor, version=version, roles=body.roles,
+            expertise=body.expertise, disabled=body.disabled,
+        ))  # fmt: skip
+        if found is None:
+            raise unknown("user")
+        response.headers["etag"] = f'"{found.version}"'
+        return UserOut.of(found)
+
+    def forget(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+        """Remove a user: name and password go, sessions end; the id stays in the log."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        done = in_time(lambda: access_users.forget_user(
+            self._store, _id(id_, "user"), caller.tenant, actor=caller.actor
+        ))  # fmt: skip
+        if not done:
+            raise unknown("user")
+        return Response(status_code=204)
+
+    def reset(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> ResetOut:
+        """Make a token with which the user sets the password anew; whoever has it can sign in as the user."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        user = access_users.get_user(self._store, _id(id_, "user"), caller.tenant)
+        if user is None or user.name is None:
+            raise unknown("user")
+        _may_grant(caller, user.permissions)
+        token = in_time(lambda: self._signing.make_reset(user.id, caller.tenant, caller.actor))
+        return ResetOut(token=token)
+
+
+def _user_routes(router: APIRouter, routes: _Users) -> None:
+    seen = documented(401, 403, 404, 422, 429, 503)
+    changed = documented(401, 403, 404, 409, 412, 413, 422, 428, 429, 503)
+    router.get("/v1/users", responses=documented(401, 403, 422, 429, 503))(routes.all_users)
+    router.post("/v1/users", status_code=201, responses=documented(401, 403, 409, 413, 422, 429, 503))(routes.create)
+    router.get("/v1/users/{id}", responses=seen)(routes.get)
+    router.patch("/v1/users/{id}", responses=changed)(routes.change)
+    router.delete("/v1/users/{id}", status_code=204, responses=documented(401, 403, 404, 409, 422, 429, 503))(
+        routes.forget
+    )
+    router.post("/v1/users/{id}/reset", status_code=201, responses=documented(401, 403, 404, 409, 413, 422, 429, 503))(
+        routes.reset
+    )
+
+
+def _of_roles(roles: Sequence[Role]) -> frozenset[Permission]:
+    return frozenset().union(*(PERMISSIONS[role] for role in roles))
+
+
+def _may_grant(caller: Caller, wanted: frozenset[Permission]) -> None:
+    """Nobody gives what it does not have itself: a key that keeps users makes none that may do more than the key."""
+    more = sorted(wanted - caller.permissions)
+    if more:
+        raise ProblemError(
+            403, f"expected permissions that the caller has itself, and it has not {', '.join(more)}",
+            code="permission.missing", todo="Ask an administrator who has them.",
+        )  # fmt: skip
+
+
+# Keys
+
+
+class _Keys:
+    def __init__(self, services: Services) -> None:
+        self._store = services.store
+
+    def all_keys(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> KeysOut:
+        """Keys of the tenant, those that have ended too."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        found = access_keys.list_keys(self._store, caller.tenant, after=cursor, limit=limit + 1)
+        return KeysOut(items=[KeyOut.of(key) for key in found[:limit]], next=_next([one.id for one in found], limit))
+
+    def create(self, request: Request, response: Response, body: KeyBody) -> NewKeyOut:
+        """Make a key; it is seen this once."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        _may_grant(caller, frozenset(body.permissions))
+        lasts = None if body.days is None else timedelta(days=body.days)
+        key, kept = in_time(lambda: access_keys.create_key(
+            self._store, body.name, body.permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
+        ))  # fmt: skip
+        response.headers["location"] = f"/v1/keys/{kept.id}"
+        return NewKeyOut(key=key, kept=KeyOut.of(kept))
+
+    def get(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> KeyOut:
+        """What is kept of a key."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        found = access_keys.get_key(self._store, _id(id_, "key"), caller.tenant)
+        if found is None:
+            raise unknown("key")
+        return KeyOut.of(found)
+
+    def rotate(self, request: Request, body: RotateBody, id_: Annotated[str, Path(alias="id")]) -> NewKeyOut:
+        """Make a key in place of one, which stays good for a while."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        old = access_keys.get_key(self._store, _id(id_, "key"), caller.tenant)
+        if old is None:
+            raise unknown("key")
+        _may_grant(caller, frozenset(old.permissions))
+        found = in_time(lambda: access_keys.rotate_key(
+            self._store, old.id, caller.tenant, actor=caller.actor, overlap=timedelta(hours=body.hours)
+        ))  # fmt: skip
+        if found is None:
+            raise unknown("key")
+        return NewKeyOut(key=found[0], kept=KeyOut.of(found[1]))
+
+    def revoke(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+        """End a key at once, in every process."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        if not access_keys.revoke_key(self._store, _id(id_, "key"), caller.tenant, actor=caller.actor):
+            raise unknown("key")
+        return Response(status_code=204)
+
+
+def _key_routes(router: APIRouter, routes: _Keys) -> None:
+    router.get("/v1/keys", responses=documented(401, 403, 422, 429, 503))(routes.all_keys)
+    router.post("/v1/keys", status_code=201, responses=documented(401, 403, 413, 422, 429, 503))(routes.create)
+    router.get("/v1/keys/{id}", responses=documented(401, 403, 404, 422, 429, 503))(routes.get)
+    router.post("/v1/keys/{id}/rotate", status_code=201, responses=documented(401, 403, 404, 409, 413, 422, 429, 503))(
+        routes.rotate
+    )
+    router.delete("/v1/keys/{id}", status_code=204, responses=documented(401, 403, 404, 422, 429, 503))(routes.revoke)
+
+
+# Sessions
+
+
+class _Sessions:
+    def __init__(self, services: Services) -> None:
+        self._store = services.store
+
+    def all_sessions(
+        self, request: Request, everyone: bool = False, cursor: Cursor = None, limit: Limit = 50
+    ) -> SessionsOut:
+        """One's own sessions; those of the whole tenant with `everyone`, which only administrators may ask for."""
+        caller = allowed(request.scope, Permission.ADMINISTER) if everyone else caller_of(request.scope)
+        user = None if everyone else caller.id or "-"
+        found = access_sessions.list_sessions(self._store, caller.tenant, user=user, after=cursor, limit=limit + 1)
+        items = [SessionOut.of(session, caller.session) for session in found[:limit]]
+        return SessionsOut(items=items, next=_next([one.id for one in found], limit))
+
+    def end(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+        """End a session at once, in every process: one's own, or as an administrator any of the tenant."""
+        caller = caller_of(request.scope)
+        user = None if caller.may(Permission.ADMINISTER) else caller.id or "-"
+        done = access_sessions.end_session(
+            self._store, _id(id_, "session"), caller.tenant, actor=caller.actor, user=user
+        )  # fmt: skip
+        if not done:
+            raise unknown("session")
+        return Response(status_code=204)
+
+
+def _session_routes(router: APIRouter, routes: _Sessions) -> None:
+    router.get("/v1/sessions", responses=documented(401, 403, 422, 429, 503))(routes.all_sessions)
+    router.delete("/v1/sessions/{id}", status_code=204, responses=documented(401, 403, 404, 422, 429, 503))(routes.end)
+
+
+def _id(text: str, what: str) -> str:
+    """An id that could be one: databases refuse some texts in ways of their own."""
+    if not _ID.fullmatch(text):
+        raise unknown(what)
+    return text
+
+
+def _next(ids: Sequence[str], limit: int) -> str | None:
+    return ids[limit - 1] if len(ids) > limit else None
+
+
+def _version(if_match: str | None) -> int:
+    if if_match is None:
+        raise ProblemError(
+            428, "expected the ETag of the user in if-match", code="version.needed", todo="Read the user first."
+        )  # fmt: skip
+    found = _ETAG.fullmatch(if_match.strip())
+    if found is None:
+        raise ProblemError(412, "expected the ETag of the user in if-match, got another value", code="version.changed")
+    return int(found[1])

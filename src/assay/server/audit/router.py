@@ -1,0 +1,277 @@
+"""`/v1/audit`: the log of a tenant, its checkpoints, proofs, and bundles to verify elsewhere."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+from sqlalchemy import Connection
+
+from assay.errors import AuditError, ReceiptError
+from assay.receipt import KeyState
+from assay.schema.access import Permission
+from assay.server.problems import ProblemError, documented, unknown
+from assay.server.reports.router import known_id
+from assay.server.reports.values import EntriesOut, EntryOut, Limit, Out
+from assay.server.services import Services, allowed
+from assay.store.audit.checkpoint import read_checkpoint
+from assay.store.audit.entries import read_entry_data
+from assay.store.audit.exporting import export_log, export_run
+from assay.store.audit.log import entries_of, last_checkpoint, read_head
+from assay.store.audit.note import verifier_key
+from assay.store.audit.proving import prove_entry, prove_growth
+from assay.store.audit.signing import make_checkpoint
+from assay.store.reading_more import Signed, read_log, read_signed
+
+LARGEST: Final = 2**53 - 1
+"""The largest index that every reader of JSON takes exactly."""
+PIECE: Final = 64 * 1024
+"""Characters of a bundle that are sent at once."""
+
+Index = Annotated[int, Query(ge=0, le=LARGEST)]
+
+
+class LogOut(Out):
+    """A tenant's log as it is."""
+
+    origin: str | None
+    """Its name; none where nothing was recorded yet."""
+    size: int
+    signed: int
+    """The entries of the last checkpoint."""
+    keys: list[str]
+    """The keys that sign it, as C2SP vkeys."""
+
+
+class CheckpointOut(Out):
+    """A signed checkpoint (C2SP tlog-checkpoint)."""
+
+    origin: str
+    size: int
+    root: str
+    """In hexadecimal."""
+    created: datetime | None
+    note: str
+    """What is signed, with its signatures."""
+    anchors: list[str]
+    """Where it was taken to, outside the database."""
+
+
+class CheckpointsOut(Out):
+    """Checkpoints, newest first."""
+
+    items: list[CheckpointOut]
+    next: int | None
+    """Where the next page begins, for `before`; none at the end."""
+
+
+class ProofOut(Out):
+    """That an entry is in the log."""
+
+    index: int
+    kind: str
+    entry: str
+    """The text that is hashed."""
+    proof: str
+    """As C2SP tlog-proof with the entry as its extra data: all that is needed to verify it."""
+    checkpoint: str
+    """The note that it leads to."""
+
+
+class GrowthOut(Out):
+    """That a log begins with what an older checkpoint stated."""
+
+    old: int
+    size: int
+    hashes: list[str]
+    """In base64."""
+    proof: str
+    """As a C2SP witness takes it."""
+    checkpoint: str
+
+
+def make_audit_router(services: Services) -> APIRouter:
+    """The routes over the store of a server."""
+    router, routes = APIRouter(tags=["audit"]), _Audit(services)
+    plain, seen = documented(401, 403, 422, 429, 503), documented(401, 403, 404, 409, 422, 429, 503)
+    router.get("/v1/audit", responses=plain)(routes.log)
+    router.get("/v1/audit/entries", responses=plain)(routes.entries)
+    router.get("/v1/audit/checkpoint", responses=seen)(routes.checkpoint)
+    router.get("/v1/audit/checkpoints", responses=plain)(routes.checkpoints)
+    router.post("/v1/audit/checkpoints", status_code=201, responses=documented(401, 403, 409, 422, 429, 503))(
+        routes.sign
+    )
+    router.get("/v1/audit/proof", responses=seen)(routes.proof)
+    router.get("/v1/audit/consistency", responses=seen)(routes.growth)
+    bundle: dict[int | str, dict[str, Any]] = {
+        200: {"description": "JSON Lines.", "content": {"application/jsonl": {"schema": {"type": "string"}}}}
+    }
+    router.get("/v1/audit/export", responses={**bundle, **seen}, response_class=StreamingResponse)(routes.export)
+    return router
+
+
+class _Audit:
+    def __init__(self, services: Services) -> None:
+        self._store, self._keys = services.store, services.keys
+
+    def log(self, request: Request) -> LogOut:
+        """How far the log has come, how much of it is signed, and with which keys."""
+        caller = allowed(request.scope, Permission.AUDIT)
+        with self._store.reading(caller.tenant) as connection:
+            try:
+                head = read_head(connection, caller.tenant)
+            except AuditError:
+                return LogOut(origin=None, size=0, signed=0, keys=[])
+            last = last_checkpoint(connection, caller.tenant)
+        held = self._keys.ring().keys if self._keys is not None else ()
+        keys = [
+            verifier_key(head.origin, bytes.fromhex(one.public)) for one in held if one.state is not KeyState.REVOKED
+        ]
+        signed = read_checkpoint(last).size if last is not None else 0
+        return LogOut(origin=head.origin, size=head.size, signed=signed, keys=keys)
+
+    def entries(self, request: Request, begin: Index = 0, limit: Limit = 50) -> EntriesOut:
+        """Entries of the log, in order."""
+        caller = allowed(request.scope, Permission.AUDIT)
+        with self._store.reading(caller.tenant) as connection:
+            rows = read_log(connection, caller.tenant, begin, limit + 1)
+        items = [EntryOut(index=row.idx, kind=row.kind, entry=bytes(row.data).decode()) for row in rows[:limit]]
+        return EntriesOut(items=items, next=rows[limit].idx if len(rows) > limit else None)
+
+    def checkpoint(self, request: Request) -> CheckpointOut:
+        """The last checkpoint: keep it outside this host, and hold the log against it later."""
+        caller = allowed(request.scope, Permission.AUDIT)
+        with self._store.reading(caller.tenant) as connection:
+            found = read_signed(connection, caller.tenant, None, 1)
+        if not found:
+            raise unknown("checkpoint: none was made yet")
+        return _checkpoint(found[0])
+
+    def checkpoints(
+        self, request: Request, before: Annotated[int | None, Query(ge=0, le=LARGEST)] = None, limit: Limit = 50
+    ) -> CheckpointsOut:
+        """The checkpoints of the log, newest first."""
+        caller = allowed(request.scope, Permission.AUDIT)
+        with self._store.reading(caller.tenant) as connection:
+            found = read_signed(connection, caller.tenant, before, limit + 1)
+        following = found[limit - 1].size if len(found) > limit else None
+        return CheckpointsOut(items=[_checkpoint(one) for one in found[:limit]], next=following)
+
+    def sign(self, request: Request) -> CheckpointOut:
+        """Sign the log as it is now; where it has not grown, its last checkpoint is the answer."""
+        caller = allowed(request.scope, Permission.AUDIT)
+        if self._keys is None:
+            raise ProblemError(
+                409, "this server has no key to sign with", code="audit.no_keys",
+                todo="Make one with `assay receipt create-key`, and name its folder in ASSAY_RECEIPT_KEYS.",
+            )  # fmt: skip
+        with _refusing():
+            note = make_checkpoint(self._store, self._keys, caller.tenant)
+        size = read_checkpoint(note).size
+        with self._store.reading(caller.tenant) as connection:
+            return _checkpoint(read_signed(connection, caller.tenant, size + 1, 1)[0])
+
+    def proof(
+        self, request: Request,
+        entry: Annotated[int | None, Query(ge=0, le=LARGEST, description="The index of an entry.")] = None,
+        report: Annotated[str | None, Query(max_length=80, description="Or the id of a report.")] = None,
+    ) -> ProofOut:  # fmt: skip
+        """Prove that an entry is in the log."""
+        caller = allowed(request.scope, Permission.READ if report is not None else Permission.AUDIT)
+        if (entry is None) == (report is None):
+            raise ProblemError(
+                422, "expected either an entry or a report", code="input.invalid", todo="Name one of them."
+            )
+        with self._store.reading(caller.tenant) as connection:
+            index = _decision(connection, caller.tenant, report) if report is not None else entry or 0
+            if entry is not None and not read_log(connection, caller.tenant, entry, 1):
+                raise unknown("entry")
+            with _refusing():
+                proof = prove_entry(connection, caller.tenant, index)
+        told = read_entry_data(proof.data)
+        return ProofOut(
+            index=proof.index, kind=str(told["kind"]), entry=proof.data.decode(), proof=proof.to_text(),
+            checkpoint=proof.checkpoint,
+        )  # fmt: skip
+
+    def growth(
+        self, request: Request, old: Index, size: Annotated[int | None, Query(ge=0, le=LARGEST)] = None
+    ) -> GrowthOut:  # fmt: skip
+        """Prove that the log of a checkpoint, the last one by default, begins with its first `old` entries."""
+        caller = allowed(request.scope, Permission.AUDIT)
+        with self._store.reading(caller.tenant) as connection:
+            found = read_signed(connection, caller.tenant, None if size is None else size + 1, 1)
+            if not found or (size is not None and found[0].size != size):
+                raise unknown("checkpoint")
+            if old > found[0].size:
+                raise ProblemError(
+                    422, f"expected an older size of at most {found[0].size}, got {old}", code="input.invalid",
+                    todo="Name the size of an older checkpoint.",
+                )  # fmt: skip
+            with _refusing():
+                proof = prove_growth(connection, caller.tenant, old, found[0].note)
+        hashes = proof.partition("\n\n")[0].split("\n")[1:]
+        return GrowthOut(old=old, size=found[0].size, hashes=hashes, proof=proof, checkpoint=found[0].note)
+
+    def export(
+        self, request: Request,
+        report: Annotated[str | None, Query(max_length=80, description="One report, with all that it saw.")] = None,
+    ) -> StreamingResponse:  # fmt: skip
+        """A bundle of the log, or of one report, which `assay_verify.py` verifies with the standard library alone."""
+        caller = allowed(request.scope, Permission.AUDIT)
+        with ExitStack() as opening:
+            connection = opening.enter_context(self._store.reading(caller.tenant))
+            if report is not None:
+                _decision(connection, caller.tenant, report)
+                lines = export_run(connection, caller.tenant, report)
+            else:
+                lines = export_log(connection, caller.tenant)
+            with _refusing():
+                first = next(lines)
+            # What is sent from here on holds the database open until its end.
+            held = opening.pop_all()
+        name = f"assay-{report or 'log'}.jsonl"
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return StreamingResponse(_pieces(held, first, lines), media_type="application/jsonl", headers=headers)
+
+
+def _pieces(held: ExitStack, first: str, lines: Iterator[str]) -> Iterator[str]:
+    """The lines in larger pieces; the database is let go of at their end."""
+    with held:
+        waiting, length = [first], len(first)
+        for line in lines:
+            waiting.append(line)
+            length += len(line)
+            if length >= PIECE:
+                yield "".join(waiting)
+                waiting, length = [], 0
+        yield "".join(waiting)
+
+
+def _decision(connection: Connection, tenant: str, report: str) -> int:
+    """The index of the entry of a report's decision."""
+    found = entries_of(connection, tenant, known_id(report))
+    if not found:
+        raise unknown("report")
+    return found[0][0]
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """What the log cannot give now, or no longer, is told as such."""
+    try:
+        yield
+    except (AuditError, ReceiptError) as error:
+        raise ProblemError(
+            409, str(error), code="audit.refused", todo="Make a checkpoint; verify the log with `assay audit verify`."
+        ) from error
+
+
+def _checkpoint(signed: Signed) -> CheckpointOut:
+    stated = read_checkpoint(signed.note)
+    return CheckpointOut(
+        origin=stated.origin, size=stated.size, root=stated.root.hex(), created=signed.created, note=signed.note,
+        anchors=list(signed.anchors),
+    )  # fmt: skip

@@ -1,0 +1,76 @@
+"""What a server does beside its requests: timers that run from its start to its stop."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
+
+from assay.server.services import Services
+
+PAUSE_S: Final = 5.0
+"""Seconds before a task that failed is begun again."""
+
+Task = Callable[[Services], Coroutine[Any, Any, None]]
+"""Runs until it is cancelled; what it has to do at the stop stands in its `finally`."""
+
+
+async def _deadlines(services: Services) -> None:
+    from assay.server.reviews.timer import settle_deadlines
+
+    await settle_deadlines(services)
+
+
+async def _messages(services: Services) -> None:
+    from assay.server.notify.delivery import deliver
+
+    await deliver(services)
+
+
+async def _checkpoints(services: Services) -> None:
+    from assay.server.audit.timers import sign_logs
+
+    await sign_logs(services)
+
+
+async def _retention(services: Services) -> None:
+    from assay.server.audit.timers import keep_rules
+
+    await keep_rules(services)
+
+
+TASKS: Final[Mapping[str, Task]] = {
+    "deadlines": _deadlines, "messages": _messages, "checkpoints": _checkpoints, "retention": _retention,
+}  # fmt: skip
+"""The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
+may do takes turns through the database."""
+
+_log = logging.getLogger("assay.server")
+
+
+class Background:
+    """The tasks of one server."""
+
+    def __init__(self, services: Services, tasks: Mapping[str, Task] = TASKS) -> None:
+        """Tasks over these services; none run without a database."""
+        self._services = services
+        self._tasks = tasks if services.kept is not None else {}
+        self._running: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin them."""
+        self._running = [asyncio.create_task(self._kept_up(name, task)) for name, task in self._tasks.items()]
+
+    async def stop(self) -> None:
+        """End them; each may finish what must not be left half done."""
+        for running in self._running:
+            running.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        self._running = []
+
+    async def _kept_up(self, name: str, task: Task) -> None:
+        while True:
+            try:
+                await task(self._services)
+            except Exception:  # noqa: BLE001 one task must not end for a fault that may pass
+                _log.exception("the task %s failed and is begun again", name)
+            await asyncio.sleep(PAUSE_S)

@@ -1,0 +1,444 @@
+"""A report drawn for a page: the answer with its claims marked, and what decides about each of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from assay.batch.html import Child, Markup, direction, foreign, group, tag
+from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, deciding_spans, pieces
+from assay.schema import (
+    Action,
+    CitationReport,
+    ClaimReport,
+    Evidence,
+    EvidenceSpan,
+    HallucinationReport,
+    Issue,
+)
+from assay.schema.causes import Cause, CauseReport
+from assay.schema.judging import ClaimJudgement
+from assay.schema.report import Suggestion
+from assay.server.console.charts import split_bar
+from assay.server.console.parts import (
+    VERDICT_TONES,
+    Column,
+    action_badge,
+    badge,
+    code,
+    details,
+    empty_state,
+    facts,
+    line,
+    meter,
+    millis,
+    note,
+    number,
+    panel,
+    shorten,
+    table,
+    verdict_badge,
+)
+
+MOST_CHARACTERS: Final = 120_000
+"""Characters of an output that a page shows; the rest is in the report itself."""
+MOST_CLAIMS: Final = 300
+"""Claims that a page has cards of, the gravest first."""
+MOST_PARTS: Final = 50
+_WHOLE: Final = 1_200
+"""An evidence text up to so many characters is shown whole around the deciding words."""
+_AROUND: Final = 320
+"""Characters on either side of the deciding words of a longer one."""
+_LONGEST_QUOTE: Final = 4_000
+
+_MEANING: Final = {
+    Action.EMIT: "It may go downstream.",
+    Action.REVISE: "It goes back to its author with the findings.",
+    Action.BLOCK: "It is withheld, and a deliberate answer takes its place.",
+    Action.ESCALATE: "It waits until a person has decided.",
+}
+
+
+# The decision
+
+
+def decision_view(report: HallucinationReport) -> Markup:
+    """What was decided, and why."""
+    decision = report.decision
+    pairs: list[tuple[str, Child]] = [
+        ("Score", group(number(report.overall_score), " ", meter(report.overall_score))),
+        ("Route", foreign(decision.route.replace("_", " "))),
+        ("Stakes", report.stakes.value),
+        ("Label", report.labels.verdict),
+        ("Policy", group(foreign(shorten(report.policy.name, 60)), " ", tag("code", report.policy.digest[:8]))),
+        ("Verifier", group(foreign(shorten(report.verifier.name, 60)), " ", tag("code", report.verifier.digest[:8]))),
+        ("Time", millis(report.timing.total_ms)),
+    ]
+    escalation = report.escalation
+    if escalation is not None:
+        pairs.insert(3, ("Review", f"{escalation.tier.value}, risk {number(escalation.risk)}"))
+    reasons = [tag("li", foreign(reason)) for reason in decision.reasons[:MOST_PARTS]]
+    return tag(
+        "section",
+        tag("p", action_badge(report.action), tag("b", _MEANING[report.action]), class_="verdict"),
+        tag("ul", reasons, class_="reasons") if reasons else None,
+        facts(pairs),
+        _instead(decision.response),
+        class_=f"decision {report.action.value}",
+        aria_label="Decision",
+    )
+
+
+def _instead(response: str | None) -> Markup | None:
+    if response is None:
+        return None
+    shown = foreign(response[:_LONGEST_QUOTE], "blockquote", class_="text")
+    return tag("div", tag("h2", "Answered in its place"), shown, class_="instead")
+
+
+# The answer and its claims
+
+
+def answer_view(
+    report: HallucinationReport, evidence: Mapping[str, Evidence], feedback: Mapping[int, Markup],
+    question: str | None = None,
+) -> Markup:  # fmt: skip
+    """The output with its claims marked, beside the card of the claim that one points at.
+
+    Args:
+        report: the report.
+        evidence: the evidence by its id, as far as it is there.
+        feedback: what stands below the card of a claim, by its position.
+        question: the question, where it does not stand elsewhere on the page.
+    """
+    cards = claim_order(report)[:MOST_CLAIMS]
+    return tag(
+        "div",
+        tag("section", tag("h2", "Output", id="output"), _question(question), _marked(report, set(cards)),
+            _legend(report), class_="output"),
+        _inspector(report, cards, evidence, feedback),
+        class_="reading",
+    )  # fmt: skip
+
+
+def claim_order(report: HallucinationReport) -> list[int]:
+    """The positions of the claims, the gravest first."""
+    claims = report.claims
+    return sorted(range(len(claims)), key=lambda at: (GRAVITY.index(claims[at].verdict), -_weight(claims[at]), at))
+
+
+def _weight(claim: ClaimReport) -> float:
+    return claim.severity.score if claim.severity is not None else 0.0
+
+
+def _question(question: str | None) -> Markup | None:
+    if question is None:
+        return None
+    return tag("p", tag("span", "Question", class_="label"), foreign(question[:_LONGEST_QUOTE]), class_="question")
+
+
+def _marked(report: HallucinationReport, with_card: set[int]) -> Markup:
+    shown: list[Child] = []
+    left = MOST_CHARACTERS
+    for piece in pieces(report):
+        if left <= 0:
+            break
+        shown.append(_piece(piece, report.claims, piece.text[:left], with_card))
+        left -= len(piece.text)
+    rest = len(report.output) - MOST_CHARACTERS
+    if rest > 0:
+        shown.append(tag("span", f" … {rest:,} more characters", class_="soft"))
+    return tag("div", shown, class_="answer text", dir=direction(report.output[:1_000]))
+
+
+def _piece(piece: Piece, claims: Sequence[ClaimReport], text: str, with_card: set[int]) -> Markup:
+    if piece.verdict is None:
+        return foreign(text, "span", class_="plain")
+    gravest = min(piece.claims, key=lambda at: GRAVITY.index(claims[at].verdict))
+    style = f"piece {piece.verdict.value}" + (" here" if piece.offending else "")
+    target = f"#claim-{gravest + 1}" if gravest in with_card else None
+    ends = (
+        tag("sup", tag("span", f"{WORDS[claims[at].verdict]} claim ", class_="hidden"),
+            f"{SIGNS[claims[at].verdict]}{at + 1}", class_=VERDICT_TONES[claims[at].verdict],
+            id=f"at-{at + 1}", dir="ltr")
+        for at in piece.ending
+    )  # fmt: skip
+    numbers = " ".join(str(at + 1) for at in piece.claims if at in with_card)
+    return group(foreign(text, "a" if target else "span", class_=style, href=target,
+                         data_claims=numbers if target else None), ends)  # fmt: skip
+
+
+def _legend(report: HallucinationReport) -> Markup | None:
+    there = [one for one in GRAVITY if any(claim.verdict is one for claim in report.claims)]
+    shown = (tag("li", tag("span", f"{SIGNS[one]} {WORDS[one]}", class_=f"piece {one.value}")) for one in there)
+    return tag("ul", shown, class_="marks", aria_label="What the marks mean") if there else None
+
+
+def _inspector(
+    report: HallucinationReport, cards: Sequence[int], evidence: Mapping[str, Evidence], feedback: Mapping[int, Markup]
+) -> Markup:
+    if not report.claims:
+        why = "; ".join(report.coverage.reasons) or "Nothing in the output is a checkable statement."
+        body: Child = empty_state("No claim was found", foreign(why))
+    else:
+        causes = {one.claim: one for one in report.causes if one.claim is not None}
+        body = [claim_card(at, report.claims[at], evidence, feedback.get(at), causes.get(at)) for at in cards]
+    more = len(report.claims) - len(cards)
+    rest = note("quiet", f"{more:,} more claims are in the report itself.") if more > 0 else None
+    return tag(
+        "section", tag("h2", "Claims and evidence", id="claims"), body, rest, class_="inspector", data_inspector=True
+    )
+
+
+def claim_card(
+    at: int, claim: ClaimReport, evidence: Mapping[str, Evidence], feedback: Markup | None = None,
+    cause: CauseReport | None = None,
+) -> Markup:  # fmt: skip
+    """What was found of one claim, with the passages that decide."""
+    told = list(_claim_facts(claim))
+    spans = list(deciding_spans(claim))
+    return tag(
+        "article",
+        tag(
+            "header",
+            tag("h3", f"Claim {at + 1}"),
+            verdict_badge(claim.verdict),
+            _measure("support", claim.score, "good"),
+            _measure("contradiction", claim.contradiction, "bad"),
+            tag("a", "in the output", href=f"#at-{at + 1}", class_="back"),
+        ),
+        foreign(claim.text[:_LONGEST_QUOTE], "p", class_="said"),
+        tag("p", " · ".join(told), class_="told") if told else None,
+        tag("ul", (issue_view(issue) for issue in claim.issues[:MOST_PARTS]), class_="issues")
+        if claim.issues
+        else None,
+        (quote(span, evidence.get(span.evidence_id)) for span in spans[:8]),
+        None if spans else tag("p", "No passage of the evidence decides about it.", class_="soft"),
+        [_suggested(one) for one in claim.suggestions[:8]],
+        _judged(claim.judgement),
+        cause_view(cause),
+        feedback,
+        class_="card",
+        id=f"claim-{at + 1}",
+        data_claim=at + 1,
+        tabindex=-1,
+    )
+
+
+def cause_view(found: CauseReport | None) -> Markup | None:
+    """The likely root cause of a finding, and the others that were weighed."""
+    if found is None:
+        return None
+    first, *others = found.estimates
+    rest = (
+        tag("li", tag("b", words_of(one.cause)), f" {number(one.share)} ", foreign(one.reason[:1_000]))
+        for one in others[:8]
+    )
+    return tag(
+        "div",
+        tag("p", tag("span", "Likely cause: ", class_="soft"), tag("b", words_of(first.cause)),
+            f" {number(first.share)}. ", foreign(first.reason[:1_000])),
+        details(f"Other causes weighed: {len(others)}", tag("ul", rest, class_="plainlist")) if others else None,
+        class_="cause",
+    )  # fmt: skip
+
+
+def words_of(cause: Cause) -> str:
+    """A cause in words."""
+    return cause.value.replace("_", " ")
+
+
+def _suggested(one: Suggestion) -> Markup:
+    """A value that the evidence gives in place of the claim's; nothing has put it there."""
+    return tag(
+        "p", tag("span", "The evidence gives ", class_="soft"), tag("del", foreign(shorten(one.before, 200))), " ",
+        tag("ins", foreign(shorten(one.after, 200))), tag("span", " from ", class_="soft"),
+        foreign(shorten(one.evidence.evidence_id, 80)), class_="suggested",
+    )  # fmt: skip
+
+
+def _judged(one: ClaimJudgement | None) -> Markup | None:
+    if one is None:
+        return None
+    answers = (
+        tag("li", badge(said.verdict.lower(), _ANSWERS[said.verdict]), " ", foreign(said.justification[:1_000]),
+            tag("small", " does not count: ", foreign(said.void)) if said.void else None)
+        for said in one.answers
+    )  # fmt: skip
+    words = f"The judge: {one.outcome.replace('_', ' ')}"
+    return details(
+        words + (f", was {WORDS[one.before]}" if one.changed else ""), tag("p", foreign(one.reason[:1_000])),
+        tag("ol", answers, class_="plainlist"),
+    )  # fmt: skip
+
+
+_ANSWERS: Final = {"PASS": "good", "FAIL": "bad", "UNCERTAIN": "doubt"}
+
+
+def _measure(words: str, value: float | None, tone: str) -> Markup | None:
+    return None if value is None else tag("span", f"{words} {number(value)}", meter(value, tone), class_="measure")
+
+
+def _claim_facts(claim: ClaimReport) -> Iterator[str]:
+    if claim.severity is not None:
+        yield f"severity {claim.severity.level.value} {number(claim.severity.score)}"
+    if claim.category is not None:
+        yield claim.category.value + (f", {claim.origin.value}" if claim.origin is not None else "")
+    if claim.critical:
+        yield "critical" + (f" ({', '.join(claim.critical_reasons)})" if claim.critical_reasons else "")
+    if claim.conflict:
+        yield "sources disagree"
+    if claim.hedge >= 0.5:
+        yield "hedged"
+    if claim.decided_by is not None:
+        yield f"decided by the {claim.decided_by} tier"
+
+
+def issue_view(issue: Issue) -> Markup:
+    """One finding as a list item."""
+    where = None if issue.path is None else group(" at ", code(shorten(issue.path, 200)))
+    return tag("li", foreign(issue.message[:_LONGEST_QUOTE]), " ", tag("code", issue.code), where)
+
+
+_RELATIONS: Final = {
+    "supports": ("supports", "good"),
+    "contradicts": ("contradicts", "bad"),
+    "related": ("related", "quiet"),
+}
+
+
+def quote(span: EvidenceSpan, evidence: Evidence | None) -> Markup:
+    """The deciding words in their surroundings; alone where the evidence was erased or says something else."""
+    words, tone = _RELATIONS[span.relation]
+    about: list[Child] = []
+    if evidence is not None:
+        about = [foreign(shorten(one, 120)) for one in (evidence.title, evidence.source, evidence.version) if one]
+    before, after = _around(span, evidence)
+    return tag(
+        "figure",
+        tag("figcaption", badge(f"{words} {number(span.score)}", tone), foreign(shorten(span.evidence_id, 120), "b"),
+            ([" · ", one] for one in about)),
+        tag("blockquote", before, foreign(span.text[:_LONGEST_QUOTE], "mark"), after, dir="auto", class_="text"),
+        class_="quote",
+    )  # fmt: skip
+
+
+def _around(span: EvidenceSpan, evidence: Evidence | None) -> tuple[str, str]:
+    text = "" if evidence is None else evidence.text
+    if text[span.start : span.end] != span.text:
+        return "", ""
+    first, last = (0, len(text)) if len(text) <= _WHOLE else (span.start - _AROUND, span.end + _AROUND)
+    before = ("…" if first > 0 else "") + text[max(first, 0) : span.start]
+    return before, text[span.end : last] + ("…" if last < len(text) else "")
+
+
+# Everything else
+
+
+def findings_view(report: HallucinationReport) -> Markup | None:
+    """Findings that belong to no single claim."""
+    if not report.issues:
+        return None
+    causes = [cause_view(one) for one in report.causes[:MOST_PARTS] if one.claim is None]
+    return panel(
+        "Findings on the whole", tag("ul", map(issue_view, report.issues[:MOST_PARTS]), class_="issues"), causes
+    )
+
+
+def coverage_view(report: HallucinationReport) -> Markup:
+    """How much of the output and of the evidence was looked at."""
+    cover = report.coverage
+    parts = [("checked", cover.checked, "good"), ("not checkable", cover.not_checkable, "quiet"),
+             ("unchecked", cover.unchecked, "bad")]  # fmt: skip
+    pairs: list[tuple[str, Child]] = [
+        ("Checked", f"{cover.checked:,} of {cover.characters:,} characters"),
+        ("Not checkable", f"{cover.not_checkable:,}"),
+        ("Unchecked", tag("span", f"{cover.unchecked:,}", class_="bad" if cover.unchecked else None)),
+        ("Evidence read", f"{cover.evidence_read:,} of {cover.evidence_characters:,} characters"),
+        ("Pairs judged", f"{report.retrieval.pairs:,}"),
+    ]
+    reasons = [tag("li", foreign(reason)) for reason in cover.reasons[:MOST_PARTS]]
+    reasons += [
+        tag(
+            "li",
+            tag("q", foreign(shorten(report.output[one.span.start : one.span.end], 160))),
+            " ",
+            foreign(one.reason),
+        )
+        for one in cover.parts[:MOST_PARTS]
+    ]
+    return panel(
+        "Coverage", split_bar(parts, "Characters of the output by what was done with them"), facts(pairs),
+        tag("ul", reasons, class_="reasons") if reasons else None,
+    )  # fmt: skip
+
+
+def citations_view(citations: Sequence[CitationReport]) -> Markup | None:
+    """The citations of the output and how far each holds."""
+    if not citations:
+        return None
+    columns = (Column("Citation"), Column("Source"), Column("Status"), Column("What was found", "wide"))
+    rows = ([line(one.marker, 80), line(one.evidence_id, 80), _status(one.status), line(one.message)]
+            for one in citations[:MOST_CLAIMS])  # fmt: skip
+    return panel("Citations", table("Citations", columns, rows))
+
+
+def _status(status: str) -> Markup:
+    good = status == "verified"
+    sign = "✓" if good else "!" if status == "unchecked" else "✗"
+    return badge(status.replace("_", " "), "good" if good else "bad", sign)
+
+
+def probes_view(report: HallucinationReport) -> Markup | None:
+    """What the model said when it was asked again."""
+    if not report.consistency_probes:
+        return None
+    columns = (Column("Claim"), Column("Agreement", "num"), Column("Asked again", "wide"))
+    rows = (
+        [line(one.claim), group(number(one.agreement), " ", meter(one.agreement)),
+         tag("ol", (tag("li", line(answer)) for answer in one.probe_answers[:12]), class_="plainlist")]
+        for one in report.consistency_probes[:MOST_PARTS]
+    )  # fmt: skip
+    return panel("Asked again", table("Consistency probes", columns, rows))
+
+
+def metrics_view(report: HallucinationReport) -> Markup | None:
+    """The metrics of the output; one that is undefined says why."""
+    if not report.metrics:
+        return None
+    rows = (
+        [
+            name.replace("_", " "),
+            group(number(one.value), " ", meter(one.value)),
+            line(one.undefined) if one.undefined else "",
+        ]
+        for name, one in report.metrics.items()
+    )
+    shown = table("Metrics", (Column("Metric"), Column("Value", "num"), Column("Note", "wide")), rows)
+    return panel("Metrics", details(f"{len(report.metrics)} metrics", shown))
+
+
+def evidence_view(evidence: Sequence[tuple[str, str, Evidence | None]], *, run: bool = False) -> Markup | None:
+    """All evidence, as it was given; an agent's run is evidence itself."""
+    if not evidence and run:
+        return None
+    if not evidence:
+        return panel("Evidence", note("doubt", "The check was given no evidence."))
+    cards = (
+        details(
+            group(foreign(shorten(name, 120), "b"), " ", tag("span", _about(one), class_="soft")),
+            tag("p", "Its content was erased.", class_="soft") if one is None
+            else foreign(one.text[:MOST_CHARACTERS // 4], "blockquote", class_="text"),
+        )
+        for name, _, one in evidence[:MOST_CLAIMS]
+    )  # fmt: skip
+    more = len(evidence) - MOST_CLAIMS
+    rest = note("quiet", f"{more:,} more pieces are not shown.") if more > 0 else None
+    return panel(f"Evidence ({len(evidence):,})", cards, rest)
+
+
+def _about(evidence: Evidence | None) -> Child:
+    if evidence is None:
+        return "erased"
+    told = [shorten(one, 80) for one in (evidence.title, evidence.source, evidence.version) if one]
+    dates = [f"from {evidence.effective_date}"] if evidence.effective_date is not None else []
+    dates += [f"until {evidence.expiry_date}"] if evidence.expiry_date is not None else []
+    return foreign(" · ".join([*told, *dates, f"{len(evidence.text):,} characters"]))

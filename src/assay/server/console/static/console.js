@@ -1,0 +1,88 @@
+// What holds on every page: keys to move about, and a list of them.
+const go = { o: "/console", r: "/console/runs", v: "/console/review", g: "/console/gaps", p: "/console/policies",
+  y: "/console/playground", a: "/console/audit", u: "/console/users" };
+let pending = 0;
+
+function writing(target) {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+function moveRow(by) {
+  const rows = [...document.querySelectorAll("table.rows a.row")];
+  if (!rows.length) return false;
+  const at = rows.indexOf(document.activeElement);
+  rows[Math.min(Math.max(at + by, 0), rows.length - 1)].focus();
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || writing(event.target)) return;
+  if (pending && Date.now() - pending < 1500 && go[event.key]) {
+    const link = document.querySelector(`.side nav a[href="${go[event.key]}"]`);
+    pending = 0;
+    if (link) { event.preventDefault(); link.click(); }
+    return;
+  }
+  pending = 0;
+  if (event.key === "g") pending = Date.now();
+  else if (event.key === "/") {
+    const search = document.querySelector("input[type=search]");
+    if (search) { event.preventDefault(); search.focus(); search.select(); }
+  } else if ((event.key === "j" || event.key === "k") && !event.defaultPrevented) {
+    if (moveRow(event.key === "j" ? 1 : -1)) event.preventDefault();
+  }
+});
+
+// A menu that was opened on a narrow screen closes when one goes elsewhere with Escape.
+document.addEventListener("keydown", (event) => {
+  const menu = document.querySelector("details[data-menu][open]");
+  if (event.key === "Escape" && menu) { menu.open = false; menu.querySelector("summary").focus(); }
+});
+
+// Fields that are sent when they change, such as filters; without a script there is a button for it.
+for (const field of document.querySelectorAll("form[data-auto] select")) {
+  field.addEventListener("change", () => field.form.requestSubmit());
+}
+
+// On paper everything is open.
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("main details:not([open])")];
+  for (const one of opened) one.open = true;
+});
+addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
+
+// The keys themselves.
+const KEYS = [["/", "Search"], ["j  k", "Next and previous row or claim"], ["g o", "Overview"], ["g r", "Runs"],
+  ["g v", "Review"], ["g g", "Evidence gaps"], ["g p", "Policies"], ["g y", "Playground"], ["g a", "Audit log"],
+  ["g u", "Access"], ["?", "This list"]];
+
+function element(name, text, ...children) {
+  const made = document.createElement(name);
+  if (text) made.textContent = text;
+  made.append(...children);
+  return made;
+}
+
+function help() {
+  let dialog = document.querySelector("dialog.keys");
+  if (!dialog) {
+    const list = element("dl", "", ...KEYS.map(([keys, words]) => {
+      const named = element("dt", "", ...keys.split("  ").flatMap((one) => [element("kbd", one), " "]));
+      return element("div", "", named, element("dd", words));
+    }));
+    list.className = "facts list";
+    const close = element("button", "Close");
+    close.className = "button";
+    close.addEventListener("click", () => dialog.close());
+    dialog = element("dialog", "", element("h2", "Keys"), list, close);
+    dialog.className = "keys";
+    dialog.setAttribute("aria-label", "Keys");
+    document.body.append(dialog);
+  }
+  dialog.showModal();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "?" && !writing(event.target) && !event.ctrlKey && !event.metaKey) { event.preventDefault(); help(); }
+});

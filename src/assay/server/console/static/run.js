@@ -1,0 +1,93 @@
+// Reading a report: the card of the claim that one points at stands beside the output. Without this file all cards
+// stand there below each other, and the marks are links to them.
+let inspector, cards, order, pinned;
+
+function show(numbers, { pin = false, scroll = false } = {}) {
+  const shown = numbers.filter((number) => cards?.has(number));
+  if (!inspector || !shown.length) return;
+  if (pin) pinned = shown;
+  for (const [number, card] of cards) card.hidden = !shown.includes(number);
+  const marks = [...document.querySelectorAll(".piece[data-claims]")];
+  for (const mark of marks) mark.classList.toggle("on", of(mark).some((number) => shown.includes(number)));
+  const places = shown.map((number) => order.indexOf(number) + 1).sort((a, b) => a - b);
+  inspector.querySelector("[data-place]").textContent = `${places.join(", ")} of ${order.length}`;
+  if (scroll) marks.find((mark) => mark.classList.contains("on"))?.scrollIntoView({ block: "nearest" });
+}
+
+function of(mark) {
+  return mark.dataset.claims.split(" ");
+}
+
+function step(by) {
+  if (!inspector) return false;
+  const places = pinned.map((number) => order.indexOf(number));
+  const at = by > 0 ? Math.max(...places) : Math.min(...places);
+  show([order[(at + by + order.length) % order.length]], { pin: true, scroll: true });
+  return true;
+}
+
+function button(words, key, by) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "button small";
+  made.textContent = words;
+  made.title = `${words} claim (${key})`;
+  made.setAttribute("aria-keyshortcuts", key);
+  made.addEventListener("click", () => step(by));
+  return made;
+}
+
+export function readReport(root = document) {
+  inspector = root.querySelector("[data-inspector]");
+  cards = new Map([...(inspector?.querySelectorAll(".card[data-claim]") ?? [])].map((card) => [card.dataset.claim, card]));
+  if (!inspector || cards.size === 0) { inspector = null; return; }
+  order = [...cards.keys()];
+  inspector.classList.add("one");
+  const bar = document.createElement("div");
+  bar.className = "stepper";
+  const place = document.createElement("span");
+  place.dataset.place = "";
+  bar.append(place, button("Previous", "k", -1), button("Next", "j", 1));
+  inspector.querySelector("h2").append(bar);
+  inspector.setAttribute("aria-live", "polite");
+  const asked = /^#claim-(\d+)$/.exec(location.hash)?.[1];
+  show([cards.has(asked) ? asked : order[0]], { pin: true });
+}
+
+function markAt(event) {
+  return inspector && event.target instanceof Element ? event.target.closest(".piece[data-claims]") : null;
+}
+
+document.addEventListener("pointerover", (event) => {
+  const mark = markAt(event);
+  if (mark) show(of(mark));
+});
+document.addEventListener("pointerout", (event) => { if (markAt(event)) show(pinned); });
+document.addEventListener("focusin", (event) => {
+  const mark = markAt(event);
+  if (mark) show(of(mark), { pin: true });
+});
+document.addEventListener("click", (event) => {
+  const mark = markAt(event);
+  if (!mark) return;
+  show(of(mark), { pin: true });
+  // Beside the output the card is in view; below it, on a narrow screen, the link leads there.
+  if (matchMedia("(min-width: 68rem)").matches) {
+    event.preventDefault();
+    history.replaceState(null, "", mark.hash);
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  if ((event.key === "j" && step(1)) || (event.key === "k" && step(-1))) event.preventDefault();
+});
+addEventListener("hashchange", () => {
+  const asked = /^#claim-(\d+)$/.exec(location.hash)?.[1];
+  if (asked) show([asked], { pin: true });
+});
+// On paper every card stands there.
+addEventListener("beforeprint", () => { if (inspector) for (const card of cards.values()) card.hidden = false; });
+addEventListener("afterprint", () => { if (inspector) show(pinned); });
+
+readReport();

@@ -1,0 +1,89 @@
+"""Delivering the outbox: what is due is taken, sent, and marked; the task of a server that does so until it stops."""
+
+import asyncio
+import logging
+from datetime import timedelta
+from typing import Final
+
+from assay.server.notify.sending import Sender, SendError
+from assay.server.notify.settings import NotifySettings
+from assay.server.services import Services
+from assay.store.outbox import Message, mark_failed, mark_sent, purge, spread, take
+from assay.store.store import Store
+
+PAUSE_S: Final = 1.0
+"""Seconds between two looks at the outbox."""
+IDLE_S: Final = 30.0
+"""The same where nobody is to be told."""
+PURGE_EVERY: Final = 3_600
+"""Looks between two times that old messages are dropped."""
+KEPT: Final = timedelta(days=30)
+"""How long a message that is done with is kept."""
+AT_ONCE: Final = 8
+"""Messages on their way at once."""
+_log = logging.getLogger("assay.server")
+
+
+class Delivery:
+    """Delivers the messages of a store to the targets of its operator."""
+
+    def __init__(self, store: Store, settings: NotifySettings, sender: Sender | None = None) -> None:
+        """Over a store; `sender` sends."""
+        self._store, self._settings = store, settings
+        self._sender = sender or Sender(settings)
+
+    async def once(self) -> int:
+        """Deliver what is due now; the number of messages that were tried.
+
+        Raises:
+            StoreError: the outbox cannot be read or written.
+        """
+        await asyncio.to_thread(spread, self._store, self._targets)
+        messages = await asyncio.to_thread(take, self._store)
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(message: Message) -> None:
+            async with gate:
+                await self._deliver(message)
+
+        await asyncio.gather(*(one(message) for message in messages))
+        return len(messages)
+
+    async def run(self) -> None:
+        """Deliver until it is cancelled."""
+        pause = PAUSE_S if self._settings.targets else IDLE_S
+        try:
+            while True:
+                await asyncio.to_thread(purge, self._store, KEPT)
+                for _ in range(PURGE_EVERY):
+                    if not await self.once():
+                        await asyncio.sleep(pause)
+        finally:
+            await self._sender.close()
+
+    def _targets(self, tenant: str, event: str, tier: str) -> list[str]:
+        return [target.name for target in self._settings.targets if target.hears(tenant, event, tier)]
+
+    async def _deliver(self, message: Message) -> None:
+        target = self._settings.target(message.target)
+        if target is None or (target.callback and self._settings.callback(target.name, message.tenant) is None):
+            await asyncio.to_thread(mark_failed, self._store, message, "the operator configured no such target", 0)
+            return
+        try:
+            await self._sender.send(message, target)
+        except SendError as error:
+            most = 0 if error.final else self._settings.attempts
+            again = await asyncio.to_thread(mark_failed, self._store, message, str(error), most, error.wait)
+            _log.warning(
+                "a message to the target %s did not arrive%s: %s",
+                target.name,
+                "" if again else " and is given up",
+                error,
+            )
+        else:
+            await asyncio.to_thread(mark_sent, self._store, message)
+
+
+async def deliver(services: Services) -> None:
+    """The task of a server: deliver until it stops."""
+    await Delivery(services.store, services.settings.notify).run()

@@ -1,0 +1,231 @@
+"""What a server does with a check that was made: first it is remembered, then it may get a receipt, then it goes out.
+
+1. The report is on disk with its entry in the audit log. 2. The receipt is signed. 3. The log has the receipt. Whatever
+fails ends the request: what was not recorded is never let out, and a receipt is never issued for it. A server without a
+database has step 2 alone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from assay.errors import AssayError, BusyError, InputError, ReceiptError, StoreError
+from assay.guard import Guard
+from assay.guard.holdback import Job
+from assay.guard.rulings import Ruling
+from assay.policy.modes import Mode
+from assay.receipt import Receipt, refusal
+from assay.schema import Evidence, HallucinationReport
+from assay.server.caller import Caller
+from assay.server.services import Services
+from assay.store.interface import CheckRecord, new_id
+from assay.wire.exchange import Exchange
+from assay.wire.interface import Json
+from assay.wire.recorded import Part, parts_of_answer, parts_of_job, unchecked_part
+
+GATEWAY: Final = "gateway"
+"""The kind of a record that the gateway made."""
+
+Signed = TypeVar("Signed", Receipt, Receipt | None)
+
+_log = logging.getLogger("assay.server")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a check that was made."""
+
+    id: str | None
+    """The id under which it is remembered; none where the server remembers nothing."""
+    receipt: Receipt | None
+
+
+class Records:
+    """Remembers checks and signs receipts, in this order."""
+
+    def __init__(self, services: Services) -> None:
+        """Over the store of a server, where it has one."""
+        self._store = services.kept
+        self._checker = services.checker
+        self._seconds = services.settings.limits.check_s
+
+    @property
+    def keeps(self) -> bool:
+        """Whether checks are remembered."""
+        return self._store is not None
+
+    async def check(
+        self, guard: Guard, report: HallucinationReport, asked: Mapping[str, Any], evidence: Sequence[Evidence],
+        caller: Caller, kind: str = "check", callback: str | None = None,
+    ) -> Kept:  # fmt: skip
+        """Remember a check, and sign a receipt where the gate emits and the guard has keys.
+
+        Raises:
+            BusyError: too much waits to be stored; nothing was stored.
+            StoreError: it cannot be stored.
+            InputError: something in it cannot be stored, whatever the database: such as a number that is not finite.
+            CheckFailedError: it cannot be signed.
+        """
+        part = Part(report, asked, tuple(evidence))
+        id_ = await self.remember(guard, [part], caller, kind, new_id(), callback=callback)
+        receipt = None
+        if guard.has_keys and refusal(report) is None:
+            receipt = await self.sign(lambda: guard.issue(report), id_, caller)
+        return Kept(id_, receipt)
+
+    async def remember(
+        self, guard: Guard, parts: Sequence[Part], caller: Caller, kind: str, first: str, *, held: bool = True,
+        callback: str | None = None,
+    ) -> str | None:  # fmt: skip
+        """Remember parts in one transaction: all of them or none.
+
+        Args:
+            guard: whose policy decided.
+            parts: what was decided on.
+            caller: who asked.
+            kind: of the records.
+            first: the id of the first record; the others get new ones.
+            held: whether what the gate escalates is held back until a person decides.
+            callback: which of the operator's targets hears of that decision.
+
+        Returns:
+            The id of the first; none where nothing is remembered.
+
+        Raises:
+            BusyError, StoreError, InputError: as `check` does.
+        """
+        if self._store is None or not parts:
+            return None
+        records = [
+            CheckRecord(
+                part.report, part.asked, part.evidence, guard.policy, kind, caller.name, caller.tenant, held,
+                callback, new_id() if number else first,
+            )
+            for number, part in enumerate(parts)
+        ]  # fmt: skip
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._store.arecord_all(records)
+        except TimeoutError as error:
+            raise BusyError(f"it could not be recorded within {self._seconds:g} seconds; try again later") from error
+        except ReceiptError as error:
+            raise InputError(f"it cannot be recorded: {error}") from error
+        return first
+
+    async def sign(self, issue: Callable[[], Signed], id_: str | None, caller: Caller) -> Signed:
+        """A receipt, off the event loop, and told to the log before it may go out.
+
+        Args:
+            issue: makes the receipt; none where there is to be none.
+            id_: the record that it is for; none where the server remembers nothing.
+            caller: who asked.
+
+        Raises:
+            CheckFailedError: it cannot be signed.
+            BusyError, StoreError: it cannot be stored; then the receipt must not go out.
+        """
+        receipt = await self._checker.run(issue)
+        if receipt is not None and self._store is not None and id_ is not None:
+            from assay.store.events import receipt_change
+
+            await self._store.aapply(receipt_change(id_, receipt, caller.tenant))
+        return receipt
+
+
+class Keeping:
+    """Remembers what is decided on one answer of the gateway, and signs what may go out of it."""
+
+    def __init__(self, records: Records, exchange: Exchange, caller: Caller, mode: Mode) -> None:
+        """For one request in a mode."""
+        self._records, self._exchange, self._caller, self._mode = records, exchange, caller, mode
+        self._signs = exchange.guard.has_keys and mode is not Mode.SHADOW
+        self._next = exchange.report_id
+        self._last: tuple[Job, Mapping[str, Ruling]] | None = None
+        self.caller = caller
+        """Who asked."""
+        self.kept = False
+        """Whether something was remembered."""
+
+    async def whole(self, ruling: Ruling, answer: Json | None) -> Ruling:
+        """Remember what was decided on a whole answer.
+
+        Returns:
+            The ruling with the receipts of what may go out.
+
+        Raises:
+            AssayError: it cannot be remembered or signed; then nothing of it may go out.
+        """
+        exchange = self._exchange
+        parts = [] if not self._records.keeps else parts_of_answer(exchange, ruling, answer)
+        first = await self._remember(parts)
+        return await self._signed(ruling, first, discloses=self._mode is Mode.ENFORCE)
+
+    async def part(self, job: Job, found: Mapping[str, Ruling]) -> dict[str, Ruling]:
+        """Remember what was decided on a part of a stream, where it is more than a look in between.
+
+        Returns:
+            The rulings, those on texts that have ended with their receipts.
+
+        Raises:
+            AssayError: it cannot be remembered or signed; then nothing further may go out.
+        """
+        self._last = job, found
+        stops = self._mode is Mode.ENFORCE
+        parts = parts_of_job(self._exchange, job, found, stops=stops) if self._records.keeps else []
+        first = await self._remember(parts)
+        made = dict(found)
+        for text in job.texts:
+            if text.final:
+                made[text.channel] = await self._signed(found[text.channel], first, discloses=False)
+        return made
+
+    async def unread(self, ruling: Ruling) -> None:
+        """Remember that an answer could not be checked, unless something of it was remembered already.
+
+        A failure is told to the operator only: nothing of such an answer goes out.
+        """
+        if self.kept or not self._records.keeps:
+            return
+        try:
+            await self._remember([unchecked_part(self._exchange, ruling)])
+        except AssayError:
+            _log.exception("it could not be recorded that an answer was not checked: %s", self._exchange.report_id)
+
+    async def left(self) -> None:
+        """Remember what had been decided when the client went away in the middle of a stream."""
+        if self.kept or self._last is None or not self._records.keeps:
+            return
+        job, found = self._last
+        shown = replace(job, texts=tuple(replace(text, final=True) for text in job.texts))
+        try:
+            await self._remember(parts_of_job(self._exchange, shown, found, stops=True))
+        except AssayError:
+            _log.exception("a stream whose client left could not be recorded: %s", self._exchange.report_id)
+
+    async def _remember(self, parts: Sequence[Part]) -> str | None:
+        if not parts:
+            return None
+        first = self._next
+        held = self._mode is Mode.ENFORCE
+        done = await self._records.remember(self._exchange.guard, parts, self._caller, GATEWAY, first, held=held)
+        self.kept, self._next = True, new_id()
+        return done
+
+    async def _signed(self, ruling: Ruling, first: str | None, *, discloses: bool) -> Ruling:
+        if not self._signs or not ruling.passes:
+            return ruling
+        made: list[str] = []
+        for report in ruling.reports:
+            issue = partial(self._exchange.receipt, report, discloses=discloses)
+            receipt = await self._records.sign(issue, first, self._caller)
+            if receipt is not None:
+                made.append(receipt.to_text())
+        return replace(ruling, receipts=tuple(made))
+
+
+def failed_to_keep(error: StoreError) -> str:
+    """Why an answer counts as unchecked that was checked and could not be recorded."""
+    return f"the check could not be recorded: {error}"

@@ -1,0 +1,67 @@
+"""What the routes of a server share: one frozen value that every router is made with."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import StoreError
+from assay.guard import Guard
+from assay.receipt import Keys
+from assay.schema.access import Permission
+from assay.server.admission import Access
+from assay.server.caller import Caller, caller_of
+from assay.server.checking import Checker
+from assay.server.problems import ProblemError
+from assay.server.settings import ServerSettings
+
+if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
+    from assay.store.store import Store
+
+GuardOf = Callable[[str | None], Guard]
+"""The guard of a policy by its name; the server's own by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What routers work with. Each process has its own."""
+
+    settings: ServerSettings
+    guard_of: GuardOf
+    checker: Checker
+    """Runs checks on threads of their own."""
+    access: Access
+    """Decides who a request comes from."""
+    kept: "Store | None" = None
+    """The store; none where the server has no database."""
+    keys: Keys | None = None
+    """What signs receipts and checkpoints; none where the server has no keys."""
+
+    @property
+    def store(self) -> "Store":
+        """The store of a server that has one; routers that ask for it are included only there.
+
+        Raises:
+            StoreError: the server has no database.
+        """
+        if self.kept is None:
+            raise StoreError("this server keeps no record; start it with --database")
+        return self.kept
+
+
+def allowed(scope: Mapping[str, Any], permission: Permission) -> Caller:
+    """The caller of a request, if it has a permission.
+
+    Args:
+        scope: the ASGI scope of the request (`request.scope`).
+        permission: what the route needs.
+
+    Raises:
+        ProblemError: it has not: 403.
+    """
+    caller = caller_of(scope)
+    if not caller.may(permission):
+        raise ProblemError(
+            403, f"expected a caller with the permission {permission.value!r}, and {caller.name!r} has it not",
+            code="permission.missing", todo="Ask an administrator of your tenant for a role or key that has it.",
+        )  # fmt: skip
+    return caller

@@ -1,0 +1,181 @@
+"""A store with two weeks of a team's work in it, and one with nothing in it but hostile content."""
+
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from assay.config import Guard
+from assay.models.interface import PairScorer
+from assay.policy import preset
+from assay.schema import Evidence
+from assay.schema.escalation import ReviewAct
+from assay.store.audit.signing import make_checkpoint
+from assay.store.events import give_feedback
+from assay.store.interface import CheckRecord
+from assay.store.review_items import list_items
+from assay.store.reviews import Reviewer, Reviews, Verdicts
+from assay.store.store import Store
+
+EVIDENCE = (
+    Evidence(
+        id="leave-2026", title="Leave policy", source="handbook",
+        text=(
+            "Employees are entitled to 16 weeks of paid parental leave. The request is made at least 8 weeks before it "
+            "begins. Partners receive 4 weeks of paid leave, to be taken within 6 months of the birth."
+        ),
+    ),
+    Evidence(
+        id="travel-2026", title="Travel rules", source="handbook",
+        text=(
+            "Journeys of more than 400 euros are approved by the head of the department. Trains are booked in second "
+            "class. Receipts are handed in within 30 days."
+        ),
+    ),
+    Evidence(
+        id="amoxa-leaflet", title="Leaflet of Amoxa", source="pharmacy", version="3",
+        text=(
+            "Adults take one tablet of 500 mg every 8 hours for 7 days. Amoxa must not be taken with an allergy to "
+            "penicillin. It may be taken with food."
+        ),
+    ),
+    Evidence(
+        id="returns", title="Returns", source="shop",
+        text=(
+            "Goods may be returned within 30 days of delivery. The refund is paid within 5 working days to the card "
+            "that was used. Opened software is not taken back."
+        ),
+    ),
+)  # fmt: skip
+
+_PARTNERS = "Partners receive {} weeks of paid leave, to be taken within 6 months of the birth."
+
+ASKED = (
+    ("How long is parental leave for partners?", _PARTNERS.format(4), "medium"),
+    ("How long is parental leave for partners?", _PARTNERS.format(6), "medium"),
+    ("How long is parental leave?", "Employees are entitled to 16 weeks of paid parental leave.", "medium"),
+    ("When do I have to ask for parental leave?", "The request is made at least 8 weeks before it begins.", "medium"),
+    ("Who approves my journey?", "Journeys of more than 400 euros are approved by the head of the department.", "low"),
+    ("May I travel in first class?", "Trains are booked in second class.", "low"),
+    ("May I travel in first class?", "Directors may book first class on journeys of more than 4 hours.", "low"),
+    ("By when do I hand in receipts?", "Receipts are handed in within 30 days.", "low"),
+    ("By when do I hand in receipts?", "Receipts are handed in within 60 days.", "low"),
+    ("How do I take Amoxa?", "Adults take one tablet of 500 mg every 8 hours for 7 days.", "high"),
+    ("How do I take Amoxa?", "Adults take two tablets of 500 mg every 8 hours for 10 days.", "high"),
+    ("May I take Amoxa with food?", "It may be taken with food.", "high"),
+    ("May children take Amoxa?", "Amoxa is safe for children and may be given in a smaller amount.", "high"),
+    ("May I drive after taking Amoxa?", "Amoxa does not affect the ability to drive or to use machines.", "high"),
+    ("Can I return a shirt?", "Goods may be returned within 30 days of delivery.", "medium"),
+    ("When is my refund paid?", "The refund is paid within 5 working days to the card that was used.", "medium"),
+    ("When is my refund paid?", "The refund is paid within 2 working days to any account you name.", "medium"),
+    ("What does a parking space at the office cost?", "A parking space at the office costs 40 euros a month.", "low"),
+    ("How much is a parking space at the office?", "I do not know what a parking space costs.", "low"),
+    ("office parking space: what does it cost?", "A parking space costs 55 euros a month for employees.", "low"),
+    ("Does the company pay for a gym?", "The company pays half of the membership of a gym.", "low"),
+    ("Does the company pay for the gym", "I do not know.", "low"),
+)  # fmt: skip
+
+WAITING = (
+    ("How do I take Amoxa?", "Adults take two tablets of 500 mg every 8 hours for 10 days.", "high"),
+    ("May children take Amoxa?", "Amoxa is safe for children and may be given in a smaller amount.", "high"),
+    ("May I travel in first class?", "Directors may book first class on journeys of more than 4 hours.", "medium"),
+    ("When is my refund paid?", "The refund is paid within 2 working days to any account you name.", "medium"),
+)  # fmt: skip
+"""What waits for a person when somebody looks."""
+
+HOSTILE = (
+    "</script><script>document.title='pwned';fetch('/pwned')</script>", "<img src=x onerror=\"alert('x')\">",
+    "<svg/onload=alert(1)>", "{{constructor.constructor('alert(1)')()}} ${alert(1)} <%= 7*7 %>",
+    "'; DROP TABLE reports; --", "javascript:alert(1)",
+    "\u202egnp.exe\u2066\u2067 a bell \u0007 in words that are otherwise harmless \u001b]0;x",
+    '"><a href="//evil.example/x" ping="//evil.example/p">x</a><iframe src=//evil.example></iframe>',
+    "<style>@import '//evil.example/a.css';*{background:url(//evil.example/b)}</style>", "<!--<base href=//evil.test>",
+    "\u0645\u0631\u062d\u0628\u0627 5 \u200f<b>", "&#60;script&#62;alert(1)&#60;/script&#62;", "a" * 5_000,
+)  # fmt: skip
+"""What an attacker might have put into whatever is stored."""
+
+PHARMACY = preset("high-stakes").model_copy(
+    update={"name": "pharmacy", "critical_action": "revise", "block_on_overall": False, "citations": "verify"}
+)
+"""A policy of the house: what is doubtful where much is at stake goes to a person."""
+
+
+class Clock:
+    """A clock that stands where it was put, or goes on from now."""
+
+    def __init__(self) -> None:
+        self.at: datetime | None = None
+
+    def __call__(self) -> datetime:
+        return self.at or datetime.now(UTC)
+
+
+def open_store(path: Path) -> tuple[Store, Clock]:
+    """A store whose clock can be set."""
+    clock = Clock()
+    return Store(f"sqlite:///{path / 'console.db'}", clock=clock), clock
+
+
+def fill(store: Store, clock: Clock, scorer: PairScorer, keys: object, *, checks: int = 160) -> None:
+    """Two weeks of checks under two policies, with checkpoints and the feedback of users."""
+    chance = random.Random(7)
+    general = Guard(preset("general"), scorer=scorer, environ={})
+    strict = Guard(PHARMACY, scorer=scorer, environ={})
+    now = datetime.now(UTC)
+    moments = sorted(now - timedelta(hours=336 * chance.random() ** 1.3) for _ in range(checks))
+    for number, moment in enumerate(moments):
+        clock.at = moment
+        question, answer, stakes = chance.choice(ASKED)
+        guard = strict if stakes == "high" else general
+        run = ask(
+            store, guard, question, answer, stakes, caller=chance.choice(["support-bot", "intranet", "pharmacy-app"])
+        )
+        if number % 9 == 0:
+            give_feedback(store, run, chance.choice(["right", "wrong"]), author="a user", comment="Thank you.")
+        settle(store, chance)
+        if number % 40 == 39:
+            make_checkpoint(store, keys, "default")  # type: ignore[arg-type]
+    clock.at = None
+    # What waits now: the deadlines run from here.
+    for question, answer, stakes in WAITING:
+        ask(store, strict, question, answer, stakes, caller="pharmacy-app")
+    make_checkpoint(store, keys, "default")  # type: ignore[arg-type]
+
+
+def settle(store: Store, chance: random.Random) -> None:
+    """A reviewer decides on what waits, a few minutes after it came."""
+    with store.reading("default") as connection:
+        waiting = list_items(connection, "default")
+    for item in waiting:
+        verdict = Verdicts(ReviewAct.REJECT, chance.choice(["The leaflet says otherwise.", "No source says this."]))
+        Reviews(store).decide("default", item.id, Reviewer("rosa", admin=True), verdict)
+
+
+def ask(store: Store, guard: Guard, question: str, answer: str, stakes: str, *, caller: str = "support-bot") -> str:
+    """One check, recorded; the id of its run."""
+    report = guard.check(answer, EVIDENCE, question=question, stakes=stakes)
+    asked = {"answer": answer, "question": question, "stakes": stakes}
+    return store.record(CheckRecord(report, asked, EVIDENCE, guard.policy, "check", caller)).id
+
+
+def fill_hostile(store: Store, scorer: PairScorer, keys: object, tell: Callable[[str], None] = lambda _: None) -> None:
+    """Hostile content in every field that others write: question, answer, evidence, names, comments, reasons."""
+    policy = preset("general").model_copy(
+        update={"name": HOSTILE[0], "description": HOSTILE[1], "critical_action": "revise"}
+    )
+    guard = Guard(policy, scorer=scorer, environ={})
+    for text in HOSTILE:
+        plain = text.replace("\x00", "")
+        given = (
+            Evidence(
+                id=plain[:200], text=f"The room holds 5 people. {plain}", title=plain, source=plain, version=plain
+            ),
+        )
+        for stakes in ("medium", "high"):
+            answer = f"The room holds 7 people. {plain} [{plain[:40]}]"
+            report = guard.check(answer, given, question=plain, stakes=stakes)
+            asked = {"answer": answer, "question": plain, "stakes": stakes}
+            run = store.record(CheckRecord(report, asked, given, guard.policy, "check", plain[:120])).id
+            give_feedback(store, run, "wrong", author=plain[:120], comment=plain)
+        tell(text)
+    make_checkpoint(store, keys, "default")  # type: ignore[arg-type]

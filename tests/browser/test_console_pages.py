@@ -1,0 +1,150 @@
+"""Every page in a real browser: harmless with hostile content, readable with assistive technology, at every width."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.browser.conftest import Running, Watched
+
+SHOTS = Path(__file__).parents[2] / "docs" / "screenshots"
+WIDTHS = (360, 820, 1440)
+PLACES = {
+    "overview": "/console", "runs": "/console/runs", "run": "run", "playground": "/console/playground",
+    "review": "/console/review", "review-item": "item", "gaps": "/console/gaps", "policies": "/console/policies",
+    "policy": "policy", "what-if": "what-if", "audit": "/console/audit", "audit-entry": "/console/audit/entries/0",
+    "users": "/console/users", "keys": "/console/users/keys", "sessions": "/console/users/sessions",
+}  # fmt: skip
+"""Every page; those that need an id by how it is found."""
+
+
+def first_link(page: Any, path: str, pattern: str) -> str:
+    """The first link of a page that fits a pattern."""
+    page.goto(path)
+    links = page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))")
+    return str(next(link for link in links if re.search(pattern, link)))
+
+
+def address_of(page: Any, name: str) -> str:
+    """The address of a page of `PLACES`."""
+    match PLACES[name]:
+        case "run":
+            return first_link(page, "/console/runs", r"/console/runs/[0-9a-f]{32}")
+        case "item":
+            return first_link(page, "/console/review", r"/console/review/[0-9a-f]{32}")
+        case "policy":
+            return first_link(page, "/console/policies", r"/console/policies/[0-9a-f]{64}$")
+        case "what-if":
+            return first_link(page, "/console/policies", r"/what-if$")
+        case path:
+            return path
+
+
+def visit(watched: Watched, name: str) -> None:
+    """Opens a page of `PLACES`, which answers."""
+    answer = watched.page.goto(address_of(watched.page, name))
+    assert answer.status == 200, watched.page.content()[:2_000]
+    watched.page.wait_for_load_state("networkidle")
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_hostile_content_is_harmless(hostile: Running, opened: Any, name: str) -> None:
+    watched = opened(hostile)
+    visit(watched, name)
+    page = watched.page
+    for summary in page.query_selector_all("main details > summary")[:20]:
+        if summary.is_visible():
+            summary.click()
+    page.wait_for_timeout(150)
+    assert watched.faults == []
+    assert page.title() != "pwned"  # a hostile name is the page's title, as text
+    assert page.eval_on_selector_all("iframe, object, embed, base, style, script:not([src])", "all => all.length") == 0
+    outside = page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)")
+    assert [link for link in outside if not link.startswith(hostile.url)] == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", PLACES)
+def test_axe_finds_nothing(demo: Running, opened: Any, axe: str, name: str, theme: str) -> None:
+    watched = opened(demo, theme=theme)
+    visit(watched, name)
+    for summary in watched.page.query_selector_all("main details > summary")[:3]:
+        if summary.is_visible():
+            summary.click()
+    watched.page.evaluate(axe)
+    found = watched.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    told = [
+        {"id": one["id"], "impact": one["impact"], "nodes": [node["html"][:200] for node in one["nodes"][:3]]}
+        for one in found["violations"]
+    ]
+    assert [one for one in told if one["impact"] in ("serious", "critical", "moderate")] == [], json.dumps(
+        told, indent=1
+    )
+    assert watched.faults == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PLACES)
+def test_no_page_is_wider_than_its_window(demo: Running, opened: Any, name: str, width: int) -> None:
+    watched = opened(demo, width=width)
+    visit(watched, name)
+    wide = watched.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width, f"{name} is {wide} px wide at {width} px"
+    theme = {360: "dark", 820: "light", 1440: "light"}[width]
+    watched.page.emulate_media(color_scheme=theme)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    watched.page.screenshot(path=SHOTS / f"{name}-{width}.png", full_page=width != 1440)
+
+
+@pytest.mark.parametrize("name", ["overview", "runs", "review", "gaps", "policies", "audit", "users"])
+def test_an_empty_console_says_what_to_do(empty: Running, opened: Any, name: str) -> None:
+    watched = opened(empty)
+    watched.page.goto(PLACES[name])
+    assert watched.page.locator("main h1").is_visible()
+    assert watched.faults == []
+
+
+def test_all_of_it_works_by_keyboard(demo: Running, opened: Any) -> None:
+    watched = opened(demo)
+    page = watched.page
+    page.goto("/console")
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.keyboard.press("g")
+    page.keyboard.press("v")
+    page.wait_for_url("**/console/review")
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.className") == "row"
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/console/review/[0-9a-f]{32}"))
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("r")
+    page.wait_for_url("**/confirm")
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("document.activeElement.name") == "reason"
+    page.keyboard.press("Escape")
+    page.wait_for_url(re.compile(r"/console/review/[0-9a-f]{32}$"))
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("e")
+    assert page.evaluate("document.activeElement.name") == "output"
+    page.keyboard.type("Ask a doctor. ")
+    page.wait_for_selector("[data-diff] ins")
+    assert watched.faults == []
+
+
+def test_a_slider_tells_what_it_would_change(demo: Running, opened: Any) -> None:
+    watched = opened(demo)
+    visit(watched, "what-if")
+    before = watched.page.inner_text("[data-result]")
+    slider = watched.page.locator("input[name=emit_threshold]")
+    slider.focus()
+    for _ in range(10):
+        watched.page.keyboard.press("ArrowRight")
+    watched.page.wait_for_function("before => document.querySelector('[data-result]').innerText !== before", arg=before)
+    assert re.search(r"emit_threshold=(0\.9|1\b)", watched.page.url)
+    assert watched.faults == []

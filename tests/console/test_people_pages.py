@@ -1,0 +1,263 @@
+"""Review, gaps, policies, audit, access: each page shows what there is, says what there is not, and stays harmless."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from tests.console.site import app_over, record, site
+from tests.store.making import KEYS
+
+from assay.config import Guard
+from assay.policy import preset
+from assay.schema import Evidence
+from assay.schema.access import PERMISSIONS, Permission, Role
+from assay.server.caller import Caller
+from assay.store.access_users import create_user
+from assay.store.interface import CheckRecord
+from assay.store.review_items import list_items
+from assay.store.store import Store
+from assay.testing import FakeScorer
+
+PAGES = (
+    "/console/review", "/console/review?show=mine", "/console/review?show=decided", "/console/review?show=overdue",
+    "/console/gaps", "/console/gaps?days=all&page=3", "/console/policies", "/console/audit", "/console/users",
+    "/console/users/keys", "/console/users/sessions",
+)  # fmt: skip
+HOSTILE = "</td><script>alert(1)</script>{{7*7}}${7*7}\u202etxt' OR 1=1 --\x1b[31m"
+VIEWER = Caller("vera", PERMISSIONS[Role.VIEWER], kind="user", id="u1")
+REVIEWER = Caller("rosa", PERMISSIONS[Role.REVIEWER], kind="user", id="u2", expertise=("health",))
+OTHER = Caller("olaf", PERMISSIONS[Role.REVIEWER], kind="user", id="u3")
+EVIDENCE = {"dose": "The dose is 5 mg a day.", "shop": "The shop opens at 9."}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with site(tmp_path) as (_, opened):
+        yield opened
+
+
+def client_of(store: Store, caller: Caller) -> TestClient:
+    return TestClient(app_over(store, caller, keys=KEYS), base_url="http://127.0.0.1", follow_redirects=False)
+
+
+HOUSE = Guard(preset("general").model_copy(update={"critical_action": "revise"}), scorer=FakeScorer(), environ={})
+
+
+def escalated(store: Store, answer: str = "The dose is 7 mg a day.", question: str = "What is the dose?") -> str:
+    """An output that a person has to decide on; the id of its item."""
+    given = tuple(Evidence(id=name, text=text) for name, text in EVIDENCE.items())
+    report = HOUSE.check(answer, given, question=question, stakes="high")
+    asked = {"answer": answer, "question": question, "stakes": "high"}
+    store.record(CheckRecord(report, asked, given, HOUSE.policy, caller="support-bot"))
+    with store.reading("default") as connection:
+        return list_items(connection, "default")[-1].id
+
+
+def text_of(body: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))
+
+
+def version_of(body: str) -> str:
+    found = re.search(r'name="version" value="(\d+)"', body)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_an_empty_store_is_told_and_never_an_error(tmp_path: Path, path: str) -> None:
+    with site(tmp_path, keys=KEYS) as (client, _):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert 'class="empty"' in answer.text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_hostile_content_is_text_on_every_page(tmp_path: Path, path: str) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        for number in range(2):
+            record(store, f"The key is {HOSTILE} number {number}.", {HOSTILE: f"A lock. {HOSTILE}"}, HOSTILE)
+        create_user(store, "eve <b>bold</b>", [Role.VIEWER])
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert "<script>alert" not in answer.text
+        assert "<b>bold" not in answer.text
+        assert " style=" not in answer.text
+        assert "onclick" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "needs"),
+    [
+        ("/console/audit", Permission.AUDIT),
+        ("/console/users", Permission.ADMINISTER),
+        ("/console/users/keys", Permission.ADMINISTER),
+    ],
+)
+def test_who_lacks_the_permission_is_told_so(store: Store, path: str, needs: Permission) -> None:
+    answer = client_of(store, VIEWER).get(path)
+    assert answer.status_code == 403
+    assert needs.value in answer.text
+
+
+# Gaps
+
+
+def test_questions_without_support_stand_together(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        run = record(store, "A space costs 40 euros.", EVIDENCE, "What does a parking space cost?")
+        record(store, "A space costs 50 euros.", EVIDENCE, "what does a PARKING space cost")
+        page = client.get("/console/gaps")
+        assert "asked 2 times" in page.text
+        assert f"/console/runs/{run}" in page.text
+
+
+# Policies
+
+
+def test_a_policy_shows_its_settings_and_what_others_would_decide(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        for _ in range(3):
+            record(store, "The shop opens at 9.", EVIDENCE, "When does the shop open?")
+        digest = preset("rag").digest
+        assert digest in client.get("/console/policies").text
+        assert "emit_threshold" in client.get(f"/console/policies/{digest}").text
+        path = f"/console/policies/{digest}/what-if"
+        assert "0 of 3 decisions" not in client.get(path).text
+        strict = client.get(path, params={"emit_threshold": "1", "part": "result"})
+        assert "3 of 3 decisions would change" in text_of(strict.text)
+        assert "<html" not in strict.text
+        assert "no such policy" in client.get(path, params={"emit_threshold": "0.1"}).text
+        assert client.get("/console/policies/nothing").status_code == 404
+
+
+# Audit
+
+
+def test_the_log_is_signed_verified_proved_and_exported(tmp_path: Path) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        run = record(store, "The shop opens at 9.", EVIDENCE)
+        assert client.get("/console/audit/export").status_code == 409
+        assert "not proved yet" in client.get("/console/audit/entries/0").text
+        assert client.post("/console/audit/checkpoint").headers["location"] == "/console/audit?done=audit.signed"
+        assert "The log holds." in client.post("/console/audit/verify").text
+        assert "proof holds" in client.get("/console/audit/entries/0").text
+        assert client.get("/console/audit/entries/0/proof").text.startswith("c2sp.org/tlog-proof@v1")
+        assert client.get("/console/audit/export").text.startswith('{"bundle"')
+        assert client.get("/console/audit/export", params={"run": run}).status_code == 200
+        assert run[:12] in client.get("/console/audit", params={"run": run}).text
+        assert client.get("/console/audit/entries/99").status_code == 404
+        assert client.get("/console/audit/entries/x").status_code == 404
+
+
+def test_a_log_that_was_altered_is_told(tmp_path: Path) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        record(store, "The shop opens at 9.", EVIDENCE)
+        client.post("/console/audit/checkpoint")
+        with store.engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE audit_entries SET data = CAST('{}' AS BLOB)")
+        assert "The log does not hold." in client.post("/console/audit/verify").text
+        assert client.get("/console/audit").status_code == 200
+
+
+# Access
+
+
+def test_people_and_keys_are_made_changed_and_ended(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, _):
+        assert (
+            "/console/reset?token=" in client.post("/console/users/new", data={"name": "ada", "role.admin": "on"}).text
+        )
+        again = client.post("/console/users/new", data={"name": "ada", "role.admin": "on"})
+        assert again.status_code == 409
+        assert client.post("/console/users/new", data={"name": "bela"}).status_code == 422
+        made = client.post("/console/users/keys/new", data={"name": "bot", "may.check": "on", "days": "30"})
+        key = re.search(r"assay_[0-9a-f]+_[\w-]+", made.text)
+        assert key
+        assert key[0] not in client.get("/console/users/keys").text
+        id_ = key[0].split("_")[1]
+        assert client.post(f"/console/users/keys/{id_}/rotate", data={"x": ""}).status_code == 200
+        assert client.post(f"/console/users/keys/{id_}/revoke", data={"x": ""}).status_code == 303
+        assert client.post("/console/users/keys/none/revoke", data={"x": ""}).status_code == 404
+        (ada,) = re.findall(r"/console/users/([0-9a-f]{32})/roles", client.get("/console/users").text)
+        kept = client.post(f"/console/users/{ada}/disable", data={"version": "1"})
+        assert kept.status_code == 409  # the last administrator
+        assert client.post(f"/console/users/{ada}/link", data={"name": "ada"}).status_code == 200
+
+
+# Review
+
+
+def test_a_reviewer_takes_an_item_and_approves_it_with_a_reason(store: Store) -> None:
+    id_ = escalated(store)
+    rosa = client_of(store, REVIEWER)
+    assert "What is the dose?" in rosa.get("/console/review").text
+    page = rosa.get(f"/console/review/{id_}").text
+    assert "7 mg" in page
+    assert rosa.post(f"/console/review/{id_}/claim", data={"version": version_of(page)}).status_code == 303
+    held = client_of(store, OTHER).get(f"/console/review/{id_}").text
+    assert "rosa" in held
+    assert "Nobody else can decide before" in held
+    page = rosa.get(f"/console/review/{id_}").text
+    asked = rosa.post(f"/console/review/{id_}/confirm", data={"act": "approve", "version": version_of(page)})
+    assert "goes out as it is" in asked.text
+    without = rosa.post(f"/console/review/{id_}/decide", data={"act": "approve", "version": version_of(asked.text)})
+    assert without.status_code == 422
+    done = rosa.post(
+        f"/console/review/{id_}/decide",
+        data={
+            "act": "approve",
+            "version": version_of(asked.text),
+            "reason": "The label says so.",
+            "claim.0": "supported",
+        },
+    )
+    assert done.headers["location"].endswith("?done=review.approve")
+    page = rosa.get(f"/console/review/{id_}").text
+    assert "The label says so." in page
+    assert "approved" in page
+    assert "Nothing waits" in rosa.get("/console/review").text
+
+
+def test_two_reviewers_never_decide_the_same_item(store: Store) -> None:
+    id_ = escalated(store)
+    rosa, olaf = client_of(store, REVIEWER), client_of(store, OTHER)
+    version = version_of(rosa.get(f"/console/review/{id_}").text)
+    fields = {"act": "reject", "version": version, "reason": "Wrong."}
+    assert rosa.post(f"/console/review/{id_}/decide", data=fields).status_code == 303
+    late = olaf.post(f"/console/review/{id_}/decide", data=fields)
+    assert late.status_code in (409, 412)
+    assert olaf.post(f"/console/review/{id_}/confirm", data=fields).status_code == 409
+
+
+def test_an_edit_shows_its_difference_and_what_the_gate_says(store: Store) -> None:
+    id_ = escalated(store)
+    rosa = client_of(store, REVIEWER)
+    version = version_of(rosa.get(f"/console/review/{id_}").text)
+    fields = {"act": "edit", "version": version, "output": "The dose is 5 mg a day."}
+    asked = rosa.post(f"/console/review/{id_}/confirm", data=fields)
+    assert re.search(r"<del>.*7", asked.text)
+    assert re.search(r"<ins>.*5", asked.text)
+    assert "The gate lets it out" in asked.text
+    done = rosa.post(f"/console/review/{id_}/decide", data={**fields, "reason": "By the leaflet."})
+    assert done.status_code == 303
+    assert "5 mg" in rosa.get(f"/console/review/{id_}").text
+    assert rosa.post(f"/console/review/{id_}/confirm", data=fields).status_code == 409
+
+
+def test_who_may_only_read_cannot_decide(store: Store) -> None:
+    id_ = escalated(store)
+    vera = client_of(store, VIEWER)
+    page = vera.get(f"/console/review/{id_}").text
+    assert "data-acts" not in page
+    assert vera.post(f"/console/review/{id_}/decide", data={"act": "reject"}).status_code == 403
+
+
+def test_items_of_another_tenant_are_not_there(store: Store) -> None:
+    id_ = escalated(store)
+    stranger = client_of(store, Caller("sue", PERMISSIONS[Role.ADMIN], tenant="other", kind="user", id="u9"))
+    assert stranger.get(f"/console/review/{id_}").status_code == 404
+    assert stranger.post(f"/console/review/{id_}/claim", data={"version": "1"}).status_code == 404
+    with store.reading("other") as connection:
+        assert list_items(connection, "other") == []

@@ -1,0 +1,101 @@
+"""The report on a page: to the character, whatever the spans, and with the words that decide."""
+
+import re
+from html import unescape
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.cli.standin import claim_report, report_of
+
+from assay.batch.html import escape
+from assay.schema import Evidence, EvidenceSpan, Span
+from assay.schema.report import RevisionAttempt, TextChange
+from assay.server.console.charts import Series, stacked
+from assay.server.console.diff_view import diff, revision_view
+from assay.server.console.report_view import MOST_CHARACTERS, MOST_CLAIMS, answer_view, claim_card, quote
+
+
+def words_of(html: str) -> str:
+    """What a reader sees of the marked output, without the signs at the ends of claims."""
+    marked = re.search(r'<div class="answer text"[^>]*>(.*?)</div>', html, re.DOTALL)
+    assert marked is not None
+    return unescape(re.sub(r"<[^>]*>", "", re.sub(r"<sup.*?</sup>", "", marked[1], flags=re.DOTALL)))
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.lists(st.tuples(st.integers(0, 90), st.integers(0, 90)), max_size=10))
+def test_the_marked_output_is_the_output_whatever_the_spans(text: str, spans: list[tuple[int, int]]) -> None:
+    claims = tuple(claim_report("FALSE" if a % 2 else "so", Span(start=a, end=b), []) for a, b in map(sorted, spans))
+    html = answer_view(report_of(text).model_copy(update={"claims": claims}), {}, {}).html
+    assert words_of(html) == unescape(escape(text))
+
+
+def test_the_words_that_decide_stand_marked_in_their_surroundings() -> None:
+    text = "Before it. " + "x" * 2_000 + " Partners get 2 weeks of leave. " + "y" * 2_000
+    start = text.index("2 weeks")
+    span = EvidenceSpan(
+        evidence_id="hr", start=start, end=start + 7, text="2 weeks", relation="contradicts", score=0.9
+    )  # fmt: skip
+    html = quote(span, Evidence(id="hr", text=text, title="Handbook")).html
+    assert "<mark" in html
+    assert "Partners get " in html
+    assert "Before it." not in html
+    assert html.count("…") == 2
+    other = quote(span, Evidence(id="hr", text="Something else was stored meanwhile.")).html
+    assert "2 weeks" in other
+    assert "Something else" not in other
+
+
+def test_an_output_beyond_the_limit_is_cut_and_says_so() -> None:
+    html = answer_view(report_of("a" * (MOST_CHARACTERS + 10)), {}, {}).html
+    assert "10 more characters" in html
+
+
+def test_of_many_claims_the_gravest_have_cards() -> None:
+    text = "x" * 2 * (MOST_CLAIMS + 50)
+    spans = [Span(start=2 * at, end=2 * at + 1) for at in range(MOST_CLAIMS + 50)]
+    claims = tuple(claim_report("FALSE" if at == MOST_CLAIMS + 20 else "so", span, []) for at, span in enumerate(spans))
+    html = answer_view(report_of(text).model_copy(update={"claims": claims}), {}, {}).html
+    assert html.count("<article") == MOST_CLAIMS
+    assert f'id="claim-{MOST_CLAIMS + 21}"' in html
+    assert "50 more claims" in html
+    for number in re.findall(r'href="#claim-(\d+)"', html):
+        assert f'id="claim-{number}"' in html
+
+
+def test_a_card_says_why() -> None:
+    claim = claim_report("FALSE", Span(start=0, end=2), [])
+    html = claim_card(0, claim, {}).html
+    assert "contradicted" in html
+    assert "No passage of the evidence decides about it." in html
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60), st.data())
+def test_a_diff_holds_both_versions_to_the_character(original: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(original)), max_size=6)))
+    cuts = cuts[: len(cuts) // 2 * 2]
+    changes, later, at = [], "", 0
+    for start, end in zip(cuts[::2], cuts[1::2], strict=True):
+        after = data.draw(st.text(max_size=5))
+        changes.append(TextChange(start=start, end=end, before=original[start:end], after=after))
+        later, at = later + original[at:start] + after, end
+    later += original[at:]
+    html = re.sub(r'<span class="hidden">.*?</span>', "", diff(original, changes).html)
+    first = re.sub(r"<ins>.*?</ins>", "", html, flags=re.DOTALL)
+    last = re.sub(r"<del>.*?</del>", "", html, flags=re.DOTALL)
+    assert unescape(re.sub(r"<[^>]*>", "", first)) == unescape(escape(original))
+    assert unescape(re.sub(r"<[^>]*>", "", last)) == unescape(escape(later))
+
+
+def test_a_run_without_repairs_has_no_history_of_them() -> None:
+    assert revision_view(report_of("It holds.")) is None
+    assert RevisionAttempt(number=1, outcome="better", reason="It passes.").changes == ()
+
+
+def test_a_chart_has_its_figures_as_words_and_nothing_of_no_figures() -> None:
+    series = [Series("emit", "good", [3, 0]), Series("block", "bad", [1, 0])]
+    html = stacked("Decisions", ["Monday", "Tuesday"], series, [(0, "Mon")]).html
+    assert "<title>Monday: emit 3, block 1</title>" in html
+    assert "Tuesday" not in html
+    assert "<svg" in stacked("Decisions", [], [], []).html

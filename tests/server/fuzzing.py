@@ -1,0 +1,104 @@
+"""Schemathesis over the whole API: every operation of the OpenAPI document, with what fits it and what does not."""
+
+import asyncio
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from tests.server.gateway_site import Site, site
+from tests.store.making import KEYS, record_of
+
+from assay.store.audit.signing import make_checkpoint
+from assay.store.events import give_feedback
+from assay.store.store import Store
+
+ENDLESS = ("/v1/reviews/events", "/v1/reviews/{id}/events")
+"""Streams that go on until the client leaves."""
+DEAD_ENDS = ("missing_required_header", "unsupported_method", "ignored_auth", "use_after_free",
+             "ensure_resource_availability", "positive_data_acceptance")  # fmt: skip
+"""Checks that say nothing here: ids are made up, so most of what fits the document asks for what is not there."""
+
+
+@contextmanager
+def running(folder: Path, **more: Any) -> Iterator[tuple[Site, Store]]:
+    """A server with a database in which something stands, on a thread of its own."""
+    ready, found = threading.Event(), list[Site]()
+    stop: list[Callable[[], object]] = []
+
+    async def serve(store: Store) -> None:
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        async with site(store=store, keys=KEYS, **more) as here:
+            found.append(here)
+            stop.append(lambda: loop.call_soon_threadsafe(ended.set))
+            ready.set()
+            await ended.wait()
+
+    with Store(str(folder / "assay.db")) as store:
+        thread = threading.Thread(target=lambda: asyncio.run(serve(store)), daemon=True)
+        thread.start()
+        assert ready.wait(60)
+        try:
+            yield found[0], store
+        finally:
+            stop[0]()
+            thread.join(60)
+
+
+def stocked(store: Store) -> list[str]:
+    """Ids of reports that are there, one of them erased."""
+    ids = [store.record(record_of(f"Partners get {number} weeks of leave.", caller="desk")).id for number in range(4)]
+    give_feedback(store, ids[0], "wrong", comment="No.", claim=0)
+    make_checkpoint(store, KEYS, "default")
+    return ids
+
+
+def operations(here: Site) -> list[Any]:
+    """The operations of a server's document."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import schemathesis
+
+        schema = schemathesis.openapi.from_dict(here.app.api.openapi())
+        made: list[Any] = list(schema.get_all_operations())
+    return [one.ok() for one in made if one.ok().path not in ENDLESS]
+
+
+def fuzz(operation: Any, url: str, ids: list[str], examples: int) -> None:
+    """Tries one operation; fails with what schemathesis finds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from schemathesis import GenerationMode
+
+        _try(operation, url, ids, examples, GenerationMode.POSITIVE)
+        try:
+            _try(operation, url, ids, examples, GenerationMode.NEGATIVE)
+        except Unsatisfiable:
+            return  # nothing can be sent to it that does not fit
+
+
+def _try(operation: Any, url: str, ids: list[str], examples: int, mode: Any) -> None:
+    from schemathesis import checks
+    from schemathesis.checks import load_all_checks
+
+    load_all_checks()
+    left_out = [checks.CHECKS.get_one(name) for name in DEAD_ENDS]
+
+    @settings(
+        max_examples=examples, deadline=None, database=None, derandomize=True,
+        suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate],
+    )  # fmt: skip
+    @given(case=operation.as_strategy(generation_mode=mode), known=st.sampled_from([None, *ids]))
+    def tried(case: Any, known: str | None) -> None:
+        # A made-up id leads nowhere: most times it is one of something that is there.
+        if mode.value == "positive" and known is not None and "id" in (case.path_parameters or {}):
+            case.path_parameters["id"] = known
+        case.call_and_validate(base_url=url, excluded_checks=left_out, timeout=60)
+
+    tried()
