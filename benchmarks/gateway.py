@@ -1,8 +1,16 @@
-"""What the gateway costs: in one run beside the direct call, a plain pass-through and, where it is installed, LiteLLM.
+"""What the gateway costs: beside a direct call, a pass-through that does nothing else, and LiteLLM's proxy.
 
-    python -m benchmarks.gateway [--litellm PATH] [--seconds 3] [--requests 300] [--out FILE]
+    python -m benchmarks.gateway --litellm /path/to/litellm            # compare, ramp and workers: some minutes
+    python -m benchmarks.gateway --sections soak --requests 100000     # the memory over so many requests
+    python -m benchmarks.gateway --sections ramp --workers 2           # checked requests on two cores
 
-Every server runs in a process of its own on this machine and answers from a scripted upstream without delay. Beside
+Sections: `compare` (milliseconds added at the median with one client, requests a second with 16 clients, streams of
+200 chunks a second), `ramp` (checked answers a second, with more and more clients until the median time has doubled;
+once with texts that were checked before and once with new ones), `workers` (memory that 1, 2 and 4 worker processes
+take together), `soak` (the memory while `--requests` requests are answered, a tenth of them streams, half of them
+checked).
+
+Every part runs in a process of its own on this machine and answers from a scripted upstream without delay. Beside
 times it prints the CPU time that each server spent on a request, which a busy machine does not change. `--litellm`
 names the program in a virtual environment of its own; nothing of it is imported here.
 """
@@ -17,9 +25,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final
@@ -28,9 +37,14 @@ import aiohttp
 
 CHUNKS: Final = 200
 CLIENTS: Final = 16
+MOST_REMEMBERED: Final = 1_100
+"""So many checks of new evidence fill what a server remembers of checks (`assay.guard.prepared`); its indices of
+evidence, bounded as well, have all that comes later by then."""
+FIRST_FRESH: Final = 10_000_000
+"""Numbers of evidence from here on are used for nothing else."""
 EVIDENCE: Final = "Partners are entitled to 2 weeks of leave. Leave is paid in full. Managers approve every request."
 ANSWER: Final = "Partners are entitled to 2 weeks of leave. Leave is paid in full. Managers approve every request."
-BODY: Final = {
+BODY: Final[dict[str, Any]] = {
     "model": "model-1",
     "messages": [{"role": "system", "content": EVIDENCE}, {"role": "user", "content": "How long is partner leave?"}],
 }
@@ -151,31 +165,52 @@ def running(*command: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
             process.kill()
 
 
+def family(pid: int) -> list[int]:
+    """A process and all that it started."""
+    found = [pid]
+    for one_ in found:
+        path = Path(f"/proc/{one_}/task/{one_}/children")
+        found += [int(child) for child in path.read_text().split()] if path.exists() else []
+    return found
+
+
 def cpu_s(process: "subprocess.Popen[bytes] | None") -> float | None:
-    """CPU seconds that a process has spent; none where the system does not say."""
-    path = Path(f"/proc/{process.pid}/stat") if process is not None else None
-    if path is None or not path.exists():
+    """CPU seconds that a server's processes have spent; none where the system does not say."""
+    if process is None or not Path("/proc/self/stat").exists():
         return None
-    fields = path.read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    stats = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in family(process.pid)]
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats) / TICKS
+
+
+def shared_mb(pid: int) -> float:
+    """Proportional set size of a process in MB: what it shares is counted in equal parts."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1000
 
 
 def memory_mb(process: "subprocess.Popen[bytes] | None") -> float | None:
-    """Resident memory of a process, in MB."""
-    path = Path(f"/proc/{process.pid}/status") if process is not None else None
-    if path is None or not path.exists():
+    """Memory of a server's processes together, in MB."""
+    if process is None or not Path("/proc/self/smaps_rollup").exists():
         return None
-    line = next(line for line in path.read_text().splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) / 1000
+    return sum(map(shared_mb, family(process.pid)))
 
 
-async def one(http: aiohttp.ClientSession, url: str, *, stream: bool) -> float:
+def fresh_body(number: int) -> dict[str, Any]:
+    """A request whose evidence nobody has seen before, so that nothing of its check is remembered."""
+    told = f"Office {number} of {number % 97} is open. {EVIDENCE} Room {number} is free."
+    return {**BODY, "messages": [{"role": "system", "content": told}, BODY["messages"][1]]}
+
+
+async def one(http: aiohttp.ClientSession, url: str, *, stream: bool, asked: dict[str, Any] | None = None) -> float:
     """Seconds that one request takes."""
     begun = time.perf_counter()
-    async with http.post(f"{url}/v1/chat/completions", json={**BODY, "stream": stream}) as answer:
+    async with http.post(f"{url}/v1/chat/completions", json={**(asked or BODY), "stream": stream}) as answer:
         body = await answer.read()
-        if answer.status != 200 or (stream and body.count(b"data:") < CHUNKS):
-            raise SystemExit(f"{url} answered {answer.status}: {body[:200]!r}")
+        # LiteLLM joins chunks, about eleven in one; the gateway adds an event of its own behind the end.
+        whole = not stream or (b'"stop"' in body and b"data: [DONE]" in body[-600:])
+        if answer.status != 200 or not whole:
+            told = f"{answer.status}, {body.count(b'data:')} events"
+            raise SystemExit(f"{url} answered {told}: {body[:200]!r} ... {body[-100:]!r}")
     return time.perf_counter() - begun
 
 
@@ -224,17 +259,19 @@ async def measure(
         return found
 
 
-async def doubling(url: str, seconds: float) -> AsyncIterator[tuple[int, float, float]]:
+async def doubling(url: str, seconds: float, *, fresh: bool) -> AsyncIterator[tuple[int, float, float]]:
     """Clients, answers a second and the median time, from one client on until the median has doubled."""
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
         alone = 0.0
+        numbers = count()
         for clients in (1, 2, 3, 4, 6, 8, 12, 16):
             times: list[float] = []
             end = time.perf_counter() + seconds
 
             async def ask(end: float = end, times: list[float] = times) -> None:
                 while time.perf_counter() < end:
-                    times.append(await one(http, url, stream=False))
+                    asked = fresh_body(next(numbers)) if fresh else None
+                    times.append(await one(http, url, stream=False, asked=asked))
 
             begun = time.perf_counter()
             await asyncio.gather(*(ask() for _ in range(clients)))
@@ -245,19 +282,53 @@ async def doubling(url: str, seconds: float) -> AsyncIterator[tuple[int, float, 
                 return
 
 
-async def soak(url: str, requests: int, process: "subprocess.Popen[bytes]") -> None:
-    """Prints the server's memory while it answers so many requests, streams among them."""
+async def soak(
+    checked: tuple[str, "subprocess.Popen[bytes]"], unchecked: tuple[str, "subprocess.Popen[bytes]"], requests: int
+) -> None:
+    """Prints the servers' memory while they answer so many requests: every second one checked, every tenth a stream,
+    and a hundredth of the checked ones with evidence that comes seldom. What is remembered of checks is full before."""
+    await _warm(checked[0], MOST_REMEMBERED, FIRST_FRESH)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
-        part = max(CLIENTS, requests // 10)
+        part = max(CLIENTS, requests // 20)
         for done in range(0, requests, part):
-            left = iter(range(part))
+            left = iter(range(done, done + part))
 
             async def ask(left: Iterator[int] = left) -> None:
                 for number in left:
-                    await one(http, url, stream=number % 10 == 0)
+                    url = (checked if number % 2 else unchecked)[0]
+                    seldom = fresh_body(FIRST_FRESH + number // 200 % MOST_REMEMBERED)
+                    asked = seldom if number % 200 == 1 else None
+                    await one(http, url, stream=number % 20 < 2, asked=asked)
 
             await asyncio.gather(*(ask() for _ in range(CLIENTS)))
-            print(f"{done + part:>9,} requests: {memory_mb(process):.1f} MB", flush=True)
+            held = memory_mb(checked[1]), memory_mb(unchecked[1])
+            print(f"{done + part:>9,} requests: {held[0]:.1f} MB checking, {held[1]:.1f} MB passing on", flush=True)
+
+
+def workers_memory(start: Callable[..., Any], upstream: str) -> None:
+    """Prints what one, two and four worker processes take together after some checks."""
+    print("\nproportional set size of the whole server:")
+    for number in (1, 2, 4):
+        port = free_port()
+        command = start("--port", str(port), "--upstream", upstream, "--workers", str(number))
+        with running(*command, port=port) as process:
+            asyncio.run(_warm(f"http://127.0.0.1:{port}", 20 * number))
+            each = [shared_mb(pid) for pid in family(process.pid)]
+            listed = ", ".join(f"{mb:.0f}" for mb in each)
+            print(f"{number:>4} workers {sum(each):>8.0f} MB ({listed})", flush=True)
+
+
+async def _warm(url: str, requests: int, first: int = 0) -> None:
+    """Sends requests with new evidence, as many at once as there are clients."""
+    left = iter(range(first, first + requests))
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, force_close=True)) as http:
+
+        async def ask() -> None:
+            for number in left:
+                await one(http, url, stream=False, asked=fresh_body(number))
+
+        await asyncio.gather(*(ask() for _ in range(CLIENTS)))
 
 
 def table(found: list[Figures]) -> Iterator[str]:
@@ -275,66 +346,87 @@ def table(found: list[Figures]) -> Iterator[str]:
         )
 
 
-def litellm_command(program: str, port: int, url: str, folder: str) -> list[str]:
+def litellm_command(program: str, url: str, folder: str) -> list[str]:
     """How LiteLLM's proxy is started in front of the upstream."""
     config = Path(folder) / "litellm.yaml"
     told = {"model": "openai/model-1", "api_base": f"{url}/v1", "api_key": "none"}
-    config.write_text(json.dumps({"model_list": [{"model_name": "model-1", "litellm_params": told}]}))
-    return [program, "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
+    models = [{"model_name": "model-1", "litellm_params": told}]
+    # On loopback only, as the other ways are: without this it asks for a key of its own.
+    settings = {"dangerously_permit_weak_or_unset_master_key": True}
+    config.write_text(json.dumps({"model_list": models, "general_settings": settings}))
+    return [program, "--config", str(config), "--host", "127.0.0.1", "--port", "PORT"]
+
+
+SECTIONS: Final = ("compare", "ramp", "workers", "soak")
+
+
+def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sections", default="compare,ramp,workers", help=f"any of {','.join(SECTIONS)}")
+    parser.add_argument("--litellm", help="the program `litellm` of a virtual environment of its own")
+    parser.add_argument("--seconds", type=float, default=3.0, help="how long each rate is measured")
+    parser.add_argument("--singles", type=int, default=300, help="requests of one client whose times are compared")
+    parser.add_argument("--requests", type=int, default=100_000, help="requests of the soak")
+    parser.add_argument("--workers", type=int, default=1, help="processes of the gateway that checks")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--serve", nargs=3, help=argparse.SUPPRESS)
+    told = parser.parse_args(arguments)
+    told.sections = told.sections.split(",")
+    if set(told.sections) - set(SECTIONS):
+        parser.error(f"the sections are {', '.join(SECTIONS)}")
+    return told
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the benchmark, or one of its servers."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--litellm", help="the program `litellm` of a virtual environment of its own")
-    parser.add_argument("--seconds", type=float, default=3.0)
-    parser.add_argument("--requests", type=int, default=300)
-    parser.add_argument("--soak", type=int, default=0, help="requests over which the memory is watched")
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--serve", nargs=3, help=argparse.SUPPRESS)
-    told = parser.parse_args(arguments)
+    told = read_arguments(arguments)
     if told.serve:
         serve_part(told.serve[0], int(told.serve[1]), told.serve[2])
         return
     here = [sys.executable, "-m", "benchmarks.gateway", "--serve"]
-    assay = [sys.executable, "-m", "assay", "serve"]
     with contextlib.ExitStack() as stack:
-        ports = {name: free_port() for name in ("upstream", "pass", "off", "enforce", "litellm")}
-        urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
 
-        def start(name: str, *command: str) -> tuple[str, "subprocess.Popen[bytes] | None"]:
-            return urls[name], stack.enter_context(running(*command, port=ports[name]))
+        def start(*command: str) -> tuple[str, "subprocess.Popen[bytes]"]:
+            """A server whose command ends with where it listens."""
+            port = free_port()
+            made = [part.replace("PORT", str(port)) for part in command]
+            return f"http://127.0.0.1:{port}", stack.enter_context(running(*made, port=port))
 
-        def gateway(mode: str) -> tuple[str, "subprocess.Popen[bytes] | None"]:
-            more = ("--port", str(ports[mode]), "--upstream", urls["upstream"], "--mode", mode)
-            return start(mode, *assay, *more)
+        upstream, _ = start(*here, "upstream", "PORT", "-")
+        many = ("--workers", str(told.workers))
+        unchecked = start(*ASSAY, "--port", "PORT", "--upstream", upstream, "--mode", "off")
+        checked = start(*ASSAY, "--port", "PORT", "--upstream", upstream, "--mode", "enforce", *many)
+        if "compare" in told.sections:
+            ways: dict[str, tuple[str, subprocess.Popen[bytes] | None]] = {
+                "direct": (upstream, None),
+                "plain pass-through": start(*here, "pass", "PORT", upstream),
+                "assay, no check": unchecked,
+                "assay, enforce": checked,
+            }
+            if told.litellm:
+                folder = stack.enter_context(tempfile.TemporaryDirectory())
+                ways["LiteLLM"] = start(*litellm_command(told.litellm, upstream, folder))
+            found = asyncio.run(measure(ways, told.singles, told.seconds))
+            print("\n".join(table(found)), flush=True)
+            if told.out:
+                told.out.write_text(json.dumps([asdict(one_) for one_ in found], indent=2) + "\n", encoding="utf-8")
+        if "ramp" in told.sections:
+            asyncio.run(_doubling(checked[0], told.seconds, told.workers))
+        if "workers" in told.sections:
+            workers_memory(lambda *more: [*ASSAY, *more], upstream)
+        if "soak" in told.sections:
+            asyncio.run(soak(checked, unchecked, told.requests))
 
-        start("upstream", *here, "upstream", str(ports["upstream"]), "-")
-        ways: dict[str, tuple[str, subprocess.Popen[bytes] | None]] = {
-            "direct": (urls["upstream"], None),
-            "plain pass-through": start("pass", *here, "pass", str(ports["pass"]), urls["upstream"]),
-            "assay, no check": gateway("off"),
-            "assay, enforce": gateway("enforce"),
-        }
-        if told.litellm:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            ways["LiteLLM"] = start(
-                "litellm", *litellm_command(told.litellm, ports["litellm"], urls["upstream"], folder)
-            )
-        found = asyncio.run(measure(ways, told.requests, told.seconds))
-        print("\n".join(table(found)))
-        asyncio.run(_doubling(urls["enforce"], told.seconds))
-        watched = ways["assay, no check"][1]
-        if told.soak and watched is not None:
-            asyncio.run(soak(urls["off"], told.soak, watched))
-    if told.out:
-        told.out.write_text(json.dumps([asdict(one_) for one_ in found], indent=2) + "\n", encoding="utf-8")
+
+ASSAY: Final = (sys.executable, "-m", "assay", "serve")
 
 
-async def _doubling(url: str, seconds: float) -> None:
-    print("\nchecked answers, from one client until the median time has doubled:")
-    async for clients, answers, spent in doubling(url, seconds):
-        print(f"{clients:>4} clients {answers:>8.1f} a second, median {spent:.1f} ms")
+async def _doubling(url: str, seconds: float, workers: int) -> None:
+    for fresh, texts in ((False, "texts that were checked before"), (True, "texts that are new")):
+        print(f"\nchecked answers over {texts}, {workers} worker(s), until the median time has doubled:")
+        async for clients, answers, spent in doubling(url, seconds, fresh=fresh):
+            print(f"{clients:>4} clients {answers:>8.1f} a second, median {spent:.1f} ms", flush=True)
 
 
 if __name__ == "__main__":

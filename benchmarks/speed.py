@@ -1,6 +1,6 @@
 """How fast the network tier is, beside the loops that people use instead, on the machine at hand.
 
-    python benchmarks/speed.py [--model DIR] [--torch-python PYTHON --checkpoint DIR] [--sections NAMES] [--json FILE]
+    python -m benchmarks.speed [--model DIR] [--torch-python PYTHON --checkpoint DIR] [--sections NAMES] [--json FILE]
 
 Sections: `pairs` (the same pairs by the same weights: pipeline one by one, sentence-transformers, assay), `lengths`
 (the same loops at premises of about 48 and 256 tokens), `batching` (why one pair a run; for graphs with an attention
@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.speed_texts import passage, sentence, typical
 
 from assay.models.cross_encoder import OnnxCrossEncoder, usable_cpus
 from assay.models.labels import read_labels
@@ -35,7 +36,6 @@ from assay.models.pair_tokens import Tokens, load_tokenizer
 from assay.retrieve.premises import EvidenceIndex, PremiseOptions
 from assay.schema import Evidence
 from assay.verify.entailment import judge
-from speed_texts import passage, sentence, typical
 
 HERE = Path(__file__).parent
 SECTIONS = ("pairs", "lengths", "batching", "typical", "start", "scaling")

@@ -1,0 +1,266 @@
+"""The audit log and the store: speed beside plain inserts, tampering, crashes.
+
+    python -m benchmarks.audit speed [--entries 1000000] [--database URL]
+    python -m benchmarks.audit tamper [--trials 10000]
+    python -m benchmarks.audit crash [--kills 1000] [--database URL]
+
+Figures of `speed` are taken in one run, turn by turn, so that other work on the machine falls on all alike; CPU seconds
+stand beside the time, which is worth little on a shared machine.
+"""
+
+import argparse
+import os
+import random
+import secrets
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, make_url
+from tests.store.making import DAY, KEY, KEYS, RING, record_of
+
+from assay.store.audit import standalone
+from assay.store.audit.exporting import export_log
+from assay.store.audit.log import Appender, Entry
+from assay.store.audit.proving import prove_entry
+from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.verifying import verify_log
+from assay.store.engine import make_engine, writing
+from assay.store.migrate import migrate
+from assay.store.recording import change_of
+from assay.store.store import Store
+from assay.store.writer import Change
+
+RECORD_BYTES: Final = 1_700
+"""As PERF.md measured."""
+BATCH: Final = 100
+PROOFS: Final = 200
+LIVES: Final = 25
+"""Kills over one database before a new one is begun, so that looking at it stays quick."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """What something took."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Adds what the block takes."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield
+        self.wall += time.perf_counter() - wall
+        self.cpu += time.process_time() - cpu
+
+    def rate(self, count: int) -> str:
+        """So many in this time."""
+        return f"{count / self.wall:>9,.0f} a second, {count / self.cpu:>9,.0f} a CPU second"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one of the benchmarks; 1 if a promise was broken."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["speed", "tamper", "crash"])
+    parser.add_argument("--database", help="a PostgreSQL URL; a new file of SQLite by default")
+    parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--trials", type=int, default=10_000)
+    parser.add_argument("--kills", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="assay-audit-") as name:
+        folder = Path(name)
+        if asked.what == "tamper":
+            return tamper(folder, asked.trials, asked.seed)
+        if asked.what == "crash":
+            return crashes(folder, asked.kills, asked.seed, asked.database)
+        return speed(folder, asked.entries, asked.database)
+
+
+# Speed
+
+
+def speed(folder: Path, entries: int, database: str | None) -> int:
+    """The figures of the log and of the store."""
+    appends(folder)
+    records(database or str(folder / "records.db"))
+    at_size(database or str(folder / "large.db"), folder / "log.jsonl", entries)
+    return 0
+
+
+def appends(folder: Path, rounds: int = 60, batches: int = 10) -> None:
+    """Durable appends beside plain inserts of the same bytes, batch by batch in turns."""
+    plain = sqlite3.connect(folder / "plain.db", isolation_level=None)
+    for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+        plain.execute(f"PRAGMA {pragma}")
+    plain.execute("CREATE TABLE entries (idx INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+    engine = make_engine(str(folder / "log.db"))
+    migrate(engine)
+    store = Store(str(folder / "group.db"))
+    appender = Appender()
+    spent = {name: Spent() for name in ("plain", "log", "group commit")}
+    for number in range(rounds):
+        parts = [[secrets.token_bytes(RECORD_BYTES) for _ in range(BATCH)] for _ in range(batches)]
+        turns: list[tuple[str, Callable[[], None]]] = [
+            ("plain", lambda parts=parts, number=number: _plain(plain, parts, number * BATCH * batches)),  # type: ignore[misc]
+            ("log", lambda parts=parts: _log(engine, appender, parts)),  # type: ignore[misc]
+            ("group commit", lambda parts=parts: _group(store, parts)),  # type: ignore[misc]
+        ]
+        random.Random(number).shuffle(turns)
+        for name, run in turns:
+            with spent[name].counting():
+                run()
+    count = rounds * batches * BATCH
+    print("CPU seconds are those of this process; waiting for the disk is in the time alone")
+    print(f"durable appends of {RECORD_BYTES:,} bytes, {BATCH} in a transaction, SQLite WAL with synchronous=FULL")
+    for name, took in spent.items():
+        print(f"  {name:<14}{took.rate(count)}   {spent['plain'].cpu / took.cpu:.2f} of plain")
+    store.close()
+    engine.dispose()
+    plain.close()
+
+
+def _plain(connection: sqlite3.Connection, parts: list[list[bytes]], first: int) -> None:
+    for part in parts:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany("INSERT INTO entries VALUES (?, ?)", enumerate(part, first))
+        connection.execute("COMMIT")
+        first += len(part)
+
+
+def _log(engine: Engine, appender: Appender, parts: list[list[bytes]]) -> None:
+    for part in parts:
+        with writing(engine).begin() as connection:
+            first = appender.lock(connection, "default")
+            appender.append(connection, "default", [Entry("decision", data, "r") for data in part], first)
+
+
+def _group(store: Store, parts: list[list[bytes]]) -> None:
+    waiting = [
+        store.submit(Change("default", entries=[Entry("decision", data, "r")])) for part in parts for data in part
+    ]
+    for one in waiting:
+        one.result()
+
+
+def records(url: str, count: int = 3_000) -> None:
+    """Whole checks: report, claims, evidence, decision and entry, all in one transaction."""
+    made = [record_of(f"Answer {number} of some length, as answers are.", tenant="bench") for number in range(count)]
+    took, making = Spent(), Spent()
+    with Store(url) as store:
+        with making.counting():
+            changes = [change_of(record, DAY) for record in made]
+        with took.counting():
+            for one in [store.submit(change) for change in changes]:
+                one.result()
+    print(f"whole checks, {count:,} in group commit: making {making.rate(count)}; storing {took.rate(count)}")
+
+
+def at_size(url: str, bundle: Path, entries: int) -> None:
+    """Building, verifying and proving at a size."""
+    engine = make_engine(url)
+    migrate(engine)
+    appender, building, filler = Appender(), Spent(), "x" * 900
+    with building.counting():
+        for begin in range(0, entries, 2_000):
+            part = [
+                Entry("decision", f'{{"filler":"{filler}","number":{number}}}'.encode(), f"{number:032x}")
+                for number in range(begin, min(begin + 2_000, entries))
+            ]
+            with writing(engine).begin() as connection:
+                appender.append(connection, "default", part, appender.lock(connection, "default"))
+    engine.dispose()
+    print(f"{entries:,} entries of about 930 bytes\n  building   {building.rate(entries)}")
+    with Store(url) as store:
+        signing, verifying, exporting, alone = Spent(), Spent(), Spent(), Spent()
+        with signing.counting():
+            note = make_checkpoint(store, KEYS, "default")
+        with store.reading("default") as connection:
+            proofs = _proofs(connection, entries)
+            with verifying.counting():
+                found = verify_log(connection, "default", RING, [note])
+            with exporting.counting(), bundle.open("w", encoding="utf-8") as file:
+                file.writelines(export_log(connection, "default"))
+        with alone.counting(), bundle.open(encoding="utf-8", newline="") as file:
+            said = standalone.verify_bundle(file, [standalone.Key(None, KEY.public)], [note])
+    print(f"  checkpoint {signing.wall * 1e3:.1f} ms")
+    for name, at in (("wall", 0), ("CPU", 1)):
+        took = sorted(one[at] * 1e3 for one in proofs)
+        print(f"  proof      {name}: median {statistics.median(took):.2f} ms, 99% {took[-1 - len(took) // 100]:.2f} ms")
+    held = "holds" if found.holds else str(found.findings)
+    print(f"  verify     {verifying.wall:.1f} s, {verifying.cpu:.1f} CPU s: {held}")
+    print(f"  export     {exporting.wall:.1f} s; stand-alone {alone.wall:.1f} s, {alone.cpu:.1f} CPU s: {said[:60]}")
+
+
+def _proofs(connection: Connection, entries: int) -> list[tuple[float, float]]:
+    draw, took = random.Random(1), []
+    for _ in range(PROOFS):
+        begun, cpu = time.perf_counter(), time.process_time()
+        proof = prove_entry(connection, "default", draw.randrange(entries))
+        took.append((time.perf_counter() - begun, time.process_time() - cpu))
+        proof.verify(RING)
+    return took
+
+
+# Promises
+
+
+def tamper(folder: Path, trials: int, seed: int) -> int:
+    """Every kind of edit; detection has to be complete, and all verifiers of one mind."""
+    from tests.store.tampering import bundle_trials, make_log, run_trials
+
+    total, missed = 0, list[str]()
+    for number, size in enumerate((40, 80, 300)):
+        place = folder / str(size)
+        place.mkdir()
+        log = make_log(place, size)
+        share = trials // 3 + (trials % 3 if number == 0 else 0)
+        for outcome in (run_trials(log, share, seed + number), bundle_trials(log, share, seed + number)):
+            total += outcome.trials.total()
+            missed += outcome.missed
+            for name, count in sorted(outcome.trials.items()):
+                print(f"  {size:>4} entries  {count:>6} x {name}")
+        log.store.close()
+    print(f"{total:,} trials, {len(missed)} not noticed or judged differently")
+    print("\n".join(missed[:20]))
+    return 1 if missed else 0
+
+
+def crashes(folder: Path, kills: int, seed: int, database: str | None) -> int:
+    """Kill writers; nothing that was acknowledged may be lost."""
+    from tests.store.crashing import crash
+
+    done = acknowledged = stored = 0
+    problems: list[str] = []
+    while done < kills:
+        url = _fresh(database) if database else str(folder / f"{done}.db")
+        found = crash(url, min(LIVES, kills - done), seed + done)
+        done, acknowledged, stored = done + found.kills, acknowledged + found.acknowledged, stored + found.stored
+        problems += found.problems
+        print(f"\r{done:,} kills, {acknowledged:,} acknowledged, {stored:,} stored, {len(problems)} problems", end="")
+        sys.stdout.flush()
+    print()
+    print("\n".join(problems[:20]))
+    return 1 if problems else 0
+
+
+def _fresh(server: str) -> str:
+    """A new database on a server."""
+    import psycopg
+
+    name = f"crash_{os.getpid()}_{secrets.token_hex(4)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return make_url(server).set(database=name).render_as_string(hide_password=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
