@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-train lint check format bench eval train clean
+.PHONY: demo test test-slow test-browser test-crash test-tamper test-train lint check format bench eval train clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -22,8 +22,32 @@ demo: $(VENV)/core  ## check a shipped answer against its evidence and show the 
 test: $(VENV)/dev  ## the tests that every change must pass
 	$(BIN)/python -m pytest -m 'not slow'
 
-test-slow: $(VENV)/dev  ## the tests that take minutes
+$(VENV)/frameworks: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,frameworks]'
+	touch $@
+
+$(VENV)/postgres: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,test-postgres]'
+	touch $@
+
+test-slow: $(VENV)/frameworks $(VENV)/postgres  ## those that take minutes, of every framework, and on PostgreSQL
 	$(BIN)/python -m pytest -m slow
+	ASSAY_POSTGRES=required $(BIN)/python -m pytest tests/store -m 'not slow' -k postgresql
+	ASSAY_FRAMEWORKS=required $(BIN)/python -m pytest tests/integrations
+
+$(VENV)/browser: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,test-browser]'
+	npm install --silent --no-save --no-audit --no-fund --prefix $(VENV)/axe axe-core@4
+	touch $@
+
+test-browser: $(VENV)/browser  ## the console in Chromium, which has to be installed; draws docs/screenshots
+	ASSAY_BROWSER=required $(BIN)/python -m pytest tests/browser
+
+test-crash: $(VENV)/dev  ## kill writers of the store 1,000 times; DATABASE=URL for PostgreSQL
+	$(BIN)/python -m benchmarks.audit crash --kills 1000 $(if $(DATABASE),--database $(DATABASE))
+
+test-tamper: $(VENV)/dev  ## 10,000 ways to tamper with the audit log
+	$(BIN)/python -m benchmarks.audit tamper --trials 10000
 
 lint: $(VENV)/dev  ## linters, types and layers
 	$(BIN)/ruff check .
@@ -46,7 +70,7 @@ test-train: $(VENV)-train/dev  ## the tests of training itself; pulls PyTorch
 $(VENV)-train/dev: pyproject.toml
 	test -x $(VENV)-train/bin/python || $(PYTHON) -m venv $(VENV)-train
 	$(VENV)-train/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-train/bin/python -m pip install --quiet --editable '.[test]' transformers onnx onnxscript nupunkt safetensors
+	$(VENV)-train/bin/python -m pip install --quiet --editable '.[test]' transformers onnx onnxscript nupunkt safetensors llguidance
 	touch $@
 
 TRAIN_PYTHON ?= .venv-train/bin/python

@@ -44,7 +44,8 @@ def test_each_check_command_runs(line: str, tmp_path: Path) -> None:
         line.split("#", maxsplit=1)[0].strip().replace("assay check", f"{shlex.quote(sys.executable)} -m assay check")
     )
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 1, done.stderr
+    # What was repaired with the evidence's own values is clean afterwards.
+    assert done.returncode == (0 if "--repair" in line else 1), done.stderr
 
 
 def test_the_commands_and_the_example_of_receipts_run_in_order(tmp_path: Path) -> None:
