@@ -231,7 +231,29 @@ def test_what_was_said_of_a_claim_is_remembered_and_failures_are_not() -> None:
     kept = guard(failing)
     for _ in range(2):
         kept.check(HOP, HOPS)
-    assert len(failing.requests) == 2
+    assert len(failing.requests) == 4
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_told() -> None:
+    right = judge(everything)
+
+    def stumbles(request: ChatRequest) -> Any:
+        first = "This is attempt 1." in request.messages[0].content
+        return '{"seal": "' if first else right.complete(request).choices[0]
+
+    report = guard(ScriptedChat(stumbles), omissions="note").check(HOP, HOPS, question=ASKED)
+    assert only(report).verdict is Verdict.SUPPORTED
+    assert report.judge is not None
+    assert (report.judge.asked_again, report.judge.unchecked, report.judge.notes) == (1, 0, ())
+    assert [(one.purpose, one.calls) for one in report.spending] == [("judge", 2), ("judge_omissions", 2)]
+
+
+def test_asking_again_stays_within_the_calls_of_the_policy() -> None:
+    model = broken('{"seal": "')
+    report = guard(model, judge_calls=1).check(HOP, HOPS, question=ASKED)
+    assert len(model.requests) == 1
+    assert report.judge is not None
+    assert (report.judge.asked_again, report.judge.unchecked) == (0, 1)
 
 
 def test_evidence_beyond_the_budget_is_told_and_absence_says_nothing_then() -> None:

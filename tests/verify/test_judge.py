@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.verify.judges import answers, first_passage, is_control, judge, seal_of
+from tests.verify.judges import answers, data_of, first_passage, is_control, judge, seal_of
 
 from assay.errors import AnswerError, BudgetError, ChatError, InputError
 from assay.models.chat.interface import ChatRequest, Choice, Finish
@@ -375,9 +375,10 @@ def test_what_the_exact_tier_is_sure_of_needs_no_judge() -> None:
 
 
 def asked(model: ScriptedChat, claims: list[str], calls: int = 9, **options: Any) -> list[str]:
-    heard = hear(model, claims, "How long?", [LEAVE], most_calls=calls, options=JudgeOptions(**options))
-    assert len(heard) == len(claims)
-    return [one.outcome.kind for one in heard]
+    made = hear(model, claims, "How long?", [LEAVE], most_calls=calls, options=JudgeOptions(**options))
+    assert len(made.heard) == len(claims)
+    assert made.requests <= calls
+    return [one.outcome.kind for one in made.heard]
 
 
 def test_claims_are_asked_a_few_at_a_time_with_one_that_was_made_wrong() -> None:
@@ -403,9 +404,11 @@ def test_a_judge_that_finds_what_was_made_up_is_not_believed() -> None:
             one.update(verdict="PASS", quotes=[{"source": "e1", "text": LEAVE.text}])
         return json.dumps(made)
 
-    heard = hear(ScriptedChat(all_of_it), [CLAIM], None, [LEAVE], most_calls=1)
-    assert heard[0].outcome.kind == "unchecked"
-    assert "made wrong to test it" in heard[0].outcome.reason
+    model = ScriptedChat(all_of_it)
+    made = hear(model, [CLAIM], None, [LEAVE], most_calls=9)
+    assert made.heard[0].outcome.kind == "unchecked"
+    assert "made wrong to test it" in made.heard[0].outcome.reason
+    assert len(model.requests) == 1
 
 
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=5), st.text(max_size=200))
@@ -446,9 +449,70 @@ def test_one_request_that_fails_spoils_no_other() -> None:
     assert asked(model, [CLAIM, "There is soup."], per_request=1) == ["supports", "unchecked"]
 
 
-def test_a_setting_out_of_its_range_is_refused() -> None:
+def stumbling(*first: str | Choice) -> ScriptedChat:
+    """A judge whose first answers are these, and who judges rightly from then on."""
+    left = list(first)
+
+    def says(request: ChatRequest) -> str | Choice:
+        return left.pop(0) if left else json.dumps(answers(request, first_passage))
+
+    return ScriptedChat(says)
+
+
+UNREADABLE = ["PASS, all of it.", "{}", Choice('{"seal": "', Finish.LENGTH), Choice("", Finish.OTHER)]
+
+
+@pytest.mark.parametrize("said_first", UNREADABLE, ids=["prose", "empty", "cut off", "unknown end"])
+def test_what_cannot_be_read_is_asked_for_once_more_with_more_room(said_first: str | Choice) -> None:
+    model = stumbling(said_first)
+    assert asked(model, [CLAIM]) == ["supports"]
+    first, second = model.requests
+    assert "This is attempt 1." in first.messages[0].content
+    assert "This is attempt 2." in second.messages[0].content
+    assert data_of(first) == data_of(second)
+    assert (second.max_tokens or 0) == 2 * (first.max_tokens or 0)
+
+
+@pytest.mark.parametrize("said_first", UNREADABLE, ids=["prose", "empty", "cut off", "unknown end"])
+def test_asking_again_is_bounded_by_the_attempts_and_by_the_calls(said_first: str | Choice) -> None:
+    model = stumbling(*[said_first] * 9)
+    assert asked(model, [CLAIM]) == ["unchecked"]
+    assert len(model.requests) == 2
+    assert asked(stumbling(said_first), [CLAIM], attempts=1) == ["unchecked"]
+    assert asked(stumbling(said_first), [CLAIM], calls=1) == ["unchecked"]
+
+
+def test_only_the_claims_that_were_not_answered_are_asked_about_again() -> None:
+    def forgets(request: ChatRequest) -> str:
+        made = answers(request, first_passage)
+        if "This is attempt 1." in request.messages[0].content:
+            texts = {one["statement"]: one["text"] for one in data_of(request)["statements"]}
+            made["answers"] = [
+                one for one in made["answers"]
+                if is_control(texts[one["statement"]]) or "ask" not in texts[one["statement"]] or one["question"] != 4
+            ]  # fmt: skip
+        return json.dumps(made)
+
+    model = ScriptedChat(forgets)
+    claims = [CLAIM, "Partners must ask first."]
+    assert asked(model, claims) == ["supports", "supports"]
+    again = [one["text"] for one in data_of(model.requests[1])["statements"] if not is_control(one["text"])]
+    assert again == claims[1:]
+
+
+def test_a_refusal_and_a_wrong_seal_get_no_second_try() -> None:
+    def forged(request: ChatRequest) -> str:
+        return json.dumps({**answers(request, first_passage), "seal": "f" * 16})
+
+    for model in (ScriptedChat(forged), stumbling(Choice("", Finish.REFUSAL, "I will not."))):
+        assert asked(model, [CLAIM]) == ["unchecked"]
+        assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("name", ["per_request", "attempts"])
+def test_a_setting_out_of_its_range_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="1 or more"):
-        JudgeOptions(per_request=0)
+        JudgeOptions(**{name: 0})
 
 
 def test_an_answer_says_what_it_is() -> None:

@@ -247,6 +247,30 @@ def test_an_answer_that_cannot_be_used_leaves_omissions_as_they_were(said: Any, 
     assert made.failed is not None
 
 
+def test_an_answer_that_cannot_be_read_is_asked_for_again_within_the_calls() -> None:
+    left: list[Choice] = []
+
+    def speaks(request: ChatRequest) -> str | Choice:
+        answer = {"seal": seal_of(request), "answers": [verdict("FAIL")], "more": []}
+        return left.pop() if left else json.dumps(answer)
+
+    index = index_evidence([Evidence(id="p", text=REMOTE)])
+    claims = stated("Remote work is permitted.")
+    before = find_omissions(claims, "Remote work is permitted.", None, index)
+    source = Source("e1", Evidence(id="p", text=REMOTE), REMOTE)
+    for first, calls, judged in (
+        (Choice('{"seal": "', Finish.LENGTH), 2, "confirmed"),
+        (Choice('{"seal": "', Finish.LENGTH), 1, "unchecked"),
+        (Choice("", Finish.REFUSAL, "No."), 2, "unchecked"),
+    ):
+        left.append(first)
+        made = review_omissions(
+            ScriptedChat(speaks), before, claims, "Remote work is permitted.", None, [source], index, most_calls=calls
+        )
+        assert [one.judged for one in made.omissions] == [judged]
+        assert made.requests == (2 if judged == "confirmed" else 1)
+
+
 def test_a_qualification_that_the_judge_passes_over_is_unchecked() -> None:
     assert [o.judged for o in reviewed({}).omissions] == ["unchecked"]
 

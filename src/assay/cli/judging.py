@@ -90,6 +90,8 @@ def judge_words(report: HallucinationReport) -> str:
         return "not asked"
     claims = "1 claim" if told.chosen == 1 else f"{told.chosen} claims"
     words = f"{told.model} on {claims} ({told.mode}): {told.changed} changed, {told.unchecked} unchecked"
+    if told.asked_again:
+        words += f", {told.asked_again} asked again"
     if told.remembered:
         words += f", {told.remembered} known from before"
     if not told.evidence_complete:

@@ -18,7 +18,7 @@ from assay.verify.combine import Judgement
 
 if TYPE_CHECKING:  # loaded with the first check that asks a judge or looks for omissions
     from assay.models.chat.meter import Meter
-    from assay.verify.judge import Heard, JudgeOptions
+    from assay.verify.judge import Heard, Hearings, JudgeOptions
     from assay.verify.judge_quotes import Source
     from assay.verify.omission import Stated
 
@@ -132,7 +132,8 @@ class _Session:
         """Ask, and settle what is said."""
         known = self._known()
         asked = [at for at in self._chosen if at not in known]
-        said = {**known, **dict(zip(asked, self._hear(asked), strict=True))}
+        hearings = self._hear(asked)
+        said = {**known, **dict(zip(asked, hearings.heard, strict=True))}
         judged = [found for _, found in self._claims]
         for at, heard in said.items():
             judged[at] = settle(self._claims[at][0], judged[at], heard, self._chosen[at], self._policy)
@@ -141,10 +142,13 @@ class _Session:
         prompts, notes = [self._prompt] if asked else [], []
         omissions: tuple[Omission, ...] = ()
         if self._policy.omissions != "off":
-            omissions, used, note = self._left_out(judged, self._requests(len(asked)))
+            omissions, used, note = self._left_out(judged, hearings.requests)
             prompts += used
             notes += [note] if note else []
-        return Hearing(tuple(judged), self._report(said, known, judged, prompts, notes), omissions)
+        report = self._report(said, known, judged, prompts, notes)
+        return Hearing(
+            tuple(judged), report.model_copy(update={"asked_again": hearings.asked_again}), omissions
+        )  # fmt: skip
 
     def _choose(self, skipped: frozenset[int]) -> dict[int, tuple[str, ...]]:
         """The claims to be heard with the reasons, the ones that matter most first."""
@@ -188,16 +192,12 @@ class _Session:
                 continue
         return found
 
-    def _requests(self, claims: int) -> int:
-        """Requests that so many claims take, within what may be asked."""
-        return min(self._policy.judge_calls, -(-claims // self._options.per_request))
-
-    def _hear(self, asked: Sequence[int]) -> list[Heard]:
-        from assay.verify.judge import hear
+    def _hear(self, asked: Sequence[int]) -> Hearings:
+        from assay.verify.judge import Hearings, hear
 
         asking = self._asking
         if not asked or asking.meter is None:
-            return []
+            return Hearings((), 0)
         return hear(
             asking.meter.asking("judge"), [self._claims[at][0].text for at in asked], asking.question, self._sources,
             most_calls=self._policy.judge_calls, complete=self._complete, confidence=self._policy.judge_confidence,
@@ -219,7 +219,8 @@ class _Session:
             return kept, [], "The judge was not asked about what is left out: its requests are used up."
         reviewed = review_omissions(
             asking.meter.asking("judge_omissions"), found, stated, asking.answer, asking.question, self._sources,
-            asking.evidence.index, confidence=self._policy.judge_confidence, options=self._options,
+            asking.evidence.index, most_calls=self._policy.judge_calls - used, confidence=self._policy.judge_confidence,
+            options=self._options,
         )  # fmt: skip
         return reviewed.omissions, [load_prompt(PROMPT).identity], reviewed.failed
 

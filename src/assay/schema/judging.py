@@ -80,6 +80,8 @@ class JudgeReport(Value):
     """Claims with another verdict or other probabilities because of it."""
     unchecked: int = Field(default=0, ge=0)
     """Claims that were to be asked about and of which nothing that can be used was said."""
+    asked_again: int = Field(default=0, ge=0)
+    """Claims that were asked about once more, because an answer was cut off or was of another form."""
     remembered: int = Field(default=0, ge=0)
     """Claims of which the answer was known from an earlier check of the same content."""
     evidence_complete: bool = True

@@ -4,6 +4,9 @@ A request has a few claims and all the evidence that fits. Among the claims stan
 one of them with a date that no evidence has. A judge that finds that one in the evidence does not read, or obeys
 somebody else, and nothing that it says in the same answer counts.
 
+An answer that was cut off or is of another form is asked for once more. One that fails a lock against whoever writes
+the data, the seal or the statement made wrong, is not.
+
 The judge reports and decides nothing; `judge_outcome` says what may become of a verdict.
 """
 
@@ -20,7 +23,7 @@ from assay.models.chat.interface import ChatModel, ChatRequest, Completion, Mess
 from assay.prompts import Data, Rendered, load_prompt
 from assay.verify.judge_outcome import Outcome, outcome_of
 from assay.verify.judge_quotes import Source
-from assay.verify.judge_reading import Reading, answers_schema, read_answers
+from assay.verify.judge_reading import Reading, answers_schema, may_ask_again, read_answers
 
 PROMPT: Final = "judge_claims"
 _MONTHS: Final = ("January", "March", "May", "June", "August", "October", "December")
@@ -46,14 +49,19 @@ class JudgeOptions:
     """Tokens in and out that one check may spend on the judge."""
     seconds: float | None = 120.0
     """Seconds that one check may spend on it."""
+    attempts: int = 2
+    """Requests about one claim at most: what cannot be read is asked for again until then, within the check's calls."""
     concurrency: int = 4
     """Requests at once."""
     temperature: float | None = 0.0
     """Of its answers."""
 
     def __post_init__(self) -> None:
-        if min(self.per_request, self.evidence_tokens, self.tokens_per_claim, self.concurrency) < 1:
-            raise InputError("expected per_request, evidence_tokens, tokens_per_claim and concurrency of 1 or more")
+        least = min(self.per_request, self.evidence_tokens, self.tokens_per_claim, self.attempts, self.concurrency)
+        if least < 1:
+            raise InputError(
+                "expected per_request, evidence_tokens, tokens_per_claim, attempts and concurrency of 1 or more"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,18 @@ class Heard:
 
     outcome: Outcome
     reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Hearings:
+    """What the judge said of all claims that it was asked about."""
+
+    heard: tuple[Heard, ...]
+    """One for each claim, in order."""
+    requests: int
+    """Requests that were made."""
+    asked_again: int = 0
+    """Claims that were asked about more than once."""
 
 
 def hear(
@@ -74,7 +94,7 @@ def hear(
     complete: bool = True,
     confidence: float = 1.0,
     options: JudgeOptions | None = None,
-) -> list[Heard]:
+) -> Hearings:
     """Put claims to the judge.
 
     Args:
@@ -91,18 +111,41 @@ def hear(
         What was said of each claim, in order. Nothing is raised: a model that fails leaves its claims unchecked.
     """
     how = options or JudgeOptions()
-    batches = [claims[at : at + how.per_request] for at in range(0, len(claims), how.per_request)]
-    asked, left = batches[: max(0, most_calls)], batches[max(0, most_calls) :]
-    requests = [_request(batch, question, sources, how) for batch in asked]
-    said = _all(model, [one.request for one in requests], how.concurrency)
-    titles = tuple(source.evidence.title or "" for source in sources)
-    found = [
-        heard
-        for one, answer in zip(requests, said, strict=True)
-        for heard in _heard(one, answer, question, sources, titles, complete=complete, confidence=confidence)
-    ]
+    showing = _Showing(question, sources, complete, confidence)
     beyond = _unusable(f"the check may ask the judge {most_calls} times, and has")
-    return [*found, *(beyond for batch in left for _ in batch)]
+    heard = [beyond] * len(claims)
+    waiting = list(range(len(claims)))
+    made = 0
+    again: set[int] = set()
+    for attempt in range(1, how.attempts + 1):
+        batches = [waiting[at : at + how.per_request] for at in range(0, len(waiting), how.per_request)]
+        batches = batches[: max(0, most_calls - made)]
+        if not batches:
+            break
+        made += len(batches)
+        again.update(at for batch in batches for at in batch if attempt > 1)
+        requests = [_request([claims[at] for at in batch], showing, how, attempt) for batch in batches]
+        said = _all(model, [one.request for one in requests], how.concurrency)
+        waiting = []
+        for batch, one, answer in zip(batches, requests, said, strict=True):
+            for at, (found, unread) in zip(batch, _heard(one, answer, showing), strict=True):
+                heard[at] = found
+                waiting += [at] if unread else []
+    return Hearings(tuple(heard), made, len(again))
+
+
+@dataclass(frozen=True, slots=True)
+class _Showing:
+    """What the judge is shown beside the claims, and what its word counts."""
+
+    question: str | None
+    sources: Sequence[Source]
+    complete: bool
+    confidence: float
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        return tuple(source.evidence.title or "" for source in self.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +157,20 @@ class _Asked:
     request: ChatRequest
 
 
-def _request(claims: Sequence[str], question: str | None, sources: Sequence[Source], how: JudgeOptions) -> _Asked:
+def _request(claims: Sequence[str], showing: _Showing, how: JudgeOptions, attempt: int) -> _Asked:
+    sources = showing.sources
     wrong, place = control_of(claims, sources)
     statements = [*claims[:place], wrong, *claims[place:]]
     rendered = load_prompt(PROMPT).render(
         evidence=Data(tuple(source.record for source in sources)),
-        question=Data.of({"question": question or ""}),
+        question=Data.of({"question": showing.question or ""}),
         statements=Data(tuple({"statement": n, "text": text} for n, text in enumerate(statements, start=1))),
         count=len(statements),
+        attempt=attempt,
     )
     request = ChatRequest(
         messages_of(rendered), schema=answers_schema([source.alias for source in sources]),
-        temperature=how.temperature, max_tokens=200 + how.tokens_per_claim * len(statements),
+        temperature=how.temperature, max_tokens=attempt * (200 + how.tokens_per_claim * len(statements)),
     )  # fmt: skip
     return _Asked(claims, place + 1, rendered.token, request)
 
@@ -151,31 +196,27 @@ def control_of(claims: Sequence[str], sources: Sequence[Source]) -> tuple[str, i
     return made, (number >> 8) % (len(claims) + 1)
 
 
-def _heard(
-    one: _Asked,
-    answer: Completion | ChatError,
-    question: str | None,
-    sources: Sequence[Source],
-    titles: Sequence[str],
-    *,
-    complete: bool,
-    confidence: float,
-) -> Iterator[Heard]:
+def _heard(one: _Asked, answer: Completion | ChatError, showing: _Showing) -> Iterator[tuple[Heard, bool]]:
+    """What was said of each claim of a request, and whether it could not be read and is worth another one."""
     if isinstance(answer, ChatError):
-        yield from (_unusable(f"it could not be asked: {_bare(answer)}") for _ in one.claims)
+        yield from ((_unusable(f"it could not be asked: {_bare(answer)}"), False) for _ in one.claims)
         return
+    choice = answer.choices[0]
     try:
-        readings = read_answers(answer.choices[0], len(one.claims) + 1, one.seal, sources, confidence)
+        readings = read_answers(choice, len(one.claims) + 1, one.seal, showing.sources, showing.confidence)
     except AnswerError as error:
-        yield from (_unusable(_bare(error)) for _ in one.claims)
+        unread = may_ask_again(choice, error)
+        yield from ((_unusable(_bare(error)), unread) for _ in one.claims)
         return
     control = readings.pop(one.control - 1)
     if control.unreadable is not None or control.verdict(1) != "FAIL":
         why = "it did not notice a statement that was made wrong to test it"
-        yield from (_unusable(why) for _ in one.claims)
+        yield from ((_unusable(why), control.unreadable is not None) for _ in one.claims)
         return
+    titles = showing.titles
     for claim, reading in zip(one.claims, readings, strict=True):
-        yield Heard(outcome_of(claim, reading, question=question, titles=titles, complete=complete), reading)
+        outcome = outcome_of(claim, reading, question=showing.question, titles=titles, complete=showing.complete)
+        yield Heard(outcome, reading), reading.unreadable is not None
 
 
 def _unusable(why: str) -> Heard:

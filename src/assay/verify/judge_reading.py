@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.errors import AnswerError
-from assay.models.chat.interface import Choice
+from assay.models.chat.interface import Choice, Finish
 from assay.models.chat.structured import read_structured
 from assay.schema.judging import JudgeAnswer
 from assay.verify.judge_quotes import Source, quoted_span
@@ -26,6 +26,10 @@ LONGEST_REASON: Final = 300
 _NEEDED: Final = {(1, "PASS"), (2, "FAIL"), (4, "FAIL"), (5, "FAIL")}
 """Verdicts that say something of the evidence and so must quote it."""
 _RELATIONS: Final = {(1, "PASS"): "supports", (2, "FAIL"): "contradicts", (5, "FAIL"): "contradicts"}
+
+
+class SealError(AnswerError):
+    """The answer does not carry the seal of its request, so somebody else may have written it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +89,24 @@ def read_answers(
     return [_reading(number, said) for number in range(1, count + 1)]
 
 
+def may_ask_again(choice: Choice, error: AnswerError) -> bool:
+    """Whether an answer that cannot be used is worth one more request.
+
+    One that was cut off or is of another form is. One that was declined is not, and one without its seal least of all:
+    whoever writes the data gets no second try.
+    """
+    declined = choice.finish is Finish.REFUSAL or choice.refusal is not None
+    return not declined and not isinstance(error, SealError)
+
+
 def require_seal(value: Mapping[str, Any], seal: str) -> None:
     """Refuse an answer that somebody else may have written.
 
     Raises:
-        AnswerError: the seal is not that of the request.
+        SealError: the seal is not that of the request.
     """
     if not seal or value["seal"] != seal:
-        raise AnswerError("The answer does not carry the seal of its request: it may repeat a text of the data.")
+        raise SealError("The answer does not carry the seal of its request: it may repeat a text of the data.")
 
 
 def _reading(number: int, said: Mapping[tuple[int, int], Sequence[JudgeAnswer]]) -> Reading:

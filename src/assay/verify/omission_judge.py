@@ -18,7 +18,7 @@ from assay.schema.judging import Omission
 from assay.verify.exact.index import ExactIndex
 from assay.verify.judge import JudgeOptions, messages_of
 from assay.verify.judge_quotes import Source, locate_quote, quoted_span, stems
-from assay.verify.judge_reading import one_sentence, require_seal
+from assay.verify.judge_reading import may_ask_again, one_sentence, require_seal
 from assay.verify.omission import Stated, omission_message, says, touches
 
 PROMPT: Final = "judge_omissions"
@@ -35,6 +35,8 @@ class Reviewed:
     omissions: tuple[Omission, ...]
     failed: str | None = None
     """Why the judge's word could not be used, where it could not."""
+    requests: int = 0
+    """Requests that were made."""
 
 
 def review_omissions(
@@ -46,6 +48,7 @@ def review_omissions(
     sources: Sequence[Source],
     index: ExactIndex,
     *,
+    most_calls: int = 1,
     confidence: float = 1.0,
     options: JudgeOptions | None = None,
 ) -> Reviewed:
@@ -59,6 +62,8 @@ def review_omissions(
         question: what it answers.
         sources: the evidence as it is shown.
         index: the same evidence.
+        most_calls: requests that may be made; an answer that cannot be read is asked for again within them and the
+            attempts of the options.
         confidence: what the judge's word counts.
         options: how it is asked.
 
@@ -68,25 +73,40 @@ def review_omissions(
     if len(answer) > LONGEST_ANSWER:
         return _unchecked(found, f"the answer has more than {LONGEST_ANSWER:,} characters")
     how = options or JudgeOptions()
-    rendered = load_prompt(PROMPT).render(
-        evidence=Data(tuple(source.record for source in sources)),
-        question=Data.of({"question": question or ""}),
-        answer=Data.of({"answer": answer}),
-        qualifications=Data(tuple(_record(n, one) for n, one in enumerate(found, start=1))),
-        count=len(found),
-    )
     schema = _schema([source.alias for source in sources])
-    request = ChatRequest(
-        messages_of(rendered), schema=schema, temperature=how.temperature,
-        max_tokens=how.tokens_per_claim * (2 + len(found) // 3),
-    )  # fmt: skip
-    try:
-        value = _read(model.complete(request).choices[0], schema, rendered.token, len(found))
-    except ChatError as error:
-        return _unchecked(found, str(error).rstrip("."))
+    value, failed, made = None, "", 0
+    for attempt in range(1, min(how.attempts, most_calls) + 1):
+        rendered = load_prompt(PROMPT).render(
+            evidence=Data(tuple(source.record for source in sources)),
+            question=Data.of({"question": question or ""}),
+            answer=Data.of({"answer": answer}),
+            qualifications=Data(tuple(_record(n, one) for n, one in enumerate(found, start=1))),
+            count=len(found),
+            attempt=attempt,
+        )
+        request = ChatRequest(
+            messages_of(rendered), schema=schema, temperature=how.temperature,
+            max_tokens=attempt * how.tokens_per_claim * (2 + len(found) // 3),
+        )  # fmt: skip
+        made += 1
+        try:
+            choice = model.complete(request).choices[0]
+        except ChatError as error:
+            failed = str(error)
+            break
+        try:
+            value = _read(choice, schema, rendered.token, len(found))
+            break
+        except AnswerError as error:
+            failed = str(error)
+            if not may_ask_again(choice, error):
+                break
+    if value is None:
+        return _unchecked(found, failed.rstrip(".") or "the check may ask it no more", made)
     said = {int(one["qualification"]): one for one in value["answers"]}
     judged = tuple(_judged(one, said.get(number), answer) for number, one in enumerate(found, start=1))
-    return Reviewed((*judged, *_added(value["more"], judged, claims, answer, question, sources, index, confidence)))
+    added = _added(value["more"], judged, claims, answer, question, sources, index, confidence)
+    return Reviewed((*judged, *added), requests=made)
 
 
 def _record(number: int, one: Omission) -> dict[str, Any]:
@@ -104,9 +124,9 @@ def _read(choice: Choice, schema: Mapping[str, Any], seal: str, count: int) -> A
     return value
 
 
-def _unchecked(found: Sequence[Omission], why: str) -> Reviewed:
+def _unchecked(found: Sequence[Omission], why: str, requests: int = 0) -> Reviewed:
     kept = tuple(one.model_copy(update={"judged": "unchecked"}) for one in found)
-    return Reviewed(kept, f"The judge was of no use for what is left out: {why[:1].lower()}{why[1:300]}.")
+    return Reviewed(kept, f"The judge was of no use for what is left out: {why[:1].lower()}{why[1:300]}.", requests)
 
 
 def _judged(one: Omission, said: Mapping[str, Any] | None, answer: str) -> Omission:
