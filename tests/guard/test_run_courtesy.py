@@ -24,6 +24,17 @@ def courtesies(text: str, tools: tuple[str, ...] = TOOLS) -> list[bool]:
         "Unfortunately, I am unable to offer a higher amount through this system.",
         "I can transfer you to a human agent who may be able to assist you further.",
         "You're welcome! Feel free to reach out whenever you are ready.",
+        "I'm truly sorry to hear about your loss.",
+        "I\u2019m sorry for the delay.",
+        "Have a safe and pleasant trip!",
+        "Safe travels, and take care!",
+        "You may need to contact a human agent for assistance with this request.",
+        "They will be able to assist you further with any discrepancies in your account information.",
+        "Otherwise, I can transfer you to a human agent for further assistance.",
+        "For further compensation beyond this, I would need to transfer you to a human agent.",
+        "I understand your situation, but I still need the reservation ID to proceed with the cancellation.",
+        "I understand your situation, but unfortunately, I am unable to offer a partial refund.",
+        "It seems there was a misunderstanding.",
     ],
 )
 def test_a_courtesy_is_no_claim(text: str) -> None:
@@ -45,6 +56,12 @@ def test_a_courtesy_is_no_claim(text: str) -> None:
         "Please note that bags are free.",
         "If you want a refund, please note that all refunds are free.",
         "I am unable to help, bags are free.",
+        "I understand your situation, but the refund has been paid.",
+        "I understand your situation, but unfortunately, I am unable to help because bags are never free.",
+        "I'm sorry to hear about your loss, the refund is paid.",
+        "You may need to contact the office in Lyon.",
+        "They will be able to refund the whole fare.",
+        "I need the reservation ID, and the refund takes a day to proceed.",
     ],
 )
 def test_what_states_something_stays_a_claim(text: str) -> None:

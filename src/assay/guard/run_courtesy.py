@@ -19,18 +19,27 @@ _REASON: Final = re.compile(r"\b(?:because|due to|since|as (?:it|they|the|your|t
 _LEAD: Final = (
     r"(?:(?:you'?re (?:very )?welcome|thank you|thanks|great|certainly|of course|okay|otherwise)\b[^.!?]{0,60}[.!,] *)?"
 )
-_TAIL: Final = r"[^.!?;:,]{0,120}(?:,\ (?:and|or)\ i'll\ be\b[^.!?;:,]{0,100})?"
+_TAIL: Final = r"[^.!?;:,]{0,120}(?:,\ (?:and|or)\ (?:i'll\ be|take\ care)\b[^.!?;:,]{0,100})?"
 """A courtesy is one clause: what follows a comma may state something."""
 _CONTACT: Final = r"(?:feel\ free|let\ me\ know|reach\ out|(?:don't|do\ not)\ hesitate|tell\ me)"
+_STAFF: Final = r"(?:(?:human|live)\ )?(?:agents?|specialists?|representatives?|supervisors?|support|customer\ service)"
 _COURTESY: Final = re.compile(
     rf"""{_LEAD.replace(" ", "[ ]")}(?:
-    (?:if|whenever|should)\ you\b[^.!?]{{0,140}}?\b(?:please\ )?{_CONTACT}\b{_TAIL}
+    (?:if|whenever|should)\ you\b[^.!?]{{0,200}}?\b(?:please\ )?{_CONTACT}\b{_TAIL}
     |(?:please\ )?{_CONTACT}\b{_TAIL}
     |(?:safe\ travels?|take\ care|good\ luck)\b{_TAIL}
-    |(?:have|enjoy)\ (?:a|your)\ (?:\w+\ )?(?:day|trip|flight|journey|time|one)\b{_TAIL}
+    |(?:have|enjoy)\ (?:a|your)\ (?:\w+\ (?:and\ \w+\ )?)?(?:day|trip|flight|journey|time|one)\b{_TAIL}
     |i\ hope\b[^.!?;:,]{{0,100}}
     |i\ (?:\w+\ )?(?:understand|empathi[sz]e|apologi[sz]e|appreciate)\b[^.!?;:,]{{0,80}}
+    |i'?\ ?a?m\ (?:\w+\ )?sorry\ (?:to\ hear\ (?:about|of)|for|about)\ (?:your|the|this|that|any)(?:\ [\w'-]+){{1,4}}
     |i'?\ ?(?:a?m|will\ be|'ll\ be)\ (?:here|happy|glad|ready)\ to\ (?:help|assist)\b{_TAIL}
+    |you\ (?:may|might)\ (?:need|want|wish)\ to\ (?:contact|speak\ (?:to|with)|reach\ out\ to)
+      \ (?:an?|our|the)\ {_STAFF}\b{_TAIL}
+    |they\ (?:may|might|will|can|should)\ (?:be\ able\ to\ )?(?:further\ )?(?:assist|help)\ you\b{_TAIL}
+    |(?:it\ (?:seems|appears|looks\ like)\ (?:that\ )?)?there\ (?:was|is|has\ been|may\ have\ been)
+      \ (?:a|some)\ (?:misunderstanding|confusion)
+    |i\ (?:still\ |will\ |would\ |do\ )?need\ (?:the|your)\ [^.!?;:,]{{1,60}}
+      \ to\ (?:proceed|continue|assist|help)\b{_TAIL}
     )[.!]*""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -40,11 +49,18 @@ _REFUSAL: Final = re.compile(
     re.IGNORECASE,
 )
 _HANDOVER: Final = re.compile(
-    r"(?:if you\b[^.!?]{0,140}, *)?i (?:can|could) (?:transfer|connect|escalate)\b[^.!?,]{0,40}"
+    r"(?:(?:however|otherwise|alternatively),? *)?(?:(?:if you|for further)\b[^.!?]{0,140}, *)?"
+    r"i (?:can|could|(?:would|will) need to) (?:transfer|connect|escalate)\b[^.!?,]{0,40}"
     r"\b(?:human|agent|specialist|representative|supervisor)\b[^.!?;:,]{0,90}[.!]*",
     re.IGNORECASE,
 )
 _BUT: Final = re.compile(r"\b(?:but|however|although)\b", re.IGNORECASE)
+_SYMPATHY: Final = re.compile(
+    r"i (?:\w+ )?(?:understand|empathi[sz]e with|appreciate) (?:your|the|this|how|that this)\b[^.!?;:,]{0,80}"
+    r"(?:, (?:but|and|however,?)|\.) +(?:unfortunately,? +)?",
+    re.IGNORECASE,
+)
+"""What a reply opens with; the statement behind it is judged by itself."""
 
 
 def is_courtesy(claim: ExtractedClaim, tools: Collection[str] = ()) -> bool:
@@ -54,11 +70,13 @@ def is_courtesy(claim: ExtractedClaim, tools: Collection[str] = ()) -> bool:
         claim: as it was extracted.
         tools: names of the tools that the agent has; an offer to hand over needs one that does.
     """
-    text = claim.text.strip()
+    text = claim.text.strip().replace("\u2019", "'")
     if len(text) > _LONGEST or set(claim.critical) - _HARMLESS or any(char.isdigit() for char in text):
         return False
     if _REASON.search(text):
         return False
+    if opening := _SYMPATHY.match(text):
+        text = text[opening.end() :]
     if _HANDOVER.fullmatch(text):
         return any(word in name.lower() for name in tools for word in ("transfer", "escalat", "handoff", "hand_off"))
     if _BUT.search(text):
@@ -76,4 +94,6 @@ def without_courtesies(claims: Sequence[ExtractedClaim], tools: Collection[str])
 
 
 def _kind(claim: ExtractedClaim) -> ClaimKind:
-    return ClaimKind.ABSTENTION if _REFUSAL.fullmatch(claim.text.strip()) else ClaimKind.META
+    text = claim.text.strip().replace("\u2019", "'")
+    opening = _SYMPATHY.match(text)
+    return ClaimKind.ABSTENTION if _REFUSAL.fullmatch(text, opening.end() if opening else 0) else ClaimKind.META
