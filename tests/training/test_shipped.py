@@ -16,7 +16,9 @@ from train.shipped import distance, rebuild
 from train.two_heads import TwoHeads, save_two_heads
 from transformers import BertConfig, BertForSequenceClassification
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning", "ignore:.*:torch.jit.TracerWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::UserWarning", "ignore:.*:torch.jit.TracerWarning"
+)
 LABELS = {0: "entailment", 1: "neutral", 2: "contradiction"}
 
 
