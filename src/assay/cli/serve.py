@@ -1,6 +1,7 @@
 """`assay serve`: the server, in one process or several."""
 
 import functools
+import json
 import logging
 import os
 import socket
@@ -192,21 +193,31 @@ def _worker(settings: "ServerSettings", log_level: str, make: Callable[["ServerS
 class _Lines(logging.Formatter):
     """One JSON object a line; the fields of a record's `line` stand in it beside the time and the level."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._encode = json.JSONEncoder(ensure_ascii=False).encode
+        self._second = (-1, "")
+
     def format(self, record: logging.LogRecord) -> str:
         """The record as JSON."""
-        import json
-
-        head = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), "level": record.levelname.lower()}
+        second = int(record.created)
+        if second != self._second[0]:
+            # Replaced whole: another thread may be here at the same time.
+            self._second = second, self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z")
+        head = {"time": self._second[1], "level": record.levelname.lower()}
         line = getattr(record, "line", None)
         if isinstance(line, dict):
-            return json.dumps({**head, **line}, ensure_ascii=False)
+            return self._encode({**head, **line})
         message = record.getMessage()
         if record.exc_info:
             message = f"{message}\n{self.formatException(record.exc_info)}"
-        return json.dumps({**head, "event": "log", "logger": record.name, "message": message}, ensure_ascii=False)
+        return self._encode({**head, "event": "log", "logger": record.name, "message": message})
 
 
 def _log_lines(level: str) -> None:
+    # Every record would look up its caller, its thread and its process, of which no line says anything.
+    logging._srcfile = None  # noqa: SLF001 the way that the documentation of logging gives
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)

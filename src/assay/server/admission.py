@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
@@ -22,7 +23,9 @@ OF_SCOPE: Final = {
     "gateway": frozenset({Permission.GATEWAY}),
 }
 """What the scopes of a key in the file allow."""
-_PROXIED: Final = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
+_PROXIED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
+_LONGEST_HOST: Final = 300
+"""Characters of an address of a page with the longest name that a host may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +90,25 @@ def foreign(scope: Scope) -> Refusal | None:
     """Why a request without a key is refused: a page of a browser may reach a loopback address too, and so does a proxy
     that hands on what comes from elsewhere.
     """
-    for name in _PROXIED:
-        if header(scope, name) is not None:
+    for name, raw in scope["headers"]:
+        if name in _PROXIED:
             said = name.decode()
             return Refusal(403, f"without API keys or users only this machine is served; {said} tells of a proxy")
-    for name in (b"host", b"origin"):
-        value = header(scope, name)
-        if value is None or (name == b"origin" and value == "null"):
-            continue
-        host = urlsplit(value if "//" in value else f"//{value}").hostname
-        if host is None or not is_loopback(host):
-            said = name.decode()
-            return Refusal(403, f"without API keys only this machine is served; the header {said} names {value[:80]!r}")
+        if name == b"host" or (name == b"origin" and raw != b"null"):
+            value = raw.decode("latin-1")
+            if len(value) > _LONGEST_HOST or not _is_here(value):
+                said = name.decode()
+                return Refusal(
+                    403, f"without API keys only this machine is served; the header {said} names {value[:80]!r}"
+                )
     return None
+
+
+@lru_cache(maxsize=64)
+def _is_here(value: str) -> bool:
+    """Whether a header names this machine; asked for every request, and nearly always of the same few values."""
+    try:
+        host = urlsplit(value if "//" in value else f"//{value}").hostname
+    except ValueError:
+        return False
+    return host is not None and is_loopback(host)

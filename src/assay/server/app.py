@@ -83,11 +83,12 @@ class Application:
         if scope["type"] == "lifespan":
             await self.api(scope, receive, send)
         elif scope["type"] == "http":
-            if not is_gateway(scope["path"]):
+            forwards = is_gateway(scope["path"])
+            if not forwards:
                 send = with_headers(send, encrypted=is_encrypted(scope, self._settings.access))
-            await self._admit(scope, receive, send)
+            await self._admit(scope, receive, send, forwards=forwards)
 
-    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _admit(self, scope: Scope, receive: Receive, send: Send, *, forwards: bool) -> None:
         found = await self._caller(scope)
         if isinstance(found, Refusal):
             await _refuse(scope, send, found)
@@ -95,7 +96,7 @@ class Application:
         scope[SCOPE_KEY] = found
         self._in_flight += 1
         try:
-            if is_gateway(scope["path"]):
+            if forwards:
                 own = key_of(scope)
                 await self.gateway.handle(scope, receive, send, None if own is None else own.encode())
             else:

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
-from contextlib import asynccontextmanager
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from types import TracebackType
+from typing import Any, Final, Self
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -91,31 +91,41 @@ class Reply:
         await self.whole(status, [JSON, *headers], body)
 
 
-@asynccontextmanager
-async def until_gone(receive: Receive) -> AsyncIterator[None]:
-    """Cancels what runs inside when the client closes its connection.
+class UntilGone:
+    """Cancels what runs inside of the block when the client closes its connection.
 
-    Raises:
-        ClientGoneError: the client has gone.
+    At the end of such a block stands `ClientGoneError`.
     """
-    task = asyncio.current_task()
-    gone = False
 
-    async def watch() -> None:
-        nonlocal gone
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        gone = True
-        if task is not None:
-            task.cancel()
+    __slots__ = ("_gone", "_receive", "_task", "_watcher")
 
-    watcher = asyncio.create_task(watch())
-    try:
-        yield
-    except asyncio.CancelledError:
-        if gone and task is not None:
-            task.uncancel()
+    def __init__(self, receive: Receive) -> None:
+        """Watch the connection that `receive` reads."""
+        self._receive = receive
+        self._gone = False
+
+    async def __aenter__(self) -> Self:
+        """Begins to watch."""
+        self._task = asyncio.current_task()
+        self._watcher = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Ends the watch.
+
+        Raises:
+            ClientGoneError: the client has gone.
+        """
+        self._watcher.cancel()
+        if self._gone and self._task is not None and isinstance(error, asyncio.CancelledError):
+            self._task.uncancel()
             raise ClientGoneError from None
-        raise
-    finally:
-        watcher.cancel()
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        if self._task is not None:
+            self._task.cancel()

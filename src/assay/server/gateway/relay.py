@@ -25,9 +25,9 @@ from assay.server.gateway.asgi import (
     Scope,
     Send,
     TooLargeError,
+    UntilGone,
     header,
     read_body,
-    until_gone,
 )
 from assay.server.gateway.passage import Passage
 from assay.server.gateway.relay_stream import StreamRelay
@@ -127,7 +127,7 @@ class Gateway:
         begun = time.perf_counter()
         passage = self._passage(scope, begun)
         body = await read_body(scope, receive, self._settings.limits.body_bytes)
-        async with until_gone(receive):
+        async with UntilGone(receive):
             exchange, body = self._exchange(scope, body, passage)
             plain = exchange is not None
             headers = request_headers(scope["headers"], passage.upstream, plain=plain, own_key=own_key)
@@ -150,10 +150,10 @@ class Gateway:
 
     def _asker(self, passage: Passage, method: str, target: str, headers: list[tuple[bytes, bytes]]) -> Ask:
         """Asks the same upstream with another body."""
-        # A key of idempotence would bring the first answer back.
-        kept = [pair for pair in headers if pair[0].lower() not in _OF_ONE_BODY]
 
         async def ask(request: Json) -> Json:
+            # A key of idempotence would bring the first answer back.
+            kept = [pair for pair in headers if pair[0].lower() not in _OF_ONE_BODY]
             begun = time.perf_counter()
             response = await self._client.send(passage.upstream, method, target, kept, encoded(request))
             passage.upstream_s += time.perf_counter() - begun
@@ -336,7 +336,7 @@ class Gateway:
         begun = time.perf_counter()
         body = bytearray()
         try:
-            async for piece in response.content.iter_any():
+            while piece := await response.content.readany():
                 body += piece
                 if len(body) > most:
                     raise UpstreamError(502, f"the upstream's answer has more than the {most:,} bytes that are checked")

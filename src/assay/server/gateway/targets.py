@@ -24,6 +24,9 @@ _PLAIN: Final = {
 }
 """Paths that are forwarded as they are: what comes back is no text of a model."""
 
+_KNOWN: Final = frozenset({*_ANSWERS, *(path for _, path in _PLAIN)})
+"""The paths of the gateway under which others may stand."""
+
 _MODEL: Final = re.compile(r"/v1/models/[^?#\\\s]+")
 _UPWARD: Final = re.compile(r"(?:^|/)\.{1,2}(?:/|$)")
 """Parts of a path that lead to another one: behind the name of a model they would reach what is not checked."""
@@ -70,14 +73,17 @@ def target_of(method: str, path: str) -> Target | None:
 
 def is_gateway(path: str) -> bool:
     """Whether a path belongs to the gateway, whatever the method."""
+    if path in _KNOWN:
+        return True
     named, inner = _split(path)
-    known = (*_ANSWERS, *(path for _, path in _PLAIN))
-    return named is not None or any(inner == one or inner.startswith(f"{one}/") for one in known)
+    return named is not None or any(inner == one or inner.startswith(f"{one}/") for one in _KNOWN)
 
 
 def wire_of(path: str) -> Wire:
     """The format in which errors about a path are told."""
     _, inner = _split(path)
+    if (found := _ANSWERS.get(inner)) is not None:
+        return found[1]
     return next((wire for one, (_, wire) in _ANSWERS.items() if inner.startswith(one)), ChatCompletions())
 
 

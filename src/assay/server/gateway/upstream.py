@@ -23,8 +23,11 @@ _HOP_BY_HOP: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"}
     | {b"trailer", b"transfer-encoding", b"upgrade"}
 )
-_OURS: Final = (b"x-assay-",)
+_OURS: Final = b"x-assay-"
 _NOT_FORWARDED: Final = _HOP_BY_HOP | {b"host", b"content-length", b"expect"}
+_OF_KEYS: Final = frozenset({b"authorization", b"x-api-key"})
+_OF_ONE_FORM: Final = frozenset({b"content-length", b"etag", b"content-md5", b"digest"})
+"""Headers that speak of the very bytes of a body."""
 
 
 class UpstreamError(AssayError):
@@ -113,16 +116,15 @@ def request_headers(
     that the client sent, which no upstream ever sees.
     """
     kept: list[tuple[bytes, bytes]] = []
-    dropped = set(_NOT_FORWARDED)
+    dropped = _NOT_FORWARDED
     for name, value in given:
         if name == b"connection":
-            dropped |= {part.strip().lower() for part in value.split(b",")}
-    keys = {b"authorization", b"x-api-key"}
+            dropped = dropped | {part.strip().lower() for part in value.split(b",")}
     for name, value in given:
         low = name.lower()
         if low in dropped or low.startswith(_OURS) or (plain and low == b"accept-encoding"):
             continue
-        if low in keys and (upstream.key is not None or (own_key is not None and own_key in value)):
+        if low in _OF_KEYS and (upstream.key is not None or (own_key is not None and own_key in value)):
             continue
         kept.append((name, value))
     if plain:
@@ -146,9 +148,6 @@ def require_plain(response: aiohttp.ClientResponse) -> None:
 
 def response_headers(response: aiohttp.ClientResponse, *, changed: bool) -> list[tuple[bytes, bytes]]:
     """The upstream's headers as they came, but for those of the connection; `changed` says that the body is another."""
-    dropped = _HOP_BY_HOP | ({b"content-length", b"etag", b"content-md5", b"digest"} if changed else frozenset())
-    return [
-        (name.lower(), value)
-        for name, value in response.raw_headers
-        if name.lower() not in dropped and not name.lower().startswith(_OURS)
-    ]
+    dropped = _HOP_BY_HOP | _OF_ONE_FORM if changed else _HOP_BY_HOP
+    lowered = [(name.lower(), value) for name, value in response.raw_headers]
+    return [pair for pair in lowered if pair[0] not in dropped and not pair[0].startswith(_OURS)]
