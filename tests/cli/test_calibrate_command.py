@@ -186,6 +186,87 @@ def test_when_not_to_answer_is_fitted_beside_the_thresholds(tmp_path: Path) -> N
     assert report.abstention is None or report.abstention.calibrated
 
 
+def with_signals(path: Path, count: int = 400, *, told: bool = True) -> Path:
+    """Outputs of which the check sees little and the model's own agreement nearly all."""
+    draw = random.Random(9)
+    lines = []
+    for number in range(count):
+        right = number % 2 == 0
+        weeks = draw.randint(2, 30)
+        evidence = f"Crew {number} of the depot in Ghent gets {weeks} weeks of paid leave after two years of service."
+        claim = f"Crew {number} gets {weeks} weeks of paid leave" + draw.choice([".", ", it seems.", " and a bonus."])
+        agreement = draw.uniform(0.7, 1.0) if right else draw.uniform(0.51, 0.75)
+        row = {
+            "id": str(number), "evidence": [evidence], "answer": claim, "question": f"What leave does crew {number} get?",
+            "label": "supported" if right else "not_supported", "signals": {"consistency": agreement, "entropy": 0.2},
+        }  # fmt: skip
+        lines.append(json.dumps(row if told else {k: v for k, v in row.items() if k != "signals"}))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_signal_that_tells_right_from_wrong_weighs_what_the_rows_say(tmp_path: Path) -> None:
+    data = with_signals(tmp_path / "rows.jsonl")
+    found = json.loads(calibrate(data, "--abstention", "--format", "json").stdout)["abstention"]
+    weights = found["block"]["weights"]
+    assert weights["consistency"] > 0.5
+    assert weights["certainty"] == 0  # every row has the same entropy, which tells nothing
+    assert found["measured"] == {
+        "groundedness": 400, "certainty": 400, "consistency": 400, "retrieval_quality": 400, "coverage": 400,
+        "directness": 400,
+    }  # fmt: skip
+    assert found["held_out"]
+    assert found["log_loss_after"] < found["log_loss_before"]
+    blind = json.loads(
+        calibrate(with_signals(tmp_path / "blind.jsonl", told=False), "--abstention", "--format", "json").stdout
+    )
+    assert blind["abstention"]["block"]["weights"]["consistency"] == 0
+    assert any("without certainty, consistency" in note for note in blind["notes"])
+    assert blind["abstention"]["log_loss_after"] > found["log_loss_after"]
+
+
+def test_confidence_decides_only_below_what_the_gate_leaves(tmp_path: Path) -> None:
+    data = with_signals(tmp_path / "rows.jsonl")
+    found = json.loads(calibrate(data, "--abstention", "--format", "json").stdout)["abstention"]
+    for sort in ("right", "wrong"):
+        gate, answers = found["gate"][sort], found["answers"][sort]
+        assert sum(gate) == sum(answers) == 200
+        assert answers[0] <= gate[0]
+        assert answers[2] >= gate[2]
+
+
+def test_the_page_and_the_text_show_what_the_confidence_does(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    done = calibrate(with_signals(tmp_path / "rows.jsonl"), "--abstention", "--report", page)
+    assert "held-out rows" in done.output
+    assert "with confidence" in done.output
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 5
+    assert "Whether to answer" in text
+
+
+def test_rates_weigh_both_sorts_of_output_alike(tmp_path: Path) -> None:
+    data = rows(tmp_path / "rows.jsonl", right=40, wrong=120)
+    costs = ("--cost-leak", 2, "--cost-false-block", 2, "--cost-abstention", 2, "--abstention", "--format", "json")
+    found = json.loads(calibrate(data, *costs, "--loss", "rates").stdout)
+    assert found["calibration"]["loss_of_rates"] is True
+    # Of equally dear errors the threshold lies where the odds are those of the rows: a quarter of them is right.
+    assert found["abstention"]["block"]["high"] == found["abstention"]["block"]["low"] == 0.25
+    plain = json.loads(calibrate(data, *costs).stdout)
+    assert plain["calibration"]["loss_of_rates"] is False
+    assert plain["abstention"]["block"]["high"] == 0.5
+
+
+def test_signals_of_a_row_are_numbers_with_known_names(tmp_path: Path) -> None:
+    for wrong in ({"luck": 0.5}, {"entropy": 2}, {"consistency": True}, [0.5]):
+        path = tmp_path / "rows.jsonl"
+        row = {"id": "1", "evidence": ["a"], "claim": "b", "label": "supported", "signals": wrong}
+        path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+        done = calibrate(path)
+        assert done.exit_code == 2
+        assert "signal" in done.output
+
+
 def test_too_few_rows_for_a_confidence_are_refused(tmp_path: Path) -> None:
     done = calibrate(rows(tmp_path / "rows.jsonl"), "--abstention", "--out", tmp_path / "assay.yaml")
     assert done.exit_code == 2

@@ -8,10 +8,10 @@ import hashlib
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from assay.batch.calibrate_abstaining import fit_abstaining, signals_kept
+from assay.batch.calibrate_abstaining import AbstentionFit, fit_abstaining, signals_kept
 from assay.batch.evaluate import batches, of_answer
 from assay.batch.results import Result, ResultLog
 from assay.batch.rows import Row
@@ -19,7 +19,7 @@ from assay.errors import InputError
 from assay.policy import Policy
 from assay.policy.provenance import Calibration
 from assay.policy.strictness import at_strictness, block_grid_of, grid_of, levels_of
-from assay.schema import Evidence, HallucinationReport
+from assay.schema import HallucinationReport
 from assay.stats.costs import Choice, Costs, Outcome, TradeOff, cheapest, counted, trade_off
 from assay.stats.risk import Guarantee, Method, conformal_risk_control, learn_then_test
 
@@ -68,6 +68,8 @@ class Fit:
     documents: int
     notes: tuple[str, ...]
     """What a reader must know before relying on it."""
+    abstention: AbstentionFit | None = None
+    """The fitted decision whether to answer, where that was asked for."""
 
 
 def judge(
@@ -92,7 +94,7 @@ def judge(
         requests = ({"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in batch)
         reports = guard.check_many(requests)
         log.add(
-            _result(digest, report, policy, row.evidence)
+            _result(digest, report, policy, row)
             for (digest, row), report in zip(batch, reports, strict=True)
         )  # fmt: skip
         progress(len(batch))
@@ -104,12 +106,12 @@ def key_of(row: Row) -> str:
     return hashlib.sha256(f"calibrate\0{row.digest}".encode()).hexdigest()[:32]
 
 
-def _result(digest: str, report: HallucinationReport, policy: Policy, evidence: Sequence[Evidence]) -> Result:
+def _result(digest: str, report: HallucinationReport, policy: Policy, row: Row) -> Result:
     levels = levels_of(report, policy)
     found = of_answer(digest, report)
     named = {"passes": levels.passes, "blocked": levels.blocked}
     finite = {name: level for name, level in named.items() if math.isfinite(level)}  # JSON has no infinity
-    kept = finite | signals_kept(report, evidence)
+    kept = finite | signals_kept(report, row, policy)
     return Result(digest, found.verdict, found.score, found.contradiction, found.spans, kept)
 
 
@@ -168,10 +170,11 @@ def fit(
     if after is None:
         return Fit(None, None, guarantee, before, None, curve, len(rows), wrong, documents, notes)
     fitted = at_strictness(policy, after.threshold, after.block_threshold)
+    abstention = None
     if wish.abstention:
-        right = [not outcome.wrong for outcome in outcomes]
-        block = fit_abstaining(results, right, wish.costs or DEFAULT_COSTS)
-        fitted = fitted.model_copy(update={"abstention": block})
+        gate = after.threshold, after.block_threshold
+        abstention = fit_abstaining(rows, results, outcomes, costs, policy, gate)
+        fitted = fitted.model_copy(update={"abstention": abstention.block})
     fitted = fitted.model_copy(update={"name": f"{policy.name.removesuffix('-calibrated')}-calibrated"})
     point = next(point for point in curve if point.threshold == after.threshold)
     calibration = Calibration(
@@ -189,14 +192,33 @@ def fit(
         cost_leak=costs.leak,
         cost_false_block=costs.false_block,
         cost_abstention=costs.abstention,
+        loss_of_rates=costs.rates,
         loss=round(after.loss, 9),
+        confidence_ece=round(abstention.ece_after, 6) if abstention is not None and abstention.held_out else None,
         seed=wish.seed,
         data_digest=data_digest(rows),
         policy_digest=fitted.digest,
         verifier=verifier[0],
         verifier_digest=verifier[1],
     )
-    return Fit(fitted, calibration, guarantee, before, after, curve, len(rows), wrong, documents, notes)
+    found = Fit(fitted, calibration, guarantee, before, after, curve, len(rows), wrong, documents, notes, abstention)
+    return replace(found, notes=(*notes, *_abstention_notes(abstention, len(rows))))
+
+
+def _abstention_notes(found: AbstentionFit | None, rows: int) -> Iterator[str]:
+    if found is None:
+        return
+    absent = [name for name, count in found.measured.items() if not count]
+    if absent:
+        yield (
+            f"The confidence is fitted without {', '.join(absent)}: no row has them, so they weigh nothing. Rows may "
+            "carry `signals` and a `question`."
+        )
+    few = [name for name, count in found.measured.items() if 0 < count < rows]
+    if few:
+        yield f"Only some rows have {', '.join(few)}; for the others they are left out."
+    if not found.held_out:
+        yield "Too few rows or documents to hold some out: the confidence's figures are of the rows it was fitted on."
 
 
 def _guarantee(outcomes: Sequence[Outcome], grid: Sequence[float], wish: Wish) -> Guarantee | None:

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.batch.calibrate import Fit
+from assay.batch.calibrate_abstaining import AbstentionFit, Answers
 from assay.batch.html import Markup, foreign, page, tag
 from assay.batch.page import STYLE
-from assay.batch.plot import curve
+from assay.batch.plot import curve, reliability
+from assay.stats.calibration import Bin
 from assay.stats.costs import Choice, TradeOff
 from assay.stats.risk import upper_bound
 
@@ -26,6 +28,7 @@ def calibration_page(fit: Fit) -> str:
             tag("p", foreign(headline(fit)), class_="soft"),
             _outcomes(fit),
             _plots(fit),
+            None if fit.abstention is None else _answering(fit.abstention),
             tag("ul", [tag("li", foreign(note)) for note in fit.notes], class_="small soft"),
         ),
         _footer(fit),
@@ -108,6 +111,61 @@ def _bounds(fit: Fit, delta: float) -> Iterator[tuple[float, float]]:
         if point.leak is not None:
             leaks = round(point.leak * fit.hallucinated)
             yield min(1.0, point.threshold), upper_bound(leaks, fit.hallucinated, delta)
+
+
+def _answering(found: AbstentionFit) -> Markup:
+    """When an answer is given: what became of the rows, and whether the confidence means what it says."""
+    head = (
+        "",
+        "right given",
+        "right caveated",
+        "right held",
+        "wrong given",
+        "wrong caveated",
+        "wrong held",
+        "mean loss",
+    )
+    rows = (("gate alone", found.gate), ("with confidence", found.answers))
+    of = "held-out rows" if found.held_out else "the rows it was fitted on"
+    limits = f"Answered from {found.block.high:g}, held back below {found.block.low:g}; figures of {of}."
+    weights = found.block.weights.model_dump().items()
+    measured = ", ".join(f"{name} {weight:g} ({found.measured[name]:,} rows)" for name, weight in weights if weight)
+    pairs = [(p.false_abstention, p.leak) for p in found.curve if p.false_abstention is not None and p.leak is not None]
+    return tag(
+        "section",
+        tag("h2", "Whether to answer"),
+        tag("p", limits, f" Confidence of {measured}.", class_="small soft"),
+        tag(
+            "table",
+            tag("thead", tag("tr", (tag("th", n, scope="col", class_="num" if n else None) for n in head))),
+            tag("tbody", [_answers(name, made) for name, made in rows]),
+        ),
+        tag(
+            "div",
+            curve(
+                "Leak against false abstention, by confidence.",
+                "Each point is a confidence from which answers are given, without the gate.",
+                ("right outputs that are not given", "hallucinated outputs that are given"),
+                pairs,
+            ),
+            reliability(_marks(found.before), "Before.", f"The mean of the signals; ECE {found.ece_before:.3f}."),
+            reliability(_marks(found.after), "After.", f"The fitted confidence; ECE {found.ece_after:.3f}."),
+            class_="plots",
+        ),
+    )
+
+
+def _answers(name: str, made: Answers) -> Markup:
+    cells = (*(f"{count:,}" for count in (*made.right, *made.wrong)), f"{made.loss:.4f}")
+    return tag("tr", tag("th", name, scope="row"), (tag("td", cell, class_="num") for cell in cells))
+
+
+def _marks(bins: tuple[Bin, ...]) -> list[tuple[float, float, int]]:
+    return [
+        (one.mean_probability, one.frequency, one.count)
+        for one in bins
+        if one.mean_probability is not None and one.frequency is not None
+    ]
 
 
 def _footer(fit: Fit) -> Markup:

@@ -1,8 +1,10 @@
 """Reads the rows of an evaluation set: JSON Lines (also gzipped), CSV and Parquet, by file ending.
 
-A row is `{"id", "evidence": [str | {...}], "claim" or "answer", "question"?, "label"?, "spans"?, "meta"?}`, with `set`
-beside it where the file holds more than one set. Names that are not in this list are refused, so that a misspelt
-`lable` cannot turn a labelled set into an unlabelled one; `split` and `response_id` are known and carried in `meta`.
+A row is `{"id", "evidence": [str | {...}], "claim" or "answer", "question"?, "label"?, "spans"?, "signals"?,
+"meta"?}`, with `set` beside it where the file holds more than one set. `signals` is what was measured of an output when
+it was made: `entropy` of its tokens and `consistency` when the model was asked again, each from 0 to 1. Names that are
+not in this list are refused, so that a misspelt `lable` cannot turn a labelled set into an unlabelled one; `split` and
+`response_id` are known and carried in `meta`.
 """
 
 import csv
@@ -24,9 +26,24 @@ LABELS: Final = ("supported", "contradicted", "unsupported", "not_supported")
 """The labels a row may carry; `not_supported` where the source does not tell the two before it apart."""
 
 _FIELDS: Final = frozenset(
-    {"id", "set", "split", "response_id", "evidence", "claim", "answer", "question", "label", "spans", "meta"}
+    {
+        "id",
+        "set",
+        "split",
+        "response_id",
+        "evidence",
+        "claim",
+        "answer",
+        "question",
+        "label",
+        "spans",
+        "signals",
+        "meta",
+    }
 )
-_JSON_COLUMNS: Final = ("spans", "meta")
+_JSON_COLUMNS: Final = ("spans", "signals", "meta")
+SIGNALS: Final = ("entropy", "consistency")
+"""What only the model's side can measure of an output; no check can make up for it afterwards."""
 """Columns of a CSV file that hold JSON; `evidence` does too where it starts with a bracket."""
 
 
@@ -48,6 +65,8 @@ class Row:
     """One of `LABELS`, or none for a row without a label."""
     spans: tuple[tuple[int, int], ...] | None = None
     """The wrong characters of the text, where the set marks them; an empty tuple says that none are wrong."""
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """Those of `SIGNALS` that were measured when the output was made."""
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,7 +83,8 @@ class Row:
     def digest(self) -> str:
         """Names all that a verdict depends on, so that a finished row is found again after a restart."""
         evidence = [piece.model_dump(mode="json") for piece in self.evidence]
-        return _digest([self.set, self.id, evidence, self.text, self.whole, self.question])
+        told = [dict(self.signals)] if self.signals else []  # none leaves the digests of earlier runs as they were
+        return _digest([self.set, self.id, evidence, self.text, self.whole, self.question, *told])
 
 
 def _digest(value: object) -> str:
@@ -257,6 +277,7 @@ def parse_row(record: Mapping[str, Any], where: str, set_name: str) -> Row:
         question=question,
         label=label,
         spans=_spans(record.get("spans"), len(text), where),
+        signals=_signals(record.get("signals"), where),
         meta=_meta(record, where),
     )
 
@@ -321,6 +342,19 @@ def _span(span: object, length: int, where: str) -> tuple[int, int]:
     if not 0 <= start < end <= length:
         raise InputError(f"{where}: span [{start}, {end}] does not lie in the text, which has {length} characters")
     return start, end
+
+
+def _signals(value: object, where: str) -> dict[str, float]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or not set(value) <= set(SIGNALS):
+        raise InputError(f"{where}: signals should be an object with {' and '.join(SIGNALS)}, got {value!r:.80}")
+    # Parquet gives every row every field of a struct, empty where it has no value.
+    found = {name: share for name, share in sorted(value.items()) if share is not None}
+    for name, share in found.items():
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise InputError(f"{where}: the signal {name} should be a number from 0 to 1, got {share!r:.80}")
+    return {name: float(share) for name, share in found.items()}
 
 
 def _meta(record: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -16,9 +16,11 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.batch.calibrate import Fit, Wish
+    from assay.batch.calibrate_abstaining import AbstentionFit
     from assay.cli.terminal import Line
     from assay.guard import Guard
     from assay.policy import Policy
+    from assay.stats.costs import Costs
 
 
 class Format(StrEnum):
@@ -27,6 +29,13 @@ class Format(StrEnum):
     TEXT = "text"
     JSON = "json"
     HTML = "html"
+
+
+class Loss(StrEnum):
+    """What is added up."""
+
+    ROWS = "rows"
+    RATES = "rates"
 
 
 class How(StrEnum):
@@ -76,6 +85,9 @@ def calibrate(
     abstain: Annotated[
         float | None, typer.Option("--cost-abstention", min=0, help="An output neither passed nor withheld.")
     ] = None,
+    loss: Annotated[
+        Loss, typer.Option(help="Each row counts alike, or the rates do: right and hallucinated rows for a half each.")
+    ] = Loss.ROWS,
     one_per_document: Annotated[
         bool, typer.Option("--one-per-document", help="Keep one row of each body of evidence.")
     ] = False,
@@ -101,9 +113,10 @@ def calibrate(
     with reporting_errors():
         if verify is not None:
             raise typer.Exit(FINDINGS if run_verify(verify, model) else CLEAN)
+        costs = _costs(leak, false_block, abstain, loss)
         options = CalibrateOptions(
             files=tuple(files or ()),
-            wish=_wish(alpha, delta, method, horizon, (leak, false_block, abstain), one_per_document, seed, abstention),
+            wish=_wish(alpha, delta, method, horizon, costs, one_per_document, seed, abstention),
             policy=policy, model=model, out=out, report=report, results=results, format=format_.value, limit=limit,
         )  # fmt: skip
         raise typer.Exit(CLEAN if run_calibrate(options) else FINDINGS)
@@ -114,25 +127,34 @@ def _wish(
     delta: float,
     method: How,
     horizon: int | None,
-    costs: tuple[float | None, float | None, float | None],
+    costs: "Costs | None",
     one_per_document: bool,
     seed: int,
     abstention: bool,
 ) -> "Wish":
-    from assay.batch.calibrate import DEFAULT_COSTS, Wish
-    from assay.stats.costs import Costs
+    from assay.batch.calibrate import Wish
 
     for name, share in (("--alpha", alpha), ("--delta", delta)):
         if share is not None and not 0 < share < 1:
             raise InputError(f"{name} should lie between 0 and 1, got {share}")
-    named = zip(("leak", "false_block", "abstention"), costs, strict=True)
-    given = {name: value for name, value in named if value is not None}
     return Wish(
         alpha=alpha, delta=delta, horizon=horizon, one_per_document=one_per_document, seed=seed,
         abstention=abstention,
         method="learn_then_test" if method is How.LTT else "conformal_risk_control",
-        costs=Costs(**{**asdict(DEFAULT_COSTS), **given}) if given else None,
+        costs=costs,
     )  # fmt: skip
+
+
+def _costs(leak: float | None, false_block: float | None, abstention: float | None, loss: Loss) -> "Costs | None":
+    """What was said of costs; none where nothing was."""
+    from assay.batch.calibrate import DEFAULT_COSTS
+    from assay.stats.costs import Costs
+
+    named: dict[str, float | bool | None] = {"leak": leak, "false_block": false_block, "abstention": abstention}
+    given = {name: value for name, value in named.items() if value is not None}
+    if loss is Loss.RATES:
+        given["rates"] = True
+    return Costs(**{**asdict(DEFAULT_COSTS), **given}) if given else None
 
 
 def open_loosest(policy: "Policy", model: Path | None) -> "Guard":
@@ -226,7 +248,17 @@ def fit_json(found: "Fit") -> dict[str, Any]:
         "hallucinated": found.hallucinated,
         "documents": found.documents,
         "notes": list(found.notes),
+        "abstention": None if found.abstention is None else abstention_json(found.abstention),
     }
+
+
+def abstention_json(found: "AbstentionFit") -> dict[str, Any]:
+    """The fitted decision whether to answer as JSON values."""
+    values = {name: getattr(found, name) for name in found.__slots__}
+    block = found.block.model_dump(mode="json")
+    nested = {name: [asdict(one) for one in values[name]] for name in ("before", "after", "curve")}
+    decided = {name: asdict(values[name]) for name in ("gate", "answers")}
+    return {**values, **nested, **decided, "measured": dict(found.measured), "block": block}
 
 
 def fit_text(found: "Fit", out: Path | None) -> "Iterator[Line]":
@@ -255,7 +287,29 @@ def fit_text(found: "Fit", out: Path | None) -> "Iterator[Line]":
         mark = " <" if point.threshold == chosen else ""
         numbers = f"{point.threshold:>9g}  {share(point.leak):>5}  {share(point.false_abstention):>16}"
         yield Line(((f"{numbers}  {bars}{mark}", "strong" if mark else ""),))
+    if found.abstention is not None:
+        yield Line()
+        yield from _abstention_text(found.abstention)
     for note in found.notes:
         yield Line((("- " + one_line(note), "doubt"),))
     if out is not None and found.policy is not None:
         yield Line(((f"written: {one_line(str(out))}", "good"),))
+
+
+def _abstention_text(found: "AbstentionFit") -> "Iterator[Line]":
+    from assay.cli.terminal import Line
+
+    of = "held-out rows" if found.held_out else "the rows it was fitted on"
+    limits = f"answered from {found.block.high:g}, held back below {found.block.low:g}"
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in found.block.weights.model_dump().items() if weight)
+    errors = f"calibration error {found.ece_before:.3f} before, {found.ece_after:.3f} after"
+    losses = f"log loss {found.log_loss_before:.3f} and {found.log_loss_after:.3f}"
+    yield Line(((f"{limits}; figures of {of}", "faint"),))
+    yield Line(((f"confidence of {weights}: {errors}, {losses}", ""),))
+    head = f"{'':<18} {'given':>15} {'with a caveat':>15} {'held back':>15} {'loss':>8}"
+    yield Line(((head, "faint"),))
+    for name, made in (("gate alone", found.gate), ("with confidence", found.answers)):
+        cells = (f"{right:,} / {wrong:,}" for right, wrong in zip(made.right, made.wrong, strict=True))
+        words = f"{name:<18} " + " ".join(f"{cell:>15}" for cell in cells) + f" {made.loss:>8.4f}"
+        yield Line(((words, ""),))
+    yield Line((("right / hallucinated", "faint"),))

@@ -6,7 +6,9 @@
 
 Pure: values in, a value out. Whatever is unknown makes it stricter: without any confidence it abstains, a claim that
 could not be checked counts as weak, and where a signal is missing its trigger keeps silent but stands in the record as
-missing. A claim that the evidence contradicts is never served with a caveat.
+missing. A claim that the evidence contradicts is never served with a caveat. An answer of nothing but weak claims is
+held back, unless the confidence is a probability that was fitted on labelled outputs: then the thresholds say what a
+caveat is worth.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -200,7 +202,7 @@ def decide_answer(
     confidence = model.confidence(signals)
     triggers = fired(situation, limits)
     caveats = weak_claims(claims, limits.claim)
-    outcome, reason = _outcome(claims, situation, limits, confidence, triggers, caveats)
+    outcome, reason = _outcome(claims, situation, limits, confidence, triggers, caveats, model.calibrated)
     if _STRICTNESS[at_least] > _STRICTNESS[outcome]:
         outcome, reason = at_least, "gate"
     response, actions = _answer(output, outcome, reason, caveats)
@@ -223,6 +225,7 @@ def _outcome(
     confidence: float | None,
     triggers: Sequence[FiredTrigger],
     caveats: Sequence[Caveat],
+    calibrated: bool,
 ) -> tuple[Answering, str]:
     checkable = [claim for claim in claims if claim.verdict is not Verdict.NOT_CHECKABLE]
     if triggers:
@@ -231,7 +234,7 @@ def _outcome(
         return Answering.ABSTAIN, "contradicted"
     if confidence is None or situation.groundedness is None:
         return Answering.ABSTAIN, "unchecked"
-    if confidence < limits.low or (checkable and len(caveats) == len(checkable)):
+    if confidence < limits.low or (checkable and len(caveats) == len(checkable) and not calibrated):
         return Answering.ABSTAIN, "low_confidence"
     if caveats:
         return Answering.PARTIAL_WITH_CAVEATS, "weak_claims"

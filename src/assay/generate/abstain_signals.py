@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Final
 
@@ -67,6 +68,22 @@ def assess(
     return decide_answer(report.output, report.claims, situation, limits, model, at_least=gate)
 
 
+def ceiling(report: HallucinationReport, situation: Situation, limits: Limits | None = None) -> Answering:
+    """The most permissive outcome that any thresholds of confidence leave to an answer.
+
+    What the triggers, contradicted claims, caveats and the groundedness decide, they decide whatever the confidence is.
+    With it and the confidence of each row the decision is known for every pair of thresholds, as fitting them needs.
+
+    Args:
+        report: of the answer.
+        situation: what else is known of it.
+        limits: the thresholds; `high` and `low` count for nothing.
+    """
+    opened = replace(limits or Limits(), high=0.0, low=0.0)
+    # Any fitted curve does: at thresholds of 0 its values decide nothing, only that there is one.
+    return decide_answer(report.output, report.claims, situation, opened, ConfidenceModel(slope=1.0)).outcome
+
+
 def with_abstention(report: HallucinationReport, abstention: Abstention) -> HallucinationReport:
     """The report with the decision in it. The gate's action stays what it is: this adds and loosens nothing."""
     return report.model_copy(update={"abstention": abstention})
@@ -77,18 +94,22 @@ def situation_of(
     evidence: Sequence[Evidence] = (),
     *,
     tokens: Sequence[TokenLogprob] | None = None,
+    entropy: float | None = None,
     consistency: float | None = None,
     domain: Collection[str] | None = None,
     today: date | None = None,
     requires_facts: bool = True,
 ) -> Situation:
-    """What is known of a question, its evidence and its answer; arguments are those of `assess`."""
+    """What is known of a question, its evidence and its answer.
+
+    Arguments are those of `assess`; `entropy` is that of the answer where it was measured before, from 0 to 1.
+    """
     question = report.question or ""
     shares = [question_share(question, [piece]) for piece in evidence]
     known = [share for share in shares if share is not None]
     if consistency is None and report.consistency_probes:
         consistency = math.fsum(p.agreement for p in report.consistency_probes) / len(report.consistency_probes)
-    entropy = None if tokens is None else entropy_of(tokens)
+    entropy = entropy if tokens is None else entropy_of(tokens)
     grounded = report.metrics.get("faithfulness", Metric(undefined="it was not computed"))
     no_question = "there is no question to measure it by"
     return Situation(

@@ -58,8 +58,12 @@ class Calibration(Value):
     cost_leak: float = Field(ge=0)
     cost_false_block: float = Field(ge=0)
     cost_abstention: float = Field(ge=0)
+    loss_of_rates: bool = False
+    """Whether right and hallucinated rows weigh a half each in the loss, rather than each row the same."""
     loss: float = Field(ge=0)
     """The mean loss of a row at these costs."""
+    confidence_ece: Share | None = None
+    """The expected calibration error of the fitted confidence on held-out rows; none where none was fitted so."""
     seed: int
     """Of the choice of one row a document, where that was asked for."""
     data_digest: str = Field(min_length=1)

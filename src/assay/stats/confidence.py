@@ -27,7 +27,7 @@ coverage, 0.2 for hedging), where nothing measures groundedness."""
 LEAST_ROWS: Final = 50
 """Labelled outputs that a fit takes at least, with ten of each sort."""
 _LEAST_OF_A_SORT: Final = 10
-_FLOOR: Final = 0.01
+FLOOR: Final = 0.01
 """How near to 0 or 1 the weighted mean may come before its logit is taken."""
 
 
@@ -156,5 +156,5 @@ def _entropy(place: Sequence[float]) -> float:
 
 
 def _logit(value: float) -> float:
-    held = min(max(value, _FLOOR), 1 - _FLOOR)
+    held = min(max(value, FLOOR), 1 - FLOOR)
     return math.log(held / (1 - held))

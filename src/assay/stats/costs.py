@@ -1,12 +1,17 @@
 """What thresholds cost on labelled rows, and how leaks are traded for false abstentions.
 
-Seed 000, 20.3.4 leaves open what its two thresholds should be. Here they are those with the least loss
+Thresholds are those with the least loss
 
     L = leak * leaks + false_block * false blocks + abstention * abstentions
 
 where a leak is a hallucinated output that passes, a false block a right one that is withheld, and an abstention any
 output that neither passes nor is withheld: it is revised, caveated or shown to a person. What passes and is right, and
 what is withheld and is wrong, costs nothing.
+
+Seed 000, 20.3.4 counts rates: theta* = argmin lambda_1 FalseAbstentionRate + lambda_2 HallucinationLeakRate, each a
+share of the outputs of its own sort. `Costs.rates` does that: right and hallucinated rows then weigh the same in total,
+however many there are of each. With lambda_1 the cost of a false block, lambda_2 that of a leak, and abstentions as
+dear as false blocks, so that none is worth while, it is the seed's loss but for a factor of two.
 """
 
 import math
@@ -31,6 +36,8 @@ class Costs:
     """A right output that is withheld."""
     abstention: float = 1.0
     """An output that is neither passed nor withheld."""
+    rates: bool = False
+    """Whether right and hallucinated rows weigh a half each, as in the seed's loss, rather than each row the same."""
 
     def __post_init__(self) -> None:
         values = (self.leak, self.false_block, self.abstention)
@@ -59,7 +66,7 @@ class Choice:
     block_threshold: float
     """Below it an output is withheld."""
     loss: float
-    """The mean loss of a row."""
+    """The mean loss of a row; where rates count, half the sum of the mean losses of a right and of a wrong one."""
     leaks: int
     false_blocks: int
     abstentions: int
@@ -117,8 +124,9 @@ def cheapest(outcomes: Sequence[Outcome], costs: Costs, grid: Sequence[float], b
     """
     if not outcomes or not grid or not block_grid or min(block_grid) > max(grid):
         raise InputError("expected rows, and thresholds of withholding that do not all lie above those of passing")
-    emitting = [(_emit_loss(outcomes, costs, t), -t) for t in sorted(set(grid))]
-    blocking = [(_block_loss(outcomes, costs, b), b) for b in sorted(set(block_grid))]
+    weights = weights_of(costs, _right_share(outcomes))
+    emitting = [(_emit_loss(outcomes, costs, weights, t), -t) for t in sorted(set(grid))]
+    blocking = [(_block_loss(outcomes, costs, weights, b), b) for b in sorted(set(block_grid))]
     best: tuple[float, float, float] | None = None
     least: tuple[float, float] | None = None
     at = 0
@@ -147,18 +155,76 @@ def counted(outcomes: Sequence[Outcome], costs: Costs, threshold: float, block_t
     blocked = [row for row in outcomes if row.passes < threshold and row.blocked <= block_threshold]
     false_blocks = sum(not row.wrong for row in blocked)
     abstentions = len(outcomes) - passed - len(blocked)
-    loss = costs.leak * leaks + costs.false_block * false_blocks + costs.abstention * abstentions
+    of_right, of_wrong = weights_of(costs, _right_share(outcomes))
+    wrong_left = sum(row.wrong for row in outcomes) - leaks - (len(blocked) - false_blocks)
+    loss = of_wrong * (costs.leak * leaks + costs.abstention * wrong_left)
+    loss += of_right * (costs.false_block * false_blocks + costs.abstention * (abstentions - wrong_left))
     return Choice(
         threshold, block_threshold, loss / len(outcomes), leaks, false_blocks, abstentions, len(outcomes)
     )  # fmt: skip
 
 
-def _emit_loss(outcomes: Sequence[Outcome], costs: Costs, threshold: float) -> float:
+def weights_of(costs: Costs, right: float) -> tuple[float, float]:
+    """What a right and a hallucinated row weigh in the loss, their mean over the rows 1 where there are both.
+
+    Args:
+        costs: whether rates count.
+        right: the share of right rows, in [0, 1].
+
+    >>> weights_of(Costs(rates=True), 0.25)
+    (2.0, 0.6666666666666666)
+    """
+    if not costs.rates:
+        return 1.0, 1.0
+    return (0.5 / right if right else 0.0), (0.5 / (1 - right) if right < 1 else 0.0)
+
+
+def answer_thresholds(costs: Costs, right: float = 0.5) -> tuple[float, float]:
+    """From which probability of being right on an answer is given, and below which it is held back.
+
+    With a probability p of being right, giving it costs (1 - p) * leak, giving it with a caveat costs an abstention
+    whichever it is, and holding it back costs p * false_block. Where a caveat is never the cheapest of the three, both
+    thresholds are the probability at which the other two cost the same.
+
+    Args:
+        costs: what errors cost.
+        right: the share of right outputs among those that the probability was fitted on; counts only for rates.
+
+    >>> answer_thresholds(Costs(leak=10, false_block=4, abstention=1))
+    (0.9, 0.25)
+    >>> answer_thresholds(Costs(leak=2, false_block=2, abstention=5))
+    (0.5, 0.5)
+    """
+    of_right, of_wrong = weights_of(costs, right)
+    leak, blocked = costs.leak * of_wrong, costs.false_block * of_right
+    right_caveated, wrong_caveated = costs.abstention * of_right, costs.abstention * of_wrong
+    high = _crossing(leak - wrong_caveated, right_caveated)
+    low = _crossing(wrong_caveated, blocked - right_caveated)
+    if high < low:
+        high = low = _crossing(leak, blocked)
+    return round(high, 6), round(low, 6)
+
+
+def _crossing(saved: float, paid: float) -> float:
+    """The p in [0, 1] from which p * paid is at least (1 - p) * saved: 1 where the stricter outcome always pays."""
+    if saved <= 0:
+        return 0.0
+    return 1.0 if paid <= 0 else saved / (saved + paid)
+
+
+def _right_share(outcomes: Sequence[Outcome]) -> float:
+    return sum(not row.wrong for row in outcomes) / len(outcomes)
+
+
+def _emit_loss(outcomes: Sequence[Outcome], costs: Costs, weights: tuple[float, float], threshold: float) -> float:
     """What passing from here on adds to the loss in which every row abstains."""
     passed = [row.wrong for row in outcomes if row.passes >= threshold]
-    return costs.leak * sum(passed) - costs.abstention * len(passed)
+    wrong = sum(passed)
+    return weights[1] * wrong * (costs.leak - costs.abstention) - weights[0] * (len(passed) - wrong) * costs.abstention
 
 
-def _block_loss(outcomes: Sequence[Outcome], costs: Costs, threshold: float) -> float:
+def _block_loss(outcomes: Sequence[Outcome], costs: Costs, weights: tuple[float, float], threshold: float) -> float:
     blocked = [row.wrong for row in outcomes if row.blocked <= threshold]
-    return costs.false_block * (len(blocked) - sum(blocked)) - costs.abstention * len(blocked)
+    wrong = sum(blocked)
+    right = len(blocked) - wrong
+    return weights[0] * right * (costs.false_block - costs.abstention) - weights[1] * wrong * costs.abstention
