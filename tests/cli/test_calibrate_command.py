@@ -197,7 +197,8 @@ def with_signals(path: Path, count: int = 400, *, told: bool = True) -> Path:
         claim = f"Crew {number} gets {weeks} weeks of paid leave" + draw.choice([".", ", it seems.", " and a bonus."])
         agreement = draw.uniform(0.7, 1.0) if right else draw.uniform(0.51, 0.75)
         row = {
-            "id": str(number), "evidence": [evidence], "answer": claim, "question": f"What leave does crew {number} get?",
+            "id": str(number), "evidence": [evidence], "answer": claim,
+            "question": f"What leave does crew {number} get?",
             "label": "supported" if right else "not_supported", "signals": {"consistency": agreement, "entropy": 0.2},
         }  # fmt: skip
         lines.append(json.dumps(row if told else {k: v for k, v in row.items() if k != "signals"}))

@@ -115,16 +115,8 @@ def _bounds(fit: Fit, delta: float) -> Iterator[tuple[float, float]]:
 
 def _answering(found: AbstentionFit) -> Markup:
     """When an answer is given: what became of the rows, and whether the confidence means what it says."""
-    head = (
-        "",
-        "right given",
-        "right caveated",
-        "right held",
-        "wrong given",
-        "wrong caveated",
-        "wrong held",
-        "mean loss",
-    )
+    sorts = [f"{sort} {outcome}" for sort in ("right", "wrong") for outcome in ("given", "caveated", "held")]
+    head = ("", *sorts, "mean loss")
     rows = (("gate alone", found.gate), ("with confidence", found.answers))
     of = "held-out rows" if found.held_out else "the rows it was fitted on"
     limits = f"Answered from {found.block.high:g}, held back below {found.block.low:g}; figures of {of}."
