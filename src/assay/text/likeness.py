@@ -46,7 +46,7 @@ def rarity(texts: Iterable[Sequence[str]]) -> dict[str, float]:
     return {word: math.log1p(len(read) / count) for word, count in counts.items()}
 
 
-def likeness(one: Sequence[str], other: Sequence[str], weights: Mapping[str, float]) -> float:
+def likeness(one: Iterable[str], other: Iterable[str], weights: Mapping[str, float]) -> float:
     """The weight of the words that two texts share, as a share of the weight of all their words, in [0, 1].
 
     Two texts without words are alike.
@@ -91,14 +91,47 @@ def grouped(texts: Sequence[str], like: float = LIKE) -> list[list[int]]:
 def _led(order: Sequence[frozenset[str]], weights: Mapping[str, float], like: float) -> list[list[frozenset[str]]]:
     groups: dict[frozenset[str], list[frozenset[str]]] = {}
     leaders: dict[str, list[frozenset[str]]] = {}
+    whole = {own: math.fsum(weights[word] for word in own) for own in order}
     for own in order:
-        rarest = sorted(own, key=lambda word: (-weights[word], word))
-        near = {leader for word in rarest for leader in leaders.get(word, ())[:COMMON]}
-        ranked = sorted(near, key=lambda leader: (-likeness(list(own), list(leader), weights), sorted(leader)))
-        if ranked and likeness(list(own), list(ranked[0]), weights) >= like:
-            groups[ranked[0]].append(own)
+        telling = _telling(own, weights, whole[own], like)
+        near = {leader for word in telling for leader in leaders.get(word, ())[:COMMON]}
+        ranked = [
+            (-likeness(own, leader, weights), sorted(leader), leader)
+            for leader in near
+            if _may_be_like(own, leader, weights, whole[own] + whole[leader], like)
+        ]
+        share, _, best = min(ranked, default=(0.0, [], own))
+        if -share >= like:
+            groups[best].append(own)
             continue
         groups[own] = [own]
-        for word in own:
+        for word in telling:
             leaders.setdefault(word, []).append(own)
     return list(groups.values())
+
+
+def _telling(own: frozenset[str], weights: Mapping[str, float], whole: float, like: float) -> list[str]:
+    """The rarest words of a text, of which any text that is like it enough has at least one among its own.
+
+    What two such texts share weighs at least `like` times all the words of each. So the rarest word that they share is
+    not among the commonest ones of either that weigh less than that together.
+    """
+    rest, found = whole, []
+    for word in sorted(own, key=lambda one: (-weights[one], one)):
+        if rest < like * whole * (1 - _ROUNDED):
+            break
+        found.append(word)
+        rest -= weights[word]
+    return found
+
+
+def _may_be_like(
+    own: frozenset[str], other: frozenset[str], weights: Mapping[str, float], both: float, like: float
+) -> bool:
+    """Whether it is worth working out how like two texts are; `both` is the weight of all words of one and the other."""
+    shared = sum(weights[word] for word in own & other)
+    return shared >= like * (both - shared) * (1 - _ROUNDED)
+
+
+_ROUNDED: Final = 1e-9
+"""More than sums of weights lose by being rounded."""
