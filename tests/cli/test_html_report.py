@@ -9,7 +9,7 @@ from tests.cli.standin import report_of
 
 from assay.batch.html import direction
 from assay.cli.html_report import Entry, html_index, html_report
-from assay.schema import Evidence
+from assay.schema import ClaimReport, Evidence, HallucinationReport
 
 HOSTILE = st.one_of(
     st.text(st.one_of(st.characters(), st.sampled_from("<>&\"'/=.`\n\x00\ud800\u202e")), max_size=60),
@@ -19,7 +19,7 @@ HOSTILE = st.one_of(
 
 ALLOWED = (
     "html head meta title style body div b bdi main section h1 h2 span p dl dt dd svg rect ul li a article header code "
-    "figure figcaption blockquote mark table thead tbody tr th td footer"
+    "figure figcaption blockquote mark table thead tbody tr th td footer ol h3 del ins q"
 )
 
 
@@ -133,3 +133,126 @@ def test_the_index_escapes_names() -> None:
     page = html_index([Entry("<b>x", report_of("FALSE."), "x.html")])
     assert "&lt;b&gt;x" in page
     assert read(page).open == []
+
+
+# Beside claims and citations
+
+PASSAGE = "Partners are entitled to 2 weeks of leave."
+HOSTILE_WORDS = "<script>x()</script>"
+
+
+def full_report() -> HallucinationReport:
+    """A report with every part that a page can show, foreign text hostile wherever it may stand."""
+    text = "Partners are entitled to 4 weeks of leave FALSE."
+    report = report_of(text, [Evidence(id="e", text=PASSAGE)], PASSAGE)
+    quote = {"evidence_id": "e", "start": 25, "end": 26, "text": "2", "relation": "contradicts", "score": 0.9}
+    claim = ClaimReport.model_validate({
+        **report.claims[0].model_dump(),
+        "suggestions": [{"span": {"start": 25, "end": 26}, "before": "4", "after": "2", "evidence": quote,
+                         "code": "number.mismatch"}],
+        "judgement": {
+            "asked_because": ["unsure"], "outcome": "contradicts", "reason": "So.", "before": "unsupported",
+            "changed": True,
+            "answers": [{"question": 2, "verdict": "FAIL", "justification": HOSTILE_WORDS, "quotes": [quote],
+                         "void": HOSTILE_WORDS}],
+        },
+    })  # fmt: skip
+    cause = {
+        "claim": 0, "likely": "staleness", "probability": 0.54,
+        "estimates": [{"cause": "staleness", "presence": 0.9, "effect": 0.6, "share": 1.0,
+                       "reason": f"It is old. {HOSTILE_WORDS}", "spans": [quote]}],
+    }  # fmt: skip
+    revision = {
+        "original": "Partners are entitled to 9 weeks. " + HOSTILE_WORDS, "stopped": "exhausted",
+        "escalation_required": True, "failed_before": 2, "failed_after": 1, "author": HOSTILE_WORDS,
+        "changes": [{"start": 25, "end": 26, "before": "9", "after": "4"}],
+        "attempts": [
+            {"number": 1, "outcome": "better", "reason": HOSTILE_WORDS, "failed_claims": 1, "overall_score": 0.4,
+             "restored": 2, "changes": [{"start": 25, "end": 26, "before": "9", "after": HOSTILE_WORDS}]},
+            {"number": 2, "outcome": "no_better", "reason": "It is no better."},
+        ],
+    }  # fmt: skip
+    abstention = {
+        "outcome": "ABSTAIN", "reason": "low_confidence", "confidence": 0.2, "calibrated": True,
+        "signals": [{"name": "groundedness", "value": 0.2, "weight": 0.5},
+                    {"name": "consistency", "weight": 0.5, "missing": "nothing was asked again"}],
+        "triggers": [{"trigger": "low_coverage", "value": 0.1, "threshold": 0.5}],
+        "caveats": [{"claim": HOSTILE_WORDS, "span": {"start": 0, "end": 4}, "confidence": 0.1}],
+        "response": HOSTILE_WORDS, "suggested_actions": ["provide_more_context"],
+    }  # fmt: skip
+    call = {
+        "tool": HOSTILE_WORDS, "args": {"id": HOSTILE_WORDS}, "status": "rejected", "errors": [HOSTILE_WORDS],
+        "provenance": [{"path": f"/{HOSTILE_WORDS}", "value": HOSTILE_WORDS, "kind": "identifier",
+                        "status": "untraced", "source": None}],
+    }  # fmt: skip
+    return HallucinationReport.model_validate({
+        **report.model_dump(), "claims": [claim.model_dump()], "causes": [cause], "revision": revision,
+        "abstention": abstention, "tool_call_validations": [call],
+        "escalation": {"tier": "sync", "level": "require_approval", "risk": 0.63, "stakes_weight": 0.75,
+                       "confidence": 0.16, "minutes": 15},
+        "consistency_probes": [{"claim": HOSTILE_WORDS, "original": "o", "probe_answers": [HOSTILE_WORDS],
+                                "agreement": 0.0}],
+        "spending": [{"purpose": "judge", "model": HOSTILE_WORDS, "requests": 2, "calls": 3, "prompt_tokens": 1200,
+                      "completion_tokens": 80, "cost": 0.0123}],
+    })  # fmt: skip
+
+
+def test_every_part_of_a_report_stands_on_the_page_and_stays_text() -> None:
+    page = html_report("n", full_report(), [Evidence(id="e", text=PASSAGE)])
+    reader = read(page)
+    assert reader.open == []
+    assert set(reader.tags) <= set(ALLOWED.split())
+    assert "script" not in reader.tags
+    said = Words().of(page)
+    for part in (
+        "Suggested: 4 → 2 [e]",
+        "The judge: contradicts (it was unsupported)",
+        "2. not contradicted: FAIL",
+        "Likely causes (together 54%, by noisy-or)",
+        "staleness 100%: It is old.",
+        "does not pass (exhausted), 2 attempts, 2 findings before, 1 after",
+        "rolled back: It is no better.",
+        "(1 finding left, score 0.40, 2 sentences put back)",
+        "Partners are entitled to 94 weeks.",
+        "ABSTAIN (low confidence), probability 0.20",
+        "low coverage: 0.1 against 0.5",
+        "nothing was asked again",
+        "Next: provide more context",
+        "sync (require approval): risk 0.63 = stakes 0.75 × (1 - confidence 0.16), 15 minutes to decide.",
+        "→ sync require approval available reviewer minutes is held",
+        "1,200",
+        "0.0123 USD",
+    ):
+        assert part in said, part
+
+
+def test_a_page_has_no_heading_for_what_there_is_not() -> None:
+    plain = page_of("It is so.")
+    for heading in (
+        "Repair",
+        "Whether to answer",
+        "Review by a person",
+        "Asked again",
+        "Tool calls",
+        "Spent on models",
+    ):
+        assert f">{heading}<" not in plain
+
+
+class Words(HTMLParser):
+    """The text of a page as it is read, with a space between the cells and the blocks."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.said = ""
+
+    def handle_data(self, data: str) -> None:
+        self.said += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self.said += " " if tag in ("td", "p", "li", "h2", "div") else ""
+
+    def of(self, page: str) -> str:
+        self.feed(page)
+        self.close()
+        return " ".join(self.said.split())

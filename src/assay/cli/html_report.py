@@ -10,9 +10,10 @@ from typing import Final
 
 from assay.batch.html import Markup, direction, foreign, group, page, tag
 from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, deciding_spans, pieces
+from assay.cli import html_parts
 from assay.cli.html_style import CHECK
 from assay.cli.judging import judge_words
-from assay.cli.text_report import cause_words, coverage_words, number
+from assay.cli.text_report import coverage_words, number
 from assay.schema import (
     Action,
     CitationReport,
@@ -63,6 +64,7 @@ def html_report(name: str, report: HallucinationReport, evidence: Sequence[Evide
             "main",
             _decision(report),
             tag("div", _left(report), _right(report, texts), class_="columns"),
+            html_parts.sections(report),
             _citations(report.citations),
             _metrics(report),
         ),
@@ -165,9 +167,14 @@ def _sign(index: int, verdict: Verdict) -> Markup:
 
 
 def _right(report: HallucinationReport, texts: Mapping[str, Evidence]) -> Markup:
-    causes = {one.claim: one for one in report.causes}
+    causes = {one.claim: one for one in report.causes if one.claim is not None}
     cards = (_card(index, claim, texts, causes.get(index)) for index, claim in enumerate(report.claims))
-    general = tag("ul", (_issue(issue) for issue in report.issues)) if report.issues else None
+    of_issue = {(one.code, one.path): one for one in report.causes if one.claim is None}
+    general = (
+        tag("ul", (_issue(issue, of_issue.get((issue.code, issue.path))) for issue in report.issues))
+        if report.issues
+        else None
+    )
     return tag(
         "section",
         None if general is None else group(tag("h2", "Findings on the whole"), general),
@@ -191,8 +198,10 @@ def _card(index: int, claim: ClaimReport, texts: Mapping[str, Evidence], cause: 
         foreign(claim.text, "p", class_="said"),
         tag("p", " · ".join(facts), class_="small soft") if facts else None,
         tag("ul", (_issue(issue) for issue in claim.issues)) if claim.issues else None,
-        None if cause is None else tag("p", "Likely cause: ", foreign(cause_words(cause)), class_="small"),
+        html_parts.suggestions(claim),
         (_quote(span, texts.get(span.evidence_id)) for span in deciding_spans(claim)),
+        html_parts.judgement(claim.judgement),
+        html_parts.causes(cause),
         class_="claim",
         id=f"claim-{index + 1}",
         tabindex=-1,
@@ -214,9 +223,9 @@ def _claim_facts(claim: ClaimReport) -> Iterator[str]:
         yield "hedged"
 
 
-def _issue(issue: Issue) -> Markup:
+def _issue(issue: Issue, cause: CauseReport | None = None) -> Markup:
     where = None if issue.path is None else group(" at ", tag("code", foreign(issue.path)))
-    return tag("li", foreign(issue.message), " ", tag("code", issue.code), where)
+    return tag("li", foreign(issue.message), " ", tag("code", issue.code), where, html_parts.causes(cause))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,13 @@ text-decoration:none;background:var(--page);break-inside:avoid}
 .claim header b{font-weight:650}.claim header .back{margin-left:auto}
 .claim .said{margin:.3rem 0;font-weight:500;overflow-wrap:anywhere}
 .claim ul{margin:.4rem 0;padding-left:1.1rem}
+.claim .suggest{list-style:none;padding-left:0}
+del{color:var(--bad);text-decoration:line-through;text-decoration-thickness:1px}
+ins{color:var(--good);text-decoration:underline;text-decoration-thickness:1px;text-underline-offset:.2em}
+.diff{border:1px solid var(--line);border-radius:.4rem;padding:.6rem .9rem;background:var(--panel);font-size:.9375rem;
+line-height:1.6}
+ol{padding-left:1.4rem}ol li{margin:.25rem 0;overflow-wrap:anywhere}td p{margin:0 0 .2rem;overflow-wrap:anywhere}
+q{quotes:"“" "”"}
 figure{margin:.6rem 0 0;padding-left:.8rem;border-left:2px solid var(--line)}
 figcaption{font-size:.8125rem;color:var(--soft);overflow-wrap:anywhere}
 blockquote{margin:.15rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.9375rem;color:var(--soft)}

@@ -9,6 +9,7 @@ from assay.cli.repairing import confidence_lines, repair_lines
 from assay.cli.terminal import Line, clean, one_line
 from assay.schema import Action, CitationReport, ClaimReport, EvidenceSpan, HallucinationReport, Issue, Verdict
 from assay.schema.causes import CauseReport
+from assay.schema.tier import Escalated
 
 _QUOTE: Final = 400
 """Characters of an evidence quote that are shown."""
@@ -122,10 +123,13 @@ def _findings(report: HallucinationReport) -> Iterator[Line]:
         yield from _finding(index, claim)
         if index in causes:
             yield Line((("cause  ", "faint"), (cause_words(causes[index]), "")), indent=6)
+    general = {(one.code, one.path): one for one in report.causes if one.claim is None}
     for issue in report.issues:
         yield _why(issue, 2)
         if issue.evidence is not None:
             yield _quote(issue.evidence, 2)
+        if (issue.code, issue.path) in general:
+            yield Line((("cause  ", "faint"), (cause_words(general[issue.code, issue.path]), "")), indent=2)
     yield Line()
 
 
@@ -217,12 +221,29 @@ def _summary(report: HallucinationReport) -> Iterator[Line]:
     yield Line((("Decision  ", "strong"), (decision.action.value, _ACTION_STYLE[decision.action]), (f" ({route})", "")))
     for reason in decision.reasons:
         yield Line((("- " + one_line(reason), ""),), indent=2)
+    if report.escalation is not None:
+        yield Line((("Review    ", "strong"), (escalation_words(report.escalation), "doubt")))
     if decision.response is not None:
         yield Line((("Instead   ", "strong"), ("what would be answered in its place", "faint")))
         for text in clean(decision.response).split("\n"):
             yield Line(((text, ""),), indent=2, gutter=True)
     who = f"policy {one_line(report.policy.name, 60)}, verifier {one_line(report.verifier.name, 60)}"
     yield Line(((f"{who}, {report.timing.total_ms:.0f} ms, run {one_line(report.run_id, 60)}", "faint"),))
+
+
+def escalation_words(found: Escalated) -> str:
+    """How soon a person has to look and why, in one line.
+
+    >>> from assay.schema.tier import Tier
+    >>> escalation_words(Escalated(tier=Tier.SYNC, level="require_approval", risk=0.63, stakes_weight=0.75,
+    ...                            confidence=0.16, minutes=15))
+    'sync (require approval): risk 0.63 = stakes 0.75 × (1 - confidence 0.16), 15 minutes to decide'
+    """
+    sure = "unknown" if found.confidence is None else f"{found.confidence:.2f}"
+    return (
+        f"{found.tier.value} ({found.level.replace('_', ' ')}): risk {found.risk:.2f} = stakes "
+        f"{found.stakes_weight:.2f} × (1 - confidence {sure}), {found.minutes:g} minutes to decide"
+    )
 
 
 def coverage_words(report: HallucinationReport) -> str:

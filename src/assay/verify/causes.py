@@ -211,8 +211,8 @@ def _of_claim(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]
     yield from _stale(claim, output, known)
     yield from _lost(claim, known)
     yield from _noise(claim, output, known)
-    yield from _poison(claim, known)
-    yield from _unclear(known)
+    yield from _poison(claim, output, known)
+    yield from _unclear(claim, known)
 
 
 def _gaps(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
@@ -294,25 +294,38 @@ def _noise(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
         yield _Seen(Cause.RETRIEVAL_NOISE, 0.5 * off, f"{off:.0%} of the passages share no word with the question.")
 
 
-def _poison(claim: ClaimReport, known: _Known) -> Iterator[_Seen]:
+def _poison(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
     """Evidence against evidence, and evidence that gives orders."""
-    supports = [span for span in claim.evidence_spans if span.relation == "supports"]
     if claim.conflict:
         yield _Seen(Cause.POISONING, 0.5, "One source says it and another one denies it.", claim.evidence_spans[:2])
-    for item in known.given.evidence:
-        order = _ORDERS.search(item.text[:_PIECE])
-        if order is None:
-            continue
-        close = any(span.evidence_id == item.id for span in supports)
-        at = order.start()
+    ordering = [(item, order) for item in known.given.evidence if (order := _ORDERS.search(item.text[:_PIECE]))]
+    if not ordering:
+        return
+    behind = {span.evidence_id for span in claim.evidence_spans if span.relation == "supports"}
+    behind.update(item.id for item in _holding(_wrong_words(claim, output), known))
+    near = {span.evidence_id for span in claim.evidence_spans}
+    for item, order in ordering:
         span = EvidenceSpan(
-            evidence_id=item.id, start=at, end=order.end(), text=order[0], relation="related", score=0.0
+            evidence_id=item.id, start=order.start(), end=order.end(), text=order[0], relation="related", score=0.0
         )  # fmt: skip
-        yield _Seen(Cause.POISONING, 0.9 if close else 0.6, f"{item.id} gives orders to whoever reads it.", (span,))
+        if item.id in behind:
+            presence, reason = 0.9, f"{item.id} gives orders to whoever reads it, and this repeats its words."
+        elif item.id in near:
+            presence, reason = 0.5, f"{item.id} gives orders to whoever reads it."
+        else:  # a model that obeys it may say anything anywhere, but nothing ties this claim to it
+            presence, reason = 0.25, f"{item.id} gives orders to whoever reads it, and says nothing of this."
+        yield _Seen(Cause.POISONING, presence, reason, (span,))
 
 
-def _unclear(known: _Known) -> Iterator[_Seen]:
-    """Questions that leave open what they are about."""
+def _unclear(claim: ClaimReport, known: _Known) -> Iterator[_Seen]:
+    """Questions that leave open what they are about, and whether what qualifies an answer belongs to it."""
+    dropped = next((issue for issue in claim.issues if issue.code == "condition.dropped"), None)
+    if dropped is not None:
+        spans = (dropped.evidence,) if dropped.evidence is not None else ()
+        yield _Seen(
+            Cause.AMBIGUITY, 0.3, "It leaves out a condition that was given; the prompt may not ask for conditions.",
+            spans,
+        )  # fmt: skip
     question = known.given.question
     if question is None:
         return
