@@ -5,17 +5,22 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.browser.showcase import show
+
 from assay.config import Guard
 from assay.models.interface import PairScorer
 from assay.policy import preset
 from assay.schema import Evidence
-from assay.schema.escalation import ReviewAct
+from assay.schema.access import Permission
+from assay.server.reviews.desk import Desk
+from assay.store.access_keys import create_key
 from assay.store.audit.signing import make_checkpoint
 from assay.store.events import give_feedback
 from assay.store.interface import CheckRecord
-from assay.store.review_items import list_items
-from assay.store.reviews import Reviewer, Reviews, Verdicts
+from assay.store.review_items import list_items, read_package
+from assay.store.reviews import Reviewer, Reviews
 from assay.store.store import Store
+from assay.testing import FakeScorer
 
 EVIDENCE = (
     Evidence(
@@ -99,6 +104,23 @@ PHARMACY = preset("high-stakes").model_copy(
 )
 """A policy of the house: what is doubtful where much is at stake goes to a person."""
 
+GENERAL_BEFORE = preset("general").model_copy(update={"emit_threshold": 0.8, "critical_action": "revise"})
+PHARMACY_BEFORE = PHARMACY.model_copy(update={"emit_threshold": 0.9, "support_threshold": 0.55})
+"""The same two as they were in the first days."""
+
+KEYS_OF_PROGRAMS = (
+    ("support-bot", [Permission.CHECK, Permission.GATEWAY], timedelta(days=90)),
+    ("pharmacy-app", [Permission.CHECK, Permission.READ], timedelta(days=365)),
+    ("nightly-export", [Permission.READ, Permission.AUDIT], None),
+)
+"""The keys of programs: name, what each may, and how long."""
+
+SAID = (
+    ("right", "Thank you, this is what the handbook says."), ("wrong", "The desk told me something else."),
+    ("right", ""), ("wrong", "This was changed in spring."),
+)  # fmt: skip
+"""What users say about what they got."""
+
 
 class Clock:
     """A clock that stands where it was put, or goes on from now."""
@@ -109,6 +131,10 @@ class Clock:
     def __call__(self) -> datetime:
         return self.at or datetime.now(UTC)
 
+    def put(self, at: datetime) -> None:
+        """Puts it to a moment."""
+        self.at = at
+
 
 def open_store(path: Path) -> tuple[Store, Clock]:
     """A store whose clock can be set."""
@@ -117,38 +143,52 @@ def open_store(path: Path) -> tuple[Store, Clock]:
 
 
 def fill(store: Store, clock: Clock, scorer: PairScorer, keys: object, *, checks: int = 160) -> None:
-    """Two weeks of checks under two policies, with checkpoints and the feedback of users."""
+    """Two weeks of checks under policies that were changed meanwhile, with checkpoints, reviews and feedback."""
     chance = random.Random(7)
-    general = Guard(preset("general"), scorer=scorer, environ={})
-    strict = Guard(PHARMACY, scorer=scorer, environ={})
     now = datetime.now(UTC)
+    clock.at = now - timedelta(days=15)
+    for name, allowed, lasts in KEYS_OF_PROGRAMS:
+        create_key(store, name, allowed, actor="ada", lasts=lasts)
+    guards = [
+        (Guard(general, scorer=scorer, environ={}), Guard(strict, scorer=scorer, environ={}))
+        for general, strict in ((GENERAL_BEFORE, PHARMACY_BEFORE), (preset("general"), PHARMACY))
+    ]
     moments = sorted(now - timedelta(hours=336 * chance.random() ** 1.3) for _ in range(checks))
     for number, moment in enumerate(moments):
         clock.at = moment
+        general, strict = guards[number * 5 > checks]
         question, answer, stakes = chance.choice(ASKED)
         guard = strict if stakes == "high" else general
         run = ask(
             store, guard, question, answer, stakes, caller=chance.choice(["support-bot", "intranet", "pharmacy-app"])
         )
         if number % 9 == 0:
-            give_feedback(store, run, chance.choice(["right", "wrong"]), author="a user", comment="Thank you.")
+            verdict, said = chance.choice(SAID)
+            give_feedback(store, run, verdict, author=chance.choice(["lena", "theo"]), comment=said)
         settle(store, chance)
         if number % 40 == 39:
             make_checkpoint(store, keys, "default")  # type: ignore[arg-type]
+    show(store, scorer, clock.put, now, keys)
     clock.at = None
     # What waits now: the deadlines run from here.
     for question, answer, stakes in WAITING:
-        ask(store, strict, question, answer, stakes, caller="pharmacy-app")
+        ask(store, guards[1][1], question, answer, stakes, caller="pharmacy-app")
     make_checkpoint(store, keys, "default")  # type: ignore[arg-type]
 
 
 def settle(store: Store, chance: random.Random) -> None:
-    """A reviewer decides on what waits, a few minutes after it came."""
+    """A reviewer decides on what waits, a few minutes after it came: puts the right text in its place, or rejects."""
     with store.reading("default") as connection:
         waiting = list_items(connection, "default")
+        outputs = {item.id: read_package(connection, "default", item.id) for item in waiting}
+    desk = Desk(Reviews(store), lambda _: Guard(PHARMACY, scorer=FakeScorer(), environ={}))
     for item in waiting:
-        verdict = Verdicts(ReviewAct.REJECT, chance.choice(["The leaflet says otherwise.", "No source says this."]))
-        Reviews(store).decide("default", item.id, Reviewer("rosa", admin=True), verdict)
+        package, who = outputs[item.id], Reviewer(chance.choice(["rosa", "olaf"]), admin=True)
+        if package is not None and "two tablets" in package.output and chance.random() < 0.6:
+            checked = desk.edited("default", item.id, EVIDENCE[2].text.split(". ")[0] + ".")
+            desk.edit("default", item.id, who, "The leaflet gives another dose.", checked, accept=True)
+        else:
+            desk.reject("default", item.id, who, chance.choice(["The leaflet says otherwise.", "No source says this."]))
 
 
 def ask(store: Store, guard: Guard, question: str, answer: str, stakes: str, *, caller: str = "support-bot") -> str:

@@ -36,12 +36,12 @@ def test_the_words_that_decide_stand_marked_in_their_surroundings() -> None:
     span = EvidenceSpan(
         evidence_id="hr", start=start, end=start + 7, text="2 weeks", relation="contradicts", score=0.9
     )  # fmt: skip
-    html = quote(span, Evidence(id="hr", text=text, title="Handbook")).html
+    html = quote([span], Evidence(id="hr", text=text, title="Handbook")).html
     assert "<mark" in html
     assert "Partners get " in html
     assert "Before it." not in html
     assert html.count("…") == 2
-    other = quote(span, Evidence(id="hr", text="Something else was stored meanwhile.")).html
+    other = quote([span], Evidence(id="hr", text="Something else was stored meanwhile.")).html
     assert "2 weeks" in other
     assert "Something else" not in other
 

@@ -186,3 +186,24 @@ def _review(connection: Connection, tenant: str, run: str) -> tuple[str, str, st
         .limit(1)
     ).first()
     return None if row is None else (row.id, row.tier, row.state)
+
+
+def latest_actions(connection: Connection, tenant: str, policy: str, most: int) -> dict[str, int]:
+    """How often a policy decided on each action, of its latest decisions.
+
+    Args:
+        connection: one that sees one state of the database.
+        tenant: whose.
+        policy: the digest of the policy.
+        most: how many decisions are looked at.
+    """
+    table = tables.reports.c
+    latest = (
+        select(table.action)
+        .where(table.tenant == tenant, table.policy == policy)
+        .order_by(table.created.desc(), table.id.desc())
+        .limit(most)
+        .subquery()
+    )
+    rows = connection.execute(select(latest.c.action, func.count().label("number")).group_by(latest.c.action))
+    return {row.action: row.number for row in rows}

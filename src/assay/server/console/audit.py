@@ -1,7 +1,6 @@
 """`/console/audit`: the audit log, its checkpoints and anchors, verification, proofs of entries, and export."""
 
 import base64
-import json
 import threading
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,6 +26,7 @@ from assay.server.console.parts import (
     empty_state,
     facts,
     field,
+    joined,
     link_button,
     moment,
     note,
@@ -128,7 +128,7 @@ class _Pages:
         )  # fmt: skip
 
     def _log(self, entries: list[Row[Any]], head: Head, run: str) -> Markup:
-        columns = (Column("Entry"), Column("Kind"), Column("About", "main"), Column("When"))
+        columns = (Column("Entry"), Column("Kind"), Column("About", "main"), Column("When", "num"))
         rows = (_line(one, self._store.now()) for one in entries)
         empty = ("No such entry", "No entry is about this run, or none stands before that one.")
         older = None
@@ -145,10 +145,10 @@ class _Pages:
         )  # fmt: skip
 
     def _checkpoints(self, checkpoints: list[Row[Any]]) -> Markup:
-        columns = (Column("Entries", "num"), Column("Signed"), Column("Root", "main"))
+        columns = (Column("Entries", "num"), Column("Signed"), Column("Root and note", "main"))
         rows = (
             (f"{one.size:,}", moment(moment_at(one.created), self._store.now()),
-             group(digest(base64.b64encode(read_checkpoint(one.note).root).decode()), details("Note", _pre(one.note))))
+             details(digest(base64.b64encode(read_checkpoint(one.note).root).decode()), _pre(one.note)))
             for one in checkpoints
         )  # fmt: skip
         empty = ("No checkpoint yet", "A checkpoint signs the log as it is: what was signed cannot change unseen.")
@@ -206,7 +206,7 @@ class _Pages:
         return render(
             request, f"Entry {place:,}", self._proved(proof, place), panel("What it says", _fields(told)),
             details("As it is hashed", _pre(data.decode())), current="audit",
-            about=f"{told['kind']}, {told.get('at', '')}", actions=group(run, link_button("The log", _PATH)),
+            about=_said_when(told), parent=("Audit log", _PATH), actions=run,
         )  # fmt: skip
 
     def _proof(self, connection: Any, tenant: str, index: int) -> tuple[EntryProof | None, str | None]:
@@ -237,9 +237,9 @@ class _Pages:
                     ("Holds", sign),
                     ("Signed at", f"{stated.size:,} entries"),
                     ("Hashes to the root", str(len(proof.hashes))),
-                    ("Log", tag("code", stated.origin)),
                 )
             ),
+            tag("p", "Log: ", tag("code", stated.origin), class_="soft under"),
             details("The proof, as C2SP tlog-proof", _pre(proof.to_text())),
             actions=link_button("Download", f"{_PATH}/entries/{index}/proof"),
             style="box",
@@ -331,24 +331,48 @@ def _moment_of(told: dict[str, Any], now: datetime) -> Markup | str:
 
 
 def _fields(told: dict[str, Any]) -> Markup:
+    """What an entry says, what a person asks for first; what it does not say is left out."""
+    names = [*(name for name in _FIRST if name in told), *(name for name in told if name not in _FIRST)]
     return facts(
-        (
-            (name.replace("_", " "), _shown(value / _MILLION if name in _IN_MILLIONTHS else value))
-            for name, value in told.items()
-            if name != "v" and value is not None
-        ),
+        ((name.replace("_", " "), _shown(_plain(name, told[name]))) for name in names
+         if name not in _UNTOLD and told[name] not in (None, {}, [])),
         "list",
-    )
+    )  # fmt: skip
 
 
-_IN_MILLIONTHS: Final = ("score", "risk")
+_FIRST: Final = ("kind", "act", "action", "route", "verdict", "score", "risk", "verdicts", "scores", "stakes", "record")
+_UNTOLD: Final = ("v", "at")
+_IN_MILLIONTHS: Final = ("score", "risk", "scores")
 _MILLION: Final = 1_000_000
 
 
+def _plain(name: str, value: Any) -> Any:
+    """Scores as the rest of the console tells them: the log holds whole millionths."""
+    if name not in _IN_MILLIONTHS:
+        return value
+    if isinstance(value, list):
+        return [one / _MILLION if isinstance(one, int) else one for one in value]
+    return value / _MILLION if isinstance(value, int) else value
+
+
 def _shown(value: Any) -> Markup:
-    if isinstance(value, str | int | float):
-        return tag("code", foreign(str(value)[:2_000]))
-    return tag("code", foreign(json.dumps(value, ensure_ascii=False)[:2_000]))
+    if isinstance(value, dict):
+        # A name before its digest, and verdicts as words with their numbers.
+        parts = (f"{key} {told}" if isinstance(told, int) else str(told) for key, told in sorted(
+            value.items(), key=lambda item: item[0] != "name"))  # fmt: skip
+        return joined((tag("code", foreign(one[:2_000])) for one in list(parts)[:50]), " · ")
+    if isinstance(value, list):
+        shown = (tag("code", foreign(str(one)[:200]), class_="below") for one in value[:50])
+        return group(*shown, f" and {len(value) - 50:,} more" if len(value) > 50 else "")
+    return tag("code", foreign(str(value)[:2_000]))
+
+
+def _said_when(told: dict[str, Any]) -> str:
+    """The kind of an entry and its moment."""
+    try:
+        return f"{told['kind']}, {datetime.fromisoformat(str(told.get('at'))):%Y-%m-%d %H:%M:%S} UTC"[:200]
+    except ValueError:
+        return str(told["kind"])[:200]
 
 
 def _is_run(told: dict[str, Any]) -> bool:

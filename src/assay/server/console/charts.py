@@ -141,7 +141,8 @@ def sparkline(values: Sequence[float | None], title: str) -> Markup:
         if value is None:
             pen = "M"
             continue
-        path.append(f"{pen}{at * step:.1f} {22 - 20 * value / top:.1f}")
+        # A line of no length after each start: a value that stands alone is drawn as a point.
+        path.append(f"{pen}{at * step:.1f} {22 - 20 * value / top:.1f}" + ("h0" if pen == "M" else ""))
         pen = "L"
     drawn = tag("path", d=" ".join(path)) if path else None
     return tag(

@@ -1,5 +1,7 @@
 """`/console/gaps`: what users asked that the evidence could not answer, for those who keep the corpus."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -7,19 +9,20 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.batch.html import Markup, foreign, tag
+from assay.batch.html import Child, Markup, foreign, tag
 from assay.schema.access import Permission
 from assay.server.console.layout import address, allowed, render
 from assay.server.console.parts import (
-    action_badge,
     badge,
     empty_state,
+    joined,
     line,
     link_button,
     moment,
     note,
     pager,
     panel,
+    share,
     stat,
     stats,
     tabs,
@@ -61,12 +64,12 @@ def _page(request: Request, store: Store, tenant: str) -> Response:
     page = int(given["page"]) if given.get("page", "").isdigit() and len(given["page"]) < 5 else 0
     since = None if period == "all" else store.now() - timedelta(days=int(period))
     found = find_gaps(store, tenant, since=since, first=page * SHOWN, shown=SHOWN)
-    body = [_periods(period)]
+    body: list[Child] = []
     if found.cut:
         body.append(note("quiet", f"Only the latest {found.questions:,} questions are grouped."))
     if not found.questions:
         body.append(_nothing(period))
-        return render(request, "Evidence gaps", *body, current="gaps", about=_ABOUT)
+        return render(request, "Evidence gaps", *body, current="gaps", about=_ABOUT, actions=_periods(period))
     body.append(_figures(found))
     rows = tag(
         "ol",
@@ -81,7 +84,9 @@ def _page(request: Request, store: Store, tenant: str) -> Response:
         address("/console/gaps", days=period) if page else None,
         f"{min(len(found.gaps), found.found):,} of {found.found:,} gaps",
     )
-    return render(request, "Evidence gaps", *body, *([leads] if leads else []), current="gaps", about=_ABOUT)
+    return render(
+        request, "Evidence gaps", *body, leads, current="gaps", about=_ABOUT, actions=_periods(period)
+    )  # fmt: skip
 
 
 _ABOUT: Final = (
@@ -103,13 +108,12 @@ def _nothing(period: str) -> Markup:
 
 
 def _figures(found: Gaps) -> Markup:
-    once = sum(len(gap.asked) == 1 for gap in found.gaps)
-    repeated = max((len(gap.asked) for gap in found.gaps), default=0)
+    most = max((len(gap.asked) for gap in found.gaps), default=0)
     return stats(
         stat("Questions without support", f"{found.questions:,}"),
         stat("Different gaps", f"{found.found:,}"),
-        stat("Asked most often", f"{repeated:,} times" if repeated != 1 else "once"),
-        stat("Asked once on this page", f"{once:,}"),
+        stat("Asked most often", f"{most:,} times" if most != 1 else "once"),
+        stat("Share of the largest", share(most, found.questions)),
     )
 
 
@@ -133,8 +137,9 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
         for one in gap.sources
     )  # fmt: skip
     claims = (tag("li", foreign(text[:MOST_WORDS])) for text in gap.claims[:MOST_LISTED])
-    listed = tag("ul", (_asked(one, store) for one in gap.asked[:MOST_LISTED]), class_="plain asked")
-    more = len(gap.asked) - MOST_LISTED
+    wordings = _wordings(gap.asked)
+    listed = tag("ul", (_asked(ones, store) for ones in wordings[:MOST_LISTED]), class_="plain asked")
+    more = sum(map(len, wordings[MOST_LISTED:]))
     return (
         tag("section", tag("h3", "Closest passages"),
             tag("ul", sources, class_="plain passages") if gap.sources
@@ -147,8 +152,18 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
     )  # fmt: skip
 
 
-def _asked(one: Asked, store: Store) -> Markup:
-    action = {Why.ABSTAINED: "emit", Why.WITHHELD: "block"}.get(one.why)
-    sign = action_badge(action) if action else badge("held up", "doubt")
-    link = tag("a", line(one.question, 160), href=f"/console/runs/{one.run}")
-    return tag("li", link, tag("span", sign, " ", moment(one.created, store.now()), class_="soft"))
+def _wordings(asked: Sequence[Asked]) -> list[list[Asked]]:
+    """The same words once, those asked most often first; each with the latest first."""
+    found: dict[str, list[Asked]] = {}
+    for one in asked:
+        found.setdefault(" ".join(one.question.casefold().split()), []).append(one)
+    return sorted(found.values(), key=len, reverse=True)
+
+
+def _asked(ones: Sequence[Asked], store: Store) -> Markup:
+    """Questions in the same words: how often, what became of them, and the latest run."""
+    latest = ones[0]
+    counts = Counter(one.why for one in ones)
+    signs = (badge(f"{counts[why]:,} {_WORDS[why]}", _TONES[why]) for why in Why if counts[why])
+    link = tag("a", line(latest.question, 160), href=f"/console/runs/{latest.run}")
+    return tag("li", link, tag("span", joined(signs), " ", moment(latest.created, store.now()), class_="soft"))

@@ -17,7 +17,7 @@ from assay.batch.html import Child, Markup, foreign, group, tag
 from assay.schema.access import Permission
 from assay.server import services
 from assay.server.caller import SCOPE_KEY, Caller
-from assay.server.console.assets import assets
+from assay.server.console.assets import FONT, assets
 from assay.server.console.icons import icon
 
 CSRF_KEY: Final = "assay.csrf"
@@ -29,7 +29,7 @@ THEMES: Final = ("auto", "light", "dark")
 
 HEADERS: Final = {
     "content-security-policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; font-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
@@ -89,6 +89,7 @@ def render(
     title: str,
     *body: Child,
     current: str = "",
+    parent: tuple[str, str] | None = None,
     heading: Child = None,
     about: Child = None,
     actions: Child = None,
@@ -104,6 +105,7 @@ def render(
         title: its name, in the window and as its heading.
         body: what stands in it.
         current: the key of its place in the navigation, such as `runs`.
+        parent: the list that this is a part of: its name and its address.
         heading: the heading where it is more than the title.
         about: a line below the heading.
         actions: links or buttons beside the heading.
@@ -119,7 +121,12 @@ def render(
         _message(request),
         tag(
             "header",
-            tag("div", tag("h1", heading if heading is not None else title), tag("p", about) if about else None),
+            tag(
+                "div",
+                _crumb(parent),
+                tag("h1", heading if heading is not None else title),
+                tag("p", about) if about else None,
+            ),
             tag("div", actions, class_="actions") if actions else None,
             class_="head",
         ),
@@ -141,6 +148,13 @@ def render(
     return HTMLResponse("<!doctype html>\n" + document.html + "\n", status, {**HEADERS, **(headers or {})})
 
 
+def _crumb(parent: tuple[str, str] | None) -> Markup | None:
+    """The way back to the list that a page is a part of."""
+    if parent is None:
+        return None
+    return tag("nav", tag("a", icon("back"), foreign(parent[0]), href=parent[1]), class_="crumb", aria_label="Back to")
+
+
 def _head(title: str, scripts: Iterable[str]) -> Markup:
     known = assets()
     return tag(
@@ -150,6 +164,7 @@ def _head(title: str, scripts: Iterable[str]) -> Markup:
         tag("meta", name_="color-scheme", content="light dark"),
         tag("title", title if title == "assay" else f"{title} · assay"),
         tag("link", rel="icon", href=known["mark.svg"].href, type_="image/svg+xml"),
+        tag("link", rel="preload", as_="font", type_="font/woff2", href=known[FONT].href, crossorigin=True),
         tag("link", rel="stylesheet", href=known["console.css"].href),
         (tag("script", type_="module", src=known[name].href) for name in ("console.js", *scripts)),
     )

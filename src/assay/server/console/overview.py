@@ -1,6 +1,7 @@
 """The first page: what was decided over time, what claims turned out to be, and what waits for people."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -8,7 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.batch.html import Child, Markup, tag
+from assay.batch.html import Child, Markup, group, tag
 from assay.batch.marks import WORDS
 from assay.schema import Action, Verdict
 from assay.schema.access import Permission
@@ -59,22 +60,35 @@ def make_overview_pages(services: Services) -> APIRouter:
         chosen = chosen if chosen in _LENGTHS else "24h"
         now = store.now()
         with store.reading(caller.tenant) as connection:
-            counts = read_counts(connection, caller.tenant, now, *period(_LENGTHS[chosen]))
+            parts, hours = period(_LENGTHS[chosen])
+            counts = read_counts(connection, caller.tenant, now, parts, hours)
+            # The stretch before, cut alike, so that what is told of this one can be told as a change.
+            earlier = read_counts(connection, caller.tenant, now - timedelta(hours=parts * hours), parts, hours)
             backlog = read_backlog(connection, caller.tenant, now)
         ranges = tabs("Period", ((_WORDS[name], address("/console", range=name), name == chosen) for name in _LENGTHS))
         return render(
-            request, "Overview", *_body(store, caller.tenant, counts, backlog, chosen, now), current="overview",
+            request, "Overview", *_body(store, caller.tenant, Both(counts, earlier), backlog, chosen, now),
+            current="overview",
             about=f"What was checked in the last {_WORDS[chosen]}, in UTC", actions=ranges,
         )  # fmt: skip
 
     return router
 
 
-def _body(store: Store, tenant: str, counts: Counts, backlog: Backlog, chosen: str, now: datetime) -> list[Child]:
+@dataclass(frozen=True, slots=True)
+class Both:
+    """What was counted in a stretch of time, and in the one before it."""
+
+    now: Counts
+    before: Counts
+
+
+def _body(store: Store, tenant: str, both: Both, backlog: Backlog, chosen: str, now: datetime) -> list[Child]:
+    counts = both.now
     if not counts.totals(ACTION) and not store.page(tenant, limit=1):
         return [_nothing_yet()]
     return [
-        _figures(counts, backlog, now),
+        _figures(both, backlog, now),
         _decisions(counts, chosen),
         tag("div", _verdicts(counts), _categories(counts), _latency(counts), class_="columns"),
         _recent(store, tenant, now),
@@ -89,27 +103,42 @@ def _nothing_yet() -> Markup:
     )
 
 
-def _figures(counts: Counts, backlog: Backlog, now: datetime) -> Markup:
-    actions = counts.totals(ACTION)
-    whole = sum(actions.values())
+def _figures(both: Both, backlog: Backlog, now: datetime) -> Markup:
+    counts = both.now
+    actions, earlier = counts.totals(ACTION), both.before.totals(ACTION)
+    whole, whole_before = sum(actions.values()), sum(earlier.values())
 
     def of(name: Action) -> Markup:
-        number = actions.get(name.value, 0)
+        number, before = actions.get(name.value, 0), earlier.get(name.value, 0)
         words = {Action.EMIT: "Emitted", Action.BLOCK: "Blocked"}[name]
-        return stat(words, f"{number:,}", share(number, whole), address("/console/runs", action=name.value))
+        told = group(share(number, whole), _points(number, whole, before, whole_before))
+        return stat(words, f"{number:,}", told, address("/console/runs", action=name.value))
 
     late = f"{backlog.overdue:,} past the deadline" if backlog.overdue else None
     ahead = None
     if backlog.next_deadline is not None:
         ahead = f"next deadline in {span_words((backlog.next_deadline - now).total_seconds())}"
     return stats(
-        stat("Decisions", f"{whole:,}", f"{sum(counts.totals(VERDICT).values()):,} claims"),
+        stat("Decisions", f"{whole:,}", f"{sum(counts.totals(VERDICT).values()):,} claims" + (
+            f" · {whole_before:,} decisions before" if whole_before else "")),
         of(Action.EMIT),
         of(Action.BLOCK),
         stat("Waiting for review", f"{backlog.waiting:,}",
              tag("span", late, class_="bad") if late else ahead or "nothing is due", "/console/review"),
         stat("Time of a check, median", millis(counts.latency(0.5)), f"95% within {millis(counts.latency(0.95))}"),
     )  # fmt: skip
+
+
+def _points(number: int, whole: int, before: int, whole_before: int) -> Markup | None:
+    """How much a share has changed since the stretch before, in points of percent."""
+    if not whole or not whole_before:
+        return None
+    points = 100 * (number / whole - before / whole_before)
+    words = f"{points:+.1f} points" if abs(points) >= _LEAST_POINTS else "as before"
+    return tag("span", " · ", words.replace("-", "−"), title="against the same length of time before")
+
+
+_LEAST_POINTS: Final = 0.05
 
 
 def _decisions(counts: Counts, chosen: str) -> Markup:
@@ -168,7 +197,7 @@ def _latency(counts: Counts) -> Markup:
         (words, millis(counts.latency(part)), sparkline(counts.latencies(part), f"{words} over time"))
         for words, part in (("Median", 0.5), ("95%", 0.95), ("99%", 0.99))
     ]
-    columns = (Column("Time of a check"), Column("Now", "num"), Column("Over the period", "num"))
+    columns = (Column("Time of a check"), Column("Whole period", "num"), Column("Over it", "num"))
     return panel("Latency", table("Time of a check", columns, rows, style="tight"))
 
 

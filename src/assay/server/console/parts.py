@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from assay.batch.html import Child, Markup, foreign, group, tag
 from assay.batch.marks import SIGNS, WORDS
 from assay.schema import Action, Verdict
+from assay.server.console.icons import icon
 
+_NEAR: Final = timedelta(days=1)
 LONGEST_LINE: Final = 240
 """Characters of foreign text that a line of a list shows."""
 
@@ -114,11 +116,14 @@ def verdict_badge(verdict: Verdict) -> Markup:
 
 
 def moment(when: datetime, now: datetime | None = None) -> Markup:
-    """A moment in UTC, and how long ago it is where `now` is given."""
+    """A moment in UTC; where `now` is given, how long ago it is within a day, and its day and time beyond."""
     utc = when.astimezone(UTC)
-    whole = f"{utc:%Y-%m-%d %H:%M:%S} UTC"
-    shown = f"{utc:%Y-%m-%d %H:%M}" if now is None else ago(utc, now)
-    return tag("time", shown, datetime=utc.isoformat(timespec="seconds"), title=whole)
+    whole, at, shown = f"{utc:%Y-%m-%d %H:%M:%S} UTC", None, f"{utc:%Y-%m-%d %H:%M}"
+    if now is not None and abs(now - utc) < _NEAR:
+        shown, at = ago(utc, now), now.isoformat(timespec="seconds")
+    elif now is not None and utc.year == now.year:
+        shown = f"{utc.day} {utc:%b %H:%M}"
+    return tag("time", shown, datetime=utc.isoformat(timespec="seconds"), title=whole, data_ago=at)
 
 
 def ago(when: datetime, now: datetime) -> str:
@@ -228,9 +233,10 @@ def facts(pairs: Iterable[tuple[str, Child]], style: str = "") -> Markup:
 
 
 def stat(name: str, value: Child, detail: Child = None, href: str | None = None) -> Markup:
-    """One figure of a row of figures."""
-    label = tag("a", name, href=href) if href is not None else name
-    return tag("div", tag("dt", label), tag("dd", value, tag("small", detail) if detail is not None else None))
+    """One figure of a row of figures; with an address all of it leads there."""
+    label = tag("a", name, icon("arrow"), href=href) if href is not None else name
+    shown = tag("dd", value, tag("small", detail) if detail is not None else None)
+    return tag("div", tag("dt", label), shown, class_="leads" if href is not None else None)
 
 
 def stats(*figures: Markup) -> Markup:

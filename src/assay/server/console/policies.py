@@ -1,6 +1,7 @@
 """`/console/policies`: the policies that decided, what changed between them, and what others would have decided."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -25,8 +26,8 @@ from assay.server.console.parts import (
     details,
     digest,
     empty_state,
-    facts,
     field,
+    joined,
     link_button,
     moment,
     note,
@@ -34,9 +35,13 @@ from assay.server.console.parts import (
     panel,
     select,
     share,
+    shorten,
+    stat,
+    stats,
     table,
 )
 from assay.server.services import Services
+from assay.store.console import latest_actions
 from assay.store.whatif import (
     MOST_DECISIONS,
     PolicyVersion,
@@ -69,6 +74,12 @@ SWITCHES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 }
 """The switches that may be set."""
 
+LATEST: Final = 500
+"""Decisions of each policy whose actions the list shows."""
+_MOST_CHANGES: Final = 3
+_NAMES: Final = ("name", "description")
+"""Settings that decide nothing."""
+_PARENT: Final = ("Policies", "/console/policies")
 _ORDER: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
 
 
@@ -80,7 +91,7 @@ def make_policy_pages(services: Services) -> APIRouter:
     @router.get("/console/policies")
     def policies(request: Request) -> Response:
         caller = allowed(request, Permission.READ)
-        return _list(request, policy_history(services.store, caller.tenant), services)
+        return _list(request, policy_history(services.store, caller.tenant), services, caller.tenant)
 
     @router.get("/console/policies/{name}")
     def policy(request: Request, name: str) -> Response:
@@ -114,32 +125,69 @@ def _found(services: Services, tenant: str, name: str) -> PolicyVersion:
 # The list
 
 
-def _list(request: Request, versions: list[PolicyVersion], services: Services) -> Response:
+def _list(request: Request, versions: list[PolicyVersion], services: Services, tenant: str) -> Response:
     columns = (
-        Column("Policy", "main"), Column("Digest", "less"), Column("First decided", "less"), Column("Last decided"),
-        Column("Decisions", "num"), Column("", hidden=True),
+        Column("Policy"), Column("What changed", "main"), Column("First decided", "less"), Column("Last decided"),
+        Column("Decisions", "num"), Column(f"Its latest {LATEST}", "less"), Column("", hidden=True),
     )  # fmt: skip
     now = services.store.now()
+    with services.store.reading(tenant) as connection:
+        mixes = {one.digest: latest_actions(connection, tenant, one.digest, LATEST) for one in versions}
     rows = [
         (
-            group(
-                tag("a", foreign(one.name[:80]), href=f"/console/policies/{one.digest}"),
-                " ",
-                badge("decided last", "accent") if place == 0 else None,
+            tag(
+                "div", tag("a", foreign(one.name[:80]), href=f"/console/policies/{one.digest}"),
+                tag("small", digest(one.digest), class_="below"), class_="named",
             ),
-            digest(one.digest),
-            moment(one.created),
+            _changed_settings(one, versions),
+            moment(one.created, now),
             moment(one.last, now) if one.last else "–",
             _count(one.decisions),
+            _mix(mixes[one.digest]),
             tag("a", "What if…", href=f"/console/policies/{one.digest}/what-if"),
         )
-        for place, one in enumerate(versions)
-    ]
+        for one in versions
+    ]  # fmt: skip
     empty = ("No policy yet", "A policy is listed here once it has decided on an output.")
+    legend_ = tag("ul", (
+        tag("li", tag("span", class_=f"swatch {ACTION_TONES[one]}", aria_hidden="true"), one.value) for one in _ORDER
+    ), class_="legend")  # fmt: skip
     return render(
-        request, "Policies", table("Policies that decided", columns, rows, empty=empty), current="policies",
-        about="Every policy that decided, by the digest of its settings: a changed setting is another policy.",
+        request, "Policies", table("Policies that decided", columns, rows, empty=empty, style="policies"),
+        legend_ if rows else None, current="policies",
+        about="Every policy that decided, the one that decided last first. A changed setting is another version.",
     )  # fmt: skip
+
+
+def _before(version: PolicyVersion, versions: Sequence[PolicyVersion]) -> PolicyVersion | None:
+    """The version of the same name that came before."""
+    earlier = [
+        one for one in versions
+        if one.name == version.name and one.created < version.created and one.settings is not None
+    ]  # fmt: skip
+    return max(earlier, key=lambda one: one.created, default=None)
+
+
+def _changed_settings(version: PolicyVersion, versions: Sequence[PolicyVersion]) -> Markup:
+    """What differs from the version before it, in a line."""
+    earlier = _before(version, versions)
+    if earlier is None or version.settings is None:
+        return tag("span", "first version" if version.settings is not None else "settings not kept", class_="soft")
+    changes = [one for one in setting_changes(earlier.settings or {}, version.settings) if one.name not in _NAMES]
+    shown = (
+        tag("span", tag("code", one.name), " ", foreign(_value(one.before)), " → ", foreign(_value(one.after)),
+            class_="change")
+        for one in changes[:_MOST_CHANGES]
+    )  # fmt: skip
+    rest = len(changes) - _MOST_CHANGES
+    return group(joined(shown, ", "), tag("span", f" and {rest} more", class_="soft") if rest > 0 else None)
+
+
+def _mix(actions: Mapping[str, int]) -> Markup:
+    """What the latest decisions were, as one bar."""
+    parts = [(one.value, float(actions.get(one.value, 0)), ACTION_TONES[one]) for one in _ORDER]
+    told = ", ".join(f"{name} {n:g}" for name, n, _ in parts if n)
+    return split_bar(parts, told or "no decisions")
 
 
 def _count(number_: int) -> str:
@@ -150,26 +198,31 @@ def _count(number_: int) -> str:
 
 
 def _version(request: Request, version: PolicyVersion, others: list[PolicyVersion], services: Services) -> Response:
-    body = panel(
-        "Since when",
-        facts((
-            ("First decided", moment(version.created)),
-            ("Last decided", moment(version.last, services.store.now()) if version.last else "–"),
-            ("Decisions kept", _count(version.decisions)),
-        )),
+    now = services.store.now()
+    body = group(
+        stats(
+            stat("First decided", moment(version.created, now)),
+            stat("Last decided", moment(version.last, now) if version.last else "–"),
+            stat("Decisions kept", _count(version.decisions)),
+        ),
         tag("p", "Digest: ", tag("code", version.digest), class_="soft under"),
-    )  # fmt: skip
+    )
     if version.settings is None:
         nothing = empty_state("Only its digest was kept", "The settings of this policy were not recorded.")
-        return render(request, version.name[:80], body, nothing, current="policies", heading=foreign(version.name[:80]))
+        return render(
+            request, version.name[:80], body, nothing, current="policies", parent=_PARENT,
+            heading=foreign(version.name[:80]),
+        )  # fmt: skip
     description = str(version.settings.get("description", ""))
     return render(
         request,
         version.name[:80],
         body,
         _difference(request, version, others),
+        _versions(version, others, now),
         _settings(version.settings),
         current="policies",
+        parent=_PARENT,
         heading=foreign(version.name[:80]),
         about=foreign(description[:300]) if description else None,
         actions=link_button("What if…", f"/console/policies/{version.digest}/what-if", "primary"),
@@ -190,9 +243,9 @@ def _difference(request: Request, version: PolicyVersion, others: list[PolicyVer
         return None
     changes = [
         one for one in setting_changes(comparable[chosen][1] or {}, version.settings)
-        if one.name not in ("name", "description")
+        if one.name not in _NAMES
     ]  # fmt: skip
-    columns = (Column("Setting"), Column("There"), Column("Here"))
+    columns = (Column("Setting"), Column(shorten(comparable[chosen][0], 40)), Column("This version"))
     rows = (
         (tag("code", one.name), tag("del", tag("code", foreign(_value(one.before)))),
          tag("ins", tag("code", foreign(_value(one.after)))))
@@ -208,6 +261,24 @@ def _difference(request: Request, version: PolicyVersion, others: list[PolicyVer
     empty = ("No difference", "The two decide alike.")
     shown = table("Settings that differ", columns, rows, empty=empty, style="settings")
     return panel("What differs", shown, actions=choose)
+
+
+def _versions(version: PolicyVersion, others: Sequence[PolicyVersion], now: datetime) -> Markup | None:
+    """The history of a policy: its versions, the latest first, and what each changed."""
+    known = sorted((one for one in (version, *others) if one.name == version.name), key=lambda one: one.created)
+    if len(known) < 2:
+        return None
+    columns = (Column("Version", "named"), Column("What changed", "main"), Column("First decided", "num"))
+    rows = (
+        (group(tag("a", digest(one.digest), href=f"/console/policies/{one.digest}"), " ",
+               badge("this", "accent") if one.digest == version.digest else None),
+         _changed_settings(one, known), moment(one.created, now))
+        for one in reversed(known[-_MOST_VERSIONS:])
+    )  # fmt: skip
+    return panel("History", table("Versions of this policy, the latest first", columns, rows, style="policies"))
+
+
+_MOST_VERSIONS: Final = 50
 
 
 def _settings(settings: Mapping[str, Any]) -> Markup:
@@ -246,7 +317,7 @@ def _what_if_page(request: Request, version: PolicyVersion, drawn: Markup) -> Re
     return render(
         request, "What if", tag("div", controls, result, class_="what-if"), current="policies", about=about,
         heading=group("What if ", foreign(version.name[:60]), " had other thresholds"), scripts=("whatif.js",),
-        actions=link_button("The policy", f"/console/policies/{version.digest}"),
+        parent=(shorten(version.name, 40), f"/console/policies/{version.digest}"),
     )  # fmt: skip
 
 

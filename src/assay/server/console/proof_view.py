@@ -65,7 +65,8 @@ def _what(one: Entered) -> Child:
         return ["decision: ", foreign(str(fields.get("action", ""))[:40])]
     if one.kind == "feedback":
         return ["feedback: ", foreign(str(fields.get("verdict", ""))[:40])]
-    return foreign(one.kind[:60])
+    act = str(fields.get("act", ""))[:40]
+    return foreign(f"{one.kind[:60]}: {act.replace('_', ' ')}" if act else one.kind[:60])
 
 
 def _link(id_: str, one: Entered, proof: EntryProof | None) -> Child:

@@ -1,6 +1,7 @@
 """A report drawn for a page: the answer with its claims marked, and what decides about each of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from assay.batch.html import Child, Markup, direction, foreign, group, tag
@@ -43,6 +44,9 @@ MOST_CHARACTERS: Final = 120_000
 MOST_CLAIMS: Final = 300
 """Claims that a page has cards of, the gravest first."""
 MOST_PARTS: Final = 50
+_FEWEST_LISTED: Final = 2
+_MOST_SPANS: Final = 12
+"""Deciding passages that a card shows."""
 _WHOLE: Final = 1_200
 """An evidence text up to so many characters is shown whole around the deciding words."""
 _AROUND: Final = 320
@@ -69,8 +73,8 @@ def decision_view(report: HallucinationReport) -> Markup:
         ("Stakes", report.stakes.value),
         ("Label", report.labels.verdict),
         ("Policy", group(foreign(shorten(report.policy.name, 60)), " ", tag("code", report.policy.digest[:8]))),
-        ("Verifier", group(foreign(shorten(report.verifier.name, 60)), " ", tag("code", report.verifier.digest[:8]))),
         ("Time", millis(report.timing.total_ms)),
+        ("Verifier", group(foreign(shorten(report.verifier.name, 60)), " ", tag("code", report.verifier.digest[:8]))),
     ]
     escalation = report.escalation
     if escalation is not None:
@@ -82,7 +86,7 @@ def decision_view(report: HallucinationReport) -> Markup:
         tag("ul", reasons, class_="reasons") if reasons else None,
         facts(pairs),
         _instead(decision.response),
-        class_=f"decision {report.action.value}",
+        class_=f"decision is-{report.action.value}",
         aria_label="Decision",
     )
 
@@ -99,7 +103,7 @@ def _instead(response: str | None) -> Markup | None:
 
 def answer_view(
     report: HallucinationReport, evidence: Mapping[str, Evidence], feedback: Mapping[int, Markup],
-    question: str | None = None,
+    question: str | None = None, below: Child = None,
 ) -> Markup:  # fmt: skip
     """The output with its claims marked, beside the card of the claim that one points at.
 
@@ -108,15 +112,33 @@ def answer_view(
         evidence: the evidence by its id, as far as it is there.
         feedback: what stands below the card of a claim, by its position.
         question: the question, where it does not stand elsewhere on the page.
+        below: what else stands below the output.
     """
     cards = claim_order(report)[:MOST_CLAIMS]
     return tag(
         "div",
         tag("section", tag("h2", "Output", id="output"), _question(question), _marked(report, set(cards)),
-            _legend(report), class_="output"),
+            _legend(report), _claim_list(report, cards), below, class_="output"),
         _inspector(report, cards, evidence, feedback),
         class_="reading",
     )  # fmt: skip
+
+
+def _claim_list(report: HallucinationReport, cards: Sequence[int]) -> Markup | None:
+    """Every claim in a line, the gravest first; one alone needs no list."""
+    if len(cards) < _FEWEST_LISTED:
+        return None
+    rows = (_claim_line(at, report.claims[at]) for at in cards)
+    return tag("ol", rows, class_="claim-list", aria_label="Claims, the gravest first")
+
+
+def _claim_line(at: int, claim: ClaimReport) -> Markup:
+    verdict = claim.verdict
+    sign = tag("span", f"{SIGNS[verdict]}{at + 1}", class_=f"sign {VERDICT_TONES[verdict]}", aria_hidden="true")
+    told = tag("span", f"Claim {at + 1}, {WORDS[verdict]}: ", class_="hidden")
+    score = tag("span", number(claim.score), class_="num soft")
+    words = foreign(shorten(claim.text, 200), class_="words")
+    return tag("li", tag("a", sign, told, words, score, href=f"#claim-{at + 1}", data_claims=at + 1))
 
 
 def claim_order(report: HallucinationReport) -> list[int]:
@@ -210,7 +232,7 @@ def claim_card(
         tag("ul", (issue_view(issue) for issue in claim.issues[:MOST_PARTS]), class_="issues")
         if claim.issues
         else None,
-        (quote(span, evidence.get(span.evidence_id)) for span in spans[:8]),
+        quotes(spans[:_MOST_SPANS], evidence),
         None if spans else tag("p", "No passage of the evidence decides about it.", class_="soft"),
         [_suggested(one) for one in claim.suggestions[:8]],
         _judged(claim.judgement),
@@ -305,29 +327,73 @@ _RELATIONS: Final = {
 }
 
 
-def quote(span: EvidenceSpan, evidence: Evidence | None) -> Markup:
-    """The deciding words in their surroundings; alone where the evidence was erased or says something else."""
-    words, tone = _RELATIONS[span.relation]
+def quotes(spans: Sequence[EvidenceSpan], evidence: Mapping[str, Evidence]) -> list[Markup]:
+    """The deciding passages: those of one text that stand close together are marked in one quotation."""
+    groups: list[list[EvidenceSpan]] = []
+    for span in spans:
+        text = evidence.get(span.evidence_id)
+        near = (one for one in groups if _is_near(one[0], span, text))
+        found = next(near, None)
+        if found is None:
+            groups.append([span])
+        else:
+            found.append(span)
+    return [quote(group_, evidence.get(group_[0].evidence_id)) for group_ in groups]
+
+
+def _is_near(first: EvidenceSpan, other: EvidenceSpan, evidence: Evidence | None) -> bool:
+    """Whether two passages are shown in one quotation: they say the same of the claim, and the first one's
+    surroundings hold the other."""
+    if evidence is None or (first.evidence_id, first.relation) != (other.evidence_id, other.relation):
+        return False
+    if not (_stands(first, evidence) and _stands(other, evidence)):
+        return False
+    return len(evidence.text) <= _WHOLE or (
+        other.start >= first.start - _AROUND and other.end <= first.end + _AROUND and first.text != other.text
+    )
+
+
+def _stands(span: EvidenceSpan, evidence: Evidence) -> bool:
+    return evidence.text[span.start : span.end] == span.text
+
+
+def quote(spans: Sequence[EvidenceSpan], evidence: Evidence | None) -> Markup:
+    """Deciding words of one text in their surroundings; alone where the evidence was erased or says something else.
+
+    Args:
+        spans: passages of one text with one relation; several only where the text holds them.
+        evidence: the text, as far as it is there.
+    """
+    first = spans[0]
+    words, tone = _RELATIONS[first.relation]
     about: list[Child] = []
     if evidence is not None:
         about = [foreign(shorten(one, 120)) for one in (evidence.title, evidence.source, evidence.version) if one]
-    before, after = _around(span, evidence)
+    shown = _in_place(spans, evidence.text) if evidence is not None and _stands(first, evidence) else [
+        foreign(first.text[:_LONGEST_QUOTE], "mark")]  # fmt: skip
     return tag(
         "figure",
-        tag("figcaption", badge(f"{words} {number(span.score)}", tone), foreign(shorten(span.evidence_id, 120), "b"),
-            ([" · ", one] for one in about)),
-        tag("blockquote", before, foreign(span.text[:_LONGEST_QUOTE], "mark"), after, dir="auto", class_="text"),
+        tag("figcaption", badge(f"{words} {number(max(one.score for one in spans))}", tone),
+            foreign(shorten(first.evidence_id, 120), "b"), ([" · ", one] for one in about)),
+        tag("blockquote", shown, dir="auto", class_="text"),
         class_="quote",
     )  # fmt: skip
 
 
-def _around(span: EvidenceSpan, evidence: Evidence | None) -> tuple[str, str]:
-    text = "" if evidence is None else evidence.text
-    if text[span.start : span.end] != span.text:
-        return "", ""
-    first, last = (0, len(text)) if len(text) <= _WHOLE else (span.start - _AROUND, span.end + _AROUND)
-    before = ("…" if first > 0 else "") + text[max(first, 0) : span.start]
-    return before, text[span.end : last] + ("…" if last < len(text) else "")
+def _in_place(spans: Sequence[EvidenceSpan], text: str) -> list[Child]:
+    """A text around its passages. Words that stand in a longer passage too are those that it hangs on: they are marked
+    twice as strong."""
+    low, high = min(one.start for one in spans), max(one.end for one in spans)
+    first, last = (0, len(text)) if len(text) <= _WHOLE else (max(low - _AROUND, 0), min(high + _AROUND, len(text)))
+    cuts = sorted({first, last, *(one.start for one in spans), *(one.end for one in spans)})
+    whole = {(one.start, one.end) for one in spans}
+    parts: list[Child] = ["…" if first > 0 else ""]
+    for start, end in pairwise(cuts):
+        covers = sum(a <= start and end <= b for a, b in whole)
+        piece = text[start:end] if covers == 0 else text[start:end][:_LONGEST_QUOTE]
+        strong = "exact" if covers > 1 else None
+        parts.append(piece if covers == 0 else foreign(piece, "mark", class_=strong))
+    return [*parts, "…" if last < len(text) else ""]
 
 
 # Everything else

@@ -35,8 +35,10 @@ from assay.server.console.parts import (
 from assay.server.console.parts import (
     select as select_field,
 )
+from assay.server.console.run_rows import verdict_counts
 from assay.server.services import Services
 from assay.store import tables
+from assay.store.console import Described, describe
 from assay.store.review_items import ReviewFilter, counts, list_items
 
 SHOWN: Final = 50
@@ -73,19 +75,23 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
     with services.store.reading(caller.tenant) as connection:
         items = list_items(connection, caller.tenant, wanted, after=after, limit=SHOWN + 1)
         waiting = counts(connection, caller.tenant)
-        questions = _questions(connection, caller.tenant, [item.run for item in items])
+        runs = [item.run for item in items]
+        questions, about = _questions(connection, caller.tenant, runs), describe(connection, caller.tenant, runs)
     shown = items[:SHOWN]
     columns = (
-        Column("Deadline"), Column("What was asked", "main"), Column("Tier"), Column("Risk", "num less"),
-        Column("Who has it"), Column("Since", "less"),
+        Column("Deadline"), Column("What was asked", "main"), Column("Claims", "less"), Column("Tier"),
+        Column("Risk", "num less"),
+        Column("Who has it"), Column("Since", "num less"),
     )  # fmt: skip
-    rows = (_row(item, questions.get(item.run), now) for item in shown)
+    rows = (_row(item, questions.get(item.run), about.get(item.run, Described()), now) for item in shown)
     following = address(_PATH, **_kept(request), after=shown[-1].id) if len(items) > SHOWN else None
     return render(
-        request, "Review", _figures(waiting), _filters(request, show),
-        table("Outputs that wait for a person", columns, rows, empty=_EMPTY.get(show, _EMPTY["waiting"]), style="rows"),
+        request, "Review", tag("div", _figures(waiting), data_live=True), _filters(request, show),
+        tag("div", table("Outputs that wait for a person", columns, rows, empty=_EMPTY.get(show, _EMPTY["waiting"]),
+                         style="rows"), data_live=True),
         pager(following, address(_PATH, **_kept(request)) if after else None),
-        current="review", about="The next deadline first. Nothing here goes out before somebody has decided.",
+        current="review", scripts=("live.js",),
+        about="The next deadline first. Nothing here goes out before somebody has decided.",
     )  # fmt: skip
 
 
@@ -141,11 +147,12 @@ def _filters(request: Request, show: str) -> Markup:
     return tag("div", choose, narrow, class_="bar")
 
 
-def _row(item: ReviewItem, question: str | None, now: datetime) -> list[Child]:
-    link = tag("a", line(question or "No question was given", 160), href=f"{_PATH}/{item.id}", class_="row")
+def _row(item: ReviewItem, question: str | None, about: Described, now: datetime) -> list[Child]:
+    words = question or about.first_claim or "No question was given"
+    link = tag("a", line(words, 160), href=f"{_PATH}/{item.id}", class_="row")
     return [
-        deadline_view(item, now), link, tier_badge(item.tier), number(item.risk), holder_view(item, now),
-        moment(item.created, now),
+        deadline_view(item, now), link, verdict_counts(about.verdicts), tier_badge(item.tier), number(item.risk),
+        holder_view(item, now), moment(item.created, now),
     ]  # fmt: skip
 
 
@@ -161,7 +168,7 @@ def deadline_view(item: ReviewItem, now: datetime) -> Markup:
     late = item.due <= now <= item.deadline
     return group(
         tag("time", badge(words, tone), datetime=item.deadline.isoformat(timespec="seconds"),
-            title=f"{item.deadline:%Y-%m-%d %H:%M:%S} UTC"),
+            title=f"{item.deadline:%Y-%m-%d %H:%M:%S} UTC", data_due=now.isoformat(timespec="seconds")),
         tag("small", " late once", class_="bad") if late else None,
     )  # fmt: skip
 

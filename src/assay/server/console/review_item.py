@@ -45,7 +45,7 @@ from assay.server.console.parts import (
     select,
     text_area,
 )
-from assay.server.console.report_view import answer_view, evidence_view
+from assay.server.console.report_view import answer_view, coverage_view, evidence_view
 from assay.server.console.review import deadline_view, holder_view, tier_badge
 from assay.server.console.tools_view import tools_view
 from assay.server.reviews.desk import Desk
@@ -124,7 +124,7 @@ class _Pages:
         return render(
             request, "Review", *body, current="review", heading=heading, scripts=("run.js", "review.js"),
             about=_about(package),
-            actions=group(link_button("The run", f"/console/runs/{item.run}"), link_button("The queue", _PATH)),
+            parent=("Review", _PATH), actions=link_button("The run", f"/console/runs/{item.run}"),
         )  # fmt: skip
 
     async def confirm(self, request: Request, id_: str) -> Response:
@@ -292,12 +292,13 @@ _STYLES: Final = {"approve": "primary", "reject": "danger"}
 
 def _package(request: Request, caller: Caller, item: ReviewItem, package: EscalationPackage) -> list[Child]:
     texts = {one.id: one for one in package.evidence_used}
-    parts: list[Child] = [answer_view(package.verification_report, texts, {})]
+    report = package.verification_report
+    parts: list[Child] = [answer_view(report, texts, {}, below=coverage_view(report))]
     if not item.state.decided and caller.may(Permission.REVIEW):
         suggested = _suggestions(package.suggested_corrections)
         parts.append(tag("div", _edit_form(request, item, package), suggested, class_="editing"))
     parts.append(_alternatives(package))
-    parts.append(tools_view(package.verification_report))
+    parts.append(tools_view(report))
     if package.reasoning:
         words = (foreign(one, "p", class_="text") for one in package.reasoning)
         parts.append(panel("What the model was thinking", note("quiet", "Told by the model: no evidence of anything."),
@@ -416,7 +417,8 @@ def _confirm_page(request: Request, shown: _Shown, act: str, checked: Hallucinat
     else:
         body.append(tag("p", link_button("Back", f"{_PATH}/{item.id}"), class_="actions"))
     return render(
-        request, f"{words}?", *body, current="review", scripts=("review.js",),
+        request, f"{words}?", *body, current="review", parent=("The item", f"{_PATH}/{item.id}"),
+        scripts=("review.js",),
         about="A decision is final, and an entry of the audit log." if act != "ask" else None,
     )  # fmt: skip
 

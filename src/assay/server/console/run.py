@@ -50,6 +50,7 @@ from assay.store.events import LONGEST_COMMENT, give_feedback
 from assay.store.store import StoredCheck, read_check
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
+_PARENT: Final = ("Runs", "/console/runs")
 _HEADING: Final = 140
 """Characters of a heading that others wrote."""
 
@@ -115,7 +116,7 @@ def _page(
         request,
         f"Run {check.id[:12]}",
         decision_view(report),
-        answer_view(report, texts, of_claims, _long_question(report)),
+        answer_view(report, texts, of_claims, _long_question(report), coverage_view(report)),
         findings_view(report),
         omissions_view(report),
         tools_view(report),
@@ -125,16 +126,16 @@ def _page(
         citations_view(report.citations),
         probes_view(report),
         judge_view(report),
-        tag("div", coverage_view(report), _history(history, now), class_="columns"),
         tag(
             "div",
             proof_view(services, check, history),
-            _feedback(request, check.id, history, may_say),
+            tag("div", _history(history, now), _feedback(request, check.id, history, may_say)),
             class_="columns",
         ),
         metrics_view(report),
         evidence_view(check.evidence, run="run" in (check.asked or {})),
         current="runs",
+        parent=_PARENT,
         heading=_heading(report, check),
         about=_about(check),
         actions=_actions(check, history),
@@ -179,11 +180,24 @@ def _history(history: History, now: datetime) -> Markup:
     return panel("History", tag("ol", rows, class_="timeline"))
 
 
+_ACTS: Final = {
+    "open": ("asked for a person", "escalate"), "claim": ("took it", "quiet"), "release": ("gave it back", "quiet"),
+    "assign": ("handed it on", "quiet"), "approve": ("approved it", "good"), "edit": ("put another text out", "good"),
+    "reject": ("rejected it", "bad"), "ask_evidence": ("asked for evidence", "doubt"),
+    "supply_evidence": ("gave evidence", "quiet"), "next_tier": ("went up a tier: the deadline passed", "doubt"),
+    "remind": ("told people again: the deadline passed", "doubt"),
+    "expire": ("rejected it: the deadline passed", "bad"),
+}  # fmt: skip
+"""What is done to a review item, in words, with its tone."""
+
+
 def _decided(one: Decided, now: datetime) -> Child:
     reasons = "; ".join(one.reasons)
     who = "The gate" if one.actor == "gate" else one.actor
+    words, tone = _ACTS.get(one.action, ("", ""))
     return [
-        foreign(shorten(who, 80), "b"), " ", action_badge(one.action), " ", moment(one.created, now),
+        foreign(shorten(who, 80), "b"), " ", badge(words, tone) if words else action_badge(one.action), " ",
+        moment(one.created, now),
         tag("p", foreign(shorten(reasons, 600)), class_="soft") if reasons and one.actor != "gate" else None,
     ]  # fmt: skip
 
@@ -242,5 +256,5 @@ def _erased(request: Request, check: StoredCheck, history: History, services: Se
     return render(
         request, f"Run {check.id[:12]}", note("doubt", words),
         tag("div", _history(history, services.store.now()), proof_view(services, check, history), class_="columns"),
-        current="runs", about=_about(check),
+        current="runs", parent=_PARENT, about=_about(check),
     )  # fmt: skip

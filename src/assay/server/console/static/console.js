@@ -86,3 +86,38 @@ function help() {
 document.addEventListener("keydown", (event) => {
   if (event.key === "?" && !writing(event.target) && !event.ctrlKey && !event.metaKey) { event.preventDefault(); help(); }
 });
+
+// Times that are told from now go on while one looks: deadlines to the second in their last quarter of an hour.
+const SOON_S = 900;
+
+function spanWords(seconds) {
+  for (const [size, unit] of [[86400, "d"], [3600, "h"], [60, "min"]]) if (seconds >= size) return `${Math.floor(seconds / size)} ${unit}`;
+  return `${Math.floor(seconds)} s`;
+}
+
+// The clock of this machine may be wrong: each time says when it was told, and what counts is how long it is here.
+const told = new WeakMap();
+
+function nowOf(one, at) {
+  if (!told.has(one)) told.set(one, performance.now());
+  return (Date.parse(at) + performance.now() - told.get(one)) / 1000;
+}
+
+function tick() {
+  for (const one of document.querySelectorAll("time[data-due]")) {
+    const left = Date.parse(one.dateTime) / 1000 - nowOf(one, one.dataset.due);
+    const shown = one.querySelector(".badge");
+    if (!shown) continue;
+    const words = left < 0 ? `${spanWords(-left)} late` : left < SOON_S
+      ? `in ${Math.floor(left / 60)}:${String(Math.floor(left % 60)).padStart(2, "0")}` : `in ${spanWords(left)}`;
+    if (shown.textContent !== words) shown.textContent = words;
+    shown.className = `badge ${left < 0 ? "bad" : left < SOON_S ? "doubt" : "quiet"}`;
+  }
+  for (const one of document.querySelectorAll("time[data-ago]")) {
+    const since = nowOf(one, one.dataset.ago) - Date.parse(one.dateTime) / 1000;
+    const words = Math.abs(since) < 1 ? "now" : since > 0 ? `${spanWords(since)} ago` : `in ${spanWords(-since)}`;
+    if (one.textContent !== words) one.textContent = words;
+  }
+}
+
+setInterval(tick, 1000);

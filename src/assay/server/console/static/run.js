@@ -7,11 +7,12 @@ function show(numbers, { pin = false, scroll = false } = {}) {
   if (!inspector || !shown.length) return;
   if (pin) pinned = shown;
   for (const [number, card] of cards) card.hidden = !shown.includes(number);
-  const marks = [...document.querySelectorAll(".piece[data-claims]")];
+  const marks = [...document.querySelectorAll("a[data-claims]")];
   for (const mark of marks) mark.classList.toggle("on", of(mark).some((number) => shown.includes(number)));
   const places = shown.map((number) => order.indexOf(number) + 1).sort((a, b) => a - b);
   inspector.querySelector("[data-place]").textContent = `${places.join(", ")} of ${order.length}`;
   if (scroll) marks.find((mark) => mark.classList.contains("on"))?.scrollIntoView({ block: "nearest" });
+  if (scroll) marks.findLast((mark) => mark.classList.contains("on"))?.scrollIntoView({ block: "nearest" });
 }
 
 function of(mark) {
@@ -55,7 +56,7 @@ export function readReport(root = document) {
 }
 
 function markAt(event) {
-  return inspector && event.target instanceof Element ? event.target.closest(".piece[data-claims]") : null;
+  return inspector && event.target instanceof Element ? event.target.closest("a[data-claims]") : null;
 }
 
 document.addEventListener("pointerover", (event) => {
