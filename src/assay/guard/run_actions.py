@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from assay.guard.judging import Judged
+from assay.guard.run_deeds import Deeds
 from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
 from assay.schema.run import Run, ToolCall, ToolResult
 from assay.text.critical import critical_reasons
-from assay.text.lexemes import content_stems, find_words
 from assay.verify.combine import Judgement
 from assay.verify.tool_call.actions import ActionStanding, CallOutcome, ClaimedAction, Grade
 from assay.verify.tool_call.entities import name_words
@@ -38,12 +38,8 @@ QUOTED: Final = 300
 """Characters of a result that are shown as what speaks against an action."""
 MOST_CALL: Final = 20_000
 """Characters of a call's arguments, and of its result, that are read with it."""
-_SHORTEST_PART: Final = 4
-"""Letters of a word that may be a part of a longer one, as "mail" is of "email"."""
-_NEUTRAL: Final = content_stems(
-    find_words("successfully following details request requested action actions accordingly change changes").lexemes
-)
-"""Words of a report of an action that say nothing of what was done."""
+_VALUES: Final = ("number.", "date.", "time.", "name.", "identifier.")
+"""Codes of findings about values, which the calls themselves settle."""
 _SAYS_MORE: Final = re.compile(
     r"\b(?:that|which|who|because|since|so|but|if|not|no|never|without|none|nothing|is|are|was|were|will|would|can|could"
     r"|should|must)\b|n['’]t\b",
@@ -73,20 +69,20 @@ class RunActions:
         action = self.at_claim.get(claim)
         return action is not None and action.standing is ActionStanding.DONE
 
-    def settle(self, claim: ExtractedClaim, judged: Judged, known: "KnownWords", emit: float) -> Judged:
+    def settle(self, claim: ExtractedClaim, judged: Judged, deeds: Deeds, emit: float) -> Judged:
         """What the tiers found of a claim, with what the trace says of the action that it states.
 
         Args:
             claim: the claim.
             judged: what the tiers found.
-            known: the words that the run has.
+            deeds: what belongs to the calls that worked.
             emit: the support from which an output may be emitted.
         """
         action = self.at_claim.get(claim)
         if action is None or action.grade is Grade.LOW:
             return judged
         if action.standing is ActionStanding.DONE:
-            return _done(claim, judged, action, known)
+            return _done(claim, judged, action, deeds)
         support = judged.judgement.support if judged.judgement else 0.0
         against = judged.judgement.contradiction if judged.judgement else 0.0
         if action.grade is Grade.HIGH:
@@ -113,34 +109,16 @@ class RunActions:
         )  # fmt: skip
 
 
-class KnownWords:
-    """The words that a run has, to tell whether a claim of an action says more than it."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        """Read the texts."""
-        joined = "\n".join(texts)
-        self._stems = content_stems(find_words(joined).lexemes)
-        self._glued = "".join(c for c in joined.casefold() if c.isalnum())
-        self._inside: dict[str, bool] = {}
-
-    def cover(self, claim: str, verb: str) -> bool:
-        """Whether every content word of a claim, its verb aside, stands in the texts or inside a word of them."""
-        own = content_stems(find_words(verb).lexemes)
-        return all(w.stem in own or self._has(w.stem) for w in find_words(claim).lexemes if w.weight)
-
-    def _has(self, stem: str) -> bool:
-        if stem not in self._inside:
-            part = stem in _NEUTRAL or (len(stem) >= _SHORTEST_PART and stem in self._glued)
-            self._inside[stem] = stem in self._stems or part
-        return self._inside[stem]
-
-
-def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, known: KnownWords) -> Judged:
-    sure = judged.judgement is not None and judged.judgement.contradiction < MOST_DOUBT
-    doubts = any(f.effect != "note" and f.confidence >= DOUBT for f in judged.exact.findings)
-    if _SAYS_MORE.search(claim.text):
+def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, deeds: Deeds) -> Judged:
+    if judged.judgement is None or judged.judgement.contradiction >= MOST_DOUBT or _SAYS_MORE.search(claim.text):
         return judged
-    if not sure or doubts or judged.judgement is None or not known.cover(claim.text, action.verb):
+    if not deeds.bear_out(claim.text, action.verb, action.tools):
+        return judged
+    # Its values belong to the call: that other records have others says nothing of what was done.
+    values = _VALUES if action.tools else ()
+    if any(
+        f.effect != "note" and f.confidence >= DOUBT and not f.code.startswith(values) for f in judged.exact.findings
+    ):
         return judged
     made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
     return replace(

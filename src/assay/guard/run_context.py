@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from assay.guard.judging import Judged
 from assay.guard.prepared import PreparedEvidence
-from assay.guard.run_actions import KnownWords, RunActions, action_issue, calls_of, place_actions, readings
+from assay.guard.run_actions import RunActions, action_issue, calls_of, place_actions, readings
 from assay.guard.run_courtesy import without_courtesies
+from assay.guard.run_deeds import Deeds
 from assay.guard.run_tools import RunFindings
 from assay.schema import Coverage, ExtractedClaim, Issue
-from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration
+from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,9 @@ class RunContext:
         """What was found of each claim, with what the trace says of the actions; see `RunActions.settle`."""
         if not self.actions.at_claim:
             return [found for _, found in judged]
-        known = KnownWords(piece.text for piece in (*evidence.evidence, *self.actions.calls))
-        return [self.actions.settle(claim, found, known, emit) for claim, found in judged]
+        asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]
+        deeds = Deeds(self.actions.calls, evidence.evidence, asked)
+        return [self.actions.settle(claim, found, deeds, emit) for claim, found in judged]
 
     def issues_at(self, claim: ExtractedClaim) -> tuple[Issue, ...]:
         """What the trace says against an action that a claim states."""

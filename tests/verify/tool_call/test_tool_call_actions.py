@@ -235,3 +235,25 @@ def test_a_file_that_a_call_created_may_be_named_by_the_next() -> None:
 )
 def test_a_hostile_answer_is_read_through(hostile: str) -> None:
     claimed_actions(hostile + " I have sent it.", (SENT,))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Reservation W-17 was successfully cancelled.",
+        "Your reservation with ID **W-17** has been successfully cancelled.",
+        "The reservation with ID W-17 (ORD to SFO on May 22, 2026) has been cancelled.",
+        "The reservation for your flight from DEN to BOS on May 17, 2026, has been successfully cancelled.",
+    ],
+)
+def test_a_passive_is_seen_however_long_its_subject_is(answer: str) -> None:
+    assert said(answer, READ) == [(ActionStanding.ABSENT, Grade.MEDIUM)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["You have been moved by it.", "The flight has been cancelled by the airline.", "He was successfully blocked.",
+     "If order W-17 has been cancelled, call us.", "Orders that have been cancelled are refunded."],
+)  # fmt: skip
+def test_what_somebody_else_did_is_no_action_of_the_agent(answer: str) -> None:
+    assert said(answer, READ) == []

@@ -127,17 +127,20 @@ _SPEAKER: Final = re.compile(
     rf"|(?:^|[.!?:]\s+)(?:done[,!.:]?\s+)?(?:successfully\s+)(?P<bare>{_VERBS})\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_SUBJECT: Final = r"\b(?:your|the|this|that|these|those|an?|all|it|both|its)(?:\s+[\w'’$#.,-]+){0,6}?\s+"
 _PASSIVE: Final = re.compile(
-    rf"{_SUBJECT}(?:(?:has|have)\s+(?:now\s+)?been\s+{_ADVERBS}|(?:was|were)\s+(?:just|now|successfully)\s+"
-    rf"|(?:is|are)\s+now\s+)(?P<verb>{_VERBS})\b",
+    rf"(?<=[\w*)\]'\"’”,_])\s+(?:(?:has|have)\s+(?:now\s+|also\s+)?been\s+{_ADVERBS}"
+    rf"|(?:was|were)\s+(?:just|now|successfully|also\s+successfully)\s+|(?:is|are)\s+now\s+)"
+    rf"(?P<verb>{_VERBS})\b(?!\s+by\s+(?:the|your|an?|another)\s)",
     re.IGNORECASE,
 )
-"""Passives that speak of now. "It was booked on 1 May" tells what a record says, not what the agent did."""
+"""Passives that speak of now. "It was booked on 1 May" tells what a record says, not what the agent did, and what was
+done "by the airline" somebody else did."""
+_OTHERS: Final = re.compile(r"\b(?:you|he|she|they|who|which|that)[\s*_]*$", re.IGNORECASE)
+"""Subjects of a passive that the agent does nothing to, or that belong to a clause about something else."""
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\n|$)|[^\n]+")
 _UNREAL: Final = re.compile(
-    r"\b(?:if|unless|once|when|whenever|after|until|before|would|could|should|might|may|can|will|not|never|unable|cannot"
+    r"\b(?:if|unless|once|when|whenever|after|until|before|would|could|should|might|may(?!\s+\d)|can|will|not|never|unable|cannot"
     r"|nothing|want|like me to|please|assuming|whether|previously|last (?:week|month|year)|yesterday|ago|originally"
     r"|earlier)\b|n['’]t\b|\?\s*$",
     re.IGNORECASE,
@@ -181,7 +184,9 @@ def _claims(answer: str) -> Iterator[tuple[int, int, str, bool]]:
             text = text[:2_000]
         active = _SPEAKER.search(text)
         match = active or _PASSIVE.search(text)
-        if match is None or _UNREAL.search(text, 0, match.start()) or _UNREAL.search(text[match.start() : match.end()]):
+        if match is None or _UNREAL.search(text[: match.end()]):
+            continue
+        if active is None and _OTHERS.search(text, 0, match.start()):
             continue
         if text.rstrip().endswith("?"):
             continue
