@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import ModelError
 from assay.models.manifest import read_json
+from assay.models.word_tokens import WordMemory, divides_at_spaces, pair_form
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -69,9 +70,13 @@ class PairTokenizer:
         self._tokenizer = tokenizer
         self.special = special
         """How many special tokens a pair has."""
+        self._form = pair_form(tokenizer) if divides_at_spaces(tokenizer) else None
+        self._memory = WordMemory(tokenizer)
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text without special tokens."""
+        if self._form is not None:
+            return self._memory.count([readable(t) for t in texts])
         encodings = self._tokenizer.encode_batch_fast([readable(t) for t in texts], add_special_tokens=False)
         return [len(e) for e in encodings]
 
@@ -100,6 +105,11 @@ class PairTokenizer:
     def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Tokens]:
         """Premise and claim with their special tokens, never cut."""
         readied = [(readable(premise), readable(claim)) for premise, claim in pairs]
+        if self._form is not None:
+            texts = list(dict.fromkeys(text for pair in readied for text in pair))
+            ids = dict(zip(texts, self._memory.ids(texts), strict=True))
+            form = self._form
+            return [Tokens(form.ids(ids[p], ids[c]), form.type_ids(len(ids[p]), len(ids[c]))) for p, c in readied]
         encodings: list[Encoding] = self._tokenizer.encode_batch_fast(readied)
         return [Tokens(e.ids, e.type_ids) for e in encodings]
 
