@@ -68,3 +68,23 @@ def test_a_year_that_stands_once_counts_for_both_ends() -> None:
 def test_a_month_is_not_held_by_a_span_of_days() -> None:
     dates = find_dates("from 3 May 2024 to 7 May 2024; in May 2024")
     assert not holds(dates[0], dates[1], dates[2])
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("from 9:00 to 17:00; at 10:00", True),
+        ("from 9 am to 5 pm; at 10:30", True),
+        ("from 9:00 to 17:00; at 16:59", True),
+        ("from 9:00 to 17:00; at 17:00", True),
+        ("from 9:00 to 11:00; at 10:00", True),
+        ("from 9:00 to 17:00; at 18:00", False),
+        ("from 9:00 to 17:00; at 8:30", False),
+        ("from 1:00 to 5:00 pm; at 10:00", False),
+        ("from 1:00 to 5:00 pm; at 3 am", False),
+        ("from 9:00 to 11:00; at 10 am", False),
+    ],
+)
+def test_a_span_of_times_holds_what_surely_lies_in_it(text: str, held: bool) -> None:
+    first, last, one = find_dates(text)
+    assert holds(first, last, one) is held

@@ -22,6 +22,7 @@ def contradicted(claim: str, evidence: str) -> bool:
         ("The fair takes place on 5 May 2024.", "The fair takes place from 3 May 2024 to 7 May 2024."),
         ("The fair takes place in June.", "The fair takes place from May to July."),
         ("She worked in Oslo in 1992.", "She worked in Oslo from 1990 to 1995."),
+        ("The shop is open at 10:00.", "The shop is open from 9:00 to 17:00."),
     ],
 )
 def test_what_lies_in_a_span_or_stands_in_a_list_is_not_contradicted(claim: str, evidence: str) -> None:
@@ -41,3 +42,15 @@ def test_what_lies_in_a_span_or_stands_in_a_list_is_not_contradicted(claim: str,
 )
 def test_what_lies_outside_or_says_when_it_ends_is_contradicted(claim: str, evidence: str) -> None:
     assert contradicted(claim, evidence)
+
+
+def test_a_date_that_lies_in_a_span_is_found_in_it() -> None:
+    evidence = "The desk is open from Monday to Thursday."
+    found = check_exact("The desk is open on Tuesday.", index_evidence([Evidence(id="e", text=evidence)], "en"))
+    (within,) = [one for one in found.findings if one.code == "date.within"]
+    assert within.effect == "note"
+    assert within.evidence is not None
+    assert within.evidence.text == "from Monday to Thursday"
+    assert evidence[within.evidence.start : within.evidence.end] == within.evidence.text
+    assert found.signals["dates_found"] == 1.0
+    assert within.message == "The evidence says 'from Monday to Thursday', and 'Tuesday' lies in it."

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from assay.guard.conflicts import same_subject
 from assay.guard.prepared import PreparedEvidence
+from assay.guard.widening import widened
 from assay.models.interface import PairScorer
 from assay.schema import EvidenceSpan, Verdict
 from assay.schema.judging import ClaimJudgement
@@ -104,13 +105,22 @@ def judge_jobs(
         thresholds: from which probability on a verdict is given.
         windows: how many windows of evidence the network reads for each claim; None for all.
     """
-    candidates = [ClaimCandidates(job.hypothesis, job.evidence.premises(job.hypothesis, windows)) for job in jobs]
-    read = judge(candidates, scorer)
-    return [_combine(job, result, combination, thresholds) for job, result in zip(jobs, read, strict=True)]
+    found = [job.evidence.exact(job.claim, job.question) for job in jobs]
+    asked = [widened(job.hypothesis, job.claim, exact) for job, exact in zip(jobs, found, strict=True)]
+    candidates = [
+        ClaimCandidates(one.text, job.evidence.premises(job.hypothesis, windows))
+        for job, one in zip(jobs, asked, strict=True)
+    ]
+    read = [one.restored(result) for one, result in zip(asked, judge(candidates, scorer), strict=True)]
+    return [
+        _combine(job, exact, result, combination, thresholds)
+        for job, exact, result in zip(jobs, found, read, strict=True)
+    ]
 
 
-def _combine(job: Job, read: EntailmentResult, combination: Combination, thresholds: Thresholds) -> Judged:
-    exact = job.evidence.exact(job.claim, job.question)
+def _combine(
+    job: Job, exact: ExactResult, read: EntailmentResult, combination: Combination, thresholds: Thresholds
+) -> Judged:
     signals = {**exact.signals, **read.signals, "evidence_size": job.evidence.size}
     if read.failed is not None:
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, read.failed)

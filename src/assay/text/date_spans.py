@@ -11,6 +11,7 @@ _TO = re.compile(
 )
 _BETWEEN = re.compile(r"\bbetween\s(?:the\s)?$", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:,|,?\s?(?:and|or|as well as|&))\s*(?:on\s|in\s|at\s)?(?:the\s)?", re.IGNORECASE)
+_HALF_DAY = 12 * 60
 _BEFORE = 16
 """Characters in front of a date that may hold "between the"."""
 
@@ -64,7 +65,7 @@ def holds(first: DateMention, last: DateMention, one: DateMention) -> bool:
     if one.weekday is not None and first.weekday is not None and last.weekday is not None:
         return (one.weekday - first.weekday) % 7 <= (last.weekday - first.weekday) % 7
     if one.minute is not None and first.minute is not None and last.minute is not None:
-        return one.half_day and first.half_day and last.half_day and first.minute <= one.minute <= last.minute
+        return _holds_time(first, last, one, (first.minute, last.minute, one.minute))
     fields = ("year", "month", "day")
     stated = [name for name in fields if getattr(last, name) is not None]
     if not stated or [name for name in fields if getattr(one, name) is not None] != stated or one.last_year is not None:
@@ -72,4 +73,18 @@ def holds(first: DateMention, last: DateMention, one: DateMention) -> bool:
     # "from 3 May to 7 May 2024" states its year once.
     low = tuple(getattr(first, name) if getattr(first, name) is not None else getattr(last, name) for name in stated)
     high, here = (tuple(getattr(date, name) for name in stated) for date in (last, one))
+    return low <= here <= high
+
+
+def _holds_time(first: DateMention, last: DateMention, one: DateMention, minutes: tuple[int, int, int]) -> bool:
+    """Whether a span of times holds another one; "10:00" without am or pm is read as it is written.
+
+    Not where that may be wrong: "1:00 to 5:00 pm" begins in the afternoon, and "9:00 to 11:00" beside 10 am may be in
+    the evening.
+    """
+    low, high, here = minutes
+    if not first.half_day and last.half_day and low + _HALF_DAY <= high:
+        return False
+    if one.half_day and not last.half_day:
+        return False
     return low <= here <= high

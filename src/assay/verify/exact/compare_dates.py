@@ -1,10 +1,12 @@
 """Dates of a claim against the dates of the same event in the evidence."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from assay.schema import EvidenceSpan
 from assay.text.date_spans import coordinated, holds, spanned
 from assay.text.dates import DateMention, DateRelation, relate_dates
 from assay.text.lexemes import Words, word_set
@@ -32,6 +34,9 @@ _TURNS = word_set(
 )
 _TURNING = frozenset({"opens", "opened", "opening"})
 """Words of beginning and ending: what lasts from Monday to Thursday does not end on Tuesday."""
+_OPENING = re.compile(r"\b(?:from|between)\s(?:the\s)?$", re.IGNORECASE)
+_BEFORE_SPAN = 16
+"""Characters in front of a span of dates that may hold its "from the"."""
 _AGAINST = frozenset({DateRelation.DIFFERENT, DateRelation.ORDER})
 
 
@@ -99,6 +104,20 @@ def _allowed(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> 
     return frozenset(found)
 
 
+def _span_around(claim: Claim, index: ExactIndex, mention: DateMention, option: _Option) -> EvidenceSpan | None:
+    """The span of dates of the evidence that the option is an end of and that holds the claim's date."""
+    if not _is_whole(claim, mention):
+        return None
+    sentence = option.candidate.sentence
+    text = index.passages[index.sentences[sentence].passage].text
+    for first, last in spanned(text, index.dates.get(sentence, ())[:_MOST_OTHERS]):
+        if option.date in (first, last) and holds(first, last, mention):
+            opening = _OPENING.search(text[max(0, first.start - _BEFORE_SPAN) : first.start])
+            start = first.start - (len(opening[0]) if opening is not None else 0)
+            return index.span(sentence, start, last.end, "related", option.agreement)
+    return None
+
+
 def _options(claim: Claim, index: ExactIndex, mention: DateMention, pairs: Sequence[_Pair]) -> list[_Option]:
     """The pairs with how well the words around agree, equal dates first, up to one that is surely the same."""
     row: list[_Option] = []
@@ -150,6 +169,12 @@ def _judge(
             return _against(claim, index, mention, worst, confidence), same is not None
     ours = claim.text[mention.start : mention.end]
     if compatible is not None:
+        around = _span_around(claim, index, mention, compatible)
+        if around is not None:
+            return ExactFinding(
+                "date.within", f"The evidence says {around.text!r}, and {ours!r} lies in it.", mention.start,
+                mention.end, around, "note", round(0.5 * compatible.agreement, 4),
+            ), True  # fmt: skip
         return ExactFinding(
             "date.imprecise",
             f"The claim says {ours!r}; the evidence allows it but says less.",
