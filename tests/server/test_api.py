@@ -170,3 +170,87 @@ def test_a_page_of_a_browser_on_another_host_is_not_served_without_a_key() -> No
                 assert response.status == 200
 
     play(scene)
+
+
+DOCUMENT: dict[str, Any] = {
+    "answer": json.dumps({"start": "2024-05-03", "end": "2024-05-01", "note": "see the contract"}),
+    "evidence": [{"id": "c-1", "text": "The contract begins on 2024-05-03 and ends on 2024-05-01."}],
+    "schema": {"type": "object", "properties": {"start": {"type": "string"}, "end": {"type": "string"}}},
+}
+
+
+def codes(report: HallucinationReport) -> set[str]:
+    return {issue.code for issue in report.issues} | {issue.code for claim in report.claims for issue in claim.issues}
+
+
+def test_a_document_is_held_to_the_rules_that_come_with_its_schema_as_in_the_library() -> None:
+    structure = {"rules": [{"rule": "order", "of": "/start", "to": "/end"}], "skip": ["/note"]}
+
+    async def scene() -> None:
+        async with site() as here:
+            _, _, body = await here.post("/v1/check", {**DOCUMENT, "structure": structure})
+            report = HallucinationReport.model_validate_json(body)
+            guard = here.app._guard_of(None)
+            schema = DOCUMENT["schema"]
+            direct = guard.check(DOCUMENT["answer"], DOCUMENT["evidence"], schema=schema, structure=structure)
+            assert report.model_copy(update={"timing": direct.timing}) == direct
+            _, _, body = await here.post("/v1/check", DOCUMENT)
+            loose = HallucinationReport.model_validate_json(body)
+            assert codes(report) - codes(loose) == {"structure.rule"}
+            assert report.action.value != "emit"
+            verdicts = [{claim.path: claim.verdict.value for claim in one.claims}["/note"] for one in (loose, report)]
+            assert verdicts == ["unsupported", "not_checkable"]
+
+    play(scene)
+
+
+def test_evidence_that_has_expired_by_the_day_asked_about_is_told_of() -> None:
+    evidence = [{"id": "p-1", "text": "The price is 40 euros.", "expiry_date": "2025-01-31"}]
+    asked = {"answer": "The price is 40 euros.", "evidence": evidence}
+
+    async def scene() -> None:
+        async with site() as here:
+            reports = []
+            for day in ("2025-01-30", "2025-06-01"):
+                status, _, body = await here.post("/v1/check", {**asked, "as_of": day})
+                assert status == 200
+                reports.append(HallucinationReport.model_validate_json(body))
+            assert not any(code.startswith("evidence.expired") for code in codes(reports[0]))
+            direct = here.app._guard_of(None).check(asked["answer"], evidence, as_of="2025-06-01")
+            assert reports[1].model_copy(update={"timing": direct.timing}) == direct
+            assert reports[1] != reports[0].model_copy(update={"timing": reports[1].timing})
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"as_of": "yesterday"}, "/as_of"),
+        ({"as_of": 1_700_000_000}, "/as_of"),
+        ({"structure": {"rules": [{"rule": "order", "of": "/a"}]}}, "/structure/rules/0"),
+        ({"structure": {"colour": "red"}}, "/structure/colour"),
+    ],
+)
+def test_a_structure_or_a_day_that_cannot_be_read_is_a_problem_that_names_the_place(
+    change: dict[str, Any], pointer: str
+) -> None:
+    async def scene() -> None:
+        async with site() as here:
+            status, headers, body = await here.post("/v1/check", {**BODY, **change})
+            assert (status, headers["content-type"]) == (422, "application/problem+json")
+            assert json.loads(body)["errors"][0]["pointer"] == pointer
+
+    play(scene)
+
+
+def test_the_openapi_document_tells_of_structure_and_day() -> None:
+    async def scene() -> None:
+        async with site() as here, here.http.get(f"{here.url}/openapi.json") as response:
+            schemas = (await response.json())["components"]["schemas"]
+            told = schemas["CheckBody"]["properties"]
+            assert {"type": "string", "format": "date"} in told["as_of"]["anyOf"]
+            assert {"$ref": "#/components/schemas/Structure"} in told["structure"]["anyOf"]
+            assert {"rules", "references", "cited", "skip", "leaves"} == set(schemas["Structure"]["properties"])
+
+    play(scene)

@@ -274,13 +274,26 @@ def serve(
         str | None,
         typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="Where checks are recorded."),
     ] = None,
+    llm: Annotated[
+        str | None, typer.Option("--llm", metavar="NAME", help="A chat model that checks ask as a judge.")
+    ] = None,
+    base_url: BaseUrlOption = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge", metavar="WHICH", help="Whom it hears on: policy, uncertain (the default) or all."
+        ),
+    ] = None,
 ) -> None:
     """Serve checks over REST, and a gateway in front of chat models."""
     from assay.cli.serve import ServeOptions, run_serve
 
     with reporting_errors():
         named = tuple(upstream or ())
-        run_serve(ServeOptions(host, port, named, gateway, mode, policy, model, keys, workers, database))
+        options = ServeOptions(
+            host, port, named, gateway, mode, policy, model, keys, workers, database, llm, base_url, judge
+        )
+        run_serve(options)
 
 
 @app.command("mcp")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _CHECK: Final = frozenset({
     "answer", "question", "stakes", "task", "schema", "citations", "claim_free", "revisions_failed", "run_id",
+    "structure", "as_of",
 })  # fmt: skip
 _RUN: Final = frozenset({
     "run", "format", "tools", "now", "sources", "question", "stakes", "task", "claim_free", "revisions_failed",

@@ -15,6 +15,7 @@ from assay.config import read_policy
 from assay.errors import InputError, PolicyError
 
 if TYPE_CHECKING:
+    from assay.server.judge_settings import JudgeSettings
     from assay.server.settings import ServerSettings
 
 _log = logging.getLogger("assay.server")
@@ -38,6 +39,12 @@ class ServeOptions:
     workers: int
     database: str | None = None
     """The URL or the file of the database."""
+    llm: str | None = None
+    """The chat model that checks ask as a judge."""
+    base_url: str | None = None
+    """Its endpoint."""
+    judge: str | None = None
+    """Which claims it hears: `policy`, `uncertain` or `all`; `uncertain` by default."""
     log_level: str = "info"
 
 
@@ -64,8 +71,19 @@ def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSet
     made = ServerSettings(
         host=options.host, port=options.port, upstreams=upstreams, routes=routes, policy=options.policy,
         model=options.model, keys=options.keys, workers=options.workers, database=options.database,
+        judge=_judge_of(options),
     )  # fmt: skip
     return made if options.gateway is None else _with_file(options.gateway, environ, made)
+
+
+def _judge_of(options: ServeOptions) -> "JudgeSettings | None":
+    if options.llm is None:
+        if options.base_url is not None or options.judge is not None:
+            raise PolicyError("--base-url and --judge go with --llm NAME: which model should judge?")
+        return None
+    from assay.server.judge_settings import JudgeSettings
+
+    return JudgeSettings(options.llm, options.base_url, mode=options.judge or "uncertain")
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -165,7 +183,7 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
     if (store := open_store(settings)) is not None:
         store.close()
     shared: socket.socket = config(alone).bind_socket()
-    guards = Guards(settings.policy, model=settings.model)
+    guards = Guards(settings.policy, model=settings.model, judge=settings.judge)
     if not can_share():
         _log.warning("each worker loads the network for itself: there are threads already, or the system is not Linux")
         # A worker that loads the network does not answer for a while.

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from assay._version import __version__
@@ -18,6 +18,7 @@ from assay.guard.run_evidence import DEFAULT_SOURCES
 from assay.schema import Evidence, HallucinationReport, Stakes
 from assay.schema.access import Permission
 from assay.schema.coerce import coerce_evidence
+from assay.schema.structure import Structure
 from assay.server.caller import Caller
 from assay.server.checking import CheckFailedError
 from assay.server.console.router import make_console_router
@@ -30,6 +31,16 @@ Work = Callable[[], tuple[HallucinationReport, tuple[Evidence, ...]]]
 
 _AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
 _MEND: Final = "Correct the request; /openapi.json describes what is expected."
+
+
+def _day(value: object) -> date | None:
+    if value is None:
+        return None
+    try:
+        return date.fromisoformat(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        # Not what pydantic would read as well: a number that counts seconds is no day.
+        raise ValueError(f"a day is written as in 2025-06-01, got {str(value)[:40]!r}") from error
 
 
 class CheckBody(BaseModel):
@@ -50,7 +61,14 @@ class CheckBody(BaseModel):
     task: str = "qa"
     """The kind of task; a policy may hold some, such as `creative`, to no evidence."""
     schema_: Annotated[dict[str, Any] | bool | None, Field(alias="schema")] = None
-    """A JSON Schema that the output has to satisfy."""
+    """A JSON Schema that the output has to satisfy. With one, each value of the output is a claim that is held against
+    the evidence."""
+    structure: Structure | None = None
+    """How an output in JSON is checked beside its schema: rules over several fields, references into the evidence,
+    which values are no claims. A schema may carry it itself, under `x-assay`."""
+    as_of: Annotated[date | None, BeforeValidator(_day)] = None
+    """The day that the output is to hold on: evidence that has expired by then is said to have. Without one no clock is
+    read, and evidence is compared with evidence only."""
     citations: list[dict[str, Any]] | None = None
     """Citation objects as model providers give them."""
     claim_free: bool = False
@@ -66,13 +84,15 @@ class CheckBody(BaseModel):
             "answer": self.answer, "question": self.question, "stakes": self.stakes.value, "task": self.task,
             "schema": self.schema_, "citations": self.citations, "claim_free": self.claim_free,
             "revisions_failed": self.revisions_failed, "run_id": self.run_id,
+            "structure": None if self.structure is None else self.structure.model_dump(mode="json"),
+            "as_of": None if self.as_of is None else self.as_of.isoformat(),
         }  # fmt: skip
 
     def request(self, evidence: Sequence[Evidence]) -> CheckRequest:
         """The check as the guard takes it."""
         return CheckRequest(
             self.answer, evidence, self.question, self.stakes, self.task, self.schema_, self.citations,
-            self.claim_free, self.revisions_failed, self.run_id,
+            self.claim_free, self.revisions_failed, self.run_id, structure=self.structure, as_of=self.as_of,
         )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
 from assay.server.guards import Guards
+from assay.server.heads import AsGet
 from assay.server.keys import KeyFile
 from assay.server.problems import MEDIA_TYPE, encoded, problem
 from assay.server.recording import Records
@@ -82,6 +83,13 @@ class Application:
         """Answers one request, or follows the server's life."""
         if scope["type"] == "lifespan":
             await self.api(scope, receive, send)
+        elif scope["type"] == "http" and scope["method"] == "HEAD":
+            head = AsGet(receive, send)
+            try:
+                await self(head.scope(scope), head.receive, head.send)
+            except Exception as error:
+                if not head.excuses(error):
+                    raise
         elif scope["type"] == "http":
             forwards = is_gateway(scope["path"])
             if not forwards:
@@ -140,6 +148,7 @@ class Application:
             await self._client.close()
             await self._background.stop()
             self.checker.close()
+            self._ready.close()
             if self._owned is not None:
                 self._owned.close()
             gc.unfreeze()
@@ -172,7 +181,7 @@ def create_app(
         StoreError: the database that the settings name cannot be opened.
     """
     told = settings or ServerSettings()
-    made = guards or (lambda: Guards(told.policy, model=told.model))
+    made = guards or (lambda: Guards(told.policy, model=told.model, judge=told.judge))
     return Application(told, made, check_calls, store=store, access=access, keys=keys)
 
 

@@ -4,12 +4,17 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from assay.config import Guard, build_guard, read_policy, read_settings
+from assay.config import Guard, read_policy, read_settings
 from assay.errors import PolicyError
 from assay.models.interface import PairScorer
-from assay.policy import PRESETS
+from assay.policy import PRESETS, Policy
 from assay.receipt import open_keys
+from assay.server.judge_settings import JudgeSettings
+
+if TYPE_CHECKING:  # loaded only where there is a judge
+    from assay.models.chat.load import Chat
 
 
 class Guards:
@@ -21,6 +26,7 @@ class Guards:
         *,
         model: Path | None = None,
         scorer: PairScorer | None = None,
+        judge: JudgeSettings | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Make the default guard, and with it load the network.
@@ -29,6 +35,7 @@ class Guards:
             policy: a preset or a policy file for requests that name no policy.
             model: the directory of another cross-encoder.
             scorer: a scorer in place of any network, such as one of `assay.testing`.
+            judge: the chat model that checks may ask; none is asked by default.
             environ: the environment; that of the process by default.
 
         Raises:
@@ -41,7 +48,8 @@ class Guards:
         if keys is not None:
             # Told of now: with keys that cannot sign, nothing would ever be let out.
             open_keys(keys).signer()
-        self._model, self._scorer, self._environ = model, scorer, environ
+        self._model, self._scorer, self._environ, self._judge = model, scorer, environ, judge
+        self._chat = None if judge is None else _chat_of(judge)
         self._default = self._made(policy)
         self._by_name: dict[str, Guard] = {}
         self._lock = Lock()
@@ -66,7 +74,33 @@ class Guards:
                 self._by_name[name] = self._made(name)
             return self._by_name[name]
 
+    def close(self) -> None:
+        """Close the connections to the judge."""
+        if self._chat is not None:
+            self._chat.close()
+
     def _made(self, policy: str | Path | None) -> Guard:
-        if self._scorer is not None:
-            return Guard(read_policy(policy, self._environ), scorer=self._scorer, environ=self._environ)
-        return build_guard(policy, self._model, self._environ)
+        read = read_policy(policy, self._environ)
+        asking: dict[str, Any] = {}
+        if self._judge is not None:
+            read, asking = _asked_by(self._judge, read), {"llm": self._chat, **_bounds(self._judge)}
+        return Guard(read, model=self._model, scorer=self._scorer, environ=self._environ, **asking)
+
+
+def _chat_of(judge: JudgeSettings) -> "Chat":
+    from assay.models.chat.load import Chat, ChatOptions
+
+    return Chat(judge.model, base_url=judge.base_url, api_key=judge.key, options=ChatOptions(timeout=judge.seconds))
+
+
+def _asked_by(judge: JudgeSettings, policy: Policy) -> Policy:
+    """The policy as this server has it: with its judge. The name stays, the digest tells them apart."""
+    return Policy.model_validate({**policy.model_dump(), "judge": judge.judge_of(policy.judge)})
+
+
+def _bounds(judge: JudgeSettings) -> dict[str, Any]:
+    from assay.models.chat.meter import Budget
+    from assay.verify.judge import JudgeOptions
+
+    budget = Budget(calls=judge.calls, tokens=judge.tokens, seconds=judge.seconds)
+    return {"budget": budget, "judging": JudgeOptions(most_tokens=judge.tokens, seconds=judge.seconds)}

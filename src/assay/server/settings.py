@@ -14,6 +14,7 @@ from assay.policy.modes import Mode as Mode  # noqa: PLC0414 the settings are wh
 from assay.schema import Stakes
 from assay.server.access.settings import AccessSettings, access_settings
 from assay.server.audit.settings import AuditSettings, audit_settings
+from assay.server.judge_settings import JudgeSettings, judge_settings
 from assay.server.notify.settings import NotifySettings, notify_settings
 
 ROUTES: Final = ("chat_completions", "responses", "messages")
@@ -73,8 +74,14 @@ class Route:
     review_s: float = 0.0
     """How many seconds a request waits under `enforce` for a person to decide on an answer that the gate escalated;
     then it is answered as if nobody were asked, and the review goes on. Streams do not wait."""
+    reasoning: str = "withhold"
+    """What becomes of the words of a model's reasoning under `enforce`, which no check reads: they are taken out
+    (`withhold`), or go out as they came (`pass`) for programs that show them to nobody. Signatures and reasoning that
+    the provider has encrypted stay."""
 
     def __post_init__(self) -> None:
+        if self.reasoning not in ("withhold", "pass"):
+            raise PolicyError(f"the reasoning of a route's answers is to withhold or pass, got {self.reasoning!r}")
         if self.fail_on not in ("revise", "block"):
             raise PolicyError(f"a route fails on revise or on block, got {self.fail_on!r}")
         if self.revise not in ("off", "revise", "block"):
@@ -156,8 +163,15 @@ class ServerSettings:
     """How people and programs are let in."""
     notify: NotifySettings = field(default_factory=NotifySettings)
     """Who is told of reviews."""
+    judge: JudgeSettings | None = None
+    """The chat model that checks ask; none where nobody is asked."""
 
     def __post_init__(self) -> None:
+        if self.judge is not None and self.judge.seconds >= self.limits.check_s:
+            raise PolicyError(
+                f"the judge may take {self.judge.seconds:g} seconds of a check and a check has {self.limits.check_s:g} "
+                "in all (limits.check_s); give the judge fewer or the check more"
+            )
         unknown = sorted(set(self.routes) - set(ROUTES))
         if unknown:
             raise PolicyError(f"the routes are {', '.join(ROUTES)}; got {', '.join(unknown)}")
@@ -196,17 +210,17 @@ def is_loopback(host: str) -> bool:
 
 
 def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: ServerSettings) -> ServerSettings:
-    """The settings of a gateway file (`upstreams`, `routes`, `limits`, `access`) over those of `base`.
+    """The settings of a gateway file (`upstreams`, `routes`, `limits`, `judge` and so on) over those of `base`.
 
     A key is never written in the file: `key_env` names the variable of the environment that holds it.
 
     Raises:
         PolicyError: a setting is unknown, or is not what it should be.
     """
-    unknown = sorted(set(given) - {"version", "upstreams", "routes", "limits", "access", "notify", "audit"})
+    unknown = sorted(set(given) - {"version", "upstreams", "routes", "limits", "access", "notify", "audit", "judge"})
     if unknown or given.get("version", 1) != 1:
         raise PolicyError(
-            "a gateway file has version 1 and the sections upstreams, routes, limits, access, notify and audit; "
+            "a gateway file has version 1 and the sections upstreams, routes, limits, judge, access, notify and audit; "
             + (f"got {', '.join(map(str, unknown))}" if unknown else f"got version {given.get('version')!r}")
         )
     upstreams = tuple(
@@ -221,9 +235,10 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
     access = access_settings(_mapping(given["access"], "access")) if given.get("access") else base.access
     notify = notify_settings(_mapping(given["notify"], "notify"), environ) if given.get("notify") else base.notify
     audit = audit_settings(_mapping(given["audit"], "audit")) if given.get("audit") else base.audit
+    judge = judge_settings(_mapping(given["judge"], "judge"), environ) if given.get("judge") else base.judge
     return replace(
         base, upstreams=upstreams or base.upstreams, routes={**base.routes, **routes}, limits=limits, access=access,
-        notify=notify, audit=audit,
+        notify=notify, audit=audit, judge=judge,
     )  # fmt: skip
 
 
