@@ -35,6 +35,9 @@ def courtesies(text: str, tools: tuple[str, ...] = TOOLS) -> list[bool]:
         "I understand your situation, but I still need the reservation ID to proceed with the cancellation.",
         "I understand your situation, but unfortunately, I am unable to offer a partial refund.",
         "It seems there was a misunderstanding.",
+        "One moment, please.",
+        "Let me check the details of your order.",
+        "I'll look that up for you.",
     ],
 )
 def test_a_courtesy_is_no_claim(text: str) -> None:
@@ -60,6 +63,9 @@ def test_a_courtesy_is_no_claim(text: str) -> None:
         "I understand your situation, but unfortunately, I am unable to help because bags are never free.",
         "I'm sorry to hear about your loss, the refund is paid.",
         "You may need to contact the office in Lyon.",
+        "Let me check your order, it is in Hamburg.",
+        "I'll cancel your order now.",
+        "Let me look up order W-17.",
         "They will be able to refund the whole fare.",
         "I need the reservation ID, and the refund takes a day to proceed.",
     ],

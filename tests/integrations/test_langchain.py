@@ -151,6 +151,33 @@ def test_an_answer_that_does_not_pass_does_not_come_out(way: str) -> None:
 
 
 @ways
+@pytest.mark.parametrize(("said", "shown"), [(TRUE, TRUE), (FALSE, ""), ("One moment, please.", "One moment, please.")])
+def test_what_is_said_beside_calls_is_shown_only_if_it_passes_and_the_calls_go_on(
+    way: str, said: str, shown: str
+) -> None:
+    shop, again = Shop(), calling("W-17", first=1).model_copy(update={"content": said})
+    found = run(agent(shop, model(calling("W-17"), again, TRUE)), way)
+    assert shop.asked == ["W-17", "W-17"]
+    assert [message.text for message in found if isinstance(message, AIMessage)] == ["", shown, TRUE]
+    assert [call["id"] for call in found[3].tool_calls] == ["c1-0"]
+
+
+def test_blocks_beside_calls_that_are_no_text_stay() -> None:
+    content: list[Any] = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": FALSE}]
+    chat = model(calling("W-17"), calling("W-17", first=1).model_copy(update={"content": content}), TRUE)
+    found = run(agent(Shop(), chat), "invoke")
+    assert found[3].content == [{"type": "thinking", "thinking": "Hm."}]
+
+
+def test_no_stream_shows_what_does_not_pass_beside_calls() -> None:
+    chat = model(calling("W-17"), calling("W-17", first=1).model_copy(update={"content": FALSE}), TRUE)
+    for mode in ("messages", "updates", "values"):
+        shown = str(list(agent(Shop(), chat.model_copy(deep=True)).stream(asked(), stream_mode=mode)))
+        assert "9 May" not in shown
+        chat = model(calling("W-17"), calling("W-17", first=1).model_copy(update={"content": FALSE}), TRUE)
+
+
+@ways
 def test_a_corrected_answer_comes_out_and_the_feedback_is_not_in_the_history(way: str) -> None:
     reports: list[HallucinationReport] = []
     chat = model(calling("W-17"), f"{TRUE} {FALSE}", f"{TRUE} Order W-17 arrives on 3 May 2026.")

@@ -220,6 +220,17 @@ def test_no_event_and_no_memory_shows_what_does_not_pass() -> None:
     assert all("9 May" not in str(asked) for asked in script.asked)
 
 
+@pytest.mark.parametrize(("said", "kept"), [(TRUE, True), (FALSE, False)])
+def test_what_is_said_beside_calls_stays_only_if_it_passes_and_the_calls_go_on(said: str, kept: bool) -> None:
+    shop, script = Shop(), Script(calling("W-17"), [TextBlock(text=said), *calling("W-17")], TRUE)
+    answers, events = asyncio.run(talked(agent(shop, script)))
+    assert answers == [TRUE]
+    assert shop.asked == ["W-17", "W-17"]
+    assert (said in str(script.asked[-1])) is kept
+    assert any(said in event for event in events) or not kept
+    assert kept or all(said not in event for event in events)
+
+
 def test_a_corrected_answer_comes_out() -> None:
     reports: list[HallucinationReport] = []
     script = Script(calling("W-17"), f"{TRUE} {FALSE}", TRUE)

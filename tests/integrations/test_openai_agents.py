@@ -174,6 +174,25 @@ def test_the_words_of_the_policy_come_out_where_they_are_asked_for(run: Any) -> 
 
 
 @ways
+@pytest.mark.parametrize(("said", "kept"), [(TRUE, True), (FALSE, False)])
+def test_what_is_said_beside_calls_goes_on_only_if_it_passes_and_the_calls_go_on(
+    run: Any, said: str, kept: bool
+) -> None:
+    shop, chat = Shop(), Scripted(calling("W-17"), [*item(said), *calling("W-17")], TRUE)
+    assert run(agent(shop, chat)) == TRUE
+    assert shop.asked == ["W-17", "W-17"]
+    assert (said in str(chat.asked[-1])) is kept
+
+
+def test_no_stream_shows_what_does_not_pass_beside_calls() -> None:
+    events: list[str] = []
+    chat = Scripted(calling("W-17"), [*item(FALSE), *calling("W-17")], TRUE)
+    assert asyncio.run(shown(agent(Shop(), chat), events)) == TRUE
+    assert events
+    assert all("9 May" not in event for event in events)
+
+
+@ways
 def test_a_corrected_answer_comes_out(run: Any) -> None:
     chat = Scripted(calling("W-17"), f"{TRUE} {FALSE}", TRUE)
     assert run(agent(Shop(), chat)) == TRUE

@@ -130,6 +130,15 @@ def test_an_output_that_does_not_pass_does_not_come_out(run: Run) -> None:
     assert len(script.asked) <= 2 + guard.policy.max_revisions
 
 
+@ways
+@pytest.mark.parametrize(("said", "kept"), [(TRUE, True), (FALSE, False)])
+def test_what_is_said_beside_calls_stays_only_if_it_passes_and_the_calls_go_on(run: Run, said: str, kept: bool) -> None:
+    shop, script = Shop(), Script(calling("W-17"), [TextPart(said), *calling("W-17")], TRUE)
+    assert run(agent(shop, script)) == TRUE
+    assert shop.asked == ["W-17", "W-17"]
+    assert (said in str(script.asked[-1])) is kept
+
+
 def test_the_words_of_the_policy_come_out_where_they_are_asked_for() -> None:
     script = Script(calling("W-17"), *[FALSE] * 9)
     assert sync(agent(Shop(), script, on_withheld="answer")).startswith(WITHHELD)
@@ -199,6 +208,15 @@ def test_no_stream_shows_what_does_not_pass(stream: Any) -> None:
     with pytest.raises(WithheldError):
         asyncio.run(run())
     assert shown == []
+
+
+@streams
+def test_no_stream_shows_what_does_not_pass_beside_calls(stream: Any) -> None:
+    script = Script(calling("W-17"), [TextPart(FALSE), *calling("W-17")], TRUE)
+    shown = asyncio.run(stream(agent(Shop(), script)))
+    assert "9 May" not in "".join(shown)
+    assert "W-17 is in Hamburg." in "".join(shown)
+    assert "9 May" not in str(script.asked[-1])
 
 
 @streams

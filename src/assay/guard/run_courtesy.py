@@ -28,6 +28,9 @@ _COURTESY: Final = re.compile(
     (?:if|whenever|should)\ you\b[^.!?]{{0,200}}?\b(?:please\ )?{_CONTACT}\b{_TAIL}
     |(?:please\ )?{_CONTACT}\b{_TAIL}
     |(?:safe\ travels?|take\ care|good\ luck)\b{_TAIL}
+    |(?:one|just\ a)\ (?:moment|second|minute)(?:,?\ please)?(?:\ while\b{_TAIL})?
+    |(?:let\ me|i'll|i\ will|allow\ me\ to)\ (?:now\ |just\ |first\ |quickly\ ){{0,2}}
+      (?:check|look|search|find|verify|see|pull\ up|retrieve|get|review|fetch)\b[^.!?;:,]{{0,100}}(?:,\ please)?
     |(?:have|enjoy)\ (?:a|your)\ (?:\w+\ (?:and\ \w+\ )?)?(?:day|trip|flight|journey|time|one)\b{_TAIL}
     |i\ hope\b[^.!?;:,]{{0,100}}
     |i\ (?:\w+\ )?(?:understand|empathi[sz]e|apologi[sz]e|appreciate)\b[^.!?;:,]{{0,80}}

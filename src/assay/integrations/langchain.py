@@ -3,7 +3,8 @@
 `AssayMiddleware` for `langchain.agents.create_agent` checks each tool call in `wrap_tool_call`: one that is rejected is
 not executed and comes back as a `ToolMessage` with the status `error`. It checks the final answer in `wrap_model_call`
 and not in `after_model`, because there it is in the graph's state already, and so in what `stream` gives: what is not
-emitted never gets there. Corrections are asked for inside of the same step.
+emitted never gets there. Corrections are asked for inside of the same step. What the model says beside its calls is
+checked there too, and taken out of the message where it does not pass; the calls stay.
 
 Streaming: the model's own tokens are held back from every stream of the graph, `astream_events` included, and the
 checked message comes in one piece. Callbacks and traces show the model's raw words all the same: they are not for
@@ -83,6 +84,8 @@ class AssayMiddleware(AgentMiddleware[AssayState, Any, Any]):
         said = turn.gave_up(response)
         if said is None and (run := turn.answered(response)) is not None:
             said = turn.gate_of(response).answer(run, turn.author(response, ask))
+        if (beside := turn.beside(response)) is not None and not self._gate.beside(beside):
+            response = turn.silent(response)
         return turn.settled(response, said)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -97,6 +100,8 @@ class AssayMiddleware(AgentMiddleware[AssayState, Any, Any]):
         said = await asyncio.to_thread(turn.gave_up, response)
         if said is None and (run := turn.answered(response)) is not None:
             said = await turn.gate_of(response).aanswer(run, turn.author(response, ask))
+        if (beside := turn.beside(response)) is not None and not await self._gate.abeside(beside):
+            response = turn.silent(response)
         return turn.settled(response, said)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:

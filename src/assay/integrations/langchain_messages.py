@@ -79,3 +79,10 @@ def with_text(message: BaseMessage, text: str) -> AIMessage:
     """A message that says something else in the place of another; it keeps what the other cost, not what it said."""
     used = message.usage_metadata if isinstance(message, AIMessage) else None
     return AIMessage(content=text, id=message.id, name=message.name, usage_metadata=used)
+
+
+def without_text(content: Any) -> Any:
+    """The content of a message without its text; blocks of other types stay, a provider's own form of calls too."""
+    if isinstance(content, str):
+        return ""
+    return [block for block in content if isinstance(block, dict) and block.get("type") != "text"]

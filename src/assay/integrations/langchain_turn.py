@@ -15,7 +15,7 @@ from langgraph.types import Command
 from assay.errors import CallRejectedError
 from assay.generate.feedback import Feedback
 from assay.generate.revise import Author
-from assay.integrations.langchain_messages import run_of, told, with_text
+from assay.integrations.langchain_messages import run_of, told, with_text, without_text
 from assay.integrations.run_gate import RunGate, before_call, in_words
 from assay.schema.run import Run
 
@@ -53,6 +53,18 @@ class Turn:
         if response.structured_response is not None:
             return self.run(AIMessage(content=in_words(response.structured_response)))
         return None if _last(response).tool_calls else self.run(_last(response))
+
+    def beside(self, response: Any) -> Run | None:
+        """The run with what the model says beside its calls; none where it says nothing there."""
+        last = _last(response)
+        return self.run(AIMessage(content=str(last.text))) if last.tool_calls and str(last.text).strip() else None
+
+    def silent(self, response: Any) -> Any:
+        """The response without what the model says beside its calls."""
+        last = _last(response)
+        quiet = last.model_copy(update={"content": without_text(last.content)})
+        result = [quiet if message is last else message for message in response.result]
+        return ModelResponse(result=result, structured_response=response.structured_response)
 
     def gate_of(self, response: Any) -> RunGate:
         """The gate of an answer: no words can stand in the place of a structured one."""

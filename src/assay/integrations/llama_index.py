@@ -3,7 +3,8 @@
 `AssayEvaluator` takes its place among LlamaIndex's evaluators, so that `RetryQueryEngine` asks again with its feedback;
 `CheckedQueryEngine` stands outermost and lets out only what passes, against the response's own `source_nodes`.
 `CheckedFunctionAgent` is a `FunctionAgent`, alone or in an `AgentWorkflow`: a rejected call comes back as a tool
-output with `is_error`, and an answer is corrected or withheld before it is in the memory or an event.
+output with `is_error`, and an answer is corrected or withheld before it is in the memory or an event. What the model
+says beside its calls is checked too, and taken out of the message where it does not pass.
 
 Streaming: a streamed response is read to its end and checked before its first word; the agent does not stream tokens.
 
@@ -22,7 +23,7 @@ from assay.schema import Action, HallucinationReport
 try:
     from llama_index.core.agent.workflow import FunctionAgent
     from llama_index.core.base.base_query_engine import BaseQueryEngine
-    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
     from llama_index.core.base.response.schema import Response
     from llama_index.core.bridge.pydantic import Field
     from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
@@ -182,11 +183,25 @@ class CheckedFunctionAgent(FunctionAgent):
                 said = self.gate.instead_of_calls(error)
         else:
             said = await self._answer(history, tools, output.response.content or "")
-        if said is None or (not output.tool_calls and said == output.response.content):
+        if said is None and output.tool_calls:
+            quiet = await self._quiet(history, tools, output)
+            if quiet is not output:
+                await ctx.store.set(self.scratchpad_key, [*before, quiet.response])
+            return quiet
+        if said is None or said == output.response.content:
             return output
         message = ChatMessage(role=MessageRole.ASSISTANT, content=said)
         await ctx.store.set(self.scratchpad_key, [*before, message])
-        return output.model_copy(update={"response": message, "tool_calls": []})
+        return output.model_copy(update={"response": message, "tool_calls": [], "raw": None})
+
+    async def _quiet(self, history: Any, tools: Any, output: Any) -> Any:
+        """A step without what the model says beside its calls, where that does not pass."""
+        text = output.response.content or ""
+        if not text.strip() or await self.gate.abeside(run_of(self.gate, tools, self.llm, history, text)):
+            return output
+        blocks = [block for block in output.response.blocks if not isinstance(block, TextBlock)]
+        message = output.response.model_copy(update={"blocks": blocks})
+        return output.model_copy(update={"response": message, "raw": None})  # the provider's own form has the text too
 
     async def _decided(self, history: Any, tools: Any, calls: Any) -> dict[str, str]:
         """What is said to each call: nothing where it may be executed."""

@@ -7,7 +7,8 @@ and did not); and an output guardrail, whose tripwire stops an answer that the m
 
 An answer that does not pass goes back to the model with what is wrong; what still fails raises the SDK's own
 `OutputGuardrailTripwireTriggered` with the report in `output_info`, or with `on_withheld="answer"` becomes the policy's
-words. A stream is held back until its response is checked: what passes is replayed event by event.
+words. What the model says beside its calls is checked too, and taken out of the response where it does not pass; the
+calls go on. A stream is held back until its response is checked: what passes is replayed event by event.
 
 The extra `openai-agents` installs what this needs; tested with openai-agents 0.24.
 """
@@ -133,8 +134,12 @@ class AssayGuardrails:
                 known = error
             self._calls.put(_call_key(call.call_id, call.name), known)
         text = text_of(response.output)
-        if not text or any(item.type == "function_call" for item in response.output):
+        if not text:
             return response
+        if any(item.type == "function_call" for item in response.output):
+            if await self.gate.abeside(run_of(self.gate, request, text)):
+                return response
+            return _replaced(response, [item for item in response.output if item.type != "message"])
         schema = request.schema if request.schema is not None and not request.schema.is_plain_text() else None
         words = text if schema is None else in_words(schema.validate_json(text))
         gate = self.gate if schema is None else replace(self.gate, on_withheld="raise")

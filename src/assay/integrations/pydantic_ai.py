@@ -3,6 +3,7 @@
 `AssayCapability` in `Agent(capabilities=[...])` does everything. A call that is rejected raises `ModelRetry`, and so
 does an output that does not pass: the framework sends the reasons to the model and counts its own `retries`. An output
 that still does not pass then is a `WithheldError`, or with `on_withheld="answer"` the policy's words if it is text.
+What the model says beside its calls is checked too, and taken out of the response where it does not pass.
 
 Streaming: the capability has the model answer in one piece, checks that, asks for corrections where it fails, and only
 then gives out its events; what does not pass raises before its first word. `checked_output` alone cannot do that and
@@ -63,7 +64,10 @@ class AssayCapability(AbstractCapability[Any]):
         return _HeldBack(model, self._gate)
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:  # noqa: ARG002 the hook's own names
-        """Check the calls of external tools: whoever executes them does so behind the run, where nothing checks them.
+        """Check the calls of external tools, and what is said beside calls.
+
+        Whoever executes external tools does so behind the run, where nothing checks them. Text beside calls that does
+        not pass is taken out of the response.
 
         Raises:
             ModelRetry: one is rejected; the whole response goes back.
@@ -76,7 +80,7 @@ class AssayCapability(AbstractCapability[Any]):
                 decision = await self._gate.adecide(*before_call(run, call.tool_call_id))
                 if not decision.accepted:
                     raise ModelRetry(decision.message)
-        return response
+        return await _quiet(self._gate, _declared(tools), request_context.messages, response)
 
     async def after_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:  # noqa: ARG002 the hook's own names
         """Check an output; see `checked_output`."""
@@ -173,7 +177,7 @@ class _HeldBack(WrapperModel):
         for call in answers:
             await self._gate.aanswer(run_of(declared, messages, in_words(call.args_as_dict())))
         if response.tool_calls or not response.text:
-            return response
+            return await _quiet(self._gate, _declared(asked[1].function_tools), messages, response)
 
         async def author(feedback: Feedback) -> str:
             more = [ModelResponse(parts=[TextPart(feedback.output)]), ModelRequest([UserPromptPart(feedback.text)])]
@@ -185,6 +189,15 @@ class _HeldBack(WrapperModel):
             return response
         parts = [part for part in response.parts if not isinstance(part, TextPart)]
         return replace(response, parts=[*parts, TextPart(said)])
+
+
+async def _quiet(gate: RunGate, tools: list[dict[str, Any]], messages: list[Any], response: Any) -> Any:
+    """A response without what it says beside its calls, where that does not pass."""
+    if not response.tool_calls or not (response.text or "").strip():
+        return response
+    if await gate.abeside(run_of(gate.declared(tools), messages, response.text)):
+        return response
+    return replace(response, parts=[part for part in response.parts if not isinstance(part, TextPart)])
 
 
 def _declared(tools: Iterable[Any]) -> list[dict[str, Any]]:

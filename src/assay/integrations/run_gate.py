@@ -66,7 +66,7 @@ class RunGate:
     claim_free: bool = False
     """Whether answers are declared to contain no claims."""
     on_report: Callable[[HallucinationReport], object] | None = None
-    """Gets the report of every answer, emitted or not."""
+    """Gets the report of every answer and of every text beside tool calls, emitted or not."""
 
     def declared(self, tools: Iterable[ToolLike]) -> tuple[ToolDeclaration, ...]:
         """The declarations of a run: the adapter's own behind those of the options."""
@@ -105,6 +105,26 @@ class RunGate:
         import asyncio
 
         return await asyncio.to_thread(self.report, run, failed)
+
+    def beside(self, run: Run) -> bool:
+        """Whether what a model says beside its calls may be shown.
+
+        It is on the way to an answer: it need not claim anything, but what it claims has to pass. Adapters take out
+        what may not be shown and let the calls go on, which are checked by themselves.
+
+        Args:
+            run: the run with these words as its answer, without the calls.
+        """
+        report = self.guard.check_run(run, **{**self._options(), "claim_free": True})
+        if self.on_report is not None:
+            self.on_report(report)
+        return self.passes(report)
+
+    async def abeside(self, run: Run) -> bool:
+        """As `beside`, off the event loop."""
+        import asyncio
+
+        return await asyncio.to_thread(self.beside, run)
 
     def answer(self, run: Run, author: Author | None = None) -> str:
         """What may be said: the final answer of the run, a corrected one, or the words in its place.
