@@ -6,15 +6,24 @@ from assay.guard.rulings import Ruling
 from assay.policy.modes import Mode
 from assay.wire.exchange import Exchange, read_object
 from assay.wire.interface import FIELD, Json
+from assay.wire.reasoning import without_reasoning
 
 
-def settled(exchange: Exchange, body: bytes, mode: Mode) -> tuple[bytes, Ruling]:
+def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False) -> tuple[bytes, Ruling]:
     """The answer as its reader gets it, and the ruling on it.
+
+    Args:
+        exchange: the request.
+        body: the answer as it came.
+        mode: what becomes of one that does not pass.
+        hides: whether the words of the model's reasoning are taken out (`assay.wire.reasoning`).
 
     Raises:
         InputError: the answer is no JSON object.
     """
     answer = read_object(body, "the model's answer")
+    if hides and (quiet := without_reasoning(exchange.wire.name, answer)) is not answer:
+        answer, body = quiet, encoded(quiet)
     ruling = exchange.whole(answer)
     summary = ruling.summary(exchange.report_id)
     if mode is Mode.SHADOW:

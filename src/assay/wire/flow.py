@@ -8,6 +8,7 @@ from assay.errors import InputError
 from assay.guard.flow import Flow
 from assay.guard.rulings import Ruling
 from assay.wire.interface import Wire
+from assay.wire.reasoning import event_without_reasoning
 from assay.wire.sse import Event, SseReader
 
 
@@ -21,6 +22,7 @@ class WireFlow(Flow[bytes, Event, bytes]):
         *,
         enforces: bool,
         says: bool = True,
+        hides: bool = False,
         most: int = 4 * 1024 * 1024,
     ) -> None:
         """A flow of a format.
@@ -30,12 +32,14 @@ class WireFlow(Flow[bytes, Event, bytes]):
             report_id: the name under which a summary tells of the check.
             enforces: whether what does not pass is held back; otherwise it is let out and corrected.
             says: whether a stream that is stopped ends with the notice, in the format's own events.
+            hides: whether the words of the model's reasoning are taken out, which no check reads.
             most: how many bytes one event may have.
         """
         self._stream = wire.stream()
         super().__init__(self._stream, enforces=enforces)
         self._report_id = report_id
         self._says = says
+        self._hides = wire.name if hides else None
         self._sse = SseReader(most)
 
     def _events(self, piece: bytes) -> Iterable[tuple[Event, Any]]:
@@ -56,7 +60,7 @@ class WireFlow(Flow[bytes, Event, bytes]):
             if not readable:
                 self.fail("the model's stream has an event that cannot be read")
             if readable or not self.finished:
-                yield event, data
+                yield (event, data) if self._hides is None else event_without_reasoning(self._hides, event, data)
 
     def _shown(self, event: Event) -> bytes:
         return event.raw

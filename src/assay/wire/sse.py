@@ -91,6 +91,21 @@ def read_event(raw: bytes) -> Event:
     return Event(raw, name, "\n".join(data) if data else None)
 
 
+def with_data(event: Event, data: str) -> Event:
+    """An event with other data, and with all else that it says; `data` is one line.
+
+    >>> with_data(read_event(b"id: 7\\nevent: a\\ndata: 1\\ndata: 2\\n\\n"), "{}").raw
+    b'id: 7\\nevent: a\\ndata: {}\\n\\n'
+    """
+    kept = [
+        line
+        for line in _LINE_END.split(event.raw.decode("utf-8").removeprefix("\ufeff"))
+        if line and line.partition(":")[0] != "data"
+    ]
+    written = "".join(f"{line}\n" for line in (*kept, f"data: {data}"))
+    return Event(f"{written}\n".encode("utf-8", "backslashreplace"), event.name, data)
+
+
 def comment(text: str) -> bytes:
     """A comment: every reader of events passes over it."""
     return f": {text}\n\n".encode()

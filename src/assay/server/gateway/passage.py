@@ -6,7 +6,11 @@ from typing import Any
 
 from assay.guard.rulings import Ruling
 from assay.server.gateway.targets import Target
-from assay.server.settings import Route, Upstream
+from assay.server.settings import Mode, Route, Upstream
+from assay.wire.answers import encoded
+from assay.wire.exchange import read_object
+from assay.wire.interface import Json
+from assay.wire.reasoning import without_reasoning
 
 
 @dataclass(slots=True)
@@ -24,6 +28,27 @@ class Passage:
     review: str | None = None
     """The state of the review that the answer led to."""
     extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def hides(self) -> bool:
+        """Whether the words of the model's reasoning are taken out of the answer."""
+        return self.route.mode is Mode.ENFORCE and self.route.reasoning == "withhold"
+
+    def shown(self, answer: Json) -> Json:
+        """What of an answer's reasoning may go out with it: all of it, or what says nothing."""
+        return without_reasoning(self.target.wire.name, answer) if self.hides else answer
+
+    def shown_body(self, body: bytes) -> bytes:
+        """The same of an answer in bytes; these very bytes where nothing is taken out.
+
+        Raises:
+            InputError: it is no JSON object.
+        """
+        if not self.hides:
+            return body
+        answer = read_object(body, "the upstream's answer")
+        quiet = self.shown(answer)
+        return body if quiet is answer else encoded(quiet)
 
     def overhead_ms(self) -> float:
         """Milliseconds so far that were spent here and not at the upstream."""

@@ -161,7 +161,7 @@ class Gateway:
                 if not 200 <= response.status < 300:
                     raise UpstreamError(502, f"the upstream answered {response.status} when it was asked again")
                 require_plain(response)
-                return read_object(await self._read(response, passage), "the upstream's answer")
+                return passage.shown(read_object(await self._read(response, passage), "the upstream's answer"))
             finally:
                 response.release() if response.content.at_eof() else response.close()
 
@@ -269,7 +269,9 @@ class Gateway:
         changed, ruling = body, unchecked("the answer was not checked")
         try:
             require_plain(response)
-            changed, ruling = await self._checker.run(lambda: settled(exchange, body, passage.route.mode))
+            changed, ruling = await self._checker.run(
+                lambda: settled(exchange, body, passage.route.mode, hides=passage.hides)
+            )
             decided = read_object(body, "the upstream's answer") if ruling.calls else None
             if passage.route.mode is Mode.ENFORCE and sends_back(passage.route.revise, ruling):
                 changed, ruling, decided = await self._revised(exchange, body, (changed, ruling), passage, again)
@@ -297,7 +299,7 @@ class Gateway:
         route = passage.route
         if self._held is None or route.mode is not Mode.ENFORCE or not can_wait(withheld[1]):
             return withheld
-        found = await reviewed(self._held, exchange, body, withheld, caller, route.review_s)
+        found = await reviewed(self._held, exchange, passage.shown_body(body), withheld, caller, route.review_s)
         if found.state != "none":
             passage.review = found.state
             passage.extra["review"] = found.state
@@ -311,7 +313,7 @@ class Gateway:
             exchange, self._checker, again, attempts=exchange.guard.attempts(passage.route.attempts),
             seconds=self._settings.limits.revise_s,
         )  # fmt: skip
-        first = read_object(body, "the upstream's answer")
+        first = passage.shown(read_object(body, "the upstream's answer"))
         answer, ruling = await reviser.run(first, withheld[1])
         if not reviser.cost.requests:
             return *withheld, first
@@ -322,7 +324,7 @@ class Gateway:
     async def _unread(self, exchange: Exchange, body: bytes, ruling: Ruling, reply: Reply, passage: Passage) -> bytes:
         """An answer in place of one that could not be checked; an error where it cannot even be read."""
         try:
-            answer = read_object(body, "the upstream's answer")
+            answer = passage.shown(read_object(body, "the upstream's answer"))
             made = exchange.wire.withhold(answer, ruling.notice or "", ruling.summary(exchange.report_id))
         except InputError as error:
             refused = exchange.wire.error(502, f"the upstream's answer was withheld: {error}")

@@ -43,7 +43,8 @@ class StreamRelay:
         self._enforces = passage.route.mode is Mode.ENFORCE
         self._shadows = passage.route.mode is Mode.SHADOW
         self._flow = WireFlow(
-            exchange.wire, exchange.report_id, enforces=self._enforces, most=limits.event_bytes
+            exchange.wire, exchange.report_id, enforces=self._enforces, most=limits.event_bytes,
+            hides=passage.hides,
         )  # fmt: skip
         self._stopped = asyncio.Event()
         self._broken: str | None = None
