@@ -37,6 +37,8 @@ class Refusal:
     headers: Sequence[tuple[bytes, bytes]] = ()
     code: str | None = None
     """The stable name of the problem; one that fits the status by default."""
+    caller: Caller | None = None
+    """Whom it refuses, where that is known."""
 
 
 class Access(Protocol):

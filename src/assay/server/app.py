@@ -12,14 +12,15 @@ from fastapi import FastAPI
 from assay.config import read_settings
 from assay.errors import AssayError, MissingPackageError, PolicyError
 from assay.receipt import Keys, open_keys
-from assay.server.access.addresses import is_encrypted
+from assay.server.access.addresses import address_of, is_encrypted
+from assay.server.access.refusals import Refusals
 from assay.server.access.wall import Wall, with_headers
 from assay.server.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
 from assay.server.api import make_api
 from assay.server.background import Background
 from assay.server.caller import SCOPE_KEY, Caller
 from assay.server.checking import Checker
-from assay.server.gateway.asgi import Receive, Reply, Scope, Send
+from assay.server.gateway.asgi import Message, Receive, Reply, Scope, Send
 from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
@@ -35,6 +36,12 @@ from assay.wire.exchange import CallChecker, check_new_calls
 
 if TYPE_CHECKING:
     from assay.store.store import Store
+
+REFUSING: Final = frozenset({401, 403, 429})
+"""Statuses of answers that refuse, of which the audit log tells."""
+_PASSWORDS: Final = frozenset({"/v1/me/password", "/console/password"})
+_REFUSAL_KEY: Final = "assay.refusal"
+"""Where a request's ASGI scope has why it was not let in."""
 
 _log = logging.getLogger("assay.server")
 
@@ -66,10 +73,11 @@ class Application:
         self._ready: Guards | None = None
         self._in_flight = 0
         self._owned = open_store(settings) if store is None else None
-        self._access = access or _access_of(settings, store or self._owned)
+        kept = store or self._owned
+        self._access = access or _access_of(settings, kept)
+        self._refusals = None if kept is None else Refusals(kept.now)
         self.services = Services(
-            settings, self._guard_of, self.checker, self._access, store or self._owned,
-            keys or _keys_of(os.environ),
+            settings, self._guard_of, self.checker, self._access, kept, keys or _keys_of(os.environ), self._refusals
         )  # fmt: skip
         self._background = Background(self.services)
         held = Held(self.services)
@@ -99,9 +107,12 @@ class Application:
     async def _admit(self, scope: Scope, receive: Receive, send: Send, *, forwards: bool) -> None:
         found = await self._caller(scope)
         if isinstance(found, Refusal):
+            self._note(scope, found.status, found)
             await _refuse(scope, send, found)
             return
         scope[SCOPE_KEY] = found
+        if not forwards:
+            send = self._noting(scope, send)
         self._in_flight += 1
         try:
             if forwards:
@@ -111,6 +122,28 @@ class Application:
                 await self._wall(scope, receive, send)
         finally:
             self._in_flight -= 1
+
+    def _noting(self, scope: Scope, send: Send) -> Send:
+        """Takes note of answers that refuse, whatever route or wall gives them."""
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in REFUSING:
+                self._note(scope, message["status"], scope.get(_REFUSAL_KEY))
+            await send(message)
+
+        return noting
+
+    def _note(self, scope: Scope, status: int, refusal: Refusal | None) -> None:
+        """Counts a refusal for the audit log. Wrong passwords are counted where it is known whose they were, and who
+        comes without anything was not refused."""
+        elsewhere = refusal is None and (status == 401 or scope["path"] in _PASSWORDS)
+        without = status == 401 and key_of(scope) is None
+        if self._refusals is None or status not in REFUSING or elsewhere or without:
+            return
+        caller = scope.get(SCOPE_KEY) if refusal is None or refusal.caller is None else refusal.caller
+        route = getattr(scope.get("route"), "path", None) or "another"
+        address = address_of(scope, self._settings.access)
+        self._refusals.note_request(refusal, status, caller, address, f"{scope['method']} {route}")
 
     async def _caller(self, scope: Scope) -> Caller | Refusal:
         """Who a request comes from, or why it is not admitted."""
@@ -216,6 +249,7 @@ def open_store(settings: ServerSettings) -> "Store | None":
 
 
 async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
+    scope[_REFUSAL_KEY] = refusal
     reply = Reply(send)
     status, path = refusal.status, scope["path"]
     headers = list(refusal.headers)

@@ -38,8 +38,15 @@ async def _retention(services: Services) -> None:
     await keep_rules(services)
 
 
+async def _refusals(services: Services) -> None:
+    from assay.server.audit.refusals import tell_refusals
+
+    await tell_refusals(services)
+
+
 TASKS: Final[Mapping[str, Task]] = {
     "deadlines": _deadlines, "messages": _messages, "checkpoints": _checkpoints, "retention": _retention,
+    "refusals": _refusals,
 }  # fmt: skip
 """The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
 may do takes turns through the database."""

@@ -8,6 +8,7 @@ from assay.errors import StoreError
 from assay.guard import Guard
 from assay.receipt import Keys
 from assay.schema.access import Permission
+from assay.server.access.refusals import Refusals
 from assay.server.admission import Access
 from assay.server.caller import Caller, caller_of
 from assay.server.checking import Checker
@@ -35,6 +36,8 @@ class Services:
     """The store; none where the server has no database."""
     keys: Keys | None = None
     """What signs receipts and checkpoints; none where the server has no keys."""
+    refusals: Refusals | None = None
+    """Counts what is refused, for the audit log; none where the server has no database."""
 
     @property
     def store(self) -> "Store":

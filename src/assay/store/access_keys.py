@@ -140,13 +140,24 @@ def find_key(store: Store, key: str) -> ApiKey | None:
 
     The database is asked each time, so that a key that was revoked is refused from then on by every process.
     """
+    found = _find(store, key)
+    return found if found is not None and found.holds(store.now()) else None
+
+
+def find_ended(store: Store, key: str) -> ApiKey | None:
+    """What is kept of a key that was good once: whoever sends it had it. None where it is unknown or still good."""
+    found = _find(store, key)
+    return None if found is None or found.holds(store.now()) else found
+
+
+def _find(store: Store, key: str) -> ApiKey | None:
     id_, _, secret = key.removeprefix(PREFIX).partition("_")
     with store.reading_across() as connection:
         row = connection.execute(_BY_ID, {"id": id_}).one_or_none()
     found = None if row is None else _key_of(row)
     # As much work for a key that is unknown as for one that is known.
     same = hmac.compare_digest(found.digest if found is not None else "0" * 64, digest_of(secret))
-    return found if found is not None and same and found.holds(store.now()) else None
+    return found if found is not None and same else None
 
 
 def note_uses(store: Store, uses: Mapping[tuple[str, str], datetime]) -> None:

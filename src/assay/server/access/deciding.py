@@ -25,7 +25,7 @@ from assay.server.gateway.targets import is_gateway
 from assay.server.keys import KeyFile
 from assay.server.settings import ServerSettings, is_loopback
 from assay.store.access import ApiKey, Session, User
-from assay.store.access_keys import find_key, note_uses
+from assay.store.access_keys import find_ended, find_key, note_uses
 from assay.store.access_sessions import SEEN_EVERY, find_session, note_seen
 from assay.store.access_users import has_people
 from assay.store.store import Store
@@ -94,9 +94,14 @@ class StoreAccess:
         found = self._in_file(key) or await self._read(lambda: self._in_store(key))
         if found is None:
             self._strangers.take(address)
-            return Refusal(401, "the API key is unknown, was revoked, or has ended")
+            ended = await self._read(lambda: find_ended(self.store, key))
+            said = "the API key is unknown, was revoked, or has ended"
+            if ended is None:
+                return Refusal(401, said)
+            of = Caller(ended.name, frozenset(), ended.tenant, "key", ended.id)
+            return Refusal(401, said, caller=of)
         if wait := self._keys.take(found.id):
-            return _too_many(wait, "this API key was used too often")
+            return _too_many(wait, "this API key was used too often", found)
         return _checked(scope, found)
 
     def _in_file(self, key: str) -> Caller | None:
@@ -137,13 +142,13 @@ class StoreAccess:
             self._strangers.take(address)
             return None
         session, user = found
+        caller = Caller(
+            user.name or "", user.permissions, user.tenant, "user", user.id, user.roles, user.expertise, session.id
+        )  # fmt: skip
         if wait := self._people.take(user.id):
-            return _too_many(wait, "you asked too often")
+            return _too_many(wait, "you asked too often", caller)
         scope[CSRF_KEY] = csrf_token(secret)
-        name = user.name or ""
-        return _checked(scope, Caller(
-            name, user.permissions, user.tenant, "user", user.id, user.roles, user.expertise, session.id
-        ))  # fmt: skip
+        return _checked(scope, caller)
 
     def _session(self, secret: str) -> tuple[Session, User] | None:
         found = find_session(self.store, secret, timedelta(minutes=self.settings.idle_minutes))
@@ -184,15 +189,17 @@ class StoreAccess:
 def _checked(scope: Scope, caller: Caller) -> Caller | Refusal:
     """Routes of the gateway know no permissions of their own, and pages are for people."""
     if caller.kind == "key" and scope["path"].startswith("/console"):
-        return Refusal(403, "expected a person; the console is not for keys, which have /v1", code="person.needed")
+        said = "expected a person; the console is not for keys, which have /v1"
+        return Refusal(403, said, code="person.needed", caller=caller)
     if is_gateway(scope["path"]) and not caller.may(Permission.GATEWAY):
         said = f"expected a caller with the permission {Permission.GATEWAY.value!r}, and this one has it not"
-        return Refusal(403, said, code="permission.missing")
+        return Refusal(403, said, code="permission.missing", caller=caller)
     return caller
 
 
-def _too_many(wait: float, why: str) -> Refusal:
-    return Refusal(429, f"{why}; try again in {wait:.0f} seconds", ((b"retry-after", retry_after(wait)),))
+def _too_many(wait: float, why: str, caller: Caller | None = None) -> Refusal:
+    said = f"{why}; try again in {wait:.0f} seconds"
+    return Refusal(429, said, ((b"retry-after", retry_after(wait)),), caller=caller)
 
 
 def wants_page(scope: Scope) -> bool:

@@ -67,7 +67,7 @@ def signing_of(services: Services) -> SigningIn | None:
     access = services.access
     if not isinstance(access, StoreAccess):
         return None
-    return SigningIn(access.store, access.passwords, access.settings, access.sign_ins)
+    return SigningIn(access.store, access.passwords, access.settings, access.sign_ins, services.refusals)
 
 
 def _me(request: Request) -> MeOut:

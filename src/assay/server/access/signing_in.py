@@ -11,6 +11,7 @@ from assay.errors import StoreError
 from assay.schema.access import Role
 from assay.server.access.buckets import Buckets
 from assay.server.access.passwords import Passwords, checked_password
+from assay.server.access.refusals import Refusals
 from assay.server.access.settings import AccessSettings
 from assay.store.access import Session, StaleError, User
 from assay.store.access_sessions import (
@@ -62,9 +63,13 @@ class TooOftenError(StoreError):
 class SigningIn:
     """Begins and ends sessions."""
 
-    def __init__(self, store: Store, passwords: Passwords, settings: AccessSettings, tries: Buckets) -> None:
-        """Sessions over a store; `tries` limits how often an address may try."""
+    def __init__(
+        self, store: Store, passwords: Passwords, settings: AccessSettings, tries: Buckets,
+        refusals: Refusals | None = None,
+    ) -> None:  # fmt: skip
+        """Sessions over a store; `tries` limits how often an address may try, `refusals` counts what is refused."""
         self._store, self._passwords, self._settings, self._tries = store, passwords, settings, tries
+        self._refusals = refusals or Refusals()
 
     def sign_in(self, name: str, password: str, *, tenant: str = DEFAULT_TENANT, address: str) -> SignedIn | None:
         """Begin a session, with a secret that was never seen before.
@@ -85,6 +90,11 @@ class SigningIn:
         fits = self._passwords.fits(password, None if usable is None else usable.password)
         if not fits or usable is None or waits:
             note_failure(self._store, key)
+            # The log names whose password was wrong by id, and no name that was made up.
+            self._refusals.note(
+                "sign_in.locked" if waits else "sign_in.refused", address=address,
+                tenant=tenant if user is None else user.tenant, subject=None if user is None else user.id,
+            )  # fmt: skip
             return None
         try:
             secret, session = open_session(self._store, usable, self._lasts, tries=key)
@@ -131,6 +141,7 @@ class SigningIn:
         found = get_user(self._store, user, tenant)
         stored = None if found is None else found.password
         if not self._passwords.fits(old, stored) or found is None:
+            self._refusals.note("password.refused", address=address, tenant=tenant, actor=user, subject=user)
             return False
         checked_password(new, found.name or "")
         set_password(
@@ -176,6 +187,7 @@ class SigningIn:
             raise TooOftenError(wait)
         checked_password(password)
         if find_token(self._store, token, RESET) is None:
+            self._refusals.note("token.refused", address=address, tenant=DEFAULT_TENANT)
             return False
         return reset_with_token(self._store, token, self._passwords.make(password))
 
@@ -194,6 +206,7 @@ class SigningIn:
             raise TooOftenError(wait)
         checked_password(password, name)
         if find_token(self._store, token, SETUP) is None:
+            self._refusals.note("token.refused", address=address, tenant=DEFAULT_TENANT)
             return False
         return setup_with_token(self._store, token, name, self._passwords.make(password)) is not None
 
