@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.store.reviewing import held
 
 from assay.errors import PolicyError
+from assay.guard import Guard
 from assay.policy import Escalation, Policy, parse_policy, preset
 from assay.policy.escalation import (
     TIERS,
@@ -25,6 +26,7 @@ from assay.policy.escalation import (
 from assay.schema import Action, Decision, Evidence, Stakes, Verdict
 from assay.schema.escalation import TaskContext
 from assay.schema.tier import Tier
+from assay.testing import FakeScorer
 
 ASKS = Decision(action=Action.ESCALATE, route="review", reasons=("A person decides.",))
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -162,6 +164,23 @@ def test_what_does_not_hold_is_never_suggested_for_approval(verdicts: list[Verdi
     )
     if set(verdicts) & {Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.UNCHECKED}:
         assert package.suggested_action != "approve"
+
+
+def test_a_reviewer_is_offered_the_values_that_the_check_is_sure_of_and_no_others() -> None:
+    evidence = [Evidence(id="a", text="The door costs 7 euros.")]
+    report = Guard("general", scorer=FakeScorer()).check("The door costs 5 euros.", evidence)
+    (sure,) = report.claims[0].suggestions
+    package = package_of(report, evidence, context(), tier=Tier.SYNC, deadline=NOW, weight=1.0)
+    (offered,) = package.suggested_corrections
+    assert (offered.span, offered.before, offered.after) == (sure.span, "5", "7")
+    assert (offered.source, offered.evidence) == ("evidence", sure.evidence)
+    assert offered.reason in {issue.message for issue in report.claims[0].issues}
+    assert package.suggested_action == "edit"
+    unsure = report.model_copy(update={"claims": (report.claims[0].model_copy(update={"suggestions": ()}),)})
+    package = package_of(unsure, evidence, context(), tier=Tier.SYNC, deadline=NOW, weight=1.0)
+    assert {one.after for one in package.suggested_corrections} == {None}
+    assert package.suggested_corrections[0].evidence is not None
+    assert package.suggested_action == "reject"
 
 
 def test_what_a_person_decides_changes_the_decision_alone() -> None:

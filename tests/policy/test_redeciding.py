@@ -13,15 +13,17 @@ from assay.guard import Guard
 from assay.policy import Policy, preset
 from assay.policy.redeciding import facts_of, redecide
 from assay.schema import HallucinationReport
-from assay.testing import FailingScorer, FakeScorer
+from assay.testing import FailingScorer, FakeScorer, ScriptedChat
 
 SENTENCES = (
     "The hall is painted red.", "The hall is painted blue and it has nine windows.", "The door costs 7 euros.",
     "The door costs 5 euros.", "Send the form to the desk before 4 May.", "Perhaps the roof is old.",
-    "I do not know.", "Hello!", "The yard is closed on Sundays [1].", "The key hangs by the door [9].", "",
+    "I do not know.", "Hello!", "Remote work is permitted.",
+    "The yard is closed on Sundays [1].", "The key hangs by the door [9].", "",
 )  # fmt: skip
 EVIDENCE = (
     "The hall is painted red. It has eight windows.", "The door costs 7 euros.", "The yard is open on Sundays.",
+    "Remote work is permitted in all offices. It requires the approval of a manager.",
     "The form goes to the desk before 3 May.", "The roof is old. The hall is not painted red.",
 )  # fmt: skip
 
@@ -35,7 +37,8 @@ def policies(draw: st.DrawFn) -> Policy:
     warn, fail = sorted(draw(st.tuples(probabilities, probabilities)))
     return base.model_validate({
         **base.model_dump(), "name": "drawn", "windows_per_claim": 1, "consistency_probes": False,
-        "logic": "recompute", "abstention": None, "omissions": "off", "judge": "off", "judge_calls": 0,
+        "logic": "recompute", "abstention": None, "judge": "off", "judge_calls": 0,
+        "omissions": draw(st.sampled_from(["off", "note", "revise"])),
         "judge_confidence": 0.9,
         "citations": draw(st.sampled_from(["verify", "require"])), "emit_threshold": max(emit, 0.05),
         "revise_threshold": min(revise, max(emit, 0.05)), "block_threshold": min(block, revise),
@@ -72,7 +75,8 @@ def test_what_another_policy_would_decide_is_what_it_decides(
     assert facts is not None, report.decision
     told = redecide(facts, before, after)
     if told is None:
-        assert report.citations or before.citations != after.citations
+        looked = (before.omissions == "off") != (after.omissions == "off")
+        assert report.citations or before.citations != after.citations or looked
         return
     assert told == Guard(after, scorer=scorer).check(**asked).decision
 
@@ -87,6 +91,54 @@ def test_a_run_is_decided_again_as_it_was(answer: str, found: tuple[Any, ...]) -
     facts = facts_of(stored(report), {}, before)
     assert facts is not None
     assert redecide(facts, before, after) == Guard(after, scorer=FakeScorer()).check_run(run).decision
+
+
+REMOTE: dict[str, Any] = {
+    "answer": "Remote work is permitted.",
+    "evidence": ["Remote work is permitted in all offices. It requires the approval of a manager."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), [("note", "revise"), ("revise", "note"), ("revise", "revise")])
+def test_what_an_output_leaves_out_is_decided_again(first: str, second: str) -> None:
+    before, after = (preset("general").model_copy(update={"omissions": one}) for one in (first, second))
+    report = Guard(before, scorer=FakeScorer()).check(**REMOTE)
+    facts = facts_of(stored(report), REMOTE, before)
+    assert facts is not None
+    assert facts.gate.omissions == len(report.omissions) == 1
+    told = redecide(facts, before, after)
+    assert told == Guard(after, scorer=FakeScorer()).check(**REMOTE).decision
+    assert told is not None
+    assert told.action.value == ("revise" if second == "revise" else "emit")
+
+
+def test_where_nobody_looked_for_omissions_the_output_is_checked_again() -> None:
+    off, note = (preset("general").model_copy(update={"omissions": one}) for one in ("off", "note"))
+    for before, after in ((off, note), (note, off)):
+        facts = facts_of(stored(Guard(before, scorer=FakeScorer()).check(**REMOTE)), REMOTE, before)
+        assert facts is not None
+        assert redecide(facts, before, after) is None
+
+
+def test_a_claim_of_which_a_judge_said_nothing_useful_is_decided_again_as_unjudged() -> None:
+    # Supported, and below the threshold that every claim would have to reach alone: the mean might carry it.
+    fields = {"emit_threshold": 0.95, "revise_threshold": 0.1, "block_threshold": 0.05, "support_threshold": 0.1,
+              "aggregation": "weighted_mean", "judge": "all"}  # fmt: skip
+    before = Policy.model_validate({**preset("general").model_dump(), **fields})
+    after = before.model_copy(update={"block_threshold": 0.01})
+    asked = {
+        "answer": "The head of the Arden office was born in Porto.",
+        "evidence": ["The Arden office is led by Ines Duarte.", "Ines Duarte was born in Porto."],
+    }  # fmt: skip
+    report, again = (
+        Guard(policy, scorer=FakeScorer(), llm=ScriptedChat(lambda _: "no answer at all")).check(**asked)
+        for policy in (before, after)
+    )
+    facts = facts_of(stored(report), asked, before)
+    assert facts is not None
+    assert facts.gate.unjudged == 1
+    assert redecide(facts, before, after) == again.decision
+    assert again.action.value != "emit"
 
 
 def test_thresholds_that_a_trace_was_settled_by_need_another_check() -> None:

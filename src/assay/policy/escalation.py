@@ -19,7 +19,17 @@ from typing import Final
 
 from assay.policy.model import Escalation, Policy
 from assay.policy.routes import Route, labels_for
-from assay.schema import Action, ClaimReport, ClaimStatus, Decision, Evidence, HallucinationReport, Stakes, Verdict
+from assay.schema import (
+    Action,
+    ClaimReport,
+    ClaimStatus,
+    Decision,
+    Evidence,
+    HallucinationReport,
+    Span,
+    Stakes,
+    Verdict,
+)
 from assay.schema.escalation import (
     Alternative,
     ConfidenceBreakdown,
@@ -28,6 +38,7 @@ from assay.schema.escalation import (
     Suggestion,
     TaskContext,
 )
+from assay.schema.report import Suggestion as Correction
 from assay.schema.tier import Escalated, Tier
 
 
@@ -252,13 +263,14 @@ def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
         if claim.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
             continue
         named = [issue for issue in claim.issues if issue.span is not None and issue.evidence is not None]
+        yield from (_value(one, claim) for one in claim.suggestions)
         for issue in named:
             span, passage = issue.span, issue.evidence
-            if span is None or passage is None:
+            if span is None or passage is None or any(_meet(span, one.span) for one in claim.suggestions):
                 continue
-            words = passage.text if _short(passage.text) and issue.span != claim.span else None
+            # The check gave no value for these words, so there is none that is sure: only the passage is shown.
             yield Suggestion(
-                span=span, before=report.output[span.start : span.end], after=words, source="evidence",
+                span=span, before=report.output[span.start : span.end], after=None, source="evidence",
                 reason=issue.message, evidence=passage,
             )  # fmt: skip
         if not named:
@@ -269,9 +281,22 @@ def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
             )  # fmt: skip
 
 
-def _short(words: str) -> bool:
-    """Whether a passage is a value that can take the place of another, and no sentence."""
-    return 0 < len(words) <= 40 and not words.rstrip().endswith((".", "!", "?"))
+def _value(found: Correction, claim: ClaimReport) -> Suggestion:
+    """A correction that the check has found, with the sentence of the finding behind it."""
+    told = (
+        issue.message
+        for issue in claim.issues
+        if issue.code == found.code and issue.span is not None and _meet(issue.span, found.span)
+    )
+    return Suggestion(
+        span=found.span, before=found.before, after=found.after, source="evidence",
+        reason=next(told, f"The evidence has “{found.after}” in the place of “{found.before}”."),
+        evidence=found.evidence,
+    )  # fmt: skip
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 def _alternatives(report: HallucinationReport) -> Iterator[Alternative]:

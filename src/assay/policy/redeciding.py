@@ -18,14 +18,18 @@ from assay.schema import Action, ClaimKind, Decision, Stakes, Verdict
 from assay.stats import metrics
 
 FROZEN: Final = ("citations", "windows_per_claim", "consistency_probes", "logic", "abstention", "judge", "judge_calls",
-                 "judge_confidence", "omissions")  # fmt: skip
+                 "judge_confidence")  # fmt: skip
 """Settings that change what is read, not only what is decided."""
+OFF: Final = "off"
+"""The setting of `omissions` under which nobody looks for them."""
 MAJORITY: Final = 0.5
 """A probe diverged unless more than this share of the answers agrees (`assay.verify.consistency`)."""
 
 _UNCITED: Final = re.compile(r"(\d+) claims? ha(?:s|ve) no citation, and the policy requires one for each\.")
 _REJECTED: Final = re.compile(r"(\d+) tool calls? of the final turn failed validation\.")
 _TRACE: Final = "action."
+_DENIED: Final = "denied"
+"""What a judge says of an omission that is none: such a one counts for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,6 @@ class GateFacts:
     claims: tuple[ClaimFacts, ...]
     gate: GateInput
     """Its input as it was, claims included."""
-    policy: str
-    """The digest of the policy that decided."""
     action: Action
     route: str
     overall: float | None
@@ -107,9 +109,11 @@ def facts_of(report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy
         abstention_only=bool(spoken) and all(one.kind is ClaimKind.ABSTENTION for one in spoken),
         empty=not report["output"].strip(),
         logic_faults=sum(map(_is_logic_fault, codes)),
+        omissions=sum(one.get("judged") != _DENIED for one in report.get("omissions", ())),
+        unjudged=sum(map(_is_unjudged, report["claims"])),
     )
     facts = GateFacts(
-        claims=claims, gate=gate, policy=policy.digest, action=Action(decision["action"]), route=decision["route"],
+        claims=claims, gate=gate, action=Action(decision["action"]), route=decision["route"],
         overall=report.get("overall_score"), measured=gate.factscore is not None, cited=bool(statuses),
         traced=any(_is_traced(one) for one in report["claims"]), probed=bool(probes),
     )  # fmt: skip
@@ -131,6 +135,8 @@ def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None
         after.support_threshold, after.contradiction_threshold,
     )  # fmt: skip
     if any(getattr(before, name) != getattr(after, name) for name in FROZEN):
+        return None
+    if (before.omissions == OFF) != (after.omissions == OFF):
         return None
     if judged_otherwise and (facts.traced or facts.probed or facts.cited):
         return None
@@ -207,6 +213,12 @@ def _is_logic_fault(code: str) -> bool:
 def _is_traced(one: Mapping[str, Any]) -> bool:
     stated = any(issue["code"].startswith(_TRACE) for issue in one.get("issues", ()))
     return stated or "action_done" in one.get("signals", {}) or one.get("judgement") is not None
+
+
+def _is_unjudged(one: Mapping[str, Any]) -> bool:
+    """Whether a judge was to be asked about a supported claim, and nothing that can be used was said."""
+    told = one.get("judgement")
+    return told is not None and told["outcome"] == "unchecked" and one["verdict"] == Verdict.SUPPORTED.value
 
 
 def _told(pattern: re.Pattern[str], reasons: Sequence[str]) -> int:
