@@ -104,6 +104,7 @@ def appends(folder: Path, rounds: int = 60, batches: int = 10) -> None:
     plain.execute("CREATE TABLE entries (idx INTEGER PRIMARY KEY, data BLOB NOT NULL)")
     engine = make_engine(str(folder / "log.db"))
     migrate(engine)
+    engine = writing(engine)
     store = Store(str(folder / "group.db"))
     appender = Appender()
     spent = {name: Spent() for name in ("plain", "log", "group commit")}
@@ -138,7 +139,7 @@ def _plain(connection: sqlite3.Connection, parts: list[list[bytes]], first: int)
 
 def _log(engine: Engine, appender: Appender, parts: list[list[bytes]]) -> None:
     for part in parts:
-        with writing(engine).begin() as connection:
+        with engine.begin() as connection:
             first = appender.lock(connection, "default")
             appender.append(connection, "default", [Entry("decision", data, "r") for data in part], first)
 

@@ -4,65 +4,47 @@
     python -m benchmarks.console_pages recording [--requests 300]
 
 The first fills a database with made-up reports, which verify like recorded ones, and asks the application itself, over
-no network, for each page and route. The second says what recording a check adds to it. CPU seconds are those of this
-process, which is all of the work on SQLite; on a shared machine the time is worth little.
+no network, for each page and route. The second says what recording a check adds to it. CPU milliseconds are those of
+this process, which is all of the work on SQLite, and beside them those of PostgreSQL's own processes where they run on
+this machine; both are the median, and the least of all tries in the last column. On a shared machine the time is worth
+little.
 """
 
 import argparse
 import asyncio
 import json
-import random
 import statistics
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, text
-from tests.store.making import KEYS, record_of, report_of
+from benchmarks.filling import TENANT, fill
+from sqlalchemy import Connection, Engine, text
+from tests.store.making import KEYS
 
-from assay.schema import Action, ClaimKind, ClaimReport, ClaimStatus, Decision, Span, Verdict
 from assay.server.app import Application, create_app
 from assay.server.guards import Guards
 from assay.server.settings import ServerSettings
-from assay.store import tables
-from assay.store.audit.log import Appender, Entry
 from assay.store.audit.signing import make_checkpoint
-from assay.store.engine import make_engine, writing
-from assay.store.inserting import UNLESS_THERE, insert_rows, insert_tuples
-from assay.store.interface import CheckRecord, new_id
-from assay.store.migrate import migrate
-from assay.store.recording import change_of, micros
 from assay.store.store import Store
-from assay.store.walls import act_as
-from assay.store.writer import Change
 from assay.testing import FakeScorer
 
-TENANT: Final = "default"
-POOL: Final = 400
-"""Different checks, each of which is stored many times under ids of its own."""
-BATCH: Final = 2_000
-DAYS: Final = 90
-SHARES: Final = {Action.EMIT: 0.745, Action.BLOCK: 0.15, Action.REVISE: 0.1, Action.ESCALATE: 0.005}
-ROUTES: Final = {Action.EMIT: "serve", Action.BLOCK: "withhold_closest_sources", Action.REVISE: "revise",
-                 Action.ESCALATE: "review"}  # fmt: skip
-CALLERS: Final = ("desk", "shop", "intranet", "crm", "bot")
 TIMES: Final = 15
 WARM: Final = 3
-
-_NAMED: Final = ("id", "run", "report", "record")
-"""Columns that hold the id of a check."""
+MOST_S: Final = 20
+"""Seconds after which a path is not asked for again."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fill and ask, or measure the recording."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", default="pages", choices=["pages", "recording"])
-    parser.add_argument("--database", help="a PostgreSQL URL; a new file of SQLite by default")
+    parser.add_argument(
+        "--database", help="a PostgreSQL URL, used as it is where there are reports; a new file of SQLite by default"
+    )
     parser.add_argument("--keep", type=Path, help="keep SQLite's file here, and use it as it is where it is there")
     parser.add_argument("--reports", type=int, default=100_000)
     parser.add_argument("--requests", type=int, default=300)
@@ -73,145 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if asked.what == "recording":
             asyncio.run(recording(Path(folder), asked.requests))
             return 0
-        if asked.database or not (asked.keep and asked.keep.exists()):
+        if not _is_filled(url):
             fill(url, asked.reports)
         asyncio.run(pages(url, asked.only))
     return 0
-
-
-# Filling
-
-
-@dataclass(frozen=True, slots=True)
-class Mould:
-    """One check as it is stored: copies differ in id and time."""
-
-    id: str
-    change: Change
-    tuples: dict[Table, list[tuple[Any, ...]]]
-    places: dict[Table, list[int]]
-    """Columns that hold the id."""
-    created: dict[Table, int]
-    """The column that holds the time."""
-
-
-def fill(url: str, count: int, seed: int = 1) -> None:
-    """Store so many reports, fast: the rows of a few checks under new ids, with their entries in the log."""
-    draw = random.Random(seed)
-    engine = make_engine(url)
-    migrate(engine)
-    moulds = [_mould(draw, number) for number in range(POOL)]
-    weights = [_share(mould) for mould in moulds]
-    begun, now = time.perf_counter(), datetime.now(UTC)
-    appender, hours = Appender(), Counter[tuple[int, str, str]]()
-    once(engine, moulds)
-    for first in range(0, count, BATCH):
-        chosen = draw.choices(moulds, weights, k=min(BATCH, count - first))
-        together: dict[Table, list[tuple[Any, ...]]] = {}
-        entries: list[Entry] = []
-        for offset, mould in enumerate(chosen):
-            at = micros(now - timedelta(days=DAYS) * (1 - (first + offset) / count))
-            id_ = f"{at // 1000:012x}{draw.getrandbits(80):020x}"
-            _copy(mould, id_, at, together)
-            entries += [
-                Entry(one.kind, one.data.replace(mould.id.encode(), id_.encode()), id_) for one in mould.change.entries
-            ]
-            for row in mould.change.rows[tables.hourly]:
-                hours[at // 3_600_000_000, row["kind"], row["name"]] += row["count"]
-        with writing(engine).begin() as connection:
-            act_as(connection, TENANT)
-            for table, rows in together.items():
-                insert_tuples(connection, table, rows)
-            appender.append(connection, TENANT, entries, appender.lock(connection, TENANT))
-        if (first // BATCH) % 50 == 49:
-            print(f"  {first + BATCH:>9,} stored in {time.perf_counter() - begun:,.0f} s", flush=True)
-    with writing(engine).begin() as connection:
-        act_as(connection, TENANT)
-        insert_rows(connection, tables.hourly, [
-            {"tenant": TENANT, "hour": hour, "kind": kind, "name": name, "count": number}
-            for (hour, kind, name), number in sorted(hours.items())
-        ])  # fmt: skip
-    if engine.dialect.name == "postgresql":
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text("VACUUM ANALYZE"))
-    engine.dispose()
-    print(f"{count:,} reports stored in {time.perf_counter() - begun:,.0f} s")
-
-
-def once(engine: Any, moulds: Sequence[Mould]) -> None:
-    """What all copies share: policies, verifiers, evidence."""
-    with writing(engine).begin() as connection:
-        act_as(connection, TENANT)
-        for mould in moulds:
-            for table in (tables.policies, tables.verifiers, tables.evidence):
-                insert_rows(connection, table, mould.change.rows[table], UNLESS_THERE)
-
-
-def _share(mould: Mould) -> float:
-    """How often a mould is taken: every action has as many of them."""
-    return SHARES[Action(mould.change.rows[tables.reports][0]["action"])]
-
-
-def _mould(draw: random.Random, number: int) -> Mould:
-    record = _check(draw, number)
-    change = change_of(record, datetime.now(UTC))
-    shared = {tables.policies, tables.verifiers, tables.evidence, tables.hourly}
-    own = {table: rows for table, rows in change.rows.items() if table not in shared and rows}
-    return Mould(
-        record.id, change,
-        {table: [tuple(row[column.name] for column in table.columns) for row in rows] for table, rows in own.items()},
-        {
-            table: [place for place, column in enumerate(table.columns) if column.name in _NAMED]
-            for table in own
-        },
-        {table: next((p for p, c in enumerate(table.columns) if c.name == "created"), -1) for table in own},
-    )  # fmt: skip
-
-
-def _copy(mould: Mould, id_: str, at: int, together: dict[Table, list[tuple[Any, ...]]]) -> None:
-    for table, rows in mould.tuples.items():
-        into = together.setdefault(table, [])
-        for row in rows:
-            made = list(row)
-            for place in mould.places[table]:
-                if isinstance(made[place], str):
-                    made[place] = made[place].replace(mould.id, id_)
-            if mould.created[table] >= 0:
-                made[mould.created[table]] = at
-            into.append(tuple(made))
-
-
-def _check(draw: random.Random, number: int) -> CheckRecord:
-    """A made-up check of three sentences; every tenth word of its own language is common."""
-    action = list(SHARES)[number % len(SHARES)]
-    sentences = [_sentence(draw) for _ in range(3)]
-    sentences[1] += f" rare{number}."
-    output = " ".join(sentences)
-    claims, at = [], 0
-    for place, sentence in enumerate(sentences):
-        held = action is Action.EMIT or place != 1
-        verdict = Verdict.SUPPORTED if held else (Verdict.CONTRADICTED if number % 3 else Verdict.UNSUPPORTED)
-        begin = output.index(sentence, at)
-        at = begin + len(sentence)
-        claims.append(
-            ClaimReport(
-                text=sentence, span=Span(start=begin, end=at), kind=ClaimKind.FACTUAL, critical=place == 0,
-                verdict=verdict, score=0.95 if held else draw.random() * 0.5, contradiction=None if held else 0.8,
-                status=ClaimStatus.PASS if held else ClaimStatus.BLOCK,
-            )
-        )  # fmt: skip
-    report = report_of(
-        output, claims=tuple(claims), question=f"{_sentence(draw)}?", action=action, run_id=f"run-{number}",
-        decision=Decision(action=action, route=ROUTES[action], reasons=("As it is.",)),
-        overall_score=min(claim.score or 0.0 for claim in claims),
-    )  # fmt: skip
-    asked = {"answer": output, "question": report.question, "stakes": "medium", "task": "qa"}
-    return record_of(output, report=report, asked=asked, caller=draw.choice(CALLERS), id=new_id())
-
-
-def _sentence(draw: random.Random) -> str:
-    words = [f"w{min(2_999, int(draw.paretovariate(0.6)))}" for _ in range(12)]
-    return " ".join(["Partners", *words, f"{draw.randrange(1, 60)} weeks"]) + "."
 
 
 # Asking
@@ -257,6 +104,34 @@ async def ask(app: Application, path: str, body: Any = None) -> Answer:
     return answer
 
 
+def _is_filled(url: str) -> bool:
+    with Store(url) as store, store.reading(TENANT) as connection:
+        return connection.execute(text("SELECT 1 FROM reports LIMIT 1")).first() is not None
+
+
+class DatabaseTime:
+    """How long PostgreSQL's own processes for one engine have run, where they are on this machine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._pids: list[int] = []
+
+    def look(self) -> None:
+        """Find the processes of this program's connections."""
+        if self._engine.dialect.name == "postgresql":
+            with self._engine.connect() as connection:
+                found = connection.execute(text("SELECT pid FROM pg_stat_activity WHERE backend_type LIKE '%backend'"))
+                self._pids = list(found.scalars())
+
+    def spent(self) -> float:
+        """Seconds so far; 0 for SQLite, which runs in this process."""
+        total = 0
+        for pid in self._pids:
+            schedule = Path(f"/proc/{pid}/schedstat")
+            total += int(schedule.read_text().split()[0]) if schedule.exists() else 0
+        return total / 1e9
+
+
 async def pages(url: str, only: str) -> None:
     """Asks for each page some times, and prints the median and the slowest."""
     with Store(url) as store:
@@ -266,10 +141,11 @@ async def pages(url: str, only: str) -> None:
         app = create_app(settings, guards=lambda: Guards("general", scorer=FakeScorer()), store=store, keys=KEYS)
         async with app.lifespan():
             cursor = json.loads((await ask(app, "/v1/reports?limit=50")).body)["next"]
-            print(f"{'path':<62} status   size    median  slowest   CPU   (ms)")
+            database = DatabaseTime(store.engine)
+            print(f"{'path':<62} status   size    median  slowest   CPU   database   least   (ms)")
             for path in _paths(id_, digest, cursor):
                 if only in path:
-                    print(await _timed(app, path), flush=True)
+                    print(await _timed(app, path, database), flush=True)
 
 
 def _some(store: Store) -> tuple[str, str]:
@@ -299,28 +175,40 @@ def _paths(id_: str, digest: str, cursor: str | None) -> list[str]:
         *(f"/v1/reports/{id_}{part}" for part in ("", "/claims", "/evidence", "/tool-calls", "/receipts", "/entries")),
         "/v1/feedback", "/v1/policies", f"/v1/policies/{digest}", "/v1/audit", "/v1/audit/entries",
         "/v1/audit/checkpoints", f"/v1/audit/proof?report={id_}", "/v1/audit/consistency?old=1", "/v1/reviews",
-        "/console", "/console/runs", f"/console/runs?before={id_}", "/console/runs?action=block",
-        f"/console/runs?q={rare}", "/console/runs?q=partners", f"/console/runs/{id_}", "/console/review",
-        "/console/gaps", "/console/policies", "/console/audit", "/console/users", "/console/playground",
+        "/console", "/console/runs", f"/console/runs?after={cursor}", "/console/runs?action=block",
+        "/console/runs?action=escalate&verdict=contradicted", "/console/runs?verdict=unchecked",
+        "/console/runs?caller=desk&policy=general&min_score=0.1&max_score=0.2", f"/console/runs?q={rare}",
+        "/console/runs?q=partners", "/console/runs?q=partners&action=escalate", f"/console/runs/{id_}",
+        "/console/review", "/console/gaps", "/console/gaps?days=all", "/console/policies",
+        f"/console/policies/{digest}",
+        f"/console/policies/{digest}/what-if", f"/console/policies/{digest}/what-if?emit_threshold=0.95",
+        f"/console/policies/{digest}/what-if?support_threshold=0.6", "/console/audit", "/console/users",
+        "/console/playground",
     ]  # fmt: skip
 
 
-async def _timed(app: Application, path: str) -> str:
-    walls, cpus = [], []
+async def _timed(app: Application, path: str, database: DatabaseTime) -> str:
+    walls, cpus, theirs = [], [], []
     answer = Answer()
     for number in range(WARM + TIMES):
-        wall, cpu = time.perf_counter(), time.process_time()
+        database.look()
+        wall, cpu, spent = time.perf_counter(), time.process_time(), database.spent()
         answer = await ask(app, path)
         if number >= WARM:
-            walls.append((time.perf_counter() - wall) * 1000)
-            cpus.append((time.process_time() - cpu) * 1000)
-        if sum(walls) > 20_000:
+            walls.append(time.perf_counter() - wall)
+            cpus.append(time.process_time() - cpu)
+            theirs.append(database.spent() - spent)
+        if sum(walls) > MOST_S:
             break
-    took = f"{statistics.median(walls):>8.1f} {max(walls):>8.1f} {statistics.median(cpus):>6.1f}"
-    return f"{path[:62]:<62} {answer.status:>6} {len(answer.body):>7,} {took}"
-
-
-# Recording
+    middle, slowest, cpu, their = (
+        1000 * one for one in (statistics.median(walls), max(walls), statistics.median(cpus), statistics.median(theirs))
+    )
+    least = 1000 * min(one + other for one, other in zip(cpus, theirs, strict=True))
+    name = path if len(path) <= 60 else f"{path[:57]}..."
+    return (
+        f"{name:<62} {answer.status} {len(answer.body):>8,} {middle:>8.1f} {slowest:>8.1f} {cpu:>6.1f} {their:>8.1f} "
+        f"{least:>8.1f}"
+    )
 
 
 async def recording(folder: Path, count: int) -> None:

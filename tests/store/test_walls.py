@@ -15,9 +15,11 @@ from assay.store import tables
 from assay.store.access_keys import create_key, find_key
 from assay.store.access_users import create_user, list_users
 from assay.store.engine import make_engine, writing
+from assay.store.inserting import insert_rows
 from assay.store.migrate import migrate
+from assay.store.reading import Wanted, read_page
 from assay.store.store import Store
-from assay.store.walls import EVERY_TENANT, ROWS_ROLE, act_as, unwalled_tables
+from assay.store.walls import EVERY_TENANT, ROWS_ROLE, act_as, look_for, unwalled_tables
 from assay.store.writer import Change
 
 
@@ -140,3 +142,71 @@ def test_a_superuser_stands_behind_the_wall_once_the_tables_are_there(wall: str)
         assert connection.execute(text("SELECT current_user")).scalar() == ROWS_ROLE
         with pytest.raises(ProgrammingError):
             connection.execute(text("ALTER TABLE runs DISABLE ROW LEVEL SECURITY"))
+
+
+def test_the_index_of_words_is_walled_like_every_table(store: Store) -> None:
+    words = tables.report_search
+    for tenant in ("acme", "globex"):
+        with store.reading(tenant) as connection:
+            assert set(connection.execute(select(words.c.owner)).scalars()) == {tenant}
+            look_for(connection, "'partners'")
+            assert connection.execute(select(words.c.owner)).scalars().all() == [tenant]
+            look_for(connection, "'nowhere'")
+            assert connection.execute(select(words.c.owner)).all() == []
+    with store.engine.connect() as connection:
+        look_for(connection, "'partners'")
+        assert connection.execute(select(words.c.id)).all() == []
+    with store.reading_across() as connection:
+        assert set(connection.execute(select(words.c.owner)).scalars()) == {"acme", "globex"}
+
+
+def test_words_of_another_tenant_can_neither_be_written_nor_taken_out(store: Store) -> None:
+    words = tables.report_search
+    with writing(store.engine).begin() as connection:
+        act_as(connection, "acme")
+        assert connection.execute(delete(words).where(words.c.owner == "globex")).rowcount == 0
+        with pytest.raises(ProgrammingError, match="row-level security"), connection.begin_nested():
+            insert_rows(connection, words, [{"owner": "globex", "id": "f" * 32, "created": 0, "words": "x"}])
+        assert connection.execute(delete(words)).rowcount == 1
+    with store.reading("globex") as connection:
+        assert read_page(connection, "globex", Wanted(words="partners")).items != ()
+        assert read_page(connection, "acme", Wanted(words="partners")).items == ()
+
+
+def test_a_search_behind_the_wall_uses_the_index_of_words(store: Store) -> None:
+    with store.reading("acme") as connection:
+        look_for(connection, "'partners'")
+        connection.execute(text("SET LOCAL enable_seqscan = off"))
+        connection.execute(text("SET LOCAL enable_indexscan = off"))
+        plan = connection.execute(text("EXPLAIN SELECT id FROM report_search")).scalars().all()
+    assert any("ix_report_search_words" in line for line in plan), plan
+
+
+def test_what_was_looked_for_ends_with_its_transaction(store: Store) -> None:
+    for _ in range(5):
+        with store.reading("acme") as connection:
+            look_for(connection, "'nowhere'")
+    with store.reading("acme") as connection:
+        assert connection.execute(select(tables.report_search.c.owner)).scalars().all() == ["acme"]
+
+
+def test_a_database_of_the_version_before_has_its_index_of_words_walled(wall: str) -> None:
+    with Store(wall) as opened:
+        opened.record(record_of(tenant="acme"))
+    engine = make_engine(wall)
+    with engine.begin() as connection:
+        act_as(connection, EVERY_TENANT)
+        for statement in (
+            "DROP INDEX ix_reports_gaps", "DROP POLICY assay_tenant ON report_search",
+            "ALTER TABLE report_search NO FORCE ROW LEVEL SECURITY",
+            "ALTER TABLE report_search DISABLE ROW LEVEL SECURITY", "UPDATE alembic_version SET version_num = '0004'",
+        ):  # fmt: skip
+            connection.execute(text(statement))
+        assert unwalled_tables(connection) == ["report_search"]
+    engine.dispose()
+    with Store(wall) as opened:
+        with opened.reading("globex") as connection:
+            assert connection.execute(select(tables.report_search.c.id)).all() == []
+        with opened.reading("acme") as connection:
+            assert unwalled_tables(connection) == []
+            assert len(read_page(connection, "acme", Wanted(words="partners")).items) == 1

@@ -11,6 +11,7 @@ from assay.guard import Guard
 from assay.policy import Policy, preset
 from assay.schema import Action
 from assay.schema.coerce import coerce_evidence
+from assay.store import whatif
 from assay.store.erasure import erase_runs
 from assay.store.interface import CheckRecord
 from assay.store.store import Store
@@ -62,6 +63,37 @@ def test_stored_decisions_are_made_again_as_a_check_would(store: Store) -> None:
     assert (tried.recheck, tried.unknown, tried.decided) == (0, 0, len(asked))
     assert tried.different == len(tried.changed) > 0
     assert tried.before(Action.BLOCK) > tried.after(Action.BLOCK)
+
+
+def test_a_trial_that_is_told_early_goes_on_where_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whatif, "PART", 2)
+    for answer in ANSWERS:
+        record(store, answer=answer, evidence=EVIDENCE)
+    version = find_policy(store, "default", BEFORE.digest)
+    assert version is not None
+    after = with_changes(emit_threshold=0.95)
+    whole = WhatIf(store).ask("default", version, BEFORE, after)
+    asking = WhatIf(store)
+    first = asking.ask("default", version, BEFORE, after, seconds=0)
+    assert (first.decided, first.left) == (2, 4)
+    # One that is recorded meanwhile waits for the next trial, and another policy has a trial of its own.
+    record(store, answer=ANSWERS[0], evidence=EVIDENCE)
+    assert asking.ask("default", version, BEFORE, BEFORE, seconds=0).left == 5
+    assert asking.ask("default", version, BEFORE, after, seconds=0).left == 2
+    assert asking.ask("default", version, BEFORE, after, seconds=0) == whole
+    assert asking.ask("default", version, BEFORE, after).decided == whole.decided + 1
+
+
+def test_no_more_trials_are_held_than_a_few(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whatif, "PART", 1)
+    monkeypatch.setattr(whatif, "TRIALS", 1)
+    for answer in ANSWERS[:3]:
+        record(store, answer=answer, evidence=EVIDENCE)
+    version = find_policy(store, "default", BEFORE.digest)
+    assert version is not None
+    asking = WhatIf(store)
+    for threshold in (0.9, 0.91, 0.9):
+        assert asking.ask("default", version, BEFORE, with_changes(emit_threshold=threshold), seconds=0).left == 2
 
 
 def test_later_decisions_count_and_erased_ones_are_told_apart(store: Store) -> None:

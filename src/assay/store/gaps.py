@@ -11,17 +11,18 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, exists, select
+from sqlalchemy import Connection, Row, Select, func, select
 
-from assay.policy import Route
 from assay.schema import Action, Verdict
 from assay.store import tables
 from assay.store.recording import checked_tenant, micros, moment_at
 from assay.store.store import Store, rows_in_parts
-from assay.text.likeness import grouped
+from assay.text.likeness import MOST_CHARACTERS, grouped
 
 MOST_QUESTIONS: Final = 5_000
 """The most questions that are grouped, the latest ones."""
+LOOKED_AT: Final = 2
+"""Reports that are looked at for each question: some were asked without one."""
 READ: Final = 5
 """Reports of a gap that are read for its closest sources and its claims."""
 SHOWN: Final = 3
@@ -126,30 +127,23 @@ def find_gaps(
 
 
 def _asked(connection: Connection, tenant: str, since: datetime | None, most: int) -> list[Asked]:
-    report, claim = tables.reports.c, tables.claims.c
-    without = exists().where(
-        claim.tenant == tenant, claim.report == report.id, claim.verdict == Verdict.UNSUPPORTED.value
-    )  # fmt: skip
-    queries = [
-        _latest(tenant, since, most, report.action == action.value, without)
-        for action in (Action.BLOCK, Action.ESCALATE, Action.REVISE)
-    ]
-    queries.append(_latest(tenant, since, most, report.route == Route.SERVE_ABSTENTION.value))
-    rows = [row for query in queries for row in connection.execute(query)]
-    rows.sort(key=lambda row: (row.created, row.id), reverse=True)
-    return [_read(row) for row in rows[:most]]
-
-
-def _latest(tenant: str, since: datetime | None, most: int, *which: ColumnElement[bool]) -> Select[Any]:
+    """The latest gaps, along the index that holds no other reports; those without a question count as looked at."""
     report, run = tables.reports.c, tables.runs.c
-    query = (
-        select(report.id, report.created, report.action, report.route, report.score, run.question)
-        .join(tables.runs, (run.tenant == report.tenant) & (run.id == report.id))
-        .where(report.tenant == tenant, run.question.is_not(None), *which)
-        .order_by(report.created.desc())
-        .limit(most)
+    latest = select(report.id, report.created, report.action, report.score).where(
+        report.tenant == tenant, tables.IS_GAP, *([] if since is None else [report.created >= micros(since)])
     )
-    return query if since is None else query.where(report.created >= micros(since))
+    looked_at = latest.order_by(report.created.desc(), report.id.desc()).limit(LOOKED_AT * most).subquery("looked_at")
+    query: Select[Any] = (
+        select(
+            looked_at.c.id, looked_at.c.created, looked_at.c.action, looked_at.c.score,
+            func.substr(run.question, 1, MOST_CHARACTERS).label("question"),
+        )
+        .join_from(looked_at, tables.runs, (run.tenant == tenant) & (run.id == looked_at.c.id))
+        .where(run.question.is_not(None))
+        .order_by(looked_at.c.created.desc(), looked_at.c.id.desc())
+        .limit(most)
+    )  # fmt: skip
+    return [_read(row) for row in connection.execute(query)]
 
 
 def _read(row: Row[Any]) -> Asked:

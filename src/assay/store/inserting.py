@@ -1,7 +1,8 @@
-"""Inserting many rows at once: the one place that writes statements itself.
+"""Statements that go to the driver as they are: inserts of many rows, and the few that every transaction makes.
 
-SQLAlchemy takes three times as long over a row as SQLite does. So the text of an insert is made once for each table,
-from the table's own names and nothing else, and the rows go to the driver as they are.
+SQLAlchemy takes three times as long over a row as SQLite does, and longer over a statement than SQLite over its work.
+So the text of an insert is made once for each table, from the table's own names and nothing else; that of any other
+statement is what SQLAlchemy makes of it, once for each database.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import Connection, Dialect, Table
+from sqlalchemy import ClauseElement, Connection, CursorResult, Dialect, Table
 
 UNLESS_THERE: Final = "ON CONFLICT DO NOTHING"
 """Leave a row as it is whose key is there already."""
@@ -32,6 +33,20 @@ def insert_tuples(connection: Connection, table: Table, rows: Sequence[tuple[Any
     """As `insert_rows`, with the values in the order of the columns."""
     if rows:
         connection.exec_driver_sql(_statement(table, connection.dialect, conflict), list(rows))
+
+
+def execute_prepared(
+    connection: Connection, statement: ClauseElement, values: Mapping[str, int | str]
+) -> CursorResult[Any]:
+    """Execute a statement that is made once, with values for its parameters: whole numbers and texts."""
+    text, places = _prepared(statement, connection.dialect)
+    return connection.exec_driver_sql(text, tuple(values[name] for name in places) if places else dict(values))
+
+
+@lru_cache(maxsize=64)
+def _prepared(statement: ClauseElement, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+    made = statement.compile(dialect=dialect)
+    return str(made), tuple(getattr(made, "positiontup", None) or ())
 
 
 @lru_cache(maxsize=128)

@@ -11,7 +11,7 @@ from assay.store.engine import writing
 from assay.store.tables import metadata
 from assay.store.walls import EVERY_TENANT, act_as, raise_walls
 
-HEAD: Final = "0004"
+HEAD: Final = "0005"
 """The last migration."""
 
 _FOLDER: Final = Path(__file__).with_name("migrations")

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, cast, column, func, literal, select, text, tuple_
-from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy import Connection, Row, Select, column, func, literal, select, text, tuple_
 
 from assay.errors import InputError
 from assay.schema import Action, Verdict
@@ -20,6 +19,7 @@ from assay.store import tables
 from assay.store.reading_words import for_postgresql, for_sqlite, terms_of
 from assay.store.recording import VERDICT_BITS, micros, moment_at, storable
 from assay.store.store import MOST_LISTED
+from assay.store.walls import look_for
 
 MOST_LOOKED_AT: Final = 10_000
 """Rows that one page of a filtered list looks at."""
@@ -191,8 +191,9 @@ class _Listing:
             own = select(runs.id).where(runs.tenant == self._tenant, runs.run_id == storable(wanted.run_id))
             self._rest.append(tables.reports.c.run.in_(own))
         if not self._sqlite:
-            query = cast(literal(for_postgresql(terms)), TSQUERY)
-            newest = select(table.id, table.created).where(table.owner == self._tenant, table.words.op("@@")(query))
+            # What is looked for is a part of the wall, and no condition of the query.
+            look_for(self._connection, for_postgresql(terms))
+            newest = select(table.id, table.created).where(table.owner == self._tenant)
             return self._in_time(newest, table.created, table.id).order_by(table.created.desc(), table.id.desc())
         matches = text("report_search MATCH :said").bindparams(said=for_sqlite(terms, self._tenant))
         place: Any = column("rowid")

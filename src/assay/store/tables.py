@@ -23,6 +23,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
 )
+from sqlalchemy import text as sql
 
 from assay.errors import StoreError
 
@@ -137,13 +138,20 @@ reports = _table(
 """The report of one check; `body` is its wire form without `timing`. The first report of a run has the run's id.
 `verdicts` says which verdicts its claims have (`assay.store.recording.VERDICT_BITS`)."""
 
+IS_GAP: Final = sql("((action <> 'emit' AND (verdicts & 4) <> 0) OR route = 'serve_abstention')")
+"""Whether a report says what its evidence could not answer: a claim in it has no support and it was not emitted, or it
+abstains. Written out, with the bit of `unsupported`, because an index of some rows is used only by the same text."""
+Index(
+    "ix_reports_gaps", reports.c.tenant, reports.c.created, reports.c.id, reports.c.action, reports.c.score,
+    sqlite_where=IS_GAP, postgresql_where=IS_GAP,
+)  # fmt: skip
+
 report_search = Table(
     "report_search", MetaData(), Column("owner", Text), Column("id", Text), Column("created", BigInteger),
     Column("words", Text, info={"postgresql": "to_tsvector('simple', {}::text)"}),
 )  # fmt: skip
-"""The words of reports (`assay.store.reading_words`). It is a virtual table in SQLite, and in PostgreSQL it is not
-walled: behind a policy no index of words is used. So its tenant is called `owner`, it holds words alone, and what is
-found in it comes out only with a row of `reports`."""
+"""The words of reports (`assay.store.reading_words`). It is a virtual table in SQLite. In PostgreSQL it is walled like
+the others, and what is looked for is a part of its wall (`assay.store.walls.look_for`). Its tenant is its `owner`."""
 
 claims = _table(
     "claims", ("report", "position"),

@@ -4,7 +4,9 @@ Nothing is checked again: `assay.policy.redeciding` makes the gate's input anew 
 the gate decides. What cannot be told so is counted, never guessed.
 """
 
+import math
 import threading
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +29,10 @@ LISTED: Final = 50
 """Decisions that change, listed by name."""
 HELD: Final = 2
 """Policies whose decisions are held in memory, so that a slider answers while it moves."""
+PART: Final = 200
+"""Decisions that are made again between two looks at the clock."""
+TRIALS: Final = 8
+"""Trials of one policy that are held until they are asked for to their end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,8 @@ class Tried:
     """Decisions that cannot be told without checking the output again."""
     unknown: int
     """Decisions that are left out: their content was erased, or more than the gate decided on them."""
+    left: int = 0
+    """Decisions that were not looked at yet: ask once more."""
 
     @property
     def decided(self) -> int:
@@ -123,11 +131,51 @@ class _Held:
 
 
 @dataclass(slots=True)
+class _Trial:
+    """How far a policy was tried, on decisions that were the latest ones when that began."""
+
+    ids: Sequence[str]
+    at: int = 0
+    moves: Counter[tuple[Action, Action]] = field(default_factory=Counter)
+    changed: list[ChangedDecision] = field(default_factory=list)
+    recheck: int = 0
+    unknown: int = 0
+
+    def add(self, id_: str, held: _Held, before: Policy, after: Policy | None) -> None:
+        """Make one decision again; without another policy it is what it was."""
+        self.at += 1
+        if held.facts is None:
+            self.unknown += 1
+            return
+        was = would = held.facts.action
+        if after is not None:
+            decision = redecide(held.facts, before, after)
+            if decision is None:
+                self.recheck += 1
+                return
+            would = decision.action
+        self.moves[was, would] += 1
+        if was is not would and len(self.changed) < LISTED:
+            self.changed.append(ChangedDecision(id_, moment_at(held.created), was, would, held.score))
+
+    def told(self) -> Tried:
+        """What came of it so far."""
+        return Tried(dict(self.moves), tuple(self.changed), self.recheck, self.unknown, len(self.ids) - self.at)
+
+
+@dataclass(slots=True)
 class _Decisions:
-    """The decisions of one policy as they are held in memory."""
+    """The decisions of one policy as they are held in memory, and the trials on them that have not come to an end."""
 
     by_id: dict[str, _Held] = field(default_factory=dict)
+    trials: OrderedDict[str, _Trial] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, ids: Sequence[str]) -> _Trial:
+        """A trial on decisions; only theirs, and those of trials before it, are held from now on."""
+        wanted = set(ids).union(*(trial.ids for trial in self.trials.values()))
+        self.by_id = {id_: held for id_, held in self.by_id.items() if id_ in wanted}
+        return _Trial(ids)
 
 
 class WhatIf:
@@ -139,7 +187,9 @@ class WhatIf:
         self._held: OrderedDict[tuple[str, str], _Decisions] = OrderedDict()
         self._lock = threading.Lock()
 
-    def ask(self, tenant: str, version: PolicyVersion, before: Policy, after: Policy) -> Tried:
+    def ask(
+        self, tenant: str, version: PolicyVersion, before: Policy, after: Policy, seconds: float | None = None
+    ) -> Tried:
         """What a policy would have decided in place of the one that did.
 
         Args:
@@ -147,37 +197,30 @@ class WhatIf:
             version: the policy whose latest decisions are made again.
             before: that policy.
             after: the other one.
+            seconds: after how long to tell what came of it so far, the latest decisions first; who asks for the same
+                again is told more, until none is `left`. All of it by default.
 
         Raises:
             StoreError: the database cannot be read.
         """
-        moves: Counter[tuple[Action, Action]] = Counter()
-        changed: list[ChangedDecision] = []
-        recheck = unknown = 0
-        for id_, held in self._decisions(tenant, version, before):
-            if held.facts is None:
-                unknown += 1
-                continue
-            decision = redecide(held.facts, before, after)
-            if decision is None:
-                recheck += 1
-                continue
-            was, would = held.facts.action, decision.action
-            moves[was, would] += 1
-            if was is not would and len(changed) < LISTED:
-                changed.append(ChangedDecision(id_, moment_at(held.created), was, would, held.score))
-        return Tried(dict(moves), tuple(changed), recheck, unknown)
-
-    def _decisions(self, tenant: str, version: PolicyVersion, policy: Policy) -> list[tuple[str, _Held]]:
-        """The latest decisions of a policy, the latest first; those that were read before are not read again."""
+        ends = math.inf if seconds is None else time.monotonic() + seconds
         decisions = self._place((tenant, version.digest))
         with decisions.lock, self._store.reading(checked_tenant(tenant)) as connection:
-            ids = _latest(connection, tenant, version.digest, self._most)
-            known = {id_: decisions.by_id[id_] for id_ in ids if id_ in decisions.by_id}
-            for part in rows_in_parts([id_ for id_ in ids if id_ not in known]):
-                known.update(_read(connection, tenant, part, policy))
-            decisions.by_id = known
-            return [(id_, known[id_]) for id_ in ids if id_ in known]
+            trial = decisions.trials.pop(after.digest, None)
+            if trial is None:
+                trial = decisions.begin(_latest(connection, tenant, version.digest, self._most))
+            while trial.at < len(trial.ids):
+                part = trial.ids[trial.at : trial.at + PART]
+                held = _held(connection, tenant, decisions, part, before)
+                for id_ in part:
+                    trial.add(id_, held.get(id_, _GONE), before, None if after == before else after)
+                if time.monotonic() >= ends:
+                    break
+            if trial.at < len(trial.ids):
+                decisions.trials[after.digest] = trial
+                while len(decisions.trials) > TRIALS:
+                    decisions.trials.popitem(last=False)
+            return trial.told()
 
     def _place(self, key: tuple[str, str]) -> _Decisions:
         with self._lock:
@@ -186,6 +229,21 @@ class WhatIf:
             while len(self._held) > HELD:
                 self._held.popitem(last=False)
             return found
+
+
+_GONE: Final = _Held(0, None, None)
+
+
+def _held(
+    connection: Connection, tenant: str, decisions: _Decisions, ids: Sequence[str], policy: Policy
+) -> dict[str, _Held]:
+    """Decisions by their ids; those that were read before are not read again."""
+    found = {id_: decisions.by_id[id_] for id_ in ids if id_ in decisions.by_id}
+    for part in rows_in_parts([id_ for id_ in ids if id_ not in found]):
+        read = _read(connection, tenant, part, policy)
+        found.update(read)
+        decisions.by_id.update(read)
+    return found
 
 
 def policy_history(store: Store, tenant: str, most: int = MOST_DECISIONS) -> list[PolicyVersion]:

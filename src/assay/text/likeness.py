@@ -128,7 +128,7 @@ def _telling(own: frozenset[str], weights: Mapping[str, float], whole: float, li
 def _may_be_like(
     own: frozenset[str], other: frozenset[str], weights: Mapping[str, float], both: float, like: float
 ) -> bool:
-    """Whether it is worth working out how like two texts are; `both` is the weight of all words of one and the other."""
+    """Whether it is worth working out how like two texts are; `both` is the weight of the words of each, added up."""
     shared = sum(weights[word] for word in own & other)
     return shared >= like * (both - shared) * (1 - _ROUNDED)
 

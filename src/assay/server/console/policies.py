@@ -74,6 +74,8 @@ SWITCHES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 }
 """The switches that may be set."""
 
+TRIED_S: Final = 0.08
+"""Seconds after which a page tells what a trial has come to so far; the script of the page asks on."""
 LATEST: Final = 500
 """Decisions of each policy whose actions the list shows."""
 _MOST_CHANGES: Final = 3
@@ -127,7 +129,8 @@ def _found(services: Services, tenant: str, name: str) -> PolicyVersion:
 
 def _list(request: Request, versions: list[PolicyVersion], services: Services, tenant: str) -> Response:
     columns = (
-        Column("Policy"), Column("What changed", "main"), Column("First decided", "less"), Column("Last decided"),
+        Column("Policy"), Column("What changed", "main"), Column("First decided", "less"),
+        Column("Last decided", "less"),
         Column("Decisions", "num"), Column(f"Its latest {LATEST}", "less"), Column("", hidden=True),
     )  # fmt: skip
     now = services.store.now()
@@ -268,7 +271,7 @@ def _versions(version: PolicyVersion, others: Sequence[PolicyVersion], now: date
     known = sorted((one for one in (version, *others) if one.name == version.name), key=lambda one: one.created)
     if len(known) < 2:
         return None
-    columns = (Column("Version", "named"), Column("What changed", "main"), Column("First decided", "num"))
+    columns = (Column("Version", "named"), Column("What changed", "main"), Column("First decided", "num less"))
     rows = (
         (group(tag("a", digest(one.digest), href=f"/console/policies/{one.digest}"), " ",
                badge("this", "accent") if one.digest == version.digest else None),
@@ -405,21 +408,32 @@ def _tried(request: Request, trying: WhatIf, tenant: str, version: PolicyVersion
     after = _asked_policy(request, policy)
     if isinstance(after, str):
         return note("doubt", "There can be no such policy: ", after)
-    return draw_tried(trying.ask(tenant, version, policy, after), same=after == policy)
+    return draw_tried(trying.ask(tenant, version, policy, after, TRIED_S), same=after == policy)
 
 
 def draw_tried(tried: Tried, *, same: bool = False) -> Markup:
     """What came of it: two bars, the moves between actions, and the decisions that change."""
-    if not tried.decided:
+    if not tried.decided and not tried.left:
         return empty_state("Nothing to decide again", _left_out(tried) or "This policy has not decided anything yet.")
     changed = f"{tried.different:,} of {tried.decided:,} decisions would change"
     return group(
         tag("p", tag("strong", "As it is: move a threshold" if same else changed), class_="verdict"),
+        _to_come(tried),
         _bars(tried),
         tag("p", _left_out(tried), class_="soft") if _left_out(tried) else None,
         _moves(tried),
         _changed(tried),
     )
+
+
+def _to_come(tried: Tried) -> Markup | None:
+    if not tried.left:
+        return None
+    # Without its script the page is asked for again, and goes on where it was.
+    return tag(
+        "p", f"The latest ones so far; {tried.left:,} more are to come. ", tag("a", "Go on", href=""), class_="soft",
+        data_more=True,
+    )  # fmt: skip
 
 
 def _left_out(tried: Tried) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, and_, bindparam, or_, select, update
 from assay.errors import AuditError
 from assay.store.audit.tiles import Edge, Place, edge_places, node_reader
 from assay.store.audit.tree import NodeAt, leaf_hash, root_at
-from assay.store.inserting import UNLESS_THERE, insert_tuples
+from assay.store.inserting import UNLESS_THERE, execute_prepared, insert_tuples
 from assay.store.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
 
 CHUNK: Final = 4_096
@@ -80,7 +80,8 @@ class Appender:
         return found
 
     def _size(self, connection: Connection, tenant: str) -> int | None:
-        return connection.execute(_LOCK, {"of": tenant}).scalar_one_or_none()
+        found: int | None = execute_prepared(connection, _LOCK, {"of": tenant}).scalar_one_or_none()
+        return found
 
     def append(self, connection: Connection, tenant: str, entries: Sequence[Entry], first: int) -> None:
         """Append entries in the transaction that locked the log.
@@ -108,7 +109,7 @@ class Appender:
             connection, audit_tiles,
             [(tenant, level, index, data) for (level, index), data in sorted(tiles.items())], _REPLACE_TILE,
         )  # fmt: skip
-        connection.execute(_GROW, {"of": tenant, "to": edge.size})
+        execute_prepared(connection, _GROW, {"of": tenant, "to": edge.size})
         self._edges[tenant] = edge
 
     def forget(self) -> None:
@@ -168,7 +169,9 @@ def nodes_of(connection: Connection, tenant: str) -> NodeAt:
     def tile_at(level: int, index: int) -> bytes:
         place = (level, index)
         if place not in known:
-            found = connection.execute(_TILE, {"of": tenant, "level": level, "at": index}).scalar_one_or_none()
+            found = execute_prepared(
+                connection, _TILE, {"of": tenant, "level": level, "at": index}
+            ).scalar_one_or_none()
             known[place] = b"" if found is None else bytes(found)
         return known[place]
 
@@ -203,7 +206,7 @@ def read_entry(connection: Connection, tenant: str, index: int) -> bytes:
     Raises:
         AuditError: it is not there.
     """
-    data = connection.execute(_ENTRY, {"of": tenant, "at": index}).scalar_one_or_none()
+    data = execute_prepared(connection, _ENTRY, {"of": tenant, "at": index}).scalar_one_or_none()
     if data is None:
         raise AuditError(f"expected entry {index} of the log, and it is not there")
     return bytes(data)

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, text
 
 from assay.errors import AuditError
 from assay.receipt import KeyRing
@@ -13,7 +13,7 @@ from assay.store.audit.checkpoint import Checkpoint, open_checkpoint, read_check
 from assay.store.audit.log import nodes_of, read_entry, read_head, read_root
 from assay.store.audit.note import decode_base64
 from assay.store.audit.tree import LONGEST_PROOF, consistency_proof, inclusion_proof, is_included, leaf_hash
-from assay.store.tables import audit_checkpoints
+from assay.store.inserting import execute_prepared
 
 FIRST_LINE: Final = "c2sp.org/tlog-proof@v1"
 _INDEX: Final = re.compile(r"index (0|[1-9][0-9]{0,18})")
@@ -99,12 +99,15 @@ def covering(connection: Connection, tenant: str, index: int) -> str:
     Raises:
         AuditError: none has it yet.
     """
-    table = audit_checkpoints.c
-    query = select(table.note).where(table.tenant == tenant, table.size > index).order_by(table.size).limit(1)
-    found: str | None = connection.execute(query).scalar_one_or_none()
+    found: str | None = execute_prepared(connection, _COVERING, {"of": tenant, "at": index}).scalar_one_or_none()
     if found is None:
         raise AuditError(f"no checkpoint has entry {index} yet; make one with `assay audit checkpoint`")
     return found
+
+
+_COVERING: Final = text(
+    "SELECT note FROM audit_checkpoints WHERE tenant = :of AND size > :at ORDER BY size LIMIT 1"
+)
 
 
 def prove_growth(connection: Connection, tenant: str, old: int, checkpoint: str) -> str:

@@ -25,7 +25,9 @@ async function ask(moved = true) {
     const page = new DOMParser().parseFromString(text, "text/html");
     if (answer.ok) result.replaceChildren(...page.body.childNodes);
     else result.replaceChildren(document.createTextNode("The server could not answer; try again."));
-    result.removeAttribute("aria-busy");
+    // The server tells what it has come to so far; the same question goes on from there.
+    if (answer.ok && result.querySelector("[data-more]")) waiting = setTimeout(ask, 10, false);
+    else result.removeAttribute("aria-busy");
   } catch (error) {
     if (error.name !== "AbortError") {
       result.replaceChildren(document.createTextNode("The server could not be reached; try again."));
