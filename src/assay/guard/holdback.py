@@ -177,6 +177,7 @@ class Holdback(Generic[E]):
         self._passed_calls: set[str] = set()
         self._queue: deque[Held[E]] = deque()
         self._some_calls = False
+        self._out: dict[str, int] = {}
         self.ended = False
         """Whether the answer is complete."""
 
@@ -249,6 +250,7 @@ class Holdback(Generic[E]):
         while self._queue and self._may_go(self._queue[0]):
             held = self._queue.popleft()
             self._stream.sent(held.data)
+            self._out |= dict(held.texts)
             free.append(held)
         if self._split is not None and not self._loose and self._queue:
             free += self._first_part(self._queue[0], self._split)
@@ -280,6 +282,10 @@ class Holdback(Generic[E]):
         """Whether every text and every call has passed as a whole."""
         texts = all(channel.done for channel in self._channels.values())
         return texts and set(self._calls) <= self._passed_calls
+
+    def shown(self) -> dict[str, str]:
+        """What has gone out of each text, in whole events."""
+        return {name: channel.text()[: self._out.get(name, 0)] for name, channel in self._channels.items()}
 
     @property
     def waiting(self) -> int:

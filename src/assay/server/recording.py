@@ -18,10 +18,11 @@ from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling
 from assay.policy.modes import Mode
 from assay.receipt import Receipt, refusal
-from assay.schema import Evidence, HallucinationReport
+from assay.schema import Action, Evidence, HallucinationReport
 from assay.server.caller import Caller
 from assay.server.services import Services
 from assay.store.interface import CheckRecord, new_id
+from assay.verify.tool_call.check import CallCheck
 from assay.wire.exchange import Exchange
 from assay.wire.interface import Json
 from assay.wire.recorded import Part, parts_of_answer, parts_of_job, unchecked_part
@@ -70,7 +71,8 @@ class Records:
             CheckFailedError: it cannot be signed.
         """
         part = Part(report, asked, tuple(evidence))
-        id_ = await self.remember(guard, [part], caller, kind, new_id(), callback=callback)
+        ids = await self.remember(guard, [part], caller, kind, new_id(), callback=callback)
+        id_ = ids[0] if ids else None
         receipt = None
         if guard.has_keys and refusal(report) is None:
             receipt = await self.sign(lambda: guard.issue(report), id_, caller)
@@ -79,7 +81,7 @@ class Records:
     async def remember(
         self, guard: Guard, parts: Sequence[Part], caller: Caller, kind: str, first: str, *, held: bool = True,
         callback: str | None = None,
-    ) -> str | None:  # fmt: skip
+    ) -> tuple[str, ...]:  # fmt: skip
         """Remember parts in one transaction: all of them or none.
 
         Args:
@@ -92,13 +94,13 @@ class Records:
             callback: which of the operator's targets hears of that decision.
 
         Returns:
-            The id of the first; none where nothing is remembered.
+            The id of each; empty where nothing is remembered.
 
         Raises:
             BusyError, StoreError, InputError: as `check` does.
         """
         if self._store is None or not parts:
-            return None
+            return ()
         records = [
             CheckRecord(
                 part.report, part.asked, part.evidence, guard.policy, kind, caller.name, caller.tenant, held,
@@ -113,7 +115,7 @@ class Records:
             raise BusyError(f"it could not be recorded within {self._seconds:g} seconds; try again later") from error
         except ReceiptError as error:
             raise InputError(f"it cannot be recorded: {error}") from error
-        return first
+        return tuple(record.id for record in records)
 
     async def sign(self, issue: Callable[[], Signed], id_: str | None, caller: Caller) -> Signed:
         """A receipt, off the event loop, and told to the log before it may go out.
@@ -143,11 +145,14 @@ class Keeping:
         self._records, self._exchange, self._caller, self._mode = records, exchange, caller, mode
         self._signs = exchange.guard.has_keys and mode is not Mode.SHADOW
         self._next = exchange.report_id
+        self._calls: tuple[CallCheck, ...] = ()
         self._last: tuple[Job, Mapping[str, Ruling]] | None = None
         self.caller = caller
         """Who asked."""
         self.kept = False
         """Whether something was remembered."""
+        self.items: dict[str, str] = {}
+        """The items of the review queue that it led to, by the text that waits."""
 
     async def whole(self, ruling: Ruling, answer: Json | None) -> Ruling:
         """Remember what was decided on a whole answer.
@@ -173,8 +178,11 @@ class Keeping:
             AssayError: it cannot be remembered or signed; then nothing further may go out.
         """
         self._last = job, found
+        if job.calls:
+            self._calls += found[next(iter(job.calls))].calls
         stops = self._mode is Mode.ENFORCE
-        parts = parts_of_job(self._exchange, job, found, stops=stops) if self._records.keeps else []
+        keeps = self._records.keeps
+        parts = parts_of_job(self._exchange, job, found, stops=stops, beside=self._calls) if keeps else []
         first = await self._remember(parts)
         made = dict(found)
         for text in job.texts:
@@ -210,9 +218,11 @@ class Keeping:
             return None
         first = self._next
         held = self._mode is Mode.ENFORCE
-        done = await self._records.remember(self._exchange.guard, parts, self._caller, GATEWAY, first, held=held)
+        ids = await self._records.remember(self._exchange.guard, parts, self._caller, GATEWAY, first, held=held)
         self.kept, self._next = True, new_id()
-        return done
+        waiting = [(part.report.output, id_) for part, id_ in zip(parts, ids, strict=False) if held and _waits(part)]
+        self.items |= dict(waiting)
+        return ids[0] if ids else None
 
     async def _signed(self, ruling: Ruling, first: str | None, *, discloses: bool) -> Ruling:
         if not self._signs or not ruling.passes:
@@ -224,6 +234,10 @@ class Keeping:
             if receipt is not None:
                 made.append(receipt.to_text())
         return replace(ruling, receipts=tuple(made))
+
+
+def _waits(part: Part) -> bool:
+    return part.report.action is Action.ESCALATE
 
 
 def failed_to_keep(error: StoreError) -> str:

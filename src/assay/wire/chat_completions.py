@@ -20,6 +20,10 @@ from assay.wire.sse import Event
 
 WITHHELD: Final = "content_filter"
 """The finish reason that every client knows for an answer that was held back."""
+ENDED: Final = "stop"
+"""The finish reason of an answer that is complete."""
+_CALLING: Final = ("tool_calls", "function_call")
+"""Those of an answer that asks for calls."""
 
 _ERROR_TYPES: Final = {
     400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
@@ -106,11 +110,13 @@ class ChatCompletions:
         return {**answer, "choices": choices}
 
     def reword(self, answer: Json, text: str) -> Json | None:
-        """The answer with another text in its one choice."""
+        """The answer with another text in its one choice, and without its calls."""
         choices = objects(answer.get("choices"))
         if len(choices) != 1:
             return None
         kept = {name: choices[0][name] for name in ("index", "finish_reason") if name in choices[0]}
+        if kept.get("finish_reason") in _CALLING:
+            kept["finish_reason"] = ENDED
         message = {"role": "assistant", "content": text, "refusal": None}
         return {**answer, "choices": [{**kept, "logprobs": None, "message": message}]}
 
@@ -240,11 +246,18 @@ class _Stream:
 
     def withhold(self, notice: str, summary: Json) -> bytes:
         """The notice as the last text of each choice, the finish reason, and the end."""
+        texts = {number: f"\n\n{notice}" if number in self._sent_text else notice for number in self._sent_choices}
+        return self._ending(texts, WITHHELD, summary)
+
+    def finish(self, text: str, summary: Json) -> bytes:
+        """The text as the last one of each choice, the finish reason of a complete answer, and the end."""
+        return self._ending(dict.fromkeys(self._sent_choices, text), ENDED, summary)
+
+    def _ending(self, texts: Mapping[int, str], why: str, summary: Json) -> bytes:
         head = {"id": "chatcmpl-assay", "object": "chat.completion.chunk", "created": 0, "model": "assay", **self._last}
         chunks = []
-        for number in sorted(self._sent_choices):
-            text = f"\n\n{notice}" if number in self._sent_text else notice
-            for delta, reason in (({"content": text}, None), ({}, WITHHELD)):
+        for number, text in sorted(texts.items()):
+            for delta, reason in (({"content": text}, None), ({}, why)):
                 choice = {"index": number, "delta": delta, "logprobs": None, "finish_reason": reason}
                 chunks.append(_event({**head, "choices": [choice], "assay": summary}))
         return b"".join((*chunks, b"data: [DONE]\n\n"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from assay.errors import InputError
-from assay.guard.flow import Flow
+from assay.guard.flow import STREAM, Flow
 from assay.guard.rulings import Ruling
 from assay.wire.interface import Wire
 from assay.wire.reasoning import event_without_reasoning
@@ -41,6 +41,27 @@ class WireFlow(Flow[bytes, Event, bytes]):
         self._says = says
         self._hides = wire.name if hides else None
         self._sse = SseReader(most)
+
+    def reword(self, ruling: Ruling, text: str) -> bool:
+        """End the stream with a person's words in the place of its one text, and of every call that still waits.
+
+        What has gone out stays: words that begin with it go on from there, others follow it as a paragraph.
+
+        Args:
+            ruling: the ruling on the words.
+            text: the words, all of them.
+
+        Returns:
+            Whether it was done: not where the stream has several texts.
+        """
+        shown = list(self._holdback.shown().values())
+        if self.finished or len(shown) != 1:
+            return False
+        more = text.removeprefix(shown[0]) if text.startswith(shown[0]) else f"\n\n{text}"
+        self._rulings = {STREAM: ruling}
+        self._out.append(self._stream.finish(more, ruling.summary(self._report_id)))
+        self.finished = True
+        return True
 
     def _events(self, piece: bytes) -> Iterable[tuple[Event, Any]]:
         try:

@@ -46,6 +46,10 @@ class WireStream(Protocol):
         """The events that end the answer for the client, with a notice in place of what is withheld."""
         ...
 
+    def finish(self, text: str, summary: Json) -> bytes:
+        """The events that end the answer as one that is complete, with a person's words behind what went out."""
+        ...
+
     def correct(self, summary: Json) -> bytes:
         """An event that says what was wrong in text that went out already."""
         ...
@@ -90,7 +94,8 @@ class Wire(Protocol):
     def reword(self, answer: Json, text: str) -> Json | None:
         """The answer with another text in the place of its own; none where it has no single text to take the place of.
 
-        What belongs to the words that are gone (their probabilities, their citations) goes with them.
+        What belongs to the words that are gone (their probabilities, their citations) goes with them, and so do the
+        calls that the client was to execute: they came with other words.
         """
         ...
 

@@ -11,6 +11,8 @@ from assay.wire.sse import Event
 
 WITHHELD: Final = "refusal"
 """The stop reason that every client knows for an answer that is no answer."""
+ENDED: Final = "end_turn"
+"""The stop reason of an answer that is complete."""
 
 TEXT: Final = "text"
 """The one channel: the text blocks of a message are one answer, cut where citations begin and end."""
@@ -69,13 +71,17 @@ class Messages:
         return {**answer, "content": [*answer["content"], {"type": "text", "text": f"\n\n{notice}"}]}
 
     def reword(self, answer: Json, text: str) -> Json | None:
-        """The answer with one text block where its first one stood."""
+        """The answer with one text block where its first one stood, and without its calls."""
         blocks = objects(answer.get("content"))
         first = next((place for place, block in enumerate(blocks) if block.get("type") == "text"), None)
         if first is None:
             return None
-        others = [block for block in blocks[first:] if block.get("type") != "text"]
-        return {**answer, "content": [*blocks[:first], {"type": "text", "text": text}, *others]}
+        before, after = (
+            [block for block in some if block.get("type") not in ("text", "tool_use")]
+            for some in (blocks[:first], blocks[first:])
+        )
+        made = {**answer, "content": [*before, {"type": "text", "text": text}, *after]}
+        return {**made, "stop_reason": ENDED} if answer.get("stop_reason") == "tool_use" else made
 
     def ask_again(self, request: Json, said: str, message: str) -> Json | None:
         """What was said and what was found of it as two more messages."""
@@ -247,6 +253,13 @@ class _Stream:
 
     def withhold(self, notice: str, summary: Json) -> bytes:
         """The notice in the open text block or in one of its own, the stop reason, and the end."""
+        return self._ending(f"\n\n{notice}" if self._sent_text else notice, WITHHELD, summary)
+
+    def finish(self, text: str, summary: Json) -> bytes:
+        """The text in the open text block or in one of its own, the stop reason of a complete answer, and the end."""
+        return self._ending(text, ENDED, summary)
+
+    def _ending(self, text: str, why: str, summary: Json) -> bytes:
         made: list[Json] = [] if self._begun else [_message_start()]
         index = self._open
         if index is None or not self._open_text:
@@ -254,8 +267,7 @@ class _Stream:
             index = self._next
             block = {"type": "text", "text": ""}
             made.append({"type": "content_block_start", "index": index, "content_block": block})
-        text = f"\n\n{notice}" if self._sent_text else notice
-        stopped = {"stop_reason": WITHHELD, "stop_sequence": None}
+        stopped = {"stop_reason": why, "stop_sequence": None}
         made += [
             {"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}},
             {"type": "content_block_stop", "index": index},

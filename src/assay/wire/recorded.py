@@ -17,6 +17,7 @@ from assay.policy.routes import Route, labels_for
 from assay.schema import Action, Coverage, Decision, Evidence, HallucinationReport, Identity, Retrieval, Timing
 from assay.schema.run import ModelTurn, TextPart, ToolCall
 from assay.schema.run_formats import read_run
+from assay.verify.tool_call.check import CallCheck
 from assay.wire.exchange import Exchange, check_new_calls
 from assay.wire.interface import Json, calls_of
 
@@ -42,14 +43,16 @@ def parts_of_answer(exchange: Exchange, ruling: Ruling, answer: Json | None) -> 
         ruling: what was decided on its answer.
         answer: the answer; none where it cannot be read.
     """
-    beside = bool(ruling.calls)
-    made = [_text(exchange, report, exchange.asked.claim_free or beside) for report in ruling.reports]
+    claim_free = exchange.asked.claim_free or bool(ruling.calls)
+    made = [_text(exchange, report, claim_free, ruling.calls) for report in ruling.reports]
     if ruling.calls and answer is not None:
         made.append(_calls(exchange, ruling, exchange.wire.shown(answer).calls))
     return made or [unchecked_part(exchange, ruling)]
 
 
-def parts_of_job(exchange: Exchange, job: Job, found: Mapping[str, Ruling], *, stops: bool) -> list[Part]:
+def parts_of_job(
+    exchange: Exchange, job: Job, found: Mapping[str, Ruling], *, stops: bool, beside: Sequence[CallCheck] = ()
+) -> list[Part]:
     """What is remembered of one look at a stream: texts that have ended, calls, and what stops it.
 
     Args:
@@ -57,6 +60,7 @@ def parts_of_job(exchange: Exchange, job: Job, found: Mapping[str, Ruling], *, s
         job: what was looked at.
         found: the rulings on it.
         stops: whether a part that does not pass ends the stream.
+        beside: the calls that stand beside the texts, as far as they were judged.
     """
     made: list[Part] = []
     for text in job.texts:
@@ -64,7 +68,7 @@ def parts_of_job(exchange: Exchange, job: Job, found: Mapping[str, Ruling], *, s
         if not text.final and (ruling.passes or ruling.waits or not stops):
             continue
         claim_free = not text.final or exchange.asked.claim_free or job.with_calls
-        told = [_text(exchange, report, claim_free) for report in ruling.reports]
+        told = [_text(exchange, report, claim_free, beside) for report in ruling.reports]
         made += told or [unchecked_part(exchange, ruling)]
     if job.calls:
         ruling = next(found[name] for name in job.calls)
@@ -73,8 +77,12 @@ def parts_of_job(exchange: Exchange, job: Job, found: Mapping[str, Ruling], *, s
     return made
 
 
-def _text(exchange: Exchange, report: HallucinationReport, claim_free: bool) -> Part:
+def _text(exchange: Exchange, report: HallucinationReport, claim_free: bool, beside: Sequence[CallCheck] = ()) -> Part:
     asked = exchange.asked
+    if beside and report.action is Action.ESCALATE:
+        # Whoever approves the text lets these calls out with it, and has to see them.
+        calls = (*report.tool_call_validations, *(call.validation() for call in beside))
+        report = report.model_copy(update={"tool_call_validations": calls})
     run = exchange.run.append(ModelTurn(content=(TextPart(text=report.output),)))
     failed = 0
     if report.revision is not None and report.action is not Action.EMIT:

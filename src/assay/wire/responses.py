@@ -97,8 +97,8 @@ class Responses:
         return dict(made)
 
     def reword(self, answer: Json, text: str) -> Json | None:
-        """The answer with another text in its one message."""
-        output = objects(answer.get("output"))
+        """The answer with another text in its one message, and without its calls."""
+        output = [item for item in objects(answer.get("output")) if item.get("type") not in _CALLS_OF_CLIENTS]
         places = [place for place, item in enumerate(output) if item.get("type") == "message"]
         if len(places) != 1:
             return None
@@ -307,6 +307,15 @@ class _Stream:
 
     def withhold(self, notice: str, summary: Json) -> bytes:
         """The notice in the open message or in one of its own, and the event of an incomplete response."""
+        opened = self._open is not None and any(self._open["text"])
+        why = {"reason": "content_filter"}
+        return self._ending(f"\n\n{notice}" if opened else notice, "incomplete", why, summary)
+
+    def finish(self, text: str, summary: Json) -> bytes:
+        """The text in the open message or in one of its own, and the event of a complete response."""
+        return self._ending(text, "completed", None, summary)
+
+    def _ending(self, more: str, status: str, why: Json | None, summary: Json) -> bytes:
         made: list[Json] = [] if self._response else [self._begin()]
         opened = self._open
         if opened is None:
@@ -318,20 +327,16 @@ class _Stream:
         if not opened["part"]:
             made.append({"type": "response.content_part.added", **where, "part": empty})
         before = "".join(opened["text"])
-        more = f"\n\n{notice}" if before else notice
-        whole = _message(opened["id"], before + more)
+        whole = {**_message(opened["id"], before + more), "status": status}
         response = {
-            **self._response,
-            "status": "incomplete",
-            "incomplete_details": {"reason": "content_filter"},
-            "output": [*self._items, whole],
-        }
+            **self._response, "status": status, "incomplete_details": why, "output": [*self._items, whole],
+        }  # fmt: skip
         made += [
             {"type": "response.output_text.delta", **where, "delta": more, "logprobs": []},
             {"type": "response.output_text.done", **where, "text": before + more, "logprobs": []},
             {"type": "response.content_part.done", **where, "part": whole["content"][0]},
             {"type": "response.output_item.done", "output_index": opened["place"], "item": whole},
-            {"type": "response.incomplete", "response": response},
+            {"type": f"response.{status}", "response": response},
         ]
         return b"".join(self._numbered(event, summary) for event in made)
 

@@ -16,7 +16,7 @@ import aiohttp
 from assay.errors import InputError, PolicyError, StoreError
 from assay.guard import Guard
 from assay.guard.rulings import Ruling, unchecked
-from assay.server.caller import Caller, caller_of
+from assay.server.caller import caller_of
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import (
     ClientGoneError,
@@ -31,7 +31,7 @@ from assay.server.gateway.asgi import (
 )
 from assay.server.gateway.passage import Passage
 from assay.server.gateway.relay_stream import StreamRelay
-from assay.server.gateway.reviewed import can_wait, reviewed
+from assay.server.gateway.reviewed import People, released
 from assay.server.gateway.targets import target_of, wire_of
 from assay.server.gateway.upstream import (
     UpstreamClient,
@@ -225,7 +225,8 @@ class Gateway:
             action = "unchecked" if passage.target.checked and response.status < 300 else "none"
             await self._pass_on(response, passage, reply, action)
         elif response.content_type == "text/event-stream":
-            relay = StreamRelay(response, passage, exchange, kept, reply, self._checker, self._settings.limits)
+            people = People(self._held, passage.route, kept)
+            relay = StreamRelay(response, passage, exchange, kept, reply, self._checker, self._settings.limits, people)
             await relay.run(self._later)
         elif passage.route.mode is Mode.SHADOW:
             body = await self._pass_on(response, passage, reply, "unchecked", keep=True)
@@ -276,7 +277,7 @@ class Gateway:
             if passage.route.mode is Mode.ENFORCE and sends_back(passage.route.revise, ruling):
                 changed, ruling, decided = await self._revised(exchange, body, (changed, ruling), passage, again)
             ruling = await kept.whole(ruling, decided)
-            changed, ruling = await self._reviewed(exchange, body, (changed, ruling), passage, kept.caller)
+            changed, ruling = await self._reviewed(exchange, body, (changed, ruling), passage, kept)
         except (CheckFailedError, InputError, StoreError) as error:
             ruling = unchecked(failed_to_keep(error) if isinstance(error, StoreError) else str(error))
             await kept.unread(ruling)
@@ -293,17 +294,18 @@ class Gateway:
         await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
 
     async def _reviewed(
-        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: Passage, caller: Caller
+        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: Passage, kept: Keeping
     ) -> tuple[bytes, Ruling]:
         """What a person decides on an answer that the gate escalated, where the route has its requests wait for it."""
-        route = passage.route
-        if self._held is None or route.mode is not Mode.ENFORCE or not can_wait(withheld[1]):
+        people = People(self._held, passage.route, kept)
+        if not people.can_decide(withheld[1]):
             return withheld
-        found = await reviewed(self._held, exchange, passage.shown_body(body), withheld, caller, route.review_s)
-        if found.state != "none":
-            passage.review = found.state
-            passage.extra["review"] = found.state
-        return found.body, found.ruling
+        ruling = await people.decide(withheld[1])
+        if people.state != "none":
+            passage.review = people.state
+            passage.extra["review"] = people.state
+        made = None if ruling is None else await asyncio.to_thread(released, exchange, passage.shown_body(body), ruling)
+        return withheld if ruling is None or made is None else (made, ruling)
 
     async def _revised(
         self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: Passage, again: Ask

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
+from typing import Any, Final
 
 import aiohttp
 
@@ -14,12 +15,16 @@ from assay.guard.rulings import Ruling, unchecked
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import Reply
 from assay.server.gateway.passage import Passage
+from assay.server.gateway.reviewed import People
 from assay.server.gateway.upstream import require_plain, response_headers
 from assay.server.recording import Keeping, failed_to_keep
 from assay.server.settings import Limits, Mode
 from assay.wire.exchange import Exchange
 from assay.wire.flow import WireFlow
 from assay.wire.sse import comment
+
+BEAT_S: Final = 15.0
+"""Seconds between two comments while a stream waits for a person: well below the minute after which proxies give up."""
 
 Later = Callable[[Coroutine[Any, Any, None]], None]
 
@@ -36,8 +41,12 @@ class StreamRelay:
         reply: Reply,
         checker: Checker,
         limits: Limits,
+        people: People,
     ) -> None:
-        """A relay of what `response` streams to what `reply` sends."""
+        """A relay of what `response` streams to what `reply` sends; `people` decide on what the gate escalates."""
+        self._people = people
+        self._holds: set[str] = set()
+        self._read = asyncio.Event()
         self._response, self._passage, self._exchange, self._reply = response, passage, exchange, reply
         self._checker, self._limits, self._kept = checker, limits, kept
         self._enforces = passage.route.mode is Mode.ENFORCE
@@ -52,6 +61,7 @@ class StreamRelay:
         self._sending = asyncio.Lock()
         self._bytes = 0
         self._first_ms: float | None = None
+        self._ended: float | None = None
 
     async def run(self, later: Later) -> None:
         """Relays the stream to its end; `later` runs work that outlives it."""
@@ -100,7 +110,9 @@ class StreamRelay:
                 if self._stopped.is_set() or self._bytes > self._limits.answer_bytes:
                     return
                 self._begin_check()
-            self._flow.end(time.perf_counter())
+            self._ended = time.perf_counter()
+            self._flow.end(self._ended)
+            self._read.set()
             await self._let_out()
         except TimeoutError:
             self._broken = "the upstream was silent for too long in the middle of its answer"
@@ -129,13 +141,72 @@ class StreamRelay:
         """Checks one job after the other while there are any."""
         while job is not None:
             found = await self._rule(job)
+            if found is None:
+                # People decide on all of an answer, once: what is left of it is read first.
+                await self._read.wait()
+                job = self._flow.job()
+                continue
+            asked = {name: ruling for name, ruling in found.items() if self._may_ask(ruling)}
+            if asked and all(ruling.passes or name in asked for name, ruling in found.items()):
+                found |= await self._decided(asked)
             self._flow.settle(job, found, time.perf_counter())
             await self._let_out()
             job = self._flow.job()
 
-    async def _rule(self, job: Job) -> dict[str, Ruling]:
+    def _may_ask(self, ruling: Ruling) -> bool:
+        return self._people.waits and not ruling.waits and self._people.can_decide(ruling)
+
+    def _held_back(self, job: Job, found: dict[str, Ruling]) -> dict[str, Ruling]:
+        """The rulings as they are where people decide: a sentence that a person has to look at, and all behind it,
+        waits for the end of the text, unless something that no person releases stops the stream."""
+        for text in job.texts:
+            ruling = found[text.channel]
+            if not text.final and self._may_ask(ruling):
+                self._holds.add(text.channel)
+            if not text.final and text.channel in self._holds and (ruling.passes or self._may_ask(ruling)):
+                found[text.channel] = replace(ruling, passes=False, waits=True)
+        return found
+
+    async def _decided(self, asked: Mapping[str, Ruling]) -> dict[str, Ruling]:
+        """What people decide on texts that have ended; a stream that they reword has ended with their words."""
+        found: dict[str, Ruling] = {}
+        for name, ruling in asked.items():
+            made = await self._kept_alive(ruling)
+            if made is None:
+                continue
+            if made.passes and made.reports[0].output != ruling.reports[0].output:
+                if self._flow.reword(made, made.reports[0].output):
+                    return {}
+                continue
+            found[name] = made
+        return found
+
+    async def _kept_alive(self, ruling: Ruling) -> Ruling | None:
+        """What a person decides, while comments tell the client and all between that the stream goes on."""
+        if not self._people.find(ruling):
+            return None
+        waiting = asyncio.create_task(self._people.decide(ruling))
         try:
-            found = await self._checker.run(lambda: self._exchange.part(job))
+            while not waiting.done():
+                await self._comment("assay-review", {"review": self._people.id, "state": self._people.state})
+                await asyncio.wait({waiting}, timeout=BEAT_S)
+            return waiting.result()
+        finally:
+            waiting.cancel()
+
+    async def _comment(self, name: str, said: Mapping[str, Any]) -> None:
+        async with self._sending:
+            if not self._reply.ended:
+                await self._reply.write(comment(f"{name} {json.dumps(said)}"))
+
+    async def _rule(self, job: Job) -> dict[str, Ruling] | None:
+        """The rulings on a job, on record; none where people have to decide and the answer goes on."""
+        try:
+            found = self._held_back(job, await self._checker.run(lambda: self._exchange.part(job)))
+            ended = any(text.final and self._may_ask(found[text.channel]) for text in job.texts)
+            if ended and not self._read.is_set():
+                return None
+            found |= {text.channel: self._timed(found[text.channel]) for text in job.texts if text.final}
             # On record before anything of it goes out; what cannot be recorded counts as unchecked.
             return await self._kept.part(job, found)
         except (CheckFailedError, InputError, StoreError) as error:
@@ -170,6 +241,8 @@ class StreamRelay:
             self._response.close()
         if self._passage.ruling is not None:
             await self._kept.unread(self._passage.ruling)
+        if self._people.id is None and self._flow.stopped is not None and self._people.can_decide(self._flow.stopped):
+            self._people.find(self._flow.stopped)
         async with self._sending:
             await self._reply.end(ending + self._trailer())
         self._note_times()
@@ -183,13 +256,35 @@ class StreamRelay:
             "score": ruling.score if ruling is not None else None,
             **self._times(),
         }
+        if self._people.id is not None:
+            said |= {"review": self._people.id, "review_state": self._people.state}
         if ruling is not None and ruling.receipts:
             said["receipts"] = list(ruling.receipts)
         return comment(f"assay {json.dumps(said)}")
 
+    def _timed(self, ruling: Ruling) -> Ruling:
+        """The ruling on a text that has ended, its report with what holding the stream back has cost until now."""
+        first = self._flow.timing.first_ms
+        total = None if self._ended is None else (time.perf_counter() - self._ended) * 1000
+        spent = {
+            name: round(ms, 3) for name, ms in (("stream_first", first), ("stream_total", total)) if ms is not None
+        }
+        reports = []
+        for report in ruling.reports:
+            timing = report.timing.model_copy(update={"stages_ms": {**report.timing.stages_ms, **spent}})
+            reports.append(report.model_copy(update={"timing": timing}))
+        return replace(ruling, reports=tuple(reports))
+
     def _times(self) -> dict[str, float | None]:
-        first = None if self._first_ms is None else round(self._first_ms, 2)
-        return {"first_ms": first, "longest_wait_ms": round(self._flow.timing.longest_ms, 2)}
+        """Milliseconds: from the request to the first text, how long that waited here, how much later the stream ended
+        than the upstream's, and the longest that anything waited."""
+        timing = self._flow.timing
+        said = {
+            "first_ms": self._first_ms, "added_first_ms": timing.first_ms, "added_total_ms": timing.total_ms,
+            "longest_wait_ms": timing.longest_ms,
+        }  # fmt: skip
+        return {name: None if ms is None else round(ms, 2) for name, ms in said.items()}
 
     def _note_times(self) -> None:
-        self._passage.extra |= {"stream": True, **self._times()}
+        reviewed = {} if self._people.id is None else {"review": self._people.state}
+        self._passage.extra |= {"stream": True, **reviewed, **self._times()}

@@ -1,71 +1,86 @@
-"""An answer that the gate escalated, while its request waits for a person."""
+"""An answer that the gate escalated, while its request waits for a person.
+
+A person decides on an answer that is one text, whatever calls stand beside it as long as each of them was accepted. An
+approval lets the whole answer out; the words of an edit take the place of the whole answer, its calls included.
+"""
 
 import asyncio
-from dataclasses import dataclass
+import time
+from dataclasses import replace
 
 from assay.guard.rulings import Ruling
 from assay.schema import Action, HallucinationReport
-from assay.server.caller import Caller
+from assay.server.recording import Keeping
 from assay.server.reviews.held import Held
+from assay.server.settings import Mode, Route
 from assay.wire.answers import encoded
 from assay.wire.exchange import Exchange, read_object
 
 
-@dataclass(frozen=True, slots=True)
-class Reviewed:
-    """What became of it."""
+class People:
+    """Waits for people on behalf of one request, and no longer than its route says, however often it has to."""
 
-    body: bytes
-    """The answer as its reader gets it."""
-    ruling: Ruling
-    state: str
-    """The state of the review."""
+    def __init__(self, held: Held | None, route: Route, kept: Keeping) -> None:
+        """Over what waits for people in this server; none where it has no reviews."""
+        self._held, self._kept, self._seconds = held, kept, float(route.review_s)
+        self._there = held is not None and held.waiting is not None and route.mode is Mode.ENFORCE
+        self._ends: float | None = None
+        self.id: str | None = None
+        """The item of the review; none where nobody was asked."""
+        self.state = "none"
+        """The state of the review."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether requests of the route wait for people at all."""
+        return self._there and self._seconds > 0
+
+    def can_decide(self, ruling: Ruling) -> bool:
+        """Whether all that keeps an answer from going out is that a person has to decide on its one text."""
+        one = ruling.action == Action.ESCALATE.value and not ruling.passes and len(ruling.reports) == 1
+        return self._there and one and all(call.accepted for call in ruling.calls)
+
+    def find(self, ruling: Ruling) -> bool:
+        """Take note of the item that a ruling led to; whether there is one."""
+        self.id = self._kept.items.get(ruling.reports[0].output)
+        self.state = "none" if self.id is None else "open"
+        return self.id is not None
+
+    async def decide(self, ruling: Ruling) -> Ruling | None:
+        """The ruling that a person makes of one that escalates and is on record; none where nobody does in time."""
+        if self._held is None or not self.find(ruling):
+            return None
+        now = time.monotonic()
+        self._ends = now + self._seconds if self._ends is None else self._ends
+        item = await self._held.decided(self.id, self._kept.caller, max(0.0, self._ends - now))
+        self.state = "none" if item is None else item.state.value
+        if item is None or not item.state.decided:
+            return None
+        report, receipt = await asyncio.to_thread(self._held.outcome, item)
+        return None if report is None else replace(_ruling(report, receipt), calls=ruling.calls)
 
 
-def can_wait(ruling: Ruling) -> bool:
-    """Whether a person can decide on an answer as one text: it is one, and asks for no calls."""
-    return ruling.action == Action.ESCALATE.value and len(ruling.reports) == 1 and not ruling.calls
-
-
-async def reviewed(
-    held: Held, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], caller: Caller, seconds: float
-) -> Reviewed:
-    """What a person decides on an answer within some seconds; the withheld one where nobody does.
-
-    Args:
-        held: what waits for people in this server.
-        exchange: the request; its report id is that of the review.
-        body: the upstream's answer.
-        withheld: the answer as it goes out without a decision, and the ruling on it.
-        caller: who asked.
-        seconds: how long to wait.
-    """
-    item = await held.decided(exchange.report_id, caller, seconds)
-    if item is None:
-        return Reviewed(*withheld, "none")
-    if not item.state.decided:
-        return Reviewed(*withheld, item.state.value)
-    report, receipt = await asyncio.to_thread(held.outcome, item)
-    if report is None:
-        return Reviewed(*withheld, item.state.value)
-    made = await asyncio.to_thread(_released, exchange, body, report, receipt)
-    return Reviewed(*(made or withheld), item.state.value)
-
-
-def _released(
-    exchange: Exchange, body: bytes, report: HallucinationReport, receipt: str | None
-) -> tuple[bytes, Ruling] | None:
-    """The answer with what was decided; none where the format has no place for it."""
-    answer = read_object(body, "the upstream's answer")
+def _ruling(report: HallucinationReport, receipt: str | None) -> Ruling:
     decision = report.decision
-    ruling = Ruling(
+    return Ruling(
         report.action.value, report.action is Action.EMIT, decision.response, report.overall_score, (report,),
         reasons=decision.reasons, receipts=() if receipt is None else (receipt,),
     )  # fmt: skip
+
+
+def released(exchange: Exchange, body: bytes, ruling: Ruling) -> bytes | None:
+    """A whole answer with what a person decided; none where the format has no place for it.
+
+    Args:
+        exchange: the request.
+        body: the upstream's answer.
+        ruling: what was decided.
+    """
+    answer = read_object(body, "the upstream's answer")
     if not ruling.passes:
-        summary = ruling.summary(exchange.report_id)
-        return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary)), ruling
+        return encoded(exchange.wire.withhold(answer, ruling.notice or "", ruling.summary(exchange.report_id)))
+    (report,) = ruling.reports
     if tuple(exchange.wire.shown(answer).texts.values()) == (report.output,):
-        return body, ruling
+        return body
     worded = exchange.wire.reword(answer, report.output)
-    return None if worded is None else (encoded(worded), ruling)
+    return None if worded is None else encoded(worded)
