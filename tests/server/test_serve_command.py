@@ -83,6 +83,19 @@ def test_the_embedded_default_checks_without_anything_else_and_stops_cleanly() -
     assert process.returncode in (0, -signal.SIGTERM)
 
 
+def test_a_connection_that_says_nothing_is_kept_for_as_long_as_the_gateway_file_says(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text("limits: {keep_alive_s: 1}\n", encoding="utf-8")
+    with serve("--gateway", str(file)) as (port, _), socket.create_connection(("127.0.0.1", port), 60) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+        answer = connection.recv(65_536)
+        begun = time.monotonic()
+        while more := connection.recv(65_536):
+            answer += more
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert time.monotonic() - begun > 0.5
+
+
 def cmdline(pid: str) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
 

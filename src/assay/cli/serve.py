@@ -3,6 +3,7 @@
 import functools
 import json
 import logging
+import math
 import os
 import socket
 import sys
@@ -133,6 +134,7 @@ def run_serve(options: ServeOptions) -> None:
         uvicorn.Config, factory=True, host=settings.host, port=settings.port, log_config=None,
         access_log=False, server_header=False, date_header=False, proxy_headers=False, lifespan="on",
         timeout_graceful_shutdown=int(settings.limits.shutdown_s) + 1,
+        timeout_keep_alive=math.ceil(settings.limits.keep_alive_s),
     )  # fmt: skip
     alone = functools.partial(_worker, settings, options.log_level, create_app)
     _offer_setup(settings)

@@ -122,6 +122,9 @@ class Limits:
     """Checks that wait or run; one more is not made, and its answer counts as unchecked."""
     in_flight: int = 1024
     """Requests that a worker handles at once."""
+    keep_alive_s: float = 75.0
+    """Seconds for which a connection of a client is kept that says nothing. Longer than clients and balancers of load
+    keep theirs: whoever closes second may close one on which a request is on its way, and that is lost."""
     retries: int = 2
     """How often a request is sent again that an upstream did not take."""
     revise_s: float = 60.0
