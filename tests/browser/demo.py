@@ -4,8 +4,10 @@ import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from tests.browser.showcase import show
+from tests.guard.runs import transcript
 
 from assay.config import Guard
 from assay.models.interface import PairScorer
@@ -218,4 +220,27 @@ def fill_hostile(store: Store, scorer: PairScorer, keys: object, tell: Callable[
             run = store.record(CheckRecord(report, asked, given, guard.policy, "check", plain[:120])).id
             give_feedback(store, run, "wrong", author=plain[:120], comment=plain)
         tell(text)
+    _fill_sorts(store, guard)
     make_checkpoint(store, keys, "default")  # type: ignore[arg-type]
+
+
+def _fill_sorts(store: Store, guard: Guard) -> None:
+    """All of it at once in the parts of a run that a plain check has not, and a megabyte in every field."""
+    words = " ".join(HOSTILE[:-1])
+    call = (words[:60], {words[:80]: words, "order_id": words}, words)
+    messages = transcript(f"Order W-17 arrives on 9 May. {words}", call, user=words)
+    asked: dict[str, Any] = {"run": messages, "question": words, "stakes": "medium"}
+    report = guard.check_run(messages, question=words)
+    store.record(CheckRecord(report, asked, (), guard.policy, "run", "agent"))
+
+    given = (Evidence(id="room", text="The room holds 5 people.", title=words),)
+    wrong = f"The room holds 7 people. {words}"
+    report = guard.revise(wrong, given, question=words, author=lambda told: told.output.replace("7 people", words))
+    asked = {"answer": wrong, "question": words, "stakes": "medium"}
+    store.record(CheckRecord(report, asked, given, guard.policy, "check", "repaired"))
+
+    long = "a" * 1_000_000
+    given = (Evidence(id="long", text=long, title=long, source=long),)
+    report = guard.check(long, given, question=long[:100_000])
+    asked = {"answer": long, "question": long[:100_000], "stakes": "medium"}
+    store.record(CheckRecord(report, asked, given, guard.policy, "check", "megabyte"))

@@ -95,7 +95,7 @@ def show(
         keep(general, report, {"run": messages, "question": question, "stakes": "medium"}, (), "run", caller)
 
     question = "How much paid leave do partners get?"
-    wrong = "Partners receive 6 weeks of paid leave, to be taken within 6 months of the birth. Leave may be split."
+    wrong = "Partners receive 6 weeks of paid leave, to be taken within 6 months of the birth."
     repaired = general.revise(
         wrong, HANDBOOK, question=question, author=lambda told: told.output.replace("6 weeks", "4 weeks"), attempts=2
     )

@@ -7,16 +7,27 @@ from typing import Any
 
 import pytest
 from tests.browser.conftest import Running, Watched
+from tests.browser.demo import PHARMACY, WAITING, ask
+
+from assay.config import Guard
+from assay.testing import FakeScorer
 
 SHOTS = Path(__file__).parents[2] / "docs" / "screenshots"
 WIDTHS = (360, 820, 1440)
+LOWEST, HIGHEST = 900, 1_800
+"""How high a picture is, in pixels."""
 PLACES = {
-    "overview": "/console", "runs": "/console/runs", "run": "run", "playground": "/console/playground",
+    "overview": "/console", "runs": "/console/runs", "run": "run", "agent-run": "agent",
+    "playground": "/console/playground",
     "review": "/console/review", "review-item": "item", "gaps": "/console/gaps", "policies": "/console/policies",
     "policy": "policy", "what-if": "what-if", "audit": "/console/audit", "audit-entry": "/console/audit/entries/0",
     "users": "/console/users", "keys": "/console/users/keys", "sessions": "/console/users/sessions",
 }  # fmt: skip
 """Every page; those that need an id by how it is found."""
+
+
+FOREIGN = "iframe, object, embed, base, style, script:not([src])"
+"""Elements that no page has."""
 
 
 def first_link(page: Any, path: str, pattern: str) -> str:
@@ -26,11 +37,20 @@ def first_link(page: Any, path: str, pattern: str) -> str:
     return str(next(link for link in links if re.search(pattern, link)))
 
 
+def run_of(page: Any, path: str) -> str:
+    """The first run of a list; of one that lists none, the newest run there is."""
+    page.goto(path)
+    listed = page.locator("a.row").count() > 0
+    return first_link(page, path if listed else "/console/runs", r"/console/runs/[0-9a-f]{32}")
+
+
 def address_of(page: Any, name: str) -> str:
     """The address of a page of `PLACES`."""
     match PLACES[name]:
         case "run":
-            return first_link(page, "/console/runs", r"/console/runs/[0-9a-f]{32}")
+            return run_of(page, "/console/runs?q=adoptions")
+        case "agent":
+            return run_of(page, "/console/runs?q=cancel")
         case "item":
             return first_link(page, "/console/review", r"/console/review/[0-9a-f]{32}")
         case "policy":
@@ -59,15 +79,33 @@ def test_hostile_content_is_harmless(hostile: Running, opened: Any, name: str) -
     page.wait_for_timeout(150)
     assert watched.faults == []
     assert page.title() != "pwned"  # a hostile name is the page's title, as text
-    assert page.eval_on_selector_all("iframe, object, embed, base, style, script:not([src])", "all => all.length") == 0
+    assert page.eval_on_selector_all(FOREIGN, "all => all.length") == 0
     outside = page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)")
     assert [link for link in outside if not link.startswith(hostile.url)] == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_each_sort_of_hostile_run_is_harmless(hostile: Running, opened: Any) -> None:
+    """Calls of tools, repairs, a megabyte in every field: what the newest run of the list has not."""
+    watched = opened(hostile)
+    page = watched.page
+    for words in ("agent", "repaired", "megabyte"):
+        page.goto(f"/console/runs?caller={words}")
+        links = page.eval_on_selector_all("a.row", "all => all.map(one => one.getAttribute('href'))")
+        assert links, words
+        page.goto(links[0])
+        page.wait_for_load_state("networkidle")
+        assert (
+            page.eval_on_selector_all("iframe, object, embed, base, style, script:not([src])", "all => all.length") == 0
+        )
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1440, words
+        assert len(page.content()) < 1_500_000, words
+    assert watched.faults == []
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 1440), ("light", 820), ("dark", 360)])
 @pytest.mark.parametrize("name", PLACES)
-def test_axe_finds_nothing(demo: Running, opened: Any, axe: str, name: str, theme: str) -> None:
-    watched = opened(demo, theme=theme)
+def test_axe_finds_nothing(demo: Running, opened: Any, axe: str, name: str, theme: str, width: int) -> None:
+    watched = opened(demo, theme=theme, width=width)
     visit(watched, name)
     for summary in watched.page.query_selector_all("main details > summary")[:3]:
         if summary.is_visible():
@@ -94,7 +132,9 @@ def test_no_page_is_wider_than_its_window(demo: Running, opened: Any, name: str,
     theme = {360: "dark", 820: "light", 1440: "light"}[width]
     watched.page.emulate_media(color_scheme=theme)
     SHOTS.mkdir(parents=True, exist_ok=True)
-    watched.page.screenshot(path=SHOTS / f"{name}-{width}.png", full_page=width != 1440)
+    high = watched.page.evaluate("document.documentElement.scrollHeight") if width != max(WIDTHS) else LOWEST
+    clip = {"x": 0, "y": 0, "width": width, "height": min(max(high, LOWEST), HIGHEST)}
+    watched.page.screenshot(path=SHOTS / f"{name}-{width}.png", full_page=True, clip=clip)
 
 
 @pytest.mark.parametrize("name", ["overview", "runs", "review", "gaps", "policies", "audit", "users"])
@@ -134,6 +174,50 @@ def test_all_of_it_works_by_keyboard(demo: Running, opened: Any) -> None:
     assert page.evaluate("document.activeElement.name") == "output"
     page.keyboard.type("Ask a doctor. ")
     page.wait_for_selector("[data-diff] ins")
+    assert watched.faults == []
+
+
+def test_the_queue_follows_and_counts_down(empty: Running, opened: Any) -> None:
+    watched = opened(empty, "rosa")
+    page = watched.page
+    page.goto("/console/review")
+    page.wait_for_load_state("networkidle")
+    assert page.locator("a.row").count() == 0
+    guard = Guard(PHARMACY, scorer=FakeScorer(), environ={})
+    ask(empty.store, guard, *WAITING[0])
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_selector("a.row")
+    page.wait_for_function(r"/^in \d+:\d\d$/.test(document.querySelector('time[data-due] .badge').textContent)")
+    before = page.inner_text("time[data-due] .badge")
+    page.wait_for_function(
+        "before => document.querySelector('time[data-due] .badge').textContent !== before", arg=before
+    )
+    # What has the focus keeps it when the list is drawn again.
+    page.focus("a.row")
+    ask(empty.store, guard, *WAITING[1])
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_function("document.querySelectorAll('a.row').length === 2")
+    assert page.evaluate("document.activeElement.className") == "row"
+    assert "1 more in the list" in page.inner_text("main > [role=status]")
+    assert watched.faults == []
+
+
+def test_pointing_at_a_claim_shows_what_decides_about_it(demo: Running, opened: Any) -> None:
+    watched = opened(demo)
+    page = watched.page
+    page.goto(first_link(page, "/console/runs?q=adoptions", r"/console/runs/[0-9a-f]{32}"))
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("document.fonts.check('14px Inter')")
+    for number, decides in (("2", "8 weeks"), ("5", "not paid")):
+        page.hover(f".answer a[data-claims='{number}']")
+        shown = page.locator(".card:not([hidden])")
+        assert shown.count() == 1
+        assert shown.get_attribute("id") == f"claim-{number}"
+        assert decides in page.inner_text(f"#claim-{number} mark.exact")
+        assert page.locator(f".claim-list a[data-claims='{number}'].on").count() == 1
+    # The list beside the output leads to a card as the marks do, by keyboard too.
+    page.focus(".claim-list a[data-claims='8']")
+    assert page.locator(".card:not([hidden])").get_attribute("id") == "claim-8"
     assert watched.faults == []
 
 

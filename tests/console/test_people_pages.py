@@ -132,7 +132,37 @@ def test_a_policy_shows_its_settings_and_what_others_would_decide(tmp_path: Path
         assert client.get("/console/policies/nothing").status_code == 404
 
 
+def test_the_versions_of_a_policy_tell_what_each_changed(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        given = (Evidence(id="shop", text="The shop opens at 9."),)
+        digests = []
+        for threshold in (0.8, 0.9):
+            policy = preset("general").model_copy(update={"name": "house", "emit_threshold": threshold})
+            guard = Guard(policy, scorer=FakeScorer(), environ={})
+            report = guard.check("The shop opens at 9.", given)
+            store.record(CheckRecord(report, {"answer": report.output}, given, policy))
+            digests.append(policy.digest)
+        listed = text_of(client.get("/console/policies").text)
+        assert "emit_threshold 0.8 → 0.9" in listed
+        assert listed.count("first version") == 1
+        assert "emit 1" in client.get("/console/policies").text
+        page = client.get(f"/console/policies/{digests[1]}").text
+        assert f"/console/policies/{digests[0]}" in page
+        assert "emit_threshold 0.8 → 0.9" in text_of(page)
+
+
 # Audit
+
+
+def test_an_entry_tells_scores_as_the_rest_of_the_console_does(tmp_path: Path) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        record(store, "The shop opens at 9. The shop opens at 7.", EVIDENCE)
+        page = text_of(client.get("/console/audit/entries/0").text)
+        told = page.split("What it says", 1)[1].split("As it is hashed", 1)[0]
+        scores = [float(one) for one in re.findall(r"\b\d\.\d+\b", told)]
+        assert scores
+        assert all(0 <= one <= 1 for one in scores)
+        assert "{" not in told
 
 
 def test_the_log_is_signed_verified_proved_and_exported(tmp_path: Path) -> None:
@@ -218,6 +248,24 @@ def test_a_reviewer_takes_an_item_and_approves_it_with_a_reason(store: Store) ->
     assert "The label says so." in page
     assert "approved" in page
     assert "Nothing waits" in rosa.get("/console/review").text
+
+
+def test_only_what_the_findings_speak_for_stands_out(store: Store) -> None:
+    page = client_of(store, REVIEWER).get(f"/console/review/{escalated(store)}").text
+    said = re.search(r"The findings speak for: <b>([a-z ]+)</b>", page)
+    assert said
+    assert said[1] != "approve"
+    acts = re.search(r'<section class="acts".*?</section>', page, re.DOTALL)
+    assert acts
+    (strong,) = re.findall(r'class="button primary"[^>]*>([A-Z][a-z ]+)', acts[0])
+    assert strong.strip().lower() == said[1]
+
+
+def test_the_queue_tells_deadlines_so_that_a_script_can_count_them_down(store: Store) -> None:
+    escalated(store)
+    page = client_of(store, REVIEWER).get("/console/review").text
+    assert re.search(r'<time datetime="[^"]+" title="[^"]+ UTC" data-due="20[^"]+">', page)
+    assert page.count("data-live") == 2
 
 
 def test_two_reviewers_never_decide_the_same_item(store: Store) -> None:

@@ -12,7 +12,7 @@ from assay.schema import Evidence, EvidenceSpan, Span
 from assay.schema.report import RevisionAttempt, TextChange
 from assay.server.console.charts import Series, stacked
 from assay.server.console.diff_view import diff, revision_view
-from assay.server.console.report_view import MOST_CHARACTERS, MOST_CLAIMS, answer_view, claim_card, quote
+from assay.server.console.report_view import MOST_CHARACTERS, MOST_CLAIMS, answer_view, claim_card, quote, quotes
 
 
 def words_of(html: str) -> str:
@@ -44,6 +44,55 @@ def test_the_words_that_decide_stand_marked_in_their_surroundings() -> None:
     other = quote([span], Evidence(id="hr", text="Something else was stored meanwhile.")).html
     assert "2 weeks" in other
     assert "Something else" not in other
+
+
+LEAFLET = "Adults take one tablet every 8 hours for 7 days. It may be taken with food."
+
+
+def passage(words: str, relation: str = "contradicts", score: float = 0.8) -> EvidenceSpan:
+    start = LEAFLET.index(words)
+    return EvidenceSpan.model_validate({
+        "evidence_id": "leaflet", "start": start, "end": start + len(words), "text": words, "relation": relation,
+        "score": score,
+    })  # fmt: skip
+
+
+def test_passages_of_one_text_stand_in_one_quotation_and_the_words_it_hangs_on_are_stronger() -> None:
+    spans = [passage("7 days"), passage("one"), passage("Adults take one tablet every 8 hours for 7 days.", score=0.9)]
+    (figure,) = quotes(spans, {"leaflet": Evidence(id="leaflet", text=LEAFLET)})
+    assert re.findall(r'<mark [^>]*class="exact"[^>]*>(.*?)</mark>', figure.html) == ["one", "7 days"]
+    assert "contradicts 0.90" in figure.html
+    supporting = passage("It may be taken with food.", "supports")
+    apart = quotes([*spans, supporting], {"leaflet": Evidence(id="leaflet", text=LEAFLET)})
+    assert len(apart) == 2
+    erased = quotes(spans, {})
+    assert len(erased) == 3
+
+
+@settings(deadline=None)
+@given(st.text(min_size=1, max_size=80), st.lists(st.tuples(st.integers(0, 79), st.integers(1, 80)), min_size=1))
+def test_a_quotation_is_the_evidence_to_the_character_whatever_is_marked(
+    text: str, places: list[tuple[int, int]]
+) -> None:
+    cut = [(a % len(text), min(len(text), a % len(text) + b)) for a, b in places]
+    spans = [
+        EvidenceSpan(evidence_id="e", start=a, end=b, text=text[a:b], relation="supports", score=0.5) for a, b in cut
+    ]
+    html = quote(spans, Evidence.model_construct(id="e", text=text)).html
+    shown = re.search(r"<blockquote[^>]*>(.*?)</blockquote>", html, re.DOTALL)
+    assert shown is not None
+    assert unescape(re.sub(r"<[^>]*>", "", shown[1])) == unescape(escape(text))
+
+
+def test_claims_stand_in_a_list_that_leads_to_their_cards_the_gravest_first() -> None:
+    claims = tuple(claim_report(text, Span(start=at, end=at + 1), []) for at, text in enumerate(("so", "FALSE", "so")))
+    html = answer_view(report_of("abc").model_copy(update={"claims": claims}), {}, {}).html
+    listed = re.search(r'<ol class="claim-list".*?</ol>', html, re.DOTALL)
+    assert listed is not None
+    assert re.findall(r'href="#claim-(\d)"', listed[0])[0] == "2"
+    assert sorted(re.findall(r'href="#claim-(\d)"', listed[0])) == sorted(re.findall(r'id="claim-(\d)"', html))
+    alone = answer_view(report_of("abc").model_copy(update={"claims": claims[:1]}), {}, {}).html
+    assert "claim-list" not in alone
 
 
 def test_an_output_beyond_the_limit_is_cut_and_says_so() -> None:

@@ -77,9 +77,10 @@ def _attempt(one: RevisionAttempt) -> Markup:
             tag("ins", foreign(change.after[:400])) if change.after else None)
         for change in one.changes[:50]
     )  # fmt: skip
+    words = "1 change" if len(one.changes) == 1 else f"{len(one.changes)} changes"
     return tag(
         "li", tag("b", f"Attempt {one.number}"), " ",
         badge(one.outcome.replace("_", " "), _TONES.get(one.outcome, "quiet")), " ",
         tag("span", " · ".join(figures), class_="soft"), tag("p", foreign(one.reason[:1_000])),
-        details(f"{len(one.changes)} changes", tag("ul", changes, class_="plainlist diff")) if one.changes else None,
+        details(words, tag("ul", changes, class_="plainlist diff")) if one.changes else None,
     )  # fmt: skip

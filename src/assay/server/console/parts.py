@@ -110,6 +110,23 @@ def action_badge(action: Action | str) -> Markup:
     return badge(known.value, ACTION_TONES[known], ACTION_SIGNS[known])
 
 
+_ACTS: Final = {
+    "open": ("asked for a person", "escalate"), "claim": ("took it", "quiet"), "release": ("gave it back", "quiet"),
+    "assign": ("handed it on", "quiet"), "approve": ("approved it", "good"), "edit": ("put another text out", "good"),
+    "reject": ("rejected it", "bad"), "ask_evidence": ("asked for evidence", "doubt"),
+    "supply_evidence": ("gave evidence", "quiet"), "next_tier": ("went up a tier: the deadline passed", "doubt"),
+    "remind": ("told people again: the deadline passed", "doubt"),
+    "expire": ("rejected it: the deadline passed", "bad"),
+}  # fmt: skip
+"""What is done to a review item, in words, with its tone."""
+
+
+def act_badge(act: str) -> Markup | None:
+    """The badge of what was done to a review item; none of a word that is no such act."""
+    found = _ACTS.get(act)
+    return None if found is None else badge(*found)
+
+
 def verdict_badge(verdict: Verdict) -> Markup:
     """The badge of a verdict."""
     return badge(WORDS[verdict], VERDICT_TONES[verdict], SIGNS[verdict])

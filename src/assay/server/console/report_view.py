@@ -112,14 +112,15 @@ def answer_view(
         evidence: the evidence by its id, as far as it is there.
         feedback: what stands below the card of a claim, by its position.
         question: the question, where it does not stand elsewhere on the page.
-        below: what else stands below the output.
+        below: what else stands below the output, or on a narrow screen below the card.
     """
     cards = claim_order(report)[:MOST_CLAIMS]
     return tag(
         "div",
         tag("section", tag("h2", "Output", id="output"), _question(question), _marked(report, set(cards)),
-            _legend(report), _claim_list(report, cards), below, class_="output"),
+            _legend(report), _claim_list(report, cards), class_="output"),
         _inspector(report, cards, evidence, feedback),
+        tag("div", below, class_="below-output") if below is not None else None,
         class_="reading",
     )  # fmt: skip
 
@@ -415,10 +416,10 @@ def coverage_view(report: HallucinationReport) -> Markup:
     parts = [("checked", cover.checked, "good"), ("not checkable", cover.not_checkable, "quiet"),
              ("unchecked", cover.unchecked, "bad")]  # fmt: skip
     pairs: list[tuple[str, Child]] = [
-        ("Checked", f"{cover.checked:,} of {cover.characters:,} characters"),
+        ("Characters checked", f"{cover.checked:,} of {cover.characters:,}"),
         ("Not checkable", f"{cover.not_checkable:,}"),
         ("Unchecked", tag("span", f"{cover.unchecked:,}", class_="bad" if cover.unchecked else None)),
-        ("Evidence read", f"{cover.evidence_read:,} of {cover.evidence_characters:,} characters"),
+        ("Evidence read", f"{cover.evidence_read:,} of {cover.evidence_characters:,}"),
         ("Pairs judged", f"{report.retrieval.pairs:,}"),
     ]
     reasons = [tag("li", foreign(reason)) for reason in cover.reasons[:MOST_PARTS]]
@@ -479,7 +480,7 @@ def metrics_view(report: HallucinationReport) -> Markup | None:
         for name, one in report.metrics.items()
     )
     shown = table("Metrics", (Column("Metric"), Column("Value", "num"), Column("Note", "wide")), rows)
-    return panel("Metrics", details(f"{len(report.metrics)} metrics", shown))
+    return panel(None, details(f"All {len(report.metrics)} metrics", shown))
 
 
 def evidence_view(evidence: Sequence[tuple[str, str, Evidence | None]], *, run: bool = False) -> Markup | None:

@@ -31,6 +31,7 @@ from assay.server.console.diff_view import diff
 from assay.server.console.errors import error_page, page_router
 from assay.server.console.layout import allowed, form, form_of, redirect, render
 from assay.server.console.parts import (
+    act_badge,
     action_badge,
     badge,
     button,
@@ -268,11 +269,14 @@ def _acts(
         button("Give it back" if mine else group("Take it ", tag("kbd", "t")), data_key="t" if not mine else None),
     )  # fmt: skip
     buttons = (
-        button(group(words, " ", tag("kbd", key)), _STYLES.get(act, ""), name_="act", value=act, data_key=key)
+        button(group(words, " ", tag("kbd", key)), _style(act, package), name_="act", value=act, data_key=key)
         for act, (key, words, _) in ACTS.items()
         if act != "edit" and (package is not None or act == "reject")
     )  # fmt: skip
-    edit = tag("a", "Edit ", tag("kbd", "e"), href="#edit", class_="button", data_key="e") if package else None
+    edit = None
+    if package is not None:
+        edit = tag("a", "Edit ", tag("kbd", "e"), href="#edit", class_=f"button {_style('edit', package)}".strip(),
+                   data_key="e")  # fmt: skip
     said = None
     if package is not None:
         said = tag("p", "The findings speak for: ", tag("b", package.suggested_action.replace("_", " ")), ". ",
@@ -284,7 +288,11 @@ def _acts(
     )  # fmt: skip
 
 
-_STYLES: Final = {"approve": "primary", "reject": "danger"}
+def _style(act: str, package: EscalationPackage | None) -> str:
+    """What the findings speak for stands out, and nothing else does: nobody is led to approve what they contradict."""
+    if package is not None and act == package.suggested_action.removesuffix("_evidence"):
+        return "primary"
+    return "danger" if act == "reject" else ""
 
 
 # The package
@@ -372,11 +380,12 @@ def _history(events: Sequence[ReviewEvent], now: datetime) -> Markup | None:
     if not events:
         return None
     items = (
-        tag("li", tag("b", one.act.replace("_", " ")), " ", foreign(one.actor[:80]), " ", moment(one.at, now),
+        tag("li", foreign("The gate" if one.actor == "gate" else one.actor[:80], "b"), " ",
+            act_badge(one.act) or one.act.replace("_", " "), " ", moment(one.at, now),
             foreign(one.reason[:2_000], "p", class_="text soft") if one.reason else None)
         for one in events
     )  # fmt: skip
-    return panel("What was done", tag("ol", items, class_="plain events"))
+    return panel("History", tag("ol", items, class_="plain events"))
 
 
 # The second step

@@ -19,6 +19,7 @@ from assay.server.console.icons import icon
 from assay.server.console.layout import allowed, form, form_of, redirect, render
 from assay.server.console.more_view import abstention_view, generation_view, judge_view, omissions_view
 from assay.server.console.parts import (
+    act_badge,
     action_badge,
     badge,
     button,
@@ -180,23 +181,11 @@ def _history(history: History, now: datetime) -> Markup:
     return panel("History", tag("ol", rows, class_="timeline"))
 
 
-_ACTS: Final = {
-    "open": ("asked for a person", "escalate"), "claim": ("took it", "quiet"), "release": ("gave it back", "quiet"),
-    "assign": ("handed it on", "quiet"), "approve": ("approved it", "good"), "edit": ("put another text out", "good"),
-    "reject": ("rejected it", "bad"), "ask_evidence": ("asked for evidence", "doubt"),
-    "supply_evidence": ("gave evidence", "quiet"), "next_tier": ("went up a tier: the deadline passed", "doubt"),
-    "remind": ("told people again: the deadline passed", "doubt"),
-    "expire": ("rejected it: the deadline passed", "bad"),
-}  # fmt: skip
-"""What is done to a review item, in words, with its tone."""
-
-
 def _decided(one: Decided, now: datetime) -> Child:
     reasons = "; ".join(one.reasons)
     who = "The gate" if one.actor == "gate" else one.actor
-    words, tone = _ACTS.get(one.action, ("", ""))
     return [
-        foreign(shorten(who, 80), "b"), " ", badge(words, tone) if words else action_badge(one.action), " ",
+        foreign(shorten(who, 80), "b"), " ", act_badge(one.action) or action_badge(one.action), " ",
         moment(one.created, now),
         tag("p", foreign(shorten(reasons, 600)), class_="soft") if reasons and one.actor != "gate" else None,
     ]  # fmt: skip
