@@ -110,26 +110,24 @@ def _is_filled(url: str) -> bool:
 
 
 class DatabaseTime:
-    """How long PostgreSQL's own processes for one engine have run, where they are on this machine."""
+    """How long the processes of PostgreSQL's server have run, where it is on this machine and asked by nobody else."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._pids: list[int] = []
-
-    def look(self) -> None:
-        """Find the processes of this program's connections."""
-        if self._engine.dialect.name == "postgresql":
-            with self._engine.connect() as connection:
-                found = connection.execute(text("SELECT pid FROM pg_stat_activity WHERE backend_type LIKE '%backend'"))
-                self._pids = list(found.scalars())
+        self._children: Path | None = None
+        if engine.dialect.name == "postgresql":
+            with engine.connect() as connection:
+                own = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+            status = Path(f"/proc/{own}/stat")
+            if status.exists():
+                server = status.read_text().rpartition(")")[2].split()[1]
+                self._children = Path(f"/proc/{server}/task/{server}/children")
 
     def spent(self) -> float:
-        """Seconds so far; 0 for SQLite, which runs in this process."""
-        total = 0
-        for pid in self._pids:
-            schedule = Path(f"/proc/{pid}/schedstat")
-            total += int(schedule.read_text().split()[0]) if schedule.exists() else 0
-        return total / 1e9
+        """Seconds so far, of the processes that are there; 0 for SQLite, which runs in this process."""
+        if self._children is None:
+            return 0.0
+        schedules = (Path(f"/proc/{pid}/schedstat") for pid in self._children.read_text().split())
+        return sum(int(one.read_text().split()[0]) for one in schedules if one.exists()) / 1e9
 
 
 async def pages(url: str, only: str) -> None:
@@ -191,7 +189,6 @@ async def _timed(app: Application, path: str, database: DatabaseTime) -> str:
     walls, cpus, theirs = [], [], []
     answer = Answer()
     for number in range(WARM + TIMES):
-        database.look()
         wall, cpu, spent = time.perf_counter(), time.process_time(), database.spent()
         answer = await ask(app, path)
         if number >= WARM:

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, bindparam, delete, exists, null, select, text, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from assay.errors import StoreError
 from assay.receipt.instants import instant
@@ -23,6 +24,7 @@ from assay.store import tables
 from assay.store.audit.entries import ERASURE, EVIDENCE, entry
 from assay.store.audit.log import Entry
 from assay.store.engine import writing
+from assay.store.migrate import reason as reason_of
 from assay.store.recording import checked_tenant, micros, storable
 from assay.store.store import Store, rows_in_parts
 from assay.store.writer import Change
@@ -43,7 +45,7 @@ class Erased:
     """The entries of the log that say so, one for each run."""
 
 
-def erase_runs(store: Store, ids: Sequence[str], reason: str, tenant: str) -> Erased:
+def erase_runs(store: Store, ids: Sequence[str], reason: str, tenant: str, *, settles: bool = True) -> Erased:
     """Erase the content of runs and of everything that belongs to them.
 
     Those that are erased already, or that the tenant does not have, are left out of the result.
@@ -53,6 +55,8 @@ def erase_runs(store: Store, ids: Sequence[str], reason: str, tenant: str) -> Er
         ids: the ids of the runs.
         reason: why, such as `request of the person` or `retention`; it stands in the log, so it must name nobody.
         tenant: whose they are.
+        settles: whether words and pages that were taken out are overwritten before this returns (`settle`); who erases
+            more at once does that in the end.
 
     Raises:
         StoreError: it cannot be stored; what was erased before stays erased.
@@ -65,11 +69,12 @@ def erase_runs(store: Store, ids: Sequence[str], reason: str, tenant: str) -> Er
         stored = store.apply(Change(tenant, act=_erasing(tenant, part, reason, now, done)))
         runs += done
         entries += stored.entries
-    _settle(store.engine)
+    if runs and settles:
+        settle(store)
     return Erased(tuple(runs), tuple(entries))
 
 
-def erase_evidence(store: Store, ids: Sequence[str], reason: str, tenant: str) -> Erased:
+def erase_evidence(store: Store, ids: Sequence[str], reason: str, tenant: str, *, settles: bool = True) -> Erased:
     """Erase the stored evidence of runs that no other run has, and nothing else of them.
 
     The report keeps the passages that it quotes, and the run the ids and digests of its evidence: this rule saves room
@@ -81,6 +86,7 @@ def erase_evidence(store: Store, ids: Sequence[str], reason: str, tenant: str) -
         ids: the ids of the runs.
         reason: why; it stands in the log.
         tenant: whose they are.
+        settles: as for `erase_runs`.
 
     Raises:
         StoreError: it cannot be stored; what was erased before stays erased.
@@ -93,7 +99,8 @@ def erase_evidence(store: Store, ids: Sequence[str], reason: str, tenant: str) -
         stored = store.apply(Change(tenant, act=_erasing(tenant, part, reason, store.now(), done, of=EVIDENCE)))
         runs += done
         entries += stored.entries
-    _settle(store.engine)
+    if runs and settles:
+        settle(store)
     return Erased(tuple(runs), tuple(entries))
 
 
@@ -227,9 +234,23 @@ def _drop_orphans(connection: Connection, tenant: str, digests: Sequence[str]) -
         connection.execute(statement, {"digests": list(part)})
 
 
+def settle(store: Store) -> None:
+    """Overwrite what erasures have taken out. Nothing is left to do in PostgreSQL.
+
+    In SQLite, words that were taken out still stand in older parts of their index until those are merged, and what was
+    overwritten in the write-ahead log until that is written back and cut. The whole index is merged, however little
+    was erased: it takes minutes at a million reports, and others write in between.
+
+    Raises:
+        StoreError: the database cannot be written.
+    """
+    try:
+        _settle(store.engine)
+    except SQLAlchemyError as error:
+        raise StoreError(f"what was erased cannot be overwritten yet: {reason_of(error)}") from error
+
+
 def _settle(engine: Engine) -> None:
-    """In SQLite, words that were taken out still stand in older parts of their index until those are merged, and what
-    was overwritten in the write-ahead log until that is written back and cut."""
     if engine.dialect.name != "sqlite":
         return
     merging = text("INSERT INTO report_search (report_search, rank) VALUES ('merge', :pages)")

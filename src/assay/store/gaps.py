@@ -5,7 +5,7 @@ whose answer says no more than that there is none. Questions that ask for the sa
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -19,8 +19,8 @@ from assay.store.recording import checked_tenant, micros, moment_at
 from assay.store.store import Store, rows_in_parts
 from assay.text.likeness import MOST_CHARACTERS, grouped
 
-MOST_QUESTIONS: Final = 5_000
-"""The most questions that are grouped, the latest ones."""
+MOST_QUESTIONS: Final = 2_000
+"""The most questions that are grouped, the latest ones: more would make the page slow, and older ones tell less."""
 LOOKED_AT: Final = 2
 """Reports that are looked at for each question: some were asked without one."""
 READ: Final = 5
@@ -119,11 +119,17 @@ def find_gaps(
         StoreError: the database cannot be read.
     """
     with store.reading(checked_tenant(tenant)) as connection:
-        asked = _asked(connection, tenant, since, most + 1)
-        kept = asked[:most]
+        found = _asked(connection, tenant, since, most + 1)
+        kept = found[:most]
         groups = grouped([one.question for one in kept])
-        gaps = tuple(_gap(connection, tenant, [kept[place] for place in group]) for group in groups[first:][:shown])
-    return Gaps(gaps, len(groups), len(kept), len(asked) > most)
+        chosen = [
+            sorted((kept[place] for place in group), key=lambda one: (one.created, one.run), reverse=True)
+            for group in groups[first:][:shown]
+        ]
+        bodies = _bodies(connection, tenant, [one.run for asked in chosen for one in asked[:READ]])
+        leaders = [kept[group[0]].question for group in groups[first:][:shown]]
+        gaps = tuple(_gap(leader, asked, bodies) for leader, asked in zip(leaders, chosen, strict=True))
+    return Gaps(gaps, len(groups), len(kept), len(found) > most)
 
 
 def _asked(connection: Connection, tenant: str, since: datetime | None, most: int) -> list[Asked]:
@@ -155,25 +161,25 @@ def _read(row: Row[Any]) -> Asked:
     return Asked(row.id, moment_at(row.created), row.question, why, row.score)
 
 
-def _gap(connection: Connection, tenant: str, asked: Sequence[Asked]) -> Gap:
-    ordered = sorted(asked, key=lambda one: (one.created, one.run), reverse=True)
-    bodies = _bodies(connection, tenant, [one.run for one in ordered[:READ]])
+def _gap(question: str, asked: Sequence[Asked], bodies: Mapping[str, dict[str, Any]]) -> Gap:
+    """A gap of questions, the latest first, with the bodies of the reports that are read for it."""
+    read = [bodies[one.run] for one in asked[:READ] if one.run in bodies]
     claims = [
         claim["text"]
-        for body in bodies
+        for body in read
         for claim in body.get("claims", ())
         if claim["verdict"] == Verdict.UNSUPPORTED.value
     ]
-    return Gap(asked[0].question, tuple(ordered), tuple(dict.fromkeys(claims)), _sources(bodies))
+    return Gap(question, tuple(asked), tuple(dict.fromkeys(claims)), _sources(read))
 
 
-def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     table = tables.reports.c
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for part in rows_in_parts(ids):
         rows = connection.execute(select(table.id, table.body).where(table.tenant == tenant, table.id.in_(part)))
         found.update({row.id: row.body for row in rows if row.body is not None})
-    return [found[id_] for id_ in ids if id_ in found]
+    return found
 
 
 def _sources(bodies: Sequence[dict[str, Any]]) -> tuple[CloseSource, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, literal, select, tuple_, update
 
 from assay.errors import StoreError
 from assay.receipt.instants import instant
@@ -18,7 +18,7 @@ from assay.schema import Action
 from assay.store import tables
 from assay.store.audit.entries import RETENTION, entry
 from assay.store.audit.log import Entry
-from assay.store.erasure import erase_evidence, erase_runs
+from assay.store.erasure import erase_evidence, erase_runs, settle
 from assay.store.recording import checked_tenant, micros, moment_at
 from assay.store.store import Store
 from assay.store.writer import Change
@@ -156,30 +156,39 @@ def apply_rules(store: Store, tenant: str, most: int = 100_000) -> Applied:
         rules = read_rules(connection, tenant).rules
     counts = {CONTENT: 0, EVIDENCE: 0}
     left = most
-    # What is erased whole need not lose its evidence before.
-    for rule in sorted(rules, key=lambda rule: rule.what):
-        while left > 0:
-            ids = _old(store, tenant, rule, min(AT_ONCE, left))
-            if not ids:
-                break
-            erase = erase_runs if rule.what == CONTENT else erase_evidence
-            counts[rule.what] += len(erase(store, ids, REASON, tenant).runs)
-            left -= len(ids)
+    try:
+        # What is erased whole need not lose its evidence before.
+        for rule in sorted(rules, key=lambda rule: rule.what):
+            last: Sequence[Any] = (-1, "")
+            while left > 0:
+                rows = _old(store, tenant, rule, min(AT_ONCE, left), last)
+                if not rows:
+                    break
+                last = rows[-1]
+                erase = erase_runs if rule.what == CONTENT else erase_evidence
+                counts[rule.what] += len(erase(store, [row.id for row in rows], REASON, tenant, settles=False).runs)
+                left -= len(rows)
+    finally:
+        if any(counts.values()):
+            settle(store)
     return Applied(counts[CONTENT], counts[EVIDENCE], left > 0)
 
 
-def _old(store: Store, tenant: str, rule: Rule, most: int) -> list[str]:
-    """Runs that a rule is about, oldest first."""
+def _old(store: Store, tenant: str, rule: Rule, most: int, last: Sequence[Any]) -> Sequence[Any]:
+    """Runs that a rule is about, oldest first, behind the last one that was found: none is passed by twice."""
     runs, reports = tables.runs.c, tables.reports.c
     before = micros(store.now() - timedelta(days=rule.days))
-    query = select(runs.id).where(runs.tenant == tenant, runs.erased.is_(None), runs.created < before)
+    query = select(runs.created, runs.id).where(
+        runs.tenant == tenant, runs.erased.is_(None), runs.created >= last[0], runs.created < before,
+        tuple_(runs.created, runs.id) > tuple_(literal(last[0]), literal(last[1])),
+    )  # fmt: skip
     query = query.where(runs.bare.in_((False, True)) if rule.what == CONTENT else runs.bare.is_(False))
     if rule.action is not None:
         query = query.join(tables.reports, (reports.tenant == runs.tenant) & (reports.id == runs.id)).where(
             reports.action == rule.action
         )
     with store.reading(tenant) as connection:
-        return list(connection.execute(query.order_by(runs.created).limit(most)).scalars())
+        return connection.execute(query.order_by(runs.created, runs.id).limit(most)).all()
 
 
 def tenants_with_rules(connection: Connection) -> list[str]:
