@@ -45,6 +45,7 @@ def protect(
     claim_free: bool = False,
     fail_on: Literal["revise", "block"] = "revise",
     attempts: int = 0,
+    reasoning: Literal["withhold", "pass"] = "withhold",
     plain: Iterable[str] = (),
     on_outcome: Callable[[Outcome], object] | None = None,
 ) -> C:
@@ -69,6 +70,9 @@ def protect(
         fail_on: the mildest decision that withholds: `revise`, or `block` to let `revise` pass.
         attempts: how often the model is asked again, with what was found, for an answer that does not pass (not for
             streams). Sentences that passed stay to the character.
+        reasoning: what becomes under `enforce` of the words of the model's reasoning, which no check reads: they are
+            taken out (`withhold`; signatures and encrypted reasoning stay), or `pass` for programs that have to send
+            them back and show them to nobody.
         plain: further paths behind the base address whose answers hold no text of a model.
         on_outcome: gets the outcome of every answer.
 
@@ -88,6 +92,7 @@ def protect(
     gate = client_gate(
         guard, mode=mode, on_withheld=on_withheld, evidence=evidence, sources=sources, question=question,
         stakes=stakes, task=task, claim_free=claim_free, fail_on=fail_on, attempts=attempts, on_outcome=on_outcome,
+        reasoning=reasoning,
     )  # fmt: skip
     base: Any = client.base_url
     return protected_client(client, gate, Paths(base.path, {"messages": Messages()}, answers_below(PLAIN, plain)))

@@ -190,8 +190,12 @@ class ClientGate:
     attempts: int = 0
     """How often a model is asked again for an answer that does not pass."""
     on_outcome: Callable[[Outcome], object] | None = None
+    reasoning: str = "withhold"
+    """What becomes of the words of a model's reasoning: `withhold` or `pass`."""
 
     def __post_init__(self) -> None:
+        if self.reasoning not in ("withhold", "pass"):
+            raise InputError(f"reasoning is 'withhold' or 'pass', got {self.reasoning!r}")
         if self.on_withheld not in ON_WITHHELD:
             raise InputError(f"on_withheld is 'answer' or 'raise', got {self.on_withheld!r}")
         if self.fail_on not in ("revise", "block"):
@@ -203,6 +207,11 @@ class ClientGate:
     def enforces(self) -> bool:
         """Whether what does not pass is held back."""
         return self.mode is Mode.ENFORCE
+
+    @property
+    def hides(self) -> bool:
+        """Whether the words of a model's reasoning are taken out."""
+        return self.enforces and self.reasoning == "withhold"
 
     def exchange(self, wire: Wire, body: bytes, call: Call) -> tuple[Exchange, bytes]:
         """What the answer to a request is checked against, and the body to send.

@@ -41,6 +41,7 @@ def client_gate(
     fail_on: str,
     attempts: int,
     on_outcome: Callable[[Outcome], object] | None,
+    reasoning: str,
 ) -> ClientGate:
     """The gate that the options of `protect` describe.
 
@@ -63,7 +64,7 @@ def client_gate(
         stakes=Stakes(stakes), evidence=None if evidence is None else coerce_evidence(evidence),
         sources=None if sources is None else tuple(sources), question=question, task=task, claim_free=claim_free,
     )  # fmt: skip
-    return ClientGate(guard, told, on_withheld, asked, fail_on, attempts, on_outcome)
+    return ClientGate(guard, told, on_withheld, asked, fail_on, attempts, on_outcome, reasoning)
 
 
 def protected_client(client: C, gate: ClientGate, paths: Paths) -> C:

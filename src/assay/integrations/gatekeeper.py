@@ -15,6 +15,7 @@ from assay.wire.answers import encoded, resettled, settled, with_member
 from assay.wire.exchange import Exchange, read_object
 from assay.wire.flow import WireFlow
 from assay.wire.interface import FIELD, Json, Wire
+from assay.wire.reasoning import without_reasoning
 from assay.wire.revising import Ask, Reviser, sends_back
 
 OF_BODY: Final = ("content-length", "content-encoding", "transfer-encoding")
@@ -108,7 +109,7 @@ class Gatekeeper:
     def settle(self, plan: Plan, body: bytes) -> Settled:
         """An answer that is all there, as it was found."""
         try:
-            changed, ruling = settled(plan.checked, body, self.gate.mode)
+            changed, ruling = settled(plan.checked, body, self.gate.mode, hides=self.gate.hides)
         except AssayError as error:
             return self._unchecked(plan, body, error)
         return Settled(changed, ruling)
@@ -120,7 +121,7 @@ class Gatekeeper:
         if self.gate.mode is Mode.ANNOTATE:
             return Settled(with_member(body, summary) if body.rstrip().endswith(b"}") else body, ruling)
         try:
-            answer = read_object(body, "the model's answer")
+            answer = self._shown(plan, read_object(body, "the model's answer"))
         except InputError:
             return Settled(b"{}", ruling, lost=True)
         return Settled(encoded(plan.checked.wire.withhold(answer, ruling.notice or "", summary)), ruling)
@@ -140,7 +141,11 @@ class Gatekeeper:
         if not reviser.cost.requests:
             return found
         told = reviser.cost.summary()
-        return Settled(resettled(exchange, answer, ruling, told), ruling, revision=told)
+        return Settled(resettled(exchange, self._shown(plan, answer), ruling, told), ruling, revision=told)
+
+    def _shown(self, plan: Plan, answer: Json) -> Json:
+        """What of an answer's reasoning may go out with it."""
+        return without_reasoning(plan.checked.wire.name, answer) if self.gate.hides else answer
 
     def take(self, plan: Plan, found: Settled) -> bytes:
         """The body of an answer as the client gets it; what is to be raised stands in the call."""
@@ -158,7 +163,8 @@ class Gatekeeper:
     def flow(self, plan: Plan) -> WireFlow:
         """The flow of a stream."""
         says = self.gate.on_withheld == "answer"
-        return WireFlow(plan.checked.wire, plan.call.report_id, enforces=self.gate.enforces, says=says)
+        gate, wire = self.gate, plan.checked.wire
+        return WireFlow(wire, plan.call.report_id, enforces=gate.enforces, says=says, hides=gate.hides)
 
     def finish(self, plan: Plan, flow: WireFlow) -> None:
         """Takes note of how a stream ended."""
