@@ -46,7 +46,7 @@ def test_without_a_model_the_values_of_the_evidence_are_put_in(files: tuple[Path
     result = run("check", files[0], "-e", files[1], "--repair")
     assert result.exit_code == 0
     assert f"{GOOD}}} {{✓2 {RIGHT}" in result.stdout
-    assert "Repair    passes now (passed), 1 attempt, 1 findings before, 0 after, by evidence" in result.stdout
+    assert "Repair    passes now (passed), 1 attempt, 1 finding before, 0 after, by evidence" in result.stdout
     assert "- 5  + 7" in result.stdout
 
 

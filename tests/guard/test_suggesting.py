@@ -68,3 +68,28 @@ def test_policies_have_no_say_in_it() -> None:
         "The old door costs 5 euros.", ["The old door costs 7 euros."]
     )
     assert len(suggested(report)) == 1
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"price_euros": {"type": "number"}, "starts": {"type": "string"}, "order": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("document", "evidence", "expected"),
+    [
+        ('{"price_euros": 5}', "The price is 7 euros.", [("5", "7")]),
+        ('{"price_euros": 5.5}', "The price is 1,200 euros.", [("5.5", "1200")]),
+        ('{"starts": "2025-05-03"}', "It starts on 5 June 2025.", [('"2025-05-03"', '"2025-06-05"')]),
+        ('{"starts": "2025-05-03"}', "It starts in 2026.", []),
+        ('{"order": "A-1234"}', "The order is A-1235.", [('"A-1234"', '"A-1235"')]),
+        ('{"price_euros": 5}', "The price is 7 dollars.", []),
+    ],
+)
+def test_a_value_of_a_document_is_answered_in_the_form_of_the_document(
+    document: str, evidence: str, expected: list[tuple[str, str]]
+) -> None:
+    found = suggested(guard.check(document, [evidence], schema=SCHEMA))
+    assert [(one.before, one.after) for one in found] == expected
+    assert all(document[one.span.start : one.span.end] == one.before for one in found)

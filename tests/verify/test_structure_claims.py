@@ -36,6 +36,8 @@ def test_each_value_is_a_sentence_with_its_pointer() -> None:
     ("path", "value", "about", "owner", "text"),
     [
         (("price_usd",), 5, None, None, "The price is 5 USD."),
+        (("price_euros",), 5, None, None, "The price is 5 euros."),
+        (("priceDollars",), 5, None, None, "The price is 5 dollars."),
         (("rate_pct",), 2.5, None, None, "The rate is 2.5 percent."),
         (("x",), 3, {"title": "Notice period"}, None, "The notice period is 3."),
         (("ok",), True, {"description": "Whether interns can apply"}, None, "Interns can apply."),

@@ -92,5 +92,6 @@ def repair_words(revision: "Revision") -> str:
     words = f"{'passes now' if revision.converged else 'does not pass'} ({revision.stopped.replace('_', ' ')}), "
     words += f"{count} attempt{'' if count == 1 else 's'}"
     if revision.failed_before is not None and revision.failed_after is not None:
-        words += f", {revision.failed_before} findings before, {revision.failed_after} after"
+        before = f"{revision.failed_before} finding{'' if revision.failed_before == 1 else 's'}"
+        words += f", {before} before, {revision.failed_after} after"
     return words + (f", by {one_line(revision.author, 60)}" if revision.author else "")

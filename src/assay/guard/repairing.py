@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import InputError
 from assay.generate.revise import arevise, removal, revise, with_removal
 from assay.guard.asking import wants_model
+from assay.guard.mending import mend, with_mend
 from assay.guard.request import EvidenceLike
 from assay.policy import Policy
 from assay.policy.escalation import with_escalation
@@ -64,7 +65,8 @@ class Repairing:
         A chat model is asked for replacements of the failed sentences alone, with the reasons and the passages; what
         passed stays to the character. Each version is checked again, and one that is no better than the one before is
         dropped. Without a model the evidence's own values take the place of wrong ones where the exact tier found them
-        (`claims[].suggestions`), and nobody is asked.
+        (`claims[].suggestions`), and nobody is asked. With a `schema`, a document that is plainly broken (a comma, a
+        quotation mark, a fence) is mended first, its values untouched.
 
         Args:
             answer: the output.
@@ -90,10 +92,12 @@ class Repairing:
             answer, evidence, llm=llm, attempts=attempts, remove=remove, evidence_tokens=evidence_tokens,
             max_tokens=max_tokens, temperature=temperature, budget=budget, question=question, **options,
         )  # fmt: skip
-        report = revise(made.first(), made.author, made.again, made.attempts)
+        first = made.first()
+        mended = mend(first, lambda text: made.again(text, 0))
+        report = revise(first if mended is None else mended.mended, made.author, made.again, made.attempts)
         if made.remove and _may_remove(report):
             report = _removed(report, made)
-        return self._repaired(report, made)
+        return with_mend(self._repaired(report, made), mended)
 
     async def arepair(
         self, answer: str | bytes, evidence: EvidenceLike = None, **options: Any
@@ -103,10 +107,12 @@ class Repairing:
 
         made = self._repair(answer, evidence, **options)
         first = await asyncio.to_thread(made.first)
-        report = await arevise(first, made.author.awrite, made.again, made.attempts)
+        mended = await asyncio.to_thread(mend, first, lambda text: made.again(text, 0))
+        base = first if mended is None else mended.mended
+        report = await arevise(base, made.author.awrite, made.again, made.attempts)
         if made.remove and _may_remove(report):
             report = await asyncio.to_thread(_removed, report, made)
-        return await asyncio.to_thread(self._repaired, report, made)
+        return with_mend(await asyncio.to_thread(self._repaired, report, made), mended)
 
     def _repair(
         self,

@@ -6,6 +6,7 @@ kind, the unit and the bound being the same or written along. Nothing is applied
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -13,11 +14,13 @@ from typing import Final
 
 from assay.guard.judging import Judged
 from assay.schema import ExtractedClaim, Span, Suggestion, Verdict
+from assay.text.dates import find_dates
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.exact import ExactFinding
 
 WORDS: Final = frozenset({"date.mismatch", "name.mismatch", "identifier.mismatch"})
 """Findings whose words are replaced by those of the evidence as they stand."""
+_ISO_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DIGITS: Final = re.compile(r"\d+")
 NUMBER: Final = "number.mismatch"
 LONGEST: Final = 80
@@ -41,6 +44,8 @@ def suggestions_for(
     """
     if judged.verdict is not Verdict.CONTRADICTED:
         return ()
+    if claim.path is not None:
+        return _in_document(places, output, claim)
     found: dict[tuple[int, int], set[str]] = {}
     made: dict[tuple[int, int], Suggestion] = {}
     for finding, span in places:
@@ -64,6 +69,51 @@ def suggestions_for(
         if not kept or key[0] >= kept[-1].span.end:
             kept.append(made[key])
     return tuple(kept[:MOST])
+
+
+def _in_document(
+    places: Sequence[tuple[ExactFinding, Span]], output: str, claim: ExtractedClaim
+) -> tuple[Suggestion, ...]:
+    """The value of a JSON document as the evidence has it, in the document's own form; none where there are several."""
+    before = output[claim.span.start : claim.span.end]
+    try:
+        value = json.loads(before)
+    except ValueError:
+        return ()
+    made: dict[str, Suggestion] = {}
+    for finding, _ in places:
+        evidence = finding.evidence
+        if finding.confidence < SURE_ENOUGH or evidence is None or len(evidence.text) > LONGEST:
+            continue
+        after = _json_value(value, claim.text, finding, evidence.text)
+        if after is not None and after != before:
+            made.setdefault(
+                after,
+                Suggestion(span=claim.span, before=before, after=after, evidence=evidence, code=finding.code),
+            )
+    return tuple(made.values()) if len(made) == 1 else ()
+
+
+def _json_value(value: object, claim: str, finding: ExactFinding, theirs: str) -> str | None:
+    """The evidence's value as JSON, of the same type as the document's; none where it does not fit there."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        place = Span(start=finding.claim_start, end=finding.claim_end)
+        mine, others = [q for q in find_quantities(claim) if _at(q, place, 0)], find_quantities(theirs)
+        if finding.code != NUMBER or len(mine) != 1 or len(others) != 1:
+            return None
+        one, other = mine[0], others[0]
+        same = (one.unit, one.dimension, one.bound) == (other.unit, other.dimension, other.bound)
+        return format(other.value.normalize(), "f") if same and other.exact else None
+    ours = claim[finding.claim_start : finding.claim_end]
+    if not isinstance(value, str) or finding.code not in WORDS or value.strip() != ours.strip():
+        return None
+    if _ISO_DAY.fullmatch(value.strip()):
+        days = find_dates(theirs)
+        if len(days) != 1 or days[0].last_year is not None or days[0].bound != "exact":
+            return None
+        year, month, day = days[0].year, days[0].month, days[0].day
+        return None if not (year and month and day) else json.dumps(f"{year:04}-{month:02}-{day:02}")
+    return json.dumps(theirs, ensure_ascii=False)
 
 
 def _suggestion(finding: ExactFinding, span: Span, output: str, claim: ExtractedClaim) -> Suggestion | None:

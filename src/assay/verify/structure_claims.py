@@ -22,7 +22,11 @@ from assay.verify.structure_rules import begins, read_pattern
 _WORDS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _NAMING: Final = ("name", "title", "label", "product", "item", "city", "id", "code", "sku", "key")
 """Keys whose value names the object that they stand in, the best first."""
-_CURRENCIES: Final = frozenset({"usd", "eur", "gbp", "chf", "jpy", "cad", "aud", "percent", "pct"})
+_CODES: Final = frozenset({"usd", "eur", "gbp", "chf", "jpy", "cad", "aud", "cny", "inr", "sek", "nok", "dkk", "pln"})
+"""Currencies that are written with capitals in a sentence."""
+_UNITS_OF_KEYS: Final = (
+    frozenset(UNIT_WORDS) | _CODES | {"percent", "pct", "euro", "euros", "dollar", "dollars", "francs", "yen"}
+)
 _WHETHER: Final = re.compile(r"\s*(?:whether|if|true if|says whether)\s+(?:or not\s+)?(.{3,200}?)[.\s]*", re.IGNORECASE)
 _VERB: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|may|must|will|does|do|did|needs|applies|includes|covers)\b"
@@ -184,8 +188,8 @@ def _named(path: Path, about: Any, value: Any, *, with_outer: bool) -> tuple[str
     keys = [part for part in path if isinstance(part, str)]
     words = _split(keys[-1]) if keys else []
     unit = ""
-    if words and isinstance(value, int | float) and (words[-1] in UNIT_WORDS or words[-1] in _CURRENCIES):
-        unit = words.pop().upper() if words[-1] in _CURRENCIES - {"percent", "pct"} else words.pop()
+    if words and isinstance(value, int | float) and words[-1] in _UNITS_OF_KEYS:
+        unit = words.pop().upper() if words[-1] in _CODES else words.pop()
         unit = "percent" if unit == "pct" else unit
     names = bool(words) and words[-1] in _NAMING
     wants = len(keys) > 1 and with_outer and (not words or bool(unit) or names)
