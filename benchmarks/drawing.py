@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-SIDE, LEFT, TOP, BELOW, GAP = 230, 46, 34, 58, 66
+SIDE, LEFT, TOP, BELOW, GAP = 230, 46, 34, 74, 66
 STYLE = (
     "text{font:11px system-ui,sans-serif;fill:#1b1f24}.soft{fill:#5b6470}.grid{stroke:#d9dee4;stroke-width:.6}"
     ".first{stroke:#1f5fa8;fill:none;stroke-width:2;stroke-dasharray:6 3}"
@@ -62,9 +62,9 @@ def _panel(panel: Panel, left: float) -> Iterator[str]:
     for number, (style, (name, points)) in enumerate(zip(styles, panel.lines, strict=True)):
         joined = " ".join(f"{left + SIDE * x:.1f},{bottom - SIDE * y:.1f}" for x, y in points)
         yield f'<polyline class="{style}" points="{joined}"/>'
-        x = left + number * SIDE / 2
-        yield f'<line class="{style}" x1="{x:.1f}" x2="{x + 18:.1f}" y1="{bottom + 44}" y2="{bottom + 44}"/>'
-        yield _text(name, x + 23, bottom + 48, "soft")
+        y = bottom + 48 + 16 * number
+        yield f'<line class="{style}" x1="{left}" x2="{left + 18}" y1="{y - 4}" y2="{y - 4}"/>'
+        yield _text(name, left + 23, y, "soft")
 
 
 def _text(words: str, x: float, y: float, style: str, anchor: str = "start") -> str:
