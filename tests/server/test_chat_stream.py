@@ -136,6 +136,18 @@ def test_a_sentence_goes_out_while_the_next_one_is_still_being_made() -> None:
     play(scene)
 
 
+def test_the_end_of_a_stream_tells_what_holding_it_back_cost() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(stream_answer(chat_stream(TRUE)))
+            told = trailer((await streamed(here))[1])
+            assert told["first_ms"] > 0
+            assert told["longest_wait_ms"] >= told["added_first_ms"] >= 0
+            assert told["added_total_ms"] >= 0
+
+    play(scene)
+
+
 def test_a_greeting_is_kept_until_a_claim_follows_it() -> None:
     async def scene() -> None:
         async with site() as here:
