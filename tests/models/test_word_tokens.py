@@ -12,7 +12,7 @@ from assay.models import word_tokens
 from assay.models.manifest import EMBEDDED
 from assay.models.pair_tokens import load_tokenizer, readable
 from assay.models.word_tokens import WordMemory, divides_at_spaces, pair_form
-from models.tiny_models import write_tokenizer
+from models.tiny_models import UNKNOWN, write_tokenizer
 
 EMBEDDED_TOKENIZER = EMBEDDED / "tokenizer.json"
 SPACES = " \t\r\n\x0b\x0c\x1c\x85\xa0\u2003\u2028\u3000\u200b"
@@ -98,7 +98,7 @@ def test_a_token_that_was_added_by_hand_is_found_across_spaces(tmp_path: Path) -
 
 
 def test_a_pair_that_is_put_together_in_another_way_has_no_form() -> None:
-    tokenizer = Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "b": 2, "[CLS]": 3}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(models.WordPiece({UNKNOWN: 0, "a": 1, "b": 2, "[CLS]": 3}, unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.retrieve.ranking import RankingOptions, WindowRanker, stem, terms
+from assay.retrieve.ranking import RankingOptions, WindowRanker, stem, terms, terms_of_slices
 from assay.schema import Window
 
 
@@ -94,3 +94,20 @@ def test_hostile_text_is_indexed() -> None:
 @given(st.text(alphabet=st.characters(categories=["Ll"]), min_size=1, max_size=12))
 def test_a_stem_is_never_empty(word: str) -> None:
     assert stem(word)
+
+
+@given(
+    st.text(st.sampled_from("ab Zé.,'\u00a0 1234\u03a3\u0130的語\u0e01\n") | st.characters(), max_size=60),
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=5),
+)
+def test_slices_of_a_text_have_the_terms_that_they_have_alone(text: str, places: list[tuple[int, int]]) -> None:
+    slices = [(min(pair), max(pair)) for pair in places]
+    assert terms_of_slices(text, slices) == [terms(text[start:end]) for start, end in slices]
+
+
+def test_windows_are_ranked_by_terms_that_are_known_already() -> None:
+    read = [terms(f"Title {n}: {window.text}") for n, window in enumerate(SHELF)]
+    known = WindowRanker(SHELF, read=read)
+    alone = WindowRanker(SHELF, texts=[f"Title {n}: {window.text}" for n, window in enumerate(SHELF)])
+    assert known.score("title 2 audits") == alone.score("title 2 audits")
+    assert known.terms_of(1) == alone.terms_of(1)

@@ -1,19 +1,39 @@
 """Whether two sources really disagree about a claim, or one of them speaks of something else."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
 
+from assay.guard.remembered import Remembered
 from assay.schema import Evidence
 from assay.text.lexemes import find_words
 from assay.text.names import find_names
 
+LONGEST_REMEMBERED: Final = 20_000
+"""Characters of a source whose names are remembered."""
 
-def names_in(text: str) -> frozenset[str]:
-    """The folded words of the names that a text surely has.
 
-    >>> sorted(names_in("The library of Lindau opens at 9, says Ada Byron."))
-    ['ada', 'byron', 'lindau']
-    """
-    return frozenset(key for name in find_names(text) if name.sure for key in name.keys)
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What a source speaks of."""
+
+    names: frozenset[str]
+    """The folded words of the names that it surely has."""
+    words: frozenset[str]
+    """All its words, folded."""
+
+
+_NAMED: Final = Remembered[_Named](64)
+"""Every claim on which two sources seem to disagree asks the same of them."""
+
+
+def _named(text: str) -> _Named:
+    def read() -> _Named:
+        words = find_words(text)
+        names = frozenset(key for name in find_names(text, words) if name.sure for key in name.keys)
+        return _Named(names, frozenset(word.fold for word in words.lexemes))
+
+    return _NAMED.get(text, read) if len(text) <= LONGEST_REMEMBERED else read()
 
 
 def speaks_of_another(claim: str, supporting: str, contradicting: str, passage: str) -> bool:
@@ -29,13 +49,17 @@ def speaks_of_another(claim: str, supporting: str, contradicting: str, passage: 
         contradicting: the whole source that seems to contradict it, title included.
         passage: the part of that source that does.
     """
-    known = names_in(supporting)
-    own = {key for name in find_names(claim) for key in name.keys if name.sure or key in known}
-    theirs = names_in(contradicting)
-    words = {word.fold for word in find_words(contradicting).lexemes}
-    if not own - words or not theirs - {word.fold for word in find_words(claim).lexemes}:
+    theirs = _named(contradicting)
+    stated = find_names(claim)
+    # Nothing that the claim names is missing there, whether it is surely a name or not: asked first, being cheap.
+    if theirs.words.issuperset(key for name in stated for key in name.keys):
         return False
-    return bool({stem for stem, fold in _told(claim) if fold not in own} - {stem for stem, _ in _told(passage)})
+    known = _named(supporting).names
+    own = {key for name in stated for key in name.keys if name.sure or key in known}
+    if not own - theirs.words or not theirs.names - {word.fold for word in find_words(claim).lexemes}:
+        return False
+    told = _told(claim)
+    return bool({stem for stem, fold in told if fold not in own} - {stem for stem, _ in _told(passage)})
 
 
 def _told(text: str) -> set[tuple[str, str]]:

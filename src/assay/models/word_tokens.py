@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def pair_form(tokenizer: Tokenizer) -> PairForm | None:
     if premise != [*range(premise[0], premise[-1] + 1)] or claim != [*range(claim[0], claim[-1] + 1)]:
         return None
     cuts = (0, premise[0], premise[-1] + 1, claim[0], claim[-1] + 1, len(places))
-    parts = [slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+    parts = [slice(a, b) for a, b in pairwise(cuts)]
     kinds = [set(found.type_ids[part]) for part in parts]
     if any(len(kind) > 1 for kind in kinds):
         return None

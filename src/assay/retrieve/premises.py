@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from assay.retrieve.ranking import RankingOptions, WindowRanker, terms
+from assay.retrieve.ranking import RankingOptions, WindowRanker, terms, terms_of_slices
 from assay.retrieve.windows import CountTokens, WindowOptions, cut_evidence, premise_text
 from assay.schema import Evidence, Window
 from assay.schema.premise import ClaimCandidates, Granularity, Premise
@@ -65,8 +65,13 @@ class EvidenceIndex:
 
     def _ranker(self, windows: Sequence[Window]) -> WindowRanker:
         """A ranker that sees each window with its heading, as the network does."""
-        texts = [premise_text([window], self._cut.heading_of) for window in windows]
-        return WindowRanker(windows, self._options.ranking, texts=texts)
+        slices: dict[str, list[tuple[int, int]]] = {}
+        for window in windows:
+            slices.setdefault(window.evidence_id, []).append((window.start, window.end))
+        own = {name: iter(terms_of_slices(self._text_of[name], places)) for name, places in slices.items()}
+        ahead = {name: terms(self._cut.heading_of[name][0]) for name in slices}
+        read = [ahead[window.evidence_id] + next(own[window.evidence_id]) for window in windows]
+        return WindowRanker(windows, self._options.ranking, read=read)
 
     @property
     def windows(self) -> tuple[Window, ...]:

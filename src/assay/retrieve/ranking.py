@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from assay.schema import Window
@@ -73,15 +75,42 @@ def terms(text: str) -> list[str]:
     >>> terms("Revenues rose to $1,200.50.")
     ['revenu', 'rose', '1200.50']
     """
-    result: list[str] = []
-    for match in _TERM.finditer(text.lower()):
-        word = match.group()
-        if word[0].isdigit():
-            result.append(_SEPARATOR.sub("", word)[:LONGEST_TERM])
-        elif _UNSPACED.search(word):
-            result.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-        elif word not in _COMMON:
-            result.append(stem(word[:LONGEST_TERM]))
+    return [term for word in _TERM.findall(text.lower()) for term in _terms_of_word(word)]
+
+
+@lru_cache(maxsize=1 << 16)
+def _kept_terms(word: str) -> tuple[str, ...]:
+    if word[0].isdigit():
+        return (_SEPARATOR.sub("", word)[:LONGEST_TERM],)
+    if _UNSPACED.search(word):
+        return tuple(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+    return () if word in _COMMON else (stem(word[:LONGEST_TERM]),)
+
+
+def _terms_of_word(word: str) -> tuple[str, ...]:
+    """What one run of letters or digits is compared by; runs of usual length are remembered."""
+    return _kept_terms(word) if len(word) <= LONGEST_TERM else _kept_terms.__wrapped__(word)
+
+
+def terms_of_slices(text: str, slices: Sequence[tuple[int, int]]) -> list[list[str]]:
+    """The terms of each slice of a text, as `terms` gives them for it alone; the text is read once.
+
+    >>> terms_of_slices("Revenues rose. Costs fell.", [(0, 14), (0, 26), (3, 14)])
+    [['revenu', 'rose'], ['revenu', 'rose', 'cost', 'fell'], ['enu', 'rose']]
+    """
+    lower = text.lower()
+    if len(lower) != len(text) or "\u03a3" in text:  # a letter that grows, or whose form depends on its neighbours
+        return [terms(text[start:end]) for start, end in slices]
+    found = list(_TERM.finditer(lower))
+    starts, ends = [m.start() for m in found], [m.end() for m in found]
+    read = [_terms_of_word(m.group()) for m in found]
+    result = []
+    for start, end in slices:
+        first, last = bisect_left(starts, start), bisect_left(starts, end)
+        if (first and ends[first - 1] > start) or (last and ends[last - 1] > end):
+            result.append(terms(text[start:end]))  # an edge within a word
+        else:
+            result.append(list(chain.from_iterable(read[first:last])))
     return result
 
 
@@ -89,28 +118,41 @@ class WindowRanker:
     """An inverted index over windows; a query costs what its terms' postings hold, not the number of windows."""
 
     def __init__(
-        self, windows: Sequence[Window], options: RankingOptions | None = None, *, texts: Sequence[str] | None = None
+        self,
+        windows: Sequence[Window],
+        options: RankingOptions | None = None,
+        *,
+        texts: Sequence[str] | None = None,
+        read: Sequence[Sequence[str]] | None = None,
     ) -> None:
-        """Index the windows by their own text, or by `texts` where something, such as a title, belongs to it."""
+        """Index the windows by their own text, or by `texts` where something, such as a title, belongs to it.
+
+        Args:
+            windows: what is ranked.
+            options: the constants of the formula.
+            texts: what each window is ranked by.
+            read: the terms of each window, where they are known already; nothing else is read then.
+        """
         self._options = options or RankingOptions()
-        self._texts = tuple(texts) if texts is not None else tuple(w.text for w in windows)
         self._windows = tuple(windows)
         keys = [(w.evidence_id, w.start, w.end) for w in windows]
         self._order = sorted(range(len(keys)), key=keys.__getitem__)
         self._place = {index: place for place, index in enumerate(self._order)}
         self._terms: dict[int, frozenset[str]] = {}
         self._postings: dict[str, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
-        self._build()
+        if read is None:
+            read = [terms(text) for text in (texts if texts is not None else (w.text for w in windows))]
+        self._build(read)
 
     def __len__(self) -> int:
         """The number of windows."""
         return len(self._windows)
 
-    def _build(self) -> None:
+    def _build(self, read: Sequence[Sequence[str]]) -> None:
         """Fill the postings, places in the canonical order, with each window's whole contribution to a query."""
         import numpy as np
 
-        counts = [Counter(terms(self._texts[index])) for index in self._order]
+        counts = [Counter(read[index]) for index in self._order]
         self._terms = {index: frozenset(count) for index, count in zip(self._order, counts, strict=True)}
         sizes = np.array([sum(c.values()) for c in counts], dtype=np.float64)
         mean = float(sizes.sum()) / max(1, len(sizes)) or 1.0

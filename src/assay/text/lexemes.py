@@ -192,6 +192,10 @@ def find_words(text: str) -> Words:
     >>> [w.stem for w in find_words("Partners received 2 weeks’ leave.").lexemes]
     ['partner', 'receiv', '2', 'week', 'leav']
     """
+    return _kept_words(text) if len(text) <= _LONGEST_KEPT else _read_words(text)
+
+
+def _read_words(text: str) -> Words:
     spans = [match.span() for match in _WORD.finditer(text)]
     if not spans:
         return Words((), (), ())
@@ -201,6 +205,11 @@ def find_words(text: str) -> Words:
         ends,
         tuple([_remembered(text[a:b]) if b - a <= _MAX_STEMMED else _lexeme(text[a:b]) for a, b in spans]),
     )
+
+
+_LONGEST_KEPT = 600
+"""Characters of a text whose words are remembered: a claim's are asked for by everything that reads it."""
+_kept_words = lru_cache(maxsize=1_024)(_read_words)
 
 
 def content_stems(lexemes: Sequence[Lexeme]) -> set[str]:

@@ -111,7 +111,7 @@ def content_words(text: str) -> frozenset[str]:
     >>> sorted(content_words("How long is the leave of partners?"))
     ['leave', 'partner']
     """
-    found = (word.lower() for word in _WORD.findall(text))
+    found = {word.lower() for word in set(_WORD.findall(text))}
     return frozenset(
         word.removesuffix("s") if len(word) > 3 and word.isalpha() else word for word in found if word not in _COMMON
     )
