@@ -18,7 +18,9 @@ from typing import Final
 from assay.batch.results import Result
 from assay.batch.rows import Row
 from assay.errors import InputError
+from assay.generate.abstain import Limits
 from assay.generate.abstain_signals import ceiling, limits_of, situation_of
+from assay.guard.answering import limits_from
 from assay.policy import Abstaining, Policy, SignalWeights
 from assay.schema import HallucinationReport
 from assay.schema.abstention import Answering
@@ -47,11 +49,18 @@ def signals_kept(report: HallucinationReport, row: Row, policy: Policy) -> dict[
         row: with what was measured when its output was made.
         policy: whose thresholds are to be fitted.
     """
+    scope = policy.abstention.scope if policy.abstention is not None else ()
     situation = situation_of(
-        report, row.evidence, entropy=row.signals.get("entropy"), consistency=row.signals.get("consistency")
-    )
+        report, row.evidence, entropy=row.signals.get("entropy"), consistency=row.signals.get("consistency"),
+        domain=scope or None,
+    )  # fmt: skip
     found = {f"{PREFIX}{name}": value for name, value in situation.signals().items() if value is not None}
-    return found | {CEILING: float(OUTCOMES.index(ceiling(report, situation, limits_of(policy))))}
+    return found | {CEILING: float(OUTCOMES.index(ceiling(report, situation, _limits(policy))))}
+
+
+def _limits(policy: Policy) -> Limits:
+    """What is not fitted: the limits of the policy's own block where it has one."""
+    return limits_of(policy) if policy.abstention is None else limits_from(policy.abstention)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +220,11 @@ def _counted(decided: Sequence[int], right: Sequence[bool], costs: Costs) -> Ans
 
 
 def _block(model: ConfidenceModel, high: float, low: float, policy: Policy) -> Abstaining:
-    limits = limits_of(policy)
+    limits, scope = _limits(policy), policy.abstention.scope if policy.abstention is not None else ()
     return Abstaining(
-        high=high, low=low, claim=limits.claim, groundedness=limits.groundedness,
+        high=high, low=low, claim=limits.claim, groundedness=limits.groundedness, coverage=limits.coverage,
+        entropy=limits.entropy, agreement=limits.agreement, domain=limits.domain,
+        staleness_days=limits.staleness_days, scope=scope,
         weights=SignalWeights(**dict.fromkeys(WEIGHTS, 0.0) | dict(model.weights)),
         slope=None if model.slope is None else round(model.slope, 6), intercept=round(model.intercept, 6),
         rows=model.rows,

@@ -39,6 +39,7 @@ def assess(
     limits: Limits | None = None,
     model: ConfidenceModel | None = None,
     tokens: Sequence[TokenLogprob] | None = None,
+    entropy: float | None = None,
     consistency: float | None = None,
     domain: Collection[str] | None = None,
     today: date | None = None,
@@ -52,6 +53,7 @@ def assess(
         limits: the thresholds.
         model: makes one confidence of the signals.
         tokens: log-probabilities of the answer's tokens, where the endpoint gave them.
+        entropy: their normalised entropy where that was measured before, from 0 to 1; `tokens` go before it.
         consistency: how far the model agrees with itself; the mean over the report's probes by default.
         domain: words or texts that say what the service is for; without them every question is within it.
         today: the day that the question is asked on; without it evidence is never stale.
@@ -61,7 +63,7 @@ def assess(
         The decision, never more permissive than the gate's own.
     """
     situation = situation_of(
-        report, evidence, tokens=tokens, consistency=consistency, domain=domain, today=today,
+        report, evidence, tokens=tokens, entropy=entropy, consistency=consistency, domain=domain, today=today,
         requires_facts=requires_facts,
     )  # fmt: skip
     gate = Answering(report.labels.abstention)
@@ -102,7 +104,7 @@ def situation_of(
 ) -> Situation:
     """What is known of a question, its evidence and its answer.
 
-    Arguments are those of `assess`; `entropy` is that of the answer where it was measured before, from 0 to 1.
+    Arguments are those of `assess`.
     """
     question = report.question or ""
     shares = [question_share(question, [piece]) for piece in evidence]

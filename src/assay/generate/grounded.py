@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from assay.errors import AnswerError, BudgetError, ChatError, InputError
+from assay.generate.abstain_signals import entropy_of
 from assay.generate.cove import CHAIN_PROMPTS, ChainOptions, Verified, chain_steps
 from assay.generate.feedback import FAILING, failed_spans
 from assay.generate.grounded_evidence import Attention, Context
@@ -53,6 +54,8 @@ class GroundedOptions:
     max_tokens: int = 1_024
     """Tokens of one answer."""
     temperature: float = 0.0
+    logprobs: bool = False
+    """Whether log-probabilities are asked for, so that how sure the model was of its words can count."""
     chain: ChainOptions | None = None
     """How claims are verified by independent questions; none for no chain."""
     attention: Attention = field(default_factory=Attention)
@@ -84,6 +87,8 @@ class _Attempt:
     report: HallucinationReport | None
     """None where nothing of it was worth a check."""
     chain: tuple[Verified, ...] = ()
+    entropy: float | None = None
+    """The normalised entropy of the answer's tokens, where the model gave log-probabilities."""
     said: Draft | None = None
     """The answer as the model gave it, where what had passed before was put into it."""
 
@@ -166,7 +171,9 @@ def _answers(question: str, context: Context, options: GroundedOptions) -> Steps
         if ended:
             return replace(course, stopped=ended)
         merged = yield from _merged(course, draft)
-        attempt = replace((yield from _evaluated(number, merged, question, context, options, course)), said=draft)
+        entropy = entropy_of(said.choices[0].logprobs) if said.choices[0].logprobs else None
+        evaluated = yield from _evaluated(number, merged, question, context, options, course, entropy)
+        attempt = replace(evaluated, said=draft, entropy=entropy)
         course = replace(course, attempts=(*course.attempts, attempt))
         if not attempt.failing:
             return replace(course, stopped="grounded")
@@ -218,19 +225,25 @@ def _request(prompt: Rendered, context: Context, options: GroundedOptions, seed:
     # A seed after an answer that could not be read: the same request would get the same answer, from a cache at least.
     return ChatRequest(
         messages(prompt), schema=asked_schema([passage.alias for passage in context.passages]),
-        temperature=options.temperature, max_tokens=options.max_tokens, seed=seed,
+        temperature=options.temperature, max_tokens=options.max_tokens, seed=seed, logprobs=options.logprobs,
     )  # fmt: skip
 
 
 def _evaluated(
-    number: int, draft: Draft, question: str, context: Context, options: GroundedOptions, course: _Course
+    number: int,
+    draft: Draft,
+    question: str,
+    context: Context,
+    options: GroundedOptions,
+    course: _Course,
+    entropy: float | None,
 ) -> Steps[_Attempt]:
     """What is found of an answer: by the check, and of what passes by the chain."""
     uncited = dict.fromkeys(draft.quarantined, (_UNCITED,))
     text = rendered(draft.statements)
     if not draft.statements:
         return _Attempt(number, draft, uncited, text, None)
-    report = yield Check(text.text)
+    report = yield Check(text.text, entropy)
     failing = failing_statements(draft.statements, text, report)
     chain: tuple[Verified, ...] = ()
     if options.chain is not None:
@@ -290,14 +303,14 @@ def _treated(course: _Course, options: GroundedOptions) -> Steps[tuple[Hallucina
         return best.report, outcomes
     if options.ungrounded == "flag" and best.draft.statements:
         flagged = {one: reasons for one, reasons in best.failing.items() if one.sources}
-        report: HallucinationReport = yield Check(rendered(best.draft.statements, flagged).text)
+        report: HallucinationReport = yield Check(rendered(best.draft.statements, flagged).text, best.entropy)
         return report, outcomes | {one: ("flagged", reasons) for one, reasons in flagged.items()}
     left = best.passing
     for _ in range(_MOST_ROUNDS):
         if not left:
             break
         text = rendered(left)
-        report = yield Check(text.text)
+        report = yield Check(text.text, best.entropy)
         failing = failing_statements(left, text, report)
         if not failing:
             return report, outcomes

@@ -36,6 +36,8 @@ class Check:
     """Check a text; gives its report."""
 
     text: str
+    entropy: float | None = None
+    """The normalised entropy of the answer that it is of, where the model's log-probabilities are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Hands:
     """What does the steps."""
 
     meter: Meter
-    check: Callable[[str], HallucinationReport]
+    check: Callable[[Check], HallucinationReport]
     judge: Callable[[Sequence[Row]], list[ClaimReport]]
 
 
@@ -84,7 +86,7 @@ async def adrive(steps: Steps[T], hands: Hands) -> T:
 
 
 def _checked(step: Check | Judge, hands: Hands) -> HallucinationReport | list[ClaimReport]:
-    return hands.check(step.text) if isinstance(step, Check) else hands.judge(step.rows)
+    return hands.check(step) if isinstance(step, Check) else hands.judge(step.rows)
 
 
 def _asked(step: Asks, hands: Hands) -> list[Said]:

@@ -1,6 +1,7 @@
 """Whether to answer, as a part of the decision: where a policy file has fitted thresholds of confidence for it."""
 
 from collections.abc import Sequence
+from datetime import date
 
 from assay.generate.abstain import Limits
 from assay.generate.abstain_signals import assess
@@ -26,15 +27,30 @@ def model_from(settings: Abstaining) -> ConfidenceModel:
 
 
 def with_abstention(
-    report: HallucinationReport, settings: Abstaining, evidence: Sequence[Evidence]
-) -> HallucinationReport:  # fmt: skip
+    report: HallucinationReport,
+    settings: Abstaining,
+    evidence: Sequence[Evidence],
+    *,
+    today: date | None = None,
+    entropy: float | None = None,
+) -> HallucinationReport:
     """The report with the decision whether to answer in it, and its action made no more permissive by it.
 
     An output that the gate would not let out, or that claims nothing, is left as it is: there is nothing to decide.
+
+    Args:
+        report: of the output.
+        settings: those of the policy.
+        evidence: what it was checked against.
+        today: the day that it is to hold on; without it evidence is never stale.
+        entropy: that of the output's tokens, where it is known.
     """
     if not concerns(report.decision):
         return report
-    made = assess(report, evidence, limits=limits_from(settings), model=model_from(settings))
+    made = assess(
+        report, evidence, limits=limits_from(settings), model=model_from(settings), entropy=entropy, today=today,
+        domain=settings.scope or None,
+    )  # fmt: skip
     decision = with_answering(report.decision, made)
     return report.model_copy(
         update={"abstention": made, "decision": decision, "action": decision.action, "labels": labels_for(decision)}

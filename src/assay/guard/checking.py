@@ -209,7 +209,9 @@ def finish(
         return report
     from assay.guard.answering import with_abstention
 
-    return with_abstention(report, policy.abstention, draft.evidence_items)
+    return with_abstention(
+        report, policy.abstention, draft.evidence_items, today=day_of(draft.request), entropy=draft.request.entropy
+    )
 
 
 def _in_order(evidence: PreparedEvidence) -> list[Evidence]:
@@ -352,6 +354,7 @@ def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
     )  # fmt: skip
     structure = [] if request.structure is None else [repr(structure_of(request))]
     extra = [*structure, *([] if request.as_of is None else [f"as of {day_of(request)}"])]
+    extra += [] if request.entropy is None else [f"entropy {float(request.entropy)!r}"]
     for part in (*parts, *extra, *(item.model_dump_json() for item in draft.evidence.evidence)):
         piece = repr(part).encode()
         state.update(len(piece).to_bytes(8, "big") + piece)

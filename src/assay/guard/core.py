@@ -142,6 +142,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         asks: bool = True,
         structure: Structure | Mapping[str, Any] | None = None,
         as_of: date | str | None = None,
+        entropy: float | None = None,
     ) -> HallucinationReport:
         """Check one output against its evidence.
 
@@ -162,6 +163,8 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
                 evidence, which values are no claims. With a schema every value is a claim with its JSON Pointer.
             as_of: the day that the answer is to hold on; evidence that has expired by then is said to have. No clock is
                 read, so without it evidence is only compared with evidence.
+            entropy: the normalised entropy of the output's tokens, from 0 to 1, where it is known; it counts where the
+                policy decides whether to answer.
 
         Returns:
             The report; the same input gives the same report, timing aside, whatever the order of the evidence.
@@ -171,7 +174,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         """
         request = CheckRequest(
             answer, evidence, question, stakes, task, schema, citations, claim_free, revisions_failed, run_id,
-            asks, structure, as_of,
+            asks, structure, as_of, entropy,
         )  # fmt: skip
         return self._finish([self._draft(request)])[0]
 

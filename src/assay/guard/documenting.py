@@ -11,7 +11,7 @@ from assay.schema import ClaimReport, HallucinationReport
 from assay.schema.coerce import coerce_evidence, coerce_text
 
 if TYPE_CHECKING:  # loaded with the first document that is generated
-    from assay.generate.grounded_steps import Hands, Steps
+    from assay.generate.grounded_steps import Check, Hands, Steps
     from assay.models.chat.interface import ChatModel
     from assay.models.chat.meter import Budget
 
@@ -118,8 +118,8 @@ class Documenting:
         context = choose_evidence(items, asked, how.evidence_tokens, how.attention)
         meter = Meter(model, budget, price_of(model))
 
-        def check(text: str) -> HallucinationReport:
-            return self.check(text, items, question=asked, schema=schema, **options)
+        def check(step: Check) -> HallucinationReport:
+            return self.check(step.text, items, question=asked, schema=schema, **options)
 
         def judge(rows: Sequence[Any]) -> list[ClaimReport]:
             return self.judge_claims(rows)

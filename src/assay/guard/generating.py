@@ -16,7 +16,7 @@ from assay.schema.coerce import coerce_evidence, coerce_text
 if TYPE_CHECKING:  # loaded with the first answer that is generated
     from assay.generate.cove import ChainOptions
     from assay.generate.grounded import Treatment
-    from assay.generate.grounded_steps import Hands, Steps
+    from assay.generate.grounded_steps import Check, Hands, Steps
     from assay.models.chat.interface import ChatModel
     from assay.models.chat.meter import Budget, Meter
 
@@ -131,20 +131,24 @@ class Generating:
             raise InputError("a question must ask something; got a blank text")
         chained = ChainOptions() if chain is True else chain or None
         how = {name: options.pop(name) for name in _HOW if name in options}
-        settings = GroundedOptions(chain=chained, **how)
+        # Only a policy that decides whether to answer has a use for log-probabilities, and not every endpoint has any.
+        settings = GroundedOptions(chain=chained, logprobs=self._policy.abstention is not None, **how)
         items = citable(coerce_evidence(evidence))
         context = choose_evidence(items, asked, settings.evidence_tokens, settings.attention)
         meter = Meter(model, budget, price_of(model))
 
         asks = options.pop("asks", True)
 
-        def check(text: str) -> HallucinationReport:
-            return self.check(text, items, question=asked, asks=False, **options)
+        sure: dict[str, float | None] = {}
+
+        def check(step: Check) -> HallucinationReport:
+            sure[step.text] = step.entropy
+            return self.check(step.text, items, question=asked, asks=False, entropy=step.entropy, **options)
 
         def last(report: HallucinationReport) -> HallucinationReport:
             if not asks or self._llm is None or report.action is not Action.EMIT or not wants_model(self._policy):
                 return report
-            found = self.check(report.output, items, question=asked, **options)
+            found = self.check(report.output, items, question=asked, entropy=sure.get(report.output), **options)
             cost = (*report.spending, *found.spending)
             return found.model_copy(update={"generation": report.generation, "spending": cost})
 

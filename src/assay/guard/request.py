@@ -47,6 +47,9 @@ class CheckRequest:
     as_of: date | str | None = None
     """The day that the answer is to hold on, as in `2025-06-01`: evidence that has expired by then is said to have.
     Without one no clock is read, and evidence is compared with evidence only."""
+    entropy: float | None = None
+    """The normalised entropy of the output's tokens, from 0 to 1, where its log-probabilities are known; see
+    `assay.generate.abstain_signals.entropy_of`. It counts where the policy decides whether to answer."""
 
     def __post_init__(self) -> None:
         """Refuse settings of another type: a text such as "false" would count as true.
@@ -60,6 +63,10 @@ class CheckRequest:
         failed = self.revisions_failed
         if not isinstance(failed, int) or isinstance(failed, bool) or failed < 0:
             raise InputError(f"revisions_failed must be a whole number from 0 up, got {failed!r}.")
+        entropy = self.entropy
+        if entropy is not None and (isinstance(entropy, bool) or not isinstance(entropy, int | float)
+                                    or not 0 <= entropy <= 1):  # fmt: skip
+            raise InputError(f"entropy must be a number from 0 to 1, got {entropy!r}.")
         for name in ("task", "run_id"):
             value = getattr(self, name)
             if value is None and name == "run_id":

@@ -70,7 +70,9 @@ class Abstaining(Value):
     domain: Share = 0.2
     """The share of the question that belongs to the service's domain."""
     staleness_days: float = Field(default=730.0, ge=0)
-    """How old evidence may be."""
+    """How old evidence may be on the day that the answer is to hold on, where the caller names it."""
+    scope: tuple[str, ...] = ()
+    """Words or texts that say what the service is for; without them every question is within its domain."""
     weights: SignalWeights = SignalWeights()
     """What each signal weighs."""
     slope: float | None = Field(default=None, gt=0)
