@@ -1,6 +1,7 @@
 """Probes and consensus, on scripted models."""
 
 import asyncio
+import json
 import threading
 
 import pytest
@@ -14,8 +15,10 @@ from assay.generate.consistency import (
     sample_consensus,
 )
 from assay.generate.consistency_blanks import blanked
+from assay.generate.consistency_documents import adocument_consensus, document_consensus
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Choice, Completion, Finish, Message, Usage
+from assay.models.chat.structured import satisfies
 from assay.schema import Evidence
 from assay.testing import FailingScorer, FakeScorer, ScriptedChat
 from assay.verify.consistency import ProbeRequest, diverged
@@ -185,6 +188,93 @@ def test_a_consensus_of_nothing_is_an_error_and_the_twin_agrees() -> None:
     said = ["Leave is paid."] * 2
     here = sample_consensus(ScriptedChat(said), REQUEST, FakeScorer(), 2, concurrency=1)
     assert asyncio.run(asample_consensus(ScriptedChat(said), REQUEST, FakeScorer(), 2)) == here
+
+
+def test_more_is_asked_only_where_the_first_answers_differ() -> None:
+    leave, other = "Partners get 16 weeks of leave.", "Partners get 12 weeks of leave."
+    agreed = ScriptedChat([leave] * 5)
+    assert sample_consensus(agreed, REQUEST, FakeScorer(), 2, most=5, concurrency=1).asked == 2
+    differing = ScriptedChat([leave, other, leave, leave, leave])
+    found = sample_consensus(differing, REQUEST, FakeScorer(), 2, most=5, concurrency=1)
+    assert (found.asked, found.text) == (5, leave)
+    assert [request.seed for request in differing.requests] == [3, 4, 5, 6, 7]
+    twin = ScriptedChat([leave, other, leave, leave, leave])
+    assert asyncio.run(asample_consensus(twin, REQUEST, FakeScorer(), 2, most=5, concurrency=1)) == found
+    with pytest.raises(InputError, match="at least samples"):
+        sample_consensus(twin, REQUEST, FakeScorer(), 3, most=2)
+
+
+FORM = ChatRequest(
+    (Message("user", QUESTION),),
+    temperature=0.8,
+    seed=3,
+    schema={
+        "type": "object",
+        "properties": {"weeks": {"type": "integer"}, "paid": {"type": "boolean"}, "office": {"type": "string"}},
+        "required": ["weeks", "paid"],
+        "additionalProperties": False,
+    },
+)
+
+
+def documents(*values: object) -> ScriptedChat:
+    return ScriptedChat([value if isinstance(value, Choice) else json.dumps(value) for value in values])
+
+
+def test_each_field_of_a_document_takes_the_value_of_the_majority() -> None:
+    first, second = {"weeks": 16, "paid": False}, {"weeks": 12, "paid": True}
+    chat = documents(first, second, {"weeks": 16, "paid": True, "office": "Ghent"})
+    found = document_consensus(chat, FORM, 3, concurrency=1)
+    assert found.document in ({"weeks": 16, "paid": True}, {"weeks": 16, "paid": True, "office": "Ghent"})
+    assert found.undecided == ()
+    assert found.agreement.score == pytest.approx(1 / 3)
+
+
+def test_a_field_without_a_majority_is_named_and_never_invented() -> None:
+    chat = documents(*({"weeks": n, "paid": True} for n in (16, 12, 10)))
+    found = document_consensus(chat, FORM, 3, concurrency=1)
+    assert found.undecided == ("/weeks",)
+    assert found.document in found.samples
+
+
+def test_further_documents_are_asked_for_where_fields_differ_or_one_cannot_be_read() -> None:
+    right, wrong = {"weeks": 16, "paid": True}, {"weeks": 12, "paid": True}
+    assert document_consensus(documents(right, right), FORM, 2, most=5, concurrency=1).asked == 2
+    cut = Choice('{"weeks": 1', Finish.LENGTH)
+    for first in (wrong, cut, {"weeks": "many", "paid": True}):
+        chat = documents(first, right, right, right, right)
+        found = document_consensus(chat, FORM, 2, most=5, concurrency=1)
+        assert (found.asked, found.document, found.undecided) == (5, right, ())
+    twin = documents(wrong, right, right, right, right)
+    assert asyncio.run(adocument_consensus(twin, FORM, 2, most=5, concurrency=1)).document == right
+
+
+def test_the_majority_never_makes_a_document_that_breaks_its_schema() -> None:
+    schema = {
+        "oneOf": [
+            {"properties": {"kind": {"const": kind}, "value": {"type": sort}}, "required": ["kind", "value"]}
+            for kind, sort in (("number", "integer"), ("text", "string"))
+        ]
+    }
+    form = ChatRequest(FORM.messages, schema=schema, temperature=0.8)
+    samples = ({"kind": "number", "value": 1}, {"kind": "text", "value": "a"}, {"kind": "number", "value": 2},
+               {"kind": "text", "value": "a"}, {"kind": "number", "value": 3})  # fmt: skip
+    found = document_consensus(documents(*samples), form, 5, concurrency=1)
+    assert satisfies(found.document, schema)
+    assert found.undecided == ("/value",)
+    # Each field has a majority, and all of them together are what the schema forbids.
+    allowed = [{"a": a, "b": b, "c": c} for a, b, c in ((1, 1, 0), (1, 0, 1), (0, 1, 1))]
+    form = ChatRequest(FORM.messages, schema={"enum": allowed}, temperature=0.8)
+    found = document_consensus(documents(*allowed), form, 3, concurrency=1)
+    assert found.document == allowed[0]
+    assert found.outvoted == ("/c",)
+
+
+def test_a_consensus_of_no_document_is_an_error() -> None:
+    with pytest.raises(VerifierError, match="none could be read"):
+        document_consensus(documents(Choice("", Finish.REFUSAL, "no")), FORM, 1)
+    with pytest.raises(InputError, match="JSON Schema"):
+        document_consensus(documents({}), REQUEST, 1)
 
 
 def test_options_that_make_no_sense_are_refused() -> None:

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from assay.errors import ChatError, InputError, VerifierError
 from assay.generate.consistency_blanks import blanked
@@ -30,6 +30,7 @@ from assay.verify.consistency_clusters import Agreement, Consistency, cluster_cl
 PROMPTS: Final = ("probe_answer", "probe_blank")
 """The prompts that probes are asked with."""
 _SPECIAL_TOKENS: Final = 4
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,8 +290,17 @@ class Consensus:
     """The answers that were asked for."""
 
 
+_Rounds = Generator[list[ChatRequest], list[Completion], T]
+
+
 def sample_consensus(
-    chat: ChatModel, request: ChatRequest, scorer: PairScorer, samples: int, *, concurrency: int = 4
+    chat: ChatModel,
+    request: ChatRequest,
+    scorer: PairScorer,
+    samples: int,
+    *,
+    most: int | None = None,
+    concurrency: int = 4,
 ) -> Consensus:
     """Ask `samples` times and keep what most answers say (20.4.2); see `samples_wanted` for how often.
 
@@ -299,28 +309,87 @@ def sample_consensus(
         request: what is asked; its temperature should be above 0, and each sample gets a seed of its own.
         scorer: the network that puts claims together.
         samples: how many answers; of one answer everything is kept, since nothing speaks against it.
+        most: how many answers in all where the first ones do not agree on every claim; `samples` by default.
         concurrency: requests at once.
 
     Raises:
-        InputError: fewer than one sample is asked for.
+        InputError: fewer than one sample is asked for, or `most` is below `samples`.
         VerifierError: no answer can be compared, or the network failed.
         ChatError: the model could not be asked.
     """
-    if samples < 1:
-        raise InputError(f"expected one sample or more, got {samples}")
-    seeds = [None if request.seed is None else request.seed + n for n in range(samples)]
-    return _consensus(_all_at_once(chat, [_seeded(request, s) for s in seeds], concurrency), scorer, samples)
+    return driven(_text_rounds(request, scorer, samples, most), chat, concurrency)
 
 
 async def asample_consensus(
-    chat: ChatModel, request: ChatRequest, scorer: PairScorer, samples: int, *, concurrency: int = 4
+    chat: ChatModel,
+    request: ChatRequest,
+    scorer: PairScorer,
+    samples: int,
+    *,
+    most: int | None = None,
+    concurrency: int = 4,
 ) -> Consensus:
     """As `sample_consensus`, without blocking the event loop."""
+    return await adriven(_text_rounds(request, scorer, samples, most), chat, concurrency)
+
+
+def _text_rounds(request: ChatRequest, scorer: PairScorer, samples: int, most: int | None) -> _Rounds[Consensus]:
+    completions = yield sampled(request, 0, bounded(samples, most)[0])
+    found = _consensus(completions, scorer, samples)
+    if most is None or most == samples or all(cluster.frequency == 1 for cluster in found.agreement.clusters):
+        return found
+    completions += yield sampled(request, samples, most)
+    return _consensus(completions, scorer, most)
+
+
+def bounded(samples: int, most: int | None) -> tuple[int, int]:
+    """How many answers are asked for at first and in all.
+
+    Raises:
+        InputError: fewer than one is asked for at first, or fewer in all than at first.
+    """
     if samples < 1:
         raise InputError(f"expected one sample or more, got {samples}")
-    seeds = [None if request.seed is None else request.seed + n for n in range(samples)]
-    completions = await _gathered(chat, [_seeded(request, s) for s in seeds], concurrency)
-    return await asyncio.to_thread(_consensus, completions, scorer, samples)
+    if most is not None and most < samples:
+        raise InputError(f"expected most to be at least samples, got {most} and {samples}")
+    return samples, samples if most is None else most
+
+
+def sampled(request: ChatRequest, first: int, end: int) -> list[ChatRequest]:
+    """The request once for each number from `first` to before `end`, each with a seed of its own."""
+    return [_seeded(request, None if request.seed is None else request.seed + n) for n in range(first, end)]
+
+
+def driven(rounds: _Rounds[T], chat: ChatModel, concurrency: int) -> T:
+    """Ask what the rounds want, in this thread and its helpers."""
+    said: list[Completion] | None = None
+    while True:
+        try:
+            asked = next(rounds) if said is None else rounds.send(said)
+        except StopIteration as end:
+            made: T = end.value
+            return made
+        said = _all_at_once(chat, asked, concurrency)
+
+
+async def adriven(rounds: _Rounds[T], chat: ChatModel, concurrency: int) -> T:
+    """As `driven`, with the model awaited and what is compared off the event loop."""
+    asked = next(rounds)
+    while True:
+        said = await _gathered(chat, asked, concurrency)
+        over, result = await asyncio.to_thread(_advanced, rounds, said)
+        if over:
+            made: T = result
+            return made
+        asked = result
+
+
+def _advanced(rounds: _Rounds[Any], said: list[Completion]) -> tuple[bool, Any]:
+    """Whether the rounds are over, and what came of them or is asked next: no StopIteration can leave a thread."""
+    try:
+        return False, rounds.send(said)
+    except StopIteration as end:
+        return True, end.value
 
 
 def _seeded(request: ChatRequest, seed: int | None) -> ChatRequest:

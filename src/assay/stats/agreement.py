@@ -27,6 +27,8 @@ class FieldVote:
     """The share of pairs of samples that agree; none for fewer than two."""
     decided: bool
     """Whether at least ceil(k / 2) samples say it and no other value is said as often."""
+    absent: bool = False
+    """Whether what most say is that there is no such field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,9 @@ def _vote(path: str, values: Sequence[Any]) -> FieldVote:
     value = values[keys.index(winners[0])]
     pairs = [first == second for first, second in combinations(keys, 2)]
     agreement = sum(pairs) / len(pairs) if pairs else None
-    return FieldVote(path, value if decided and value is not _ABSENT else None, most / len(values), agreement, decided)
+    absent = decided and value is _ABSENT
+    said = value if decided and not absent else None
+    return FieldVote(path, said, most / len(values), agreement, decided, absent)
 
 
 def _key(value: Any) -> Hashable:

@@ -40,6 +40,15 @@ def read_structured(choice: Choice, schema: Mapping[str, Any]) -> Any:
     return value
 
 
+def satisfies(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether a value satisfies a JSON Schema.
+
+    >>> satisfies(3, {"type": "string"})
+    False
+    """
+    return not _problem(value, schema)
+
+
 def _bare(text: str) -> str:
     text = text.strip()
     if text.startswith("```") and text.endswith("```") and "\n" in text:
