@@ -9,7 +9,7 @@ from pymerkle import InmemoryTree
 from pymerkle.proof import verify_consistency, verify_inclusion
 
 from assay.errors import AuditError
-from assay.store.audit.tiles import TILE_BYTES, Edge, Place, edge_places, hashes_of, node_reader
+from assay.store.audit.tiles import TILE_BYTES, Edge, Place, edge_places, hashes_of, node_reader, proof_places
 from assay.store.audit.tree import (
     EMPTY_ROOT,
     RootStack,
@@ -191,6 +191,19 @@ def test_tiles_hold_what_every_proof_needs_however_a_log_grew(size: int, steps: 
         index, old = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size))
         assert inclusion_proof(index, size, nodes) == inclusion_proof(index, size, nodes_of(hashes))
         assert consistency_proof(old, size, nodes) == consistency_proof(old, size, nodes_of(hashes))
+
+
+@given(size=st.integers(1, 400) | st.integers(1, 2**40), data=st.data())
+def test_a_proof_reads_no_tiles_but_those_that_are_read_for_it_at_once(size: int, data: st.DataObject) -> None:
+    index, read = data.draw(st.integers(0, size - 1)), set[Place]()
+
+    def tile_at(level: int, number: int) -> bytes:
+        read.add((level, number))
+        return bytes(TILE_BYTES)
+
+    inclusion_proof(index, size, node_reader(tile_at))
+    assert read <= proof_places(index, size)
+    assert len(proof_places(index, size)) <= 2 * -(-size.bit_length() // 8)
 
 
 def test_a_third_level_of_tiles_stands_over_65536_entries() -> None:

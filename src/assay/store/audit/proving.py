@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 from assay.errors import AuditError
 from assay.receipt import KeyRing
 from assay.store.audit.checkpoint import Checkpoint, open_checkpoint, read_checkpoint
-from assay.store.audit.log import nodes_of, read_entry, read_head, read_root
+from assay.store.audit.log import nodes_of, read_entry, read_head, read_root, tiles_of_proof
 from assay.store.audit.note import decode_base64
 from assay.store.audit.tree import LONGEST_PROOF, consistency_proof, inclusion_proof, is_included, leaf_hash
 from assay.store.inserting import execute_prepared
@@ -87,7 +87,8 @@ def prove_entry(connection: Connection, tenant: str, index: int, checkpoint: str
         checkpoint = covering(connection, tenant, index)
     stated = read_checkpoint(checkpoint)
     data = read_entry(connection, tenant, index)
-    hashes = tuple(inclusion_proof(index, stated.size, nodes_of(connection, tenant)))
+    known = tiles_of_proof(connection, tenant, index, stated.size)
+    hashes = tuple(inclusion_proof(index, stated.size, nodes_of(connection, tenant, known)))
     if not is_included(leaf_hash(data), index, stated.size, hashes, stated.root):
         raise AuditError(f"entry {index} is not what the checkpoint states: the log was altered; verify it")
     return EntryProof(index, data, hashes, checkpoint)
@@ -105,9 +106,7 @@ def covering(connection: Connection, tenant: str, index: int) -> str:
     return found
 
 
-_COVERING: Final = text(
-    "SELECT note FROM audit_checkpoints WHERE tenant = :of AND size > :at ORDER BY size LIMIT 1"
-)
+_COVERING: Final = text("SELECT note FROM audit_checkpoints WHERE tenant = :of AND size > :at ORDER BY size LIMIT 1")
 
 
 def prove_growth(connection: Connection, tenant: str, old: int, checkpoint: str) -> str:

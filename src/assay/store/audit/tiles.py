@@ -34,6 +34,20 @@ def edge_places(size: int) -> list[Place]:
     ]  # fmt: skip
 
 
+def proof_places(index: int, size: int) -> set[Place]:
+    """Where all hashes are that the proof of an entry in a log of a size is made of: in the tiles over the entry, each
+    of which holds the siblings of its levels too, and in those at the right edge.
+
+    >>> sorted(proof_places(700, 70_000))
+    [(0, 2), (0, 273), (1, 0), (1, 1), (2, 0)]
+    """
+    places: set[Place] = set()
+    for level in range(len(_counts(size))):
+        shift = TILE_LEVELS * (level + 1)
+        places |= {(level, index >> shift), (level, size >> shift)}
+    return places
+
+
 def _counts(size: int) -> list[int]:
     """How many hashes there are at each level of tiles."""
     counts = []
