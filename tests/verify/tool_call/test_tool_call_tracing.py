@@ -175,3 +175,61 @@ def test_hostile_text_of_a_hundred_kilobytes_is_read_through(hostile: str) -> No
     arguments = {"order_id": "W-77", "n": 123457, "day": "2031-02-03", "note": hostile[:5_000]}
     found = trace_arguments("use", arguments, seen, ToolRule())
     assert any(issue.path == "/order_id" for issue in found.issues)
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "value"),
+    [
+        ("4 seats on 15 June 2026", "seats", "60"),
+        ("3 days from May 12, 2026", "stay", "36"),
+        ("a table for 4 people at 13:30", "seats", "52"),
+        ("15 users", "users_each", "8"),
+        ("2 adults at 15:00", "adults", "8"),
+        ("12 coulombs in a medium of 5e-12", "permittivity", "12.000000000005"),
+        ("transfer $122", "amount", "273"),
+        ("annual interest for 1 year", "years", "12"),
+        ("an acceleration of 9.8 m/s^2", "initial_speed", "22"),
+        ("dropped from 15 meters", "initial_velocity", "49"),
+    ],
+)
+def test_what_only_looks_like_arithmetic_leads_nowhere(said: str, name: str, value: str) -> None:
+    assert trace_number(Decimal(value), sources(said), NumberContext(name)) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "value"),
+    [
+        ("from August 15 to August 17", "stay_length", "2"),
+        ("seven years ago of 2023", "year", "2016"),
+        ("annual interest with monthly compounding", "compounding_periods_per_year", "12"),
+        ("2800 joules for 2 machines", "energy", "1400"),
+        ("9.8 m/s fast", "speed", "22"),
+        ("15 seats on 15 June, 4 each", "tickets", "60"),
+    ],
+)
+def test_what_is_calculated_from_what_was_said_is_followed(said: str, name: str, value: str) -> None:
+    assert trace_number(Decimal(value), sources(said), NumberContext(name)) is not None
+
+
+TWO_UNITS = "I want the distance in km from Oslo to Rome. I want the distance in miles from Rome to Paris."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "passes"),
+    [
+        ({"origin": "Oslo", "destination": "Rome", "unit": "km"}, TWO_UNITS, True),
+        ({"origin": "Oslo", "destination": "Rome", "unit": "miles"}, TWO_UNITS, False),
+        ({"origin": "Rome", "destination": "Paris", "unit": "km"}, TWO_UNITS, False),
+        ({"origin": "Rome", "destination": "Paris", "unit": "miles"}, TWO_UNITS, True),
+        ({"value": 75, "from_unit": "kilograms", "to_unit": "pounds"}, "Convert 75 kilograms into pounds.", True),
+        ({"value": 75, "from_unit": "pounds", "to_unit": "pounds"}, "Convert 75 kilograms into pounds.", False),
+        ({"place": "Rio", "unit": "celsius"}, "Qual a temperatura em Rio? fahrenheit", False),
+        ({"place": "Rio", "unit": "fahrenheit"}, "Qual a temperatura em Rio? fahrenheit", True),
+    ],
+)
+def test_a_unit_is_the_one_that_was_asked_for_where_it_is_asked(
+    arguments: dict[str, object], said: str, passes: bool
+) -> None:
+    found = trace_arguments("find", arguments, sources(said), ToolRule())
+    assert (not found.issues) is passes
+    assert all("unit" in issue.path for issue in found.issues)

@@ -11,7 +11,7 @@ counted, and the derivation is accepted where their density among the values of 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
@@ -27,7 +27,7 @@ from assay.text.units import KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Unit
 from assay.verify.tool_call.sources import Found, Sources, SourceText
 from assay.verify.tool_call.trace import Trace, chosen, derived, traced
 
-MOST_COINCIDENCE: Final = 0.2
+MOST_COINCIDENCE: Final = 0.05
 """The highest share of values near a number that arithmetic may reach by chance."""
 
 MOST_OPERANDS: Final = 600
@@ -37,6 +37,7 @@ _MOST_RELATED: Final = 40
 _SHORT: Final = 600
 _PLACES: Final = 5
 _LARGEST: Final = Decimal(10) ** 12
+_SAME_KIND: Final = 1e-9
 _MEMBER: Final = re.compile(r":\s?(\d{1,12}(?:\.\d{1,6})?)(?=\s?[,}\]])")
 _PERCENT: Final = r"\s?(?:%|percent\b|per cent\b|pct\b)"
 _YEAR_OF_TWO: Final = re.compile(r"['’](\d\d)\b")
@@ -82,6 +83,15 @@ _CONSTANTS: Final = tuple(
     )
 )  # fmt: skip
 """Constants of mathematics and of nature, and factors between units, that everyone knows."""
+
+_MONTHS: Final = Decimal(12)
+_YEARS: Final = re.compile(r"(?:^|(?<!per)_)(?:years?|yrs?)$", re.IGNORECASE)
+"""Names of arguments that count years: "annual" stands for one of these, and for twelve months."""
+_MONEY: Final = re.compile(r"amount|price|cost|payment|salary|budget|balance|fare", re.IGNORECASE)
+"""Names of arguments that are no constants of nature."""
+_MOTION: Final = re.compile(r"(?:velocity|speed)$", re.IGNORECASE)
+_SQUARED: Final = re.compile(r"\s?(?:\^\s?\d|[²³]|squared|cubed)")
+"""What stands behind a unit that is not the whole unit: "9.8 m/s^2" is no speed."""
 
 _CONVERSION: Final = Decimal("0.005")
 """The relative error of a conversion that is still the same quantity."""
@@ -156,9 +166,9 @@ def _bounded(target: Decimal, sources: Sources, _: NumberContext) -> Trace | Non
     return None
 
 
-def _in_words(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+def _in_words(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
     pattern = _WORDS_FOR.get(target)
-    if pattern is None:
+    if pattern is None or (target == _MONTHS and _YEARS.search(context.name)):
         return None
     for text in sources:
         match = re.search(rf"\b(?:{pattern})\b", text.low) if text.has_prose else None
@@ -167,16 +177,20 @@ def _in_words(target: Decimal, sources: Sources, _: NumberContext) -> Trace | No
     return None
 
 
-def _converted(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+def _converted(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    motion = _MOTION.search(context.name) is not None
+    years = _YEARS.search(context.name) is not None
     for text in sources:
         if not text.has_prose:
             continue
         for quantity, low, alone in _amounts(text):
             found = Found(text, quantity.start, quantity.end)
+            if _SQUARED.match(text.low, quantity.end) or (motion and quantity.dimension == "length"):
+                continue
             if quantity.dimension.startswith("money:") and _near(low * 100, target):
                 return derived(f'"{found.text[:60]}" in hundredths', found)
             for unit in _UNITS_OF.get(quantity.dimension, ()):
-                other = not alone or unit.name != quantity.unit
+                other = (not alone or unit.name != quantity.unit) and (not years or unit.name == "year")
                 if other and _near((low - unit.offset) / unit.size, target):
                     return derived(f'"{found.text[:60]}" in {unit.name}', found)
         for match in _FEET.finditer(text.low):
@@ -232,8 +246,10 @@ def _counted(target: Decimal, sources: Sources, context: NumberContext) -> Trace
     return None
 
 
-def _constant(target: Decimal, _: Sources, __: NumberContext) -> Trace | None:
+def _constant(target: Decimal, _: Sources, context: NumberContext) -> Trace | None:
     """A constant, to as many digits as the number has, at least two."""
+    if _MONEY.search(context.name):
+        return None
     digits = len(target.normalize().as_tuple().digits)
     if digits < 2 and target not in _CONSTANTS:
         return None
@@ -283,13 +299,13 @@ def _from_epoch(number: int, days: frozenset[date]) -> Trace | None:
 
 
 def _arithmetic(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
-    numbers = _operands(sources)
+    numbers, dated = _operands(sources)
     goal = float(target)
-    if numbers.size < 1 or goal == 0:
-        return None
     step = float(_step(target))
-    for reach in (_sum, _difference, _product, _quotient):
-        reached = reach(numbers, goal, step)
+    tried = [(reach, numbers) for reach in (_sum, _difference, _product, _quotient)]
+    # Of the parts of dates and times only the difference means anything: from the 15th to the 17th.
+    for reach, operands in (*tried, (_difference, dated)):
+        reached = reach(operands, goal, step) if operands.size and goal else None
         if reached is not None:
             first, how = reached
             return derived(how, _first(sources, Decimal(repr(first)).normalize()))
@@ -394,15 +410,23 @@ def _record_numbers(low: str, start: int, end: int) -> Iterator[Decimal]:
             yield number
 
 
-def _operands(sources: Sources) -> _Numbers:
+def _operands(sources: Sources) -> tuple[_Numbers, _Numbers]:
+    """The numbers that may be calculated with, and those that are parts of dates and times alone."""
     kept: dict[Decimal, None] = {}
+    dated: set[Decimal] = set()
     for text in reversed(sources.texts):
+        dated |= text.dated
         for number in text.numbers:
-            if 0 < number < Decimal(10) ** 15:
+            if 0 < number < Decimal(10) ** 15 and number not in text.dated:
                 kept[number] = None
             if len(kept) >= MOST_OPERANDS:
                 break
-    return np.array(sorted(float(number) for number in kept), dtype=np.float64)
+    parts = [number for number in dated if number > 0 and number not in kept]
+    return _ascending(kept), _ascending(parts)
+
+
+def _ascending(numbers: Iterable[Decimal]) -> _Numbers:
+    return np.array(sorted(float(number) for number in numbers), dtype=np.float64)
 
 
 def _search(
@@ -412,20 +436,26 @@ def _search(
     wanted: Callable[[float, float], tuple[float, float]],
     sign: str,
     tries: int = 1,
+    slack: float | None = None,
 ) -> tuple[float, str] | None:
     """A pair whose result is the goal, where the results around the goal are sparse enough not to be a coincidence.
 
     `wanted(a, x)` gives the ends between which the second operand lies so that the result is within x of the goal;
-    `tries` is how many goals are tried in a row.
+    `tries` is how many goals are tried in a row, `slack` how far the pair's result may lie from the goal, by default
+    half a step.
     """
     reach = max(abs(goal) * 0.05, 50 * step)
+    near_enough = step * 0.5 if slack is None else slack
+    additive = sign in "+-"
     pair = None
     near = 0
     for a in numbers.tolist():
-        low, high = wanted(a, step * 0.5)
+        low, high = wanted(a, near_enough)
         at = int(np.searchsorted(numbers, low))
         if pair is None and at < numbers.size and numbers[at] <= high and numbers[at] != a:
-            pair = (a, float(numbers[at]))
+            b = float(numbers[at])
+            # Nobody adds a billionth part of a number to it: then the two are not of one kind.
+            pair = (a, b) if not additive or min(a, b) > max(a, b) * _SAME_KIND else None
         low, high = wanted(a, reach)
         near += int(np.searchsorted(numbers, high, side="right") - np.searchsorted(numbers, low))
     if pair is None or tries * near * step / (2 * reach) > MOST_COINCIDENCE:
@@ -446,7 +476,9 @@ def _product(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] |
 
 
 def _quotient(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
-    return _search(numbers, goal, step, lambda a, x: (a / (goal + x), a / max(goal - x, 1e-12)), "/")
+    # A count is a quotient that comes out even; what has decimals may have been rounded to them.
+    slack = goal * 1e-9 if goal == int(goal) else None
+    return _search(numbers, goal, step, lambda a, x: (a / (goal + x), a / max(goal - x, 1e-12)), "/", slack=slack)
 
 
 def _step(value: Decimal) -> Decimal:

@@ -94,6 +94,25 @@ class SourceText:
         return found
 
     @cached_property
+    def dated(self) -> frozenset[Decimal]:
+        """The numbers that stand in this text only as a part of a day or of a time of day.
+
+        The 15 of "15 June" or of "15:30" is no amount that anything could be added to or multiplied with.
+        """
+        spans = [(m.start, m.end) for m in self.mentions if m.day is not None or m.minute is not None]
+        if not spans:
+            return frozenset()
+        inside: set[Decimal] = set()
+        outside: set[Decimal] = set()
+        for match in _DIGITS.finditer(self.text):
+            within = any(start <= match.start() and match.end() <= end for start, end in spans)
+            (inside if within else outside).update(_readings(match.group()))
+        for quantity in self.quantities:
+            if not any(start < quantity.end and quantity.start < end for start, end in spans):
+                outside.add(abs(quantity.value))
+        return frozenset(inside - outside)
+
+    @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """The quantities with their units, in words or digits."""
         return find_quantities(self.text) if len(self.text) <= MOST_PROSE else ()

@@ -32,8 +32,13 @@ _USUAL: Final = frozenset({2, 3, 4, 5, 10, 12, 15, 20, 25, 30, 42, 50, 60, 100, 
 """Words of argument names, and the numbers that a caller chooses for them without being told."""
 
 _IN_UNIT: Final = re.compile(r"\bin (?:degrees )?([a-z]{2,12})\b")
+_BARE_UNIT: Final = re.compile(r"(?:^|[.?!\n;])\s*([a-z]{4,12})\s*(?=$|[.?!\n;])")
+_SYMBOLS: Final = frozenset({"km", "cm", "mm", "mi", "ft", "kg", "lb", "lbs", "oz", "mph", "kmh"})
+"""Symbols of units that are no words of their own."""
+_SENTENCE_END: Final = re.compile(r"[.?!;](?=\s|$)|\n|,\s(?=(?:and |then )?i\b)")
 _EXAMPLE: Final = re.compile(r"\b(?:e g|eg|example|examples|such as|for instance|like)\b")
 _TARGETS: Final = frozenset({"to", "target", "into", "output", "dest", "destination", "desired", "quote", "new"})
+_ORIGINS: Final = frozenset({"from", "source", "origin"})
 _KNOBS: Final = frozenset({"threshold", "tolerance", "confidence", "similarity", "temperature", "epsilon", "dropout"})
 _MOST_TURNED: Final = 2
 """Settings of a model or a search that are small numbers and refer to nothing."""
@@ -69,6 +74,8 @@ class _Call:
     """The numbers among the arguments."""
     totals: Mapping[str, Decimal]
     """The sum of each numeric field over the items of its list, by the field's path with stars for the items."""
+    places: tuple[str, ...]
+    """The other texts among the arguments, in lower case, that no unit is read in: what the call is about."""
     anchors: tuple[str, ...]
     """The texts among the arguments that look like identifiers: the records that the call is about."""
 
@@ -121,7 +128,10 @@ def _call(tool: str, description: str, arguments: Mapping[str, Any], found: list
     )
     texts = (leaf.value for leaf in found if isinstance(leaf.value, str) and 4 <= len(leaf.value) <= 80)
     anchors = tuple(dict.fromkeys(text.lower() for text in texts if any(c.isdigit() for c in text)))[:_MOST_ANCHORS]
-    return _Call(tool, description, lengths, numbers, _totals(found), anchors)
+    said = (leaf.value for leaf in found if isinstance(leaf.value, str) and "enum" not in leaf.schema)
+    names = dict.fromkeys(text.lower() for text in said if len(text) >= 3 and _unit(text) is None)
+    places = tuple(names)[:_MOST_ANCHORS]
+    return _Call(tool, description, lengths, numbers, _totals(found), places, anchors)
 
 
 def _totals(found: list[Leaf]) -> dict[str, Decimal]:
@@ -255,7 +265,12 @@ def _trace_unit(value: str, leaf: Leaf, sources: Sources, call: _Call) -> Trace:
     """A unit is wrong where the call has a number as a source wrote it, but in another unit of the same kind."""
     unit = _unit(value)
     if unit is not None:
-        clash = None if _TARGETS & set(name_words(leaf.name)) else _clash(unit, sources, call.numbers)
+        words = set(name_words(leaf.name))
+        clash = None if _TARGETS & words else _clash(unit, sources, call.numbers)
+        if clash is None and _ORIGINS & words:
+            clash = _written_otherwise(unit, sources, call.numbers)
+        elif clash is None and not _TARGETS & words:
+            clash = _asked_otherwise(unit, sources, call.places)
         if clash is not None:
             return untraced(f'{shown(clash.source.id)} says "{clash.text[:60]}", in another unit')
     traced = trace_text(value, EntityKind.NAME, sources)
@@ -291,16 +306,62 @@ def _clash(unit: Unit, sources: Sources, numbers: frozenset[Decimal]) -> Found |
     return clash
 
 
+def _written_otherwise(unit: Unit, sources: Sources, numbers: frozenset[Decimal]) -> Found | None:
+    """The place where a number of the call stands with another unit of the same kind, where none has it with this one.
+
+    What a value is converted from is the unit that it was given in, whatever other units the text names.
+    """
+    found = None
+    for text in sources:
+        for quantity in text.quantities if text.has_prose else ():
+            if quantity.dimension != unit.dimension or abs(quantity.value) not in numbers:
+                continue
+            if quantity.unit == unit.name:
+                return None
+            found = found or Found(text, quantity.start, quantity.end)
+    return found
+
+
+def _asked_otherwise(unit: Unit, sources: Sources, places: tuple[str, ...]) -> Found | None:
+    """The place where a sentence with the call's own texts asks for another unit of the same kind.
+
+    Of several questions in one request each may want another unit. None where a sentence with these texts has the unit,
+    or where no sentence has all of them.
+    """
+    found = None
+    for text in sources:
+        for start, end in _sentences(text) if text.has_prose and places else ():
+            low = text.low[start:end]
+            if not all(place in low for place in places):
+                continue
+            if any(f" {spelling} " in f" {squash(text.text[start:end])} " for spelling in _spellings(unit)):
+                return None
+            other = _other_unit(text, unit, start, end)
+            found = found or other
+    return found
+
+
+def _sentences(text: SourceText) -> Iterator[tuple[int, int]]:
+    at = 0
+    for mark in _SENTENCE_END.finditer(text.low):
+        yield at, mark.end()
+        at = mark.end()
+    yield at, len(text.low)
+
+
 def _both_money(one: str, other: str) -> bool:
     return one.startswith("money:") and other.startswith("money:")
 
 
-def _other_unit(text: SourceText, unit: Unit) -> Found | None:
-    """Another unit of the same kind that a text names without a number, as in "in miles"."""
-    for match in _IN_UNIT.finditer(text.low):
-        named = UNIT_WORDS.get(match.group(1))
-        if named is not None and named.dimension == unit.dimension and named.name != unit.name:
-            return Found(text, *match.span(1))
+def _other_unit(text: SourceText, unit: Unit, start: int = 0, end: int | None = None) -> Found | None:
+    """Another unit of the same kind that a text names without a number: "in miles", or a sentence of one word."""
+    limit = len(text.low) if end is None else end
+    for pattern in (_IN_UNIT, _BARE_UNIT):
+        for match in pattern.finditer(text.low, start, limit):
+            word = match.group(1)
+            named = UNIT_WORDS.get(word) or (UNIT_SYMBOLS.get(word) if word in _SYMBOLS else None)
+            if named is not None and named.dimension == unit.dimension and named.name != unit.name:
+                return Found(text, *match.span(1))
     return None
 
 
