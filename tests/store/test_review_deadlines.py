@@ -12,12 +12,14 @@ from tests.store.reviewing import ANN, BOB, TENANT, Clock, approve, escalating, 
 
 from assay.errors import ReviewError
 from assay.policy.escalation import approved
+from assay.schema.access import Role
 from assay.schema.escalation import ReviewItem, ReviewState
-from assay.store import tables
+from assay.store import review_deadlines, tables
+from assay.store.access_users import change_user
 from assay.store.audit.verifying import verify_log
 from assay.store.review_deadlines import next_sweep, sweep
 from assay.store.review_items import read_events, read_item
-from assay.store.reviews import Reviews
+from assay.store.reviews import Reviewer, Reviews
 from assay.store.store import Store
 
 
@@ -139,6 +141,36 @@ def test_items_of_a_field_are_given_to_who_knows_it_and_has_the_fewest(store: St
     given_to = sorted(str(item_of(store, record.id).assignee) for record in records)
     assert given_to == ["cleo", "cleo", "dora", "dora"]
     assert sweep(queue).assigned == 0
+
+
+def test_a_field_that_nobody_knows_does_not_keep_items_of_others_from_being_given(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review_deadlines, "PART", 3)
+    queue = Reviews(store)
+    user(store, "cleo", "law")
+    for field in ("tax", "tax", "tax", "tax", "law"):
+        store.record(held(policy=escalating(expertise=field)))
+    assert sweep(queue).assigned == 1
+
+
+def test_what_was_given_to_who_cannot_decide_any_more_is_given_to_another_and_nobody_is_kept_out(store: Store) -> None:
+    queue = Reviews(store)
+    user(store, "cleo", "tax")
+    record = held(policy=escalating(expertise="tax"))
+    store.record(record)
+    assert sweep(queue).assigned == 1
+    change_user(store, "cleo", TENANT, actor="command", roles=[Role.VIEWER])
+    user(store, "dora", "law")
+    # Nobody knows the field now: it is not kept from those who are there.
+    assert sweep(queue).assigned == 0
+    dora = Reviewer("dora", frozenset({"law"}))
+    assert queue.claim(TENANT, record.id, dora).holder == "dora"
+    queue.release(TENANT, record.id, dora)
+    user(store, "eve", "tax")
+    queue.assign(TENANT, record.id, "boss", to="cleo")
+    assert sweep(queue).assigned == 1
+    assert item_of(store, record.id).assignee == "eve"
 
 
 def test_the_next_sweep_is_when_the_next_deadline_is(store: Store) -> None:

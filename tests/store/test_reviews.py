@@ -177,6 +177,29 @@ def test_expertise_is_asked_for_where_there_is_anyone_who_has_it(store: Store) -
     assert queue.claim(TENANT, record.id, Reviewer("cleo", frozenset({"tax"}))).holder == "cleo"
 
 
+def test_a_field_that_only_a_viewer_knows_keeps_no_reviewer_out(store: Store) -> None:
+    queue, record = Reviews(store), held(policy=escalating(expertise="tax"))
+    store.record(record)
+    user(store, "finn", "tax", roles="viewer")
+    assert queue.claim(TENANT, record.id, ANN).holder == "ann"
+
+
+def test_where_nobody_is_both_senior_and_of_the_field_a_senior_decides(store: Store) -> None:
+    queue, record = Reviews(store), held(policy=escalating(blocking_threshold=0.6, expertise="tax"))
+    store.record(record)
+    user(store, "dora", "senior")
+    user(store, "cleo", "tax")
+    with refused("refused"):
+        queue.claim(TENANT, record.id, Reviewer("cleo", frozenset({"tax"})))
+    dora = Reviewer("dora", frozenset({"senior"}))
+    assert queue.claim(TENANT, record.id, dora).holder == "dora"
+    queue.release(TENANT, record.id, dora)
+    user(store, "eve", "senior", "tax")
+    with refused("refused"):
+        queue.claim(TENANT, record.id, dora)
+    assert queue.claim(TENANT, record.id, Reviewer("eve", frozenset({"senior", "tax"}))).holder == "eve"
+
+
 def test_the_blocking_tier_asks_for_senior_people(store: Store) -> None:
     queue, record = Reviews(store), held(policy=escalating(blocking_threshold=0.6))
     store.record(record)

@@ -13,6 +13,7 @@ from assay.policy.escalation import deadline_of, overdue, row_of
 from assay.receipt.canonical import canonical
 from assay.receipt.instants import instant
 from assay.schema import Evidence, HallucinationReport, Verdict
+from assay.schema.access import Role
 from assay.schema.escalation import ReviewAct, ReviewOutcome, ReviewState
 from assay.schema.tier import Tier
 from assay.store import tables
@@ -122,26 +123,47 @@ def require_free(connection: Connection, row: Row[Any], who: Reviewer, now: date
         raise ReviewError(f"{holder} has the item until {instant(moment_at(row.held_until))}", "held")
     if who.admin:
         return
-    if row.assignee not in (None, who.name):
+    if row.assignee not in (None, who.name) and not is_away(connection, row.tenant, row.assignee):
         raise ReviewError(f"the item was given to {row.assignee}", "held")
-    for word in sorted(_asked_of(row) - who.expertise):
-        if _somebody_knows(connection, row.tenant, word):
-            raise ReviewError(f"the item asks for a reviewer with the expertise {word!r}", "refused")
+    missing = _required(connection, row) - who.expertise
+    if missing:
+        raise ReviewError(f"the item asks for a reviewer with the expertise {min(missing)!r}", "refused")
 
 
-def _asked_of(row: Row[Any]) -> frozenset[str]:
-    """What a reviewer of an item has to know."""
+def _required(connection: Connection, row: Row[Any]) -> frozenset[str]:
+    """What a reviewer of an item has to know: all that it asks for where one person knows all of it, else what counts
+    more and somebody knows. What nobody knows must not keep everybody out."""
     senior = rules_of(row)[0].senior if row.tier == Tier.BLOCKING else ""
-    return frozenset(word for word in (row.expertise, senior) if word)
+    asked = frozenset(word for word in (row.expertise, senior) if word)
+    if not asked:
+        return asked
+    known = [words for _, words in reviewers(connection, row.tenant)]
+    wanted = (asked, frozenset({senior}), frozenset({row.expertise}))
+    return next((one for one in wanted if one <= asked and any(one <= words for words in known)), frozenset())
 
 
-def _somebody_knows(connection: Connection, tenant: str, word: str) -> bool:
-    """Whether there is a reviewer who knows a field: what nobody knows must not keep everybody out."""
+_MAY_REVIEW: Final = frozenset({Role.REVIEWER.value, Role.ADMIN.value})
+
+
+def reviewers(connection: Connection, tenant: str) -> list[tuple[str, frozenset[str]]]:
+    """The names of the people of a tenant who may review now, in order, each with the fields that they know."""
     table = tables.users.c
     rows = connection.execute(
-        select(table.expertise).where(table.tenant == tenant, table.disabled.is_(None), table.expertise != "")
-    )
-    return any(word in str(row.expertise).split() for row in rows)
+        select(table.name, table.roles, table.expertise)
+        .where(table.tenant == tenant, table.disabled.is_(None), table.name.is_not(None)).order_by(table.name)
+    )  # fmt: skip
+    return [(str(row.name), frozenset(row.expertise.split())) for row in rows if _MAY_REVIEW & set(row.roles.split())]
+
+
+def is_away(connection: Connection, tenant: str, name: str) -> bool:
+    """Whether somebody to whom an item was given cannot decide on it any more: they were disabled, forgotten, or lost
+    the role. A tenant without people knows its reviewers by other names, such as those of keys."""
+    if name in {known for known, _ in reviewers(connection, tenant)}:
+        return False
+    people, keys = tables.users.c, tables.api_keys.c
+    program = select(keys.id).where(keys.tenant == tenant, keys.name == name, keys.revoked.is_(None)).limit(1)
+    anybody = select(people.id).where(people.tenant == tenant).limit(1)
+    return connection.execute(program).first() is None and connection.execute(anybody).first() is not None
 
 
 def deciding(

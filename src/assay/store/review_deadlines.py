@@ -5,6 +5,7 @@ when a clock jumped ahead, people still get the time that the next tier gives th
 """
 
 import logging
+from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -17,7 +18,7 @@ from assay.schema.tier import Tier
 from assay.store import tables
 from assay.store.audit.log import Entry
 from assay.store.recording import micros
-from assay.store.review_acting import SKEW
+from assay.store.review_acting import SKEW, is_away, reviewers
 from assay.store.review_items import OPEN_STATES, read_row, rules_of
 from assay.store.reviews import Reviews
 from assay.store.writer import Change
@@ -57,13 +58,13 @@ def sweep(reviews: Reviews) -> Swept:
         ahead = connection.execute(
             select(table.tenant, table.id).where(waits, table.updated > micros(now + SKEW)).limit(PART)
         ).all()
-        unassigned = connection.execute(
-            select(table.tenant, table.id, table.expertise)
-            .where(waits, table.expertise.is_not(None), table.assignee.is_(None), table.holder.is_(None)).limit(PART)
+        fields = connection.execute(
+            select(table.tenant, table.expertise, table.assignee).distinct()
+            .where(waits, table.expertise.is_not(None), table.holder.is_(None))
         ).all()  # fmt: skip
     settled = sum(_settled(reviews, row.tenant, row.id) for row in due)
     mended = sum(_mended(reviews, row.tenant, row.id) for row in ahead)
-    assigned = sum(_assigned(reviews, row.tenant, row.id, row.expertise) for row in unassigned)
+    assigned = sum(_assigned(reviews, row.tenant, row.expertise, row.assignee) for row in fields)
     return Swept(settled, mended, assigned)
 
 
@@ -100,38 +101,37 @@ def _mended(reviews: Reviews, tenant: str, id_: str) -> bool:
     return bool(done)
 
 
-def _assigned(reviews: Reviews, tenant: str, id_: str, expertise: str) -> bool:
-    """Gives an item to the reviewer of its field who has the fewest; to nobody where there is none."""
+def _assigned(reviews: Reviews, tenant: str, expertise: str, assignee: str | None) -> int:
+    """Gives items of a field that nobody has, or that somebody has who cannot decide any more, each to the reviewer of
+    the field who has the fewest. Where nobody knows the field they wait for whoever comes."""
+    table = tables.review_items.c
     with reviews.store.reading(tenant) as connection:
-        name = _least_busy(connection, tenant, expertise)
-    if name is None:
-        return False
-    try:
-        reviews.assign(tenant, id_, "assignment", to=name, reason=f"Knows {expertise}, and has the fewest items.")
-    except ReviewError as error:
-        _log.info("the item %s was not assigned: %s", id_, error)
-        return False
-    return True
-
-
-def _least_busy(connection: Connection, tenant: str, expertise: str) -> str | None:
-    users, items = tables.users.c, tables.review_items.c
-    rows = connection.execute(
-        select(users.name, users.expertise, users.roles)
-        .where(users.tenant == tenant, users.disabled.is_(None), users.name.is_not(None), users.expertise != "")
-    )  # fmt: skip
-    able = sorted(
-        str(row.name) for row in rows
-        if expertise in row.expertise.split() and {"reviewer", "admin"} & set(row.roles.split())
-    )  # fmt: skip
-    if not able:
-        return None
-    taken = connection.execute(
-        select(items.assignee).where(
-            items.tenant == tenant, items.state.in_(OPEN_STATES), items.assignee.in_(able)
-        )
-    ).scalars().all()  # fmt: skip
-    return min(able, key=lambda name: (taken.count(name), name))
+        able = [name for name, words in reviewers(connection, tenant) if expertise in words]
+        if not able or (assignee is not None and not is_away(connection, tenant, assignee)):
+            return 0
+        to_whom = table.assignee.is_(None) if assignee is None else table.assignee == assignee
+        items = connection.execute(
+            select(table.id).where(
+                table.tenant == tenant, table.state.in_(OPEN_STATES), table.expertise == expertise,
+                table.holder.is_(None), to_whom,
+            ).order_by(table.deadline).limit(PART)
+        ).scalars().all()  # fmt: skip
+        taken = Counter(connection.execute(
+            select(table.assignee).where(
+                table.tenant == tenant, table.state.in_(OPEN_STATES), table.assignee.in_(able)
+            )
+        ).scalars())  # fmt: skip
+    done = 0
+    for id_ in items:
+        name = min(able, key=lambda one: (taken[one], one))
+        try:
+            reviews.assign(tenant, id_, "assignment", to=name, reason=f"Knows {expertise}, and has the fewest items.")
+        except ReviewError as error:
+            _log.info("the item %s was not assigned: %s", id_, error)
+            continue
+        taken[name] += 1
+        done += 1
+    return done
 
 
 def next_sweep(reviews: Reviews, most: timedelta) -> timedelta:

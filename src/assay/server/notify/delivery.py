@@ -8,7 +8,7 @@ from typing import Final
 from assay.server.notify.sending import Sender, SendError
 from assay.server.notify.settings import NotifySettings
 from assay.server.services import Services
-from assay.store.outbox import Message, mark_failed, mark_sent, purge, spread, take
+from assay.store.outbox import HOLD, PART, Message, mark_failed, mark_sent, purge, spread, take
 from assay.store.store import Store
 
 PAUSE_S: Final = 1.0
@@ -21,6 +21,8 @@ KEPT: Final = timedelta(days=30)
 """How long a message that is done with is kept."""
 AT_ONCE: Final = 8
 """Messages on their way at once."""
+SAFE: Final = 0.8
+"""The share of the time for which messages are taken that sending all of them may need."""
 _log = logging.getLogger("assay.server")
 
 
@@ -31,6 +33,9 @@ class Delivery:
         """Over a store; `sender` sends."""
         self._store, self._settings = store, settings
         self._sender = sender or Sender(settings)
+        # All that is taken must be done with before others may take it, though every recipient were as slow as it may.
+        rounds = int(HOLD.total_seconds() * SAFE // settings.timeout_s)
+        self._most = min(PART, AT_ONCE * max(1, rounds))
 
     async def once(self) -> int:
         """Deliver what is due now; the number of messages that were tried.
@@ -39,7 +44,7 @@ class Delivery:
             StoreError: the outbox cannot be read or written.
         """
         await asyncio.to_thread(spread, self._store, self._targets)
-        messages = await asyncio.to_thread(take, self._store)
+        messages = await asyncio.to_thread(take, self._store, self._most)
         gate = asyncio.Semaphore(AT_ONCE)
 
         async def one(message: Message) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import smtplib
 import ssl
 import time
@@ -16,6 +17,7 @@ from assay.server.notify.settings import NotifySettings, Target
 from assay.server.notify.wording import SIGNATURE, mail, payload, signed, slack_body
 from assay.store.outbox import Message
 
+_log = logging.getLogger("assay.server")
 _MOST_READ: Final = 1_000
 _JSON: Final = {"content-type": "application/json", "user-agent": "assay"}
 
@@ -87,7 +89,7 @@ class Sender:
     async def _mail(self, message: Message, target: Target) -> None:
         made = mail(message, target, self._settings.console)
         try:
-            await asyncio.to_thread(_deliver, made, target, self._settings.timeout_s)
+            refused = await asyncio.to_thread(_deliver, made, target, self._settings.timeout_s)
         except smtplib.SMTPResponseException as error:
             said = f"the mail server answered {error.smtp_code}"
             raise SendError(said, final=500 <= error.smtp_code < 600) from error
@@ -96,6 +98,9 @@ class Sender:
             raise SendError("the mail server refused the recipients", final=final) from error
         except (smtplib.SMTPException, OSError) as error:
             raise SendError(f"the mail server was not reached: {type(error).__name__}") from error
+        if refused:
+            # Sent again it would reach the others twice.
+            _log.warning("the mail server refused %d recipients of the target %s", refused, target.name)
 
 
 _FINAL: Final = frozenset({400, 401, 403, 404, 405, 410, 413, 415, 422})
@@ -106,8 +111,8 @@ def _wait(said: str | None) -> timedelta | None:
     return timedelta(seconds=int(said)) if said is not None and said.isdigit() and len(said) < 7 else None
 
 
-def _deliver(made: EmailMessage, target: Target, timeout_s: float) -> None:
-    """Hands a mail to the server; blocks."""
+def _deliver(made: EmailMessage, target: Target, timeout_s: float) -> int:
+    """Hands a mail to the server; blocks. How many of its recipients the server refused, not being all of them."""
     context = ssl.create_default_context() if target.security != "none" else None
     if target.security == "tls":
         client: smtplib.SMTP = smtplib.SMTP_SSL(target.host, target.port, timeout=timeout_s, context=context)
@@ -118,4 +123,4 @@ def _deliver(made: EmailMessage, target: Target, timeout_s: float) -> None:
             client.starttls(context=context)
         if target.user:
             client.login(target.user, target.password)
-        client.send_message(made)
+        return len(client.send_message(made))
