@@ -177,3 +177,14 @@ def test_a_gateway_file_names_upstreams_routes_and_limits(tmp_path: Path) -> Non
 def test_a_gateway_file_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(PolicyError):
         parse_settings(wrong, {}, ServerSettings())
+
+
+def test_the_gateway_file_of_the_readme_is_read(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    file = tmp_path / "gateway.yaml"
+    file.write_text(readme.split("```yaml\n# gateway.yaml\n", 1)[1].split("```", 1)[0], encoding="utf-8")
+    made = settings_of(options(gateway=file), {"MODELS_KEY": "k1", "JUDGE_KEY": "k2"})
+    assert [upstream.name for upstream in made.upstreams] == ["main", "lab"]
+    assert made.route("chat_completions").revise == "block"
+    assert made.judge is not None
+    assert made.judge.key == "k2"
