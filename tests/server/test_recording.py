@@ -128,11 +128,11 @@ def test_an_answer_of_the_gateway_is_recorded_in_every_mode_streamed_or_not(
                 assert found.report is not None
                 assert found.report.run_id == id_
                 assert again(store, id_)
-            found = stored(store, parts).report
-            assert found is not None
+            streamed_one = stored(store, parts).report
+            assert streamed_one is not None
             if text == TRUE and mode is Mode.ENFORCE:
-                assert found.timing.stages_ms["stream_total"] > 0
-                assert "stream_first" in found.timing.stages_ms
+                assert streamed_one.timing.stages_ms["stream_total"] > 0
+                assert "stream_first" in streamed_one.timing.stages_ms
             assert holds(store)
 
     play(scene)
