@@ -207,7 +207,8 @@ def _themes(request: Request, theme: str) -> Markup:
         for name in THEMES
     )  # fmt: skip
     back = tag("input", type_="hidden", name_="back", value=_own_address(request))
-    return form(request, "/console/theme", back, buttons, class_="themes", role="group", aria_label="Theme")
+    shown = tag("div", buttons, role="group", aria_label="Theme")
+    return form(request, "/console/theme", back, shown, class_="themes")
 
 
 def _who(request: Request, caller: object) -> Markup | None:

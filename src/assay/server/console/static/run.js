@@ -59,9 +59,20 @@ function markAt(event) {
   return inspector && event.target instanceof Element ? event.target.closest("a[data-claims]") : null;
 }
 
+// A page that scrolls under a pointer that rests is no pointing: who goes on by keyboard must not lose the card.
+let rested = "";
+
+function hasMoved(event) {
+  const at = `${event.screenX} ${event.screenY}`;
+  const moved = at !== rested;
+  rested = at;
+  return moved;
+}
+
+document.addEventListener("pointermove", hasMoved);
 document.addEventListener("pointerover", (event) => {
   const mark = markAt(event);
-  if (mark) show(of(mark));
+  if (hasMoved(event) && mark) show(of(mark));
 });
 document.addEventListener("pointerout", (event) => { if (markAt(event)) show(pinned); });
 document.addEventListener("focusin", (event) => {
