@@ -16,6 +16,7 @@ from assay.models.chat.interface import ChatModel
 from assay.models.cross_encoder import load_embedded
 from assay.models.interface import PairScorer
 from assay.models.load import load_scorer
+from assay.models.registry import DEFAULT, embedded_name
 from assay.policy import PRESETS, Policy, parse_policy, preset
 from assay.receipt import Keys, open_keys
 from assay.schema import HallucinationReport, Stakes
@@ -41,6 +42,8 @@ class Settings:
     """`ASSAY_CONFIG`: the policy file to use where a caller names none."""
     receipt_keys: Path | None = None
     """`ASSAY_RECEIPT_KEYS`: the folder of keys that signs receipts, or the file of a public ring."""
+    verifier: str | None = None
+    """`ASSAY_VERIFIER`: the network that judges where a caller names none, by its name or its folder."""
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -49,8 +52,11 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     >>> read_settings({"ASSAY_CONFIG": "team.yaml"}).config.name
     'team.yaml'
     """
-    config, keys = (environ.get(name, "").strip() for name in ("ASSAY_CONFIG", "ASSAY_RECEIPT_KEYS"))
-    return Settings(config=Path(config) if config else None, receipt_keys=Path(keys) if keys else None)
+    names = ("ASSAY_CONFIG", "ASSAY_RECEIPT_KEYS", "ASSAY_VERIFIER")
+    config, keys, verifier = (environ.get(name, "").strip() for name in names)
+    return Settings(
+        config=Path(config) if config else None, receipt_keys=Path(keys) if keys else None, verifier=verifier or None
+    )
 
 
 def read_policy(name_or_path: str | Path | None, environ: Mapping[str, str]) -> Policy:
@@ -96,14 +102,31 @@ def _why(error: OSError | ValueError) -> str:
     return f"it cannot be read: {reason}"
 
 
-@lru_cache(maxsize=1)
-def embedded_scorer() -> PairScorer:
-    """The verifier network that ships with the package, loaded and verified once for a process.
+def embedded_scorer(name: str = DEFAULT) -> PairScorer:
+    """A verifier network that ships with the package, loaded and verified once for a process.
 
     Raises:
-        ModelError: its files were altered or are not there.
+        ModelError: there is none of that name, or its files were altered or are not there.
     """
-    return CachedScorer(load_embedded())
+    return _embedded_scorer(name)
+
+
+@lru_cache(maxsize=4)
+def _embedded_scorer(name: str) -> PairScorer:
+    return CachedScorer(load_embedded(name))
+
+
+def scorer_of(model: str | Path | None, environ: Mapping[str, str]) -> PairScorer:
+    """The network that a caller names, else the one that `ASSAY_VERIFIER` names, else the default one.
+
+    Raises:
+        ModelError: it cannot be used.
+    """
+    chosen = read_settings(environ).verifier if model is None else model
+    if chosen is None:
+        return embedded_scorer()
+    name = embedded_name(chosen)
+    return CachedScorer(load_scorer(chosen)) if name is None else embedded_scorer(name)
 
 
 class Guard(CoreGuard):
@@ -133,7 +156,8 @@ class Guard(CoreGuard):
 
         Args:
             policy: a policy, a preset's name or a policy file; what `ASSAY_CONFIG` names, else `general`, by default.
-            model: the directory of another cross-encoder to take the embedded network's place.
+            model: the name of a network that ships with the package (`default`), or the directory of another
+                cross-encoder to take its place; what `ASSAY_VERIFIER` names by default.
             scorer: a scorer to use instead of either.
             extractor: what finds claims; rules by default.
             limits: how much one check reads.
@@ -155,7 +179,7 @@ class Guard(CoreGuard):
         if not isinstance(policy, Policy):
             policy = read_policy(policy, environ)
         if scorer is None:
-            scorer = embedded_scorer() if model is None else CachedScorer(load_scorer(model))
+            scorer = scorer_of(model, environ)
         super().__init__(
             policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale,
             receipts=_desk(keys, environ) if receipts is None else receipts, llm=llm, budget=budget,
@@ -181,9 +205,9 @@ def build_guard(
 
 
 @lru_cache(maxsize=8)
-def _guard_of(policy: Policy) -> Guard:
+def _guard_of(policy: Policy, verifier: str | None) -> Guard:
     """Kept by what the policy says, never by the name of its file: an edited file counts from the next check on."""
-    return Guard(policy)
+    return Guard(policy, model=verifier)
 
 
 def check(
@@ -200,14 +224,16 @@ def check(
     revisions_failed: int = 0,
     run_id: str | None = None,
 ) -> HallucinationReport:
-    """Check one output against its evidence with the embedded verifier; see `Guard.check` for the arguments.
+    """Check one output against its evidence; see `Guard.check` for the arguments.
+
+    The network is the one that `ASSAY_VERIFIER` names, else the default one of the package.
 
     Raises:
         InputError: something given cannot be read as what it should be.
         PolicyError: there is no such policy, or what its file says is wrong.
     """
     settled = policy if isinstance(policy, Policy) else read_policy(policy, os.environ)
-    return _guard_of(settled).check(
+    return _guard_of(settled, read_settings(os.environ).verifier).check(
         answer, evidence, question=question, stakes=stakes, task=task, schema=schema, citations=citations,
         claim_free=claim_free, revisions_failed=revisions_failed, run_id=run_id,
     )  # fmt: skip

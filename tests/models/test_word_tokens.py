@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.models.tiny_models import UNKNOWN, write_tokenizer
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from assay.models import word_tokens
 from assay.models.manifest import EMBEDDED
 from assay.models.pair_tokens import load_tokenizer, readable
 from assay.models.word_tokens import WordMemory, divides_at_spaces, pair_form
-from models.tiny_models import UNKNOWN, write_tokenizer
 
 EMBEDDED_TOKENIZER = EMBEDDED / "tokenizer.json"
 SPACES = " \t\r\n\x0b\x0c\x1c\x85\xa0\u2003\u2028\u3000\u200b"

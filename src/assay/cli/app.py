@@ -77,7 +77,7 @@ PolicyOption = Annotated[
 ]
 ModelOption = Annotated[
     Path | None,
-    typer.Option("--model", metavar="DIR", help="A cross-encoder's folder in place of the shipped network."),
+    typer.Option("--model", metavar="NAME|DIR", help="A shipped network by name, or a cross-encoder's folder."),
 ]
 
 QuestionOption = Annotated[str | None, typer.Option("--question", "-q", metavar="TEXT|@FILE", help="What was asked.")]

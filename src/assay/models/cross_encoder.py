@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 from assay.errors import ModelError, VerifierError
 from assay.models.interface import MIN_PAIR_TOKENS, WordScores
 from assay.models.labels import LabelOrder, read_labels
-from assay.models.manifest import EMBEDDED, MANIFEST, Manifest, read_json, read_manifest, verify_files
+from assay.models.manifest import Manifest, read_json, read_manifest, verify_files
 from assay.models.onnx_session import OnnxSession, open_session
 from assay.models.pair_tokens import PairTokenizer, Tokens, load_tokenizer, position_limit
+from assay.models.registry import DEFAULT, embedded_directory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -269,12 +270,14 @@ def _probe(session: OnnxSession, tokenizer: PairTokenizer, graph: Path) -> int:
     return int(output.shape[1])
 
 
-def load_embedded(*, threads: int | None = None) -> OnnxCrossEncoder:
-    """The network that ships with the package, its files held against the manifest first.
+def load_embedded(name: str = DEFAULT, *, threads: int | None = None) -> OnnxCrossEncoder:
+    """A network that ships with the package, its files held against the manifest first.
+
+    Args:
+        name: which one; see `assay.models.registry`.
+        threads: how many pairs are judged at once; the usable CPUs by default.
 
     Raises:
-        ModelError: the weights are missing or altered.
+        ModelError: there is no such network, or its weights are missing or altered.
     """
-    if not (EMBEDDED / MANIFEST).exists():
-        raise ModelError(f"{EMBEDDED / MANIFEST}: missing; install the package again, its weights are not complete")
-    return OnnxCrossEncoder.load(EMBEDDED, threads=threads)
+    return OnnxCrossEncoder.load(embedded_directory(name), threads=threads)
