@@ -114,6 +114,30 @@ def test_with_keys_a_request_without_one_is_refused_and_the_key_never_reaches_th
     play(scene)
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "elsewhere.example.com"}, {"host": "[::1"}, {"host": "127.0.0.1:8080.example.com"},
+        {"host": "localhost" + "x" * 400}, {"host": ""}, {"origin": "https://elsewhere.example.com"},
+        {"origin": "http://[::1"}, {"x-forwarded-for": "127.0.0.1"}, {"forwarded": "for=127.0.0.1"},
+    ],
+)  # fmt: skip
+def test_without_keys_whatever_names_another_machine_is_refused(headers: dict[str, str]) -> None:
+    async def scene() -> None:
+        async with site() as here:
+            for path in ("/v1/check", "/v1/chat/completions"):
+                # Twice: what was decided on a name is remembered.
+                for _ in range(2):
+                    async with here.http.post(here.url + path, json=BODY, headers=headers) as response:
+                        assert response.status == 403
+            for host in ("127.0.0.1:9", "localhost", "[::1]:8080"):
+                async with here.http.post(f"{here.url}/v1/check", json=BODY, headers={"host": host}) as response:
+                    assert response.status == 200
+            assert here.upstream.asked == []
+
+    play(scene)
+
+
 def test_the_commands_make_list_rotate_and_revoke(tmp_path: Path) -> None:
     path = str(tmp_path / "keys.json")
     runner = CliRunner()

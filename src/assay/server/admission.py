@@ -110,7 +110,8 @@ def foreign(scope: Scope) -> Refusal | None:
 def _is_here(value: str) -> bool:
     """Whether a header names this machine; asked for every request, and nearly always of the same few values."""
     try:
-        host = urlsplit(value if "//" in value else f"//{value}").hostname
+        parts = urlsplit(value if "//" in value else f"//{value}")
+        host, _ = parts.hostname, parts.port  # a port that is no number is told of only when it is asked for
     except ValueError:
         return False
     return host is not None and is_loopback(host)
