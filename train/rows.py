@@ -44,6 +44,10 @@ class Row:
         return fold(" ".join(self.evidence))
 
 
+REVIEWS = "reviews"
+"""The set of what reviewers decided. Rows of one's own are not among those of the shipped network, so that they stand
+in no quota: all are taken, since they are the outputs that a network was unsure of."""
+
 # Rows taken from each set at most, in the order of a seeded shuffle. Sets of one domain and template are held
 # back so that people's labels on natural text lead; the figures follow the doubts column of the data's index.
 QUOTAS: dict[str, int] = {
@@ -127,22 +131,25 @@ def part_of(row: Row) -> Part:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Read one gzipped JSON Lines file of the labelled data.
+    """Read one JSON Lines file of the labelled data, gzipped or not: sets as they are collected, and what
+    `assay review export` writes of reviewers' decisions, whose rows label a whole answer or one claim of it.
 
     Raises:
-        KeyError: a row lacks `set`, `evidence`, `claim` or `label`.
+        KeyError: a row lacks `set`, `evidence`, `claim` (or `answer`) or `label`.
     """
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         for line in lines:
             raw = json.loads(line)
             question = (raw.get("meta") or {}).get("question") if raw["set"].startswith("halueval") else None
+            if raw["set"] == REVIEWS:
+                question = raw.get("question")
             label: Label = raw["label"]
             if raw["set"] in NEGATIVE_ONLY_REFUTED and label == "not_supported":
                 label = "contradicted"
             yield Row(
                 source=raw["set"],
-                evidence=tuple(raw["evidence"]),
-                claim=raw["claim"],
+                evidence=tuple(one if isinstance(one, str) else one["text"] for one in raw["evidence"]),
+                claim=raw["claim"] if "claim" in raw else raw["answer"],
                 label=label,
                 question=question,
                 spans=tuple((int(start), int(end)) for start, end in raw.get("spans") or ()),
@@ -162,7 +169,7 @@ def unique(rows: Iterable[Row]) -> Iterator[Row]:
 def load_training_sets(data: Path) -> list[Row]:
     """All rows of `data/train`, without those whose evidence also stands in `data/dev`, each pair once."""
     held_out = {row.document for path in sorted((data / "dev").glob("*.jsonl.gz")) for row in read_rows(path)}
-    files = sorted((data / "train").glob("*.jsonl.gz"))
+    files = sorted([*(data / "train").glob("*.jsonl.gz"), *(data / "train").glob("*.jsonl")])
     return [row for row in unique(row for path in files for row in read_rows(path)) if row.document not in held_out]
 
 
@@ -172,7 +179,7 @@ def mix(rows: Iterable[Row], seed: int) -> list[Row]:
     A fact of its own counts: a set that has no quota raises rather than being left out in silence.
 
     Raises:
-        KeyError: a set is not named in `QUOTAS`.
+        KeyError: a set is not named in `QUOTAS`, and is not of reviewers' decisions.
     """
     rng = random.Random(seed)
     pools: dict[str, list[Row]] = {}
@@ -181,7 +188,7 @@ def mix(rows: Iterable[Row], seed: int) -> list[Row]:
     mixed: list[Row] = []
     for source in sorted(pools):
         rng.shuffle(pools[source])
-        mixed.extend(pools[source][: QUOTAS[source]])
+        mixed.extend(pools[source] if source == REVIEWS else pools[source][: QUOTAS[source]])
     rng.shuffle(mixed)
     return mixed
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,15 +16,18 @@ from tests.store.making import KEY, KEYS, RING, record_of
 
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.admission import Refusal
+from assay.server.audit import router
 from assay.server.audit.settings import AuditSettings
 from assay.server.audit.timers import anchor_of, erase_all
 from assay.server.caller import Caller
 from assay.server.settings import ServerSettings, parse_settings
+from assay.store import tables
 from assay.store.audit import standalone
 from assay.store.audit.anchoring import read_notes
 from assay.store.audit.checkpoint import open_checkpoint
 from assay.store.audit.proving import read_proof
 from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.verifying import verify_log
 from assay.store.retention import Rule, write_rules
 from assay.store.store import Store
 
@@ -161,6 +165,54 @@ def test_the_log_is_signed_proved_and_taken_away(tmp_path: Path) -> None:
                 older = [] if "report" in path else [first["note"]]
                 said = standalone.verify_bundle(lines, [standalone.Key(None, KEY.public)], older)
                 assert (status, bool(said)) == (200, True)
+
+    play(scene)
+
+
+def test_the_log_is_verified_against_checkpoints_from_outside_and_with_what_is_stored(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kept(tmp_path) as (here, store):
+            ids = [store.record(record_of(f"Answer {number}")).id for number in range(3)]
+            _, first, _ = await send(here, "POST", "/v1/audit/checkpoints")
+            status, found, _ = await send(here, "POST", "/v1/audit/verify", {"checkpoints": [first["note"]]})
+            assert status == 200
+            assert (found["holds"], found["size"], found["anchors"], found["runs"]) == (True, 3, 1, 3)
+            assert found["root"] == first["root"]
+            status, found, _ = await send(here, "POST", "/v1/audit/verify", {"contents": False})
+            assert (found["holds"], found["anchors"], found["runs"]) == (True, 0, 0)
+            with store.engine.begin() as connection:
+                connection.execute(tables.reports.update().where(tables.reports.c.id == ids[1]).values(score=0.01))
+            _, found, _ = await send(here, "POST", "/v1/audit/verify")
+            assert found["holds"] is False
+            assert [one["code"] for one in found["findings"]] == ["altered_content"]
+            _, found, _ = await send(here, "POST", "/v1/audit/verify", {"checkpoints": ["made up"], "contents": False})
+            assert [one["code"] for one in found["findings"]] == ["bad_checkpoint"]
+            many = {"checkpoints": [first["note"]] * 101}
+            assert (await send(here, "POST", "/v1/audit/verify", many))[0] == 422
+            assert (await send(here, "POST", "/v1/audit/verify", {}, x_test_caller="viewer/default"))[0] == 403
+
+    play(scene)
+
+
+def test_one_verification_at_a_time_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        assert goes_on.wait(30)
+        return verify_log(*given)
+
+    monkeypatch.setattr(router, "verify_log", slow)
+
+    async def scene() -> None:
+        async with kept(tmp_path) as (here, store):
+            store.record(record_of("Answer"))
+            first = asyncio.create_task(send(here, "POST", "/v1/audit/verify"))
+            await asyncio.to_thread(begun.wait, 30)
+            status, told, headers = await send(here, "POST", "/v1/audit/verify")
+            assert (status, told["type"].rpartition(":")[2], headers["retry-after"]) == (503, "audit.verifying", "10")
+            goes_on.set()
+            assert (await first)[1]["holds"] is True
 
     play(scene)
 

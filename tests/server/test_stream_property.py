@@ -18,6 +18,7 @@ from assay.schema import Action
 from assay.server.checking import Checker
 from assay.server.gateway.passage import Passage
 from assay.server.gateway.relay_stream import StreamRelay
+from assay.server.gateway.reviewed import People
 from assay.server.gateway.targets import Target
 from assay.server.settings import Limits, Mode, Route, Upstream
 from assay.wire.chat_completions import ChatCompletions
@@ -231,7 +232,8 @@ async def _relayed(wire: Wire, chunks: list[bytes], bad: frozenset[str], claims:
     exchange: Any = Exchange(wire, bad, claims)
     client: Any = reply
     kept: Any = Forgetful()
-    relay = StreamRelay(response, passage, exchange, kept, client, checker, Limits())
+    people = People(None, route, kept)
+    relay = StreamRelay(response, passage, exchange, kept, client, checker, Limits(), people)
     await relay.run(lambda work: work.close())
     checker.close()
     assert reply.ended

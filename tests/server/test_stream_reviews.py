@@ -41,7 +41,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
 def streamed(wire: str, text: str, *, call: bool = False) -> list[bytes]:
     """A stream of a format with a text, and a call behind it."""
     if wire == "messages":
-        blocks = [{"type": "text", "text": text}, *([TOOL_USE] if call else [])]
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": text}, *([TOOL_USE] if call else [])]
         return message_events(blocks, "tool_use" if call else "end_turn")
     if wire == "responses":
         return response_events([output_message(text), *([FUNCTION] if call else [])])

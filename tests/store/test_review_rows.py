@@ -1,6 +1,7 @@
 """Reviewers' decisions as labelled rows: what evaluation and calibration read; and `assay review` itself."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.reviewing import ANN, TENANT, Clock, escalating, held, reject
+from train.rows import load_training_sets, mix
 from typer.testing import CliRunner, Result
 
 from assay.batch.rows import parse_row, read_rows
@@ -182,3 +184,11 @@ def test_what_reviewers_decided_calibrates_a_policy(run: Run, database: Path, tm
     found = json.loads(done.stdout)
     assert found["calibration"]["rows"] == 18
     assert found["after"]["loss"] <= found["before"]["loss"]
+    (tmp_path / "train").mkdir()
+    (tmp_path / "dev").mkdir()
+    out.rename(tmp_path / "train" / out.name)
+    trained = mix(load_training_sets(tmp_path), seed=1)
+    assert len(trained) == 18
+    assert Counter(row.label for row in trained) == {"not_supported": 12, "supported": 6}
+    assert all(row.evidence and all(isinstance(text, str) for text in row.evidence) for row in trained)
+    assert {row.source for row in trained} == {"reviews"}

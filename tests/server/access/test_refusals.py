@@ -155,8 +155,8 @@ def test_whatever_comes_nothing_is_lost_and_memory_is_bounded(notes: list[tuple[
     found = refusals.take()
     assert sum(one.count for one in found) == len(notes)
     assert all(BEGIN <= one.first <= one.last <= clock.now for one in found)
-    for tenant in {one.tenant for one in found}:
-        own = [one for one in found if one.tenant == tenant and one.source != MANY]
+    for name in {one.tenant for one in found}:
+        own = [one for one in found if one.tenant == name and one.source != MANY]
         assert len(own) <= MOST_NAMED
     assert refusals.take() == []
 

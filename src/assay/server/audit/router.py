@@ -1,5 +1,6 @@
 """`/v1/audit`: the log of a tenant, its checkpoints, proofs, and bundles to verify elsewhere."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -7,6 +8,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import Field, StringConstraints
 from sqlalchemy import Connection
 
 from assay.errors import AuditError, ReceiptError
@@ -14,19 +16,25 @@ from assay.receipt import KeyState
 from assay.schema.access import Permission
 from assay.server.problems import ProblemError, documented, unknown
 from assay.server.reports.router import known_id
-from assay.server.reports.values import EntriesOut, EntryOut, Limit, Out
+from assay.server.reports.values import Body, EntriesOut, EntryOut, Limit, Out
 from assay.server.services import Services, allowed
 from assay.store.audit.checkpoint import read_checkpoint
+from assay.store.audit.contents import with_contents
 from assay.store.audit.entries import read_entry_data
 from assay.store.audit.exporting import export_log, export_run
 from assay.store.audit.log import entries_of, last_checkpoint, read_head
 from assay.store.audit.note import verifier_key
 from assay.store.audit.proving import prove_entry, prove_growth
 from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.verifying import FindingCode, verify_log
 from assay.store.reading_more import Signed, read_log, read_signed
 
 LARGEST: Final = 2**53 - 1
 """The largest index that every reader of JSON takes exactly."""
+MOST_NOTES: Final = 100
+"""Checkpoints that a log is held against in one request."""
+LONGEST_NOTE: Final = 100_000
+"""Characters of one of them."""
 PIECE: Final = 64 * 1024
 """Characters of a bundle that are sent at once."""
 
@@ -92,6 +100,42 @@ class GrowthOut(Out):
     checkpoint: str
 
 
+class VerifyBody(Body):
+    """What a log is held against."""
+
+    checkpoints: list[Annotated[str, StringConstraints(max_length=LONGEST_NOTE)]] = Field(
+        default_factory=list, max_length=MOST_NOTES
+    )
+    """Checkpoints as notes, from wherever the owner of the log cannot change them."""
+    contents: bool = True
+    """Whether what is stored of each run is held against the log too."""
+
+
+class FindingOut(Out):
+    """One thing that does not hold."""
+
+    code: FindingCode
+    message: str
+
+
+class VerificationOut(Out):
+    """What was found of a log."""
+
+    holds: bool
+    """Whether nothing was found against it."""
+    origin: str
+    size: int
+    root: str
+    """The root that its entries lead to, in hexadecimal."""
+    checkpoints: int
+    """How many stored checkpoints hold."""
+    anchors: int
+    """How many of the given checkpoints hold. Without one, whoever has the key could have written all of it anew."""
+    runs: int
+    """Of how many runs the content was compared."""
+    findings: list[FindingOut]
+
+
 def make_audit_router(services: Services) -> APIRouter:
     """The routes over the store of a server."""
     router, routes = APIRouter(tags=["audit"]), _Audit(services)
@@ -103,6 +147,7 @@ def make_audit_router(services: Services) -> APIRouter:
     router.post("/v1/audit/checkpoints", status_code=201, responses=documented(401, 403, 409, 422, 429, 503))(
         routes.sign
     )
+    router.post("/v1/audit/verify", responses=documented(401, 403, 409, 422, 429, 503))(routes.verify)
     router.get("/v1/audit/proof", responses=seen)(routes.proof)
     router.get("/v1/audit/consistency", responses=seen)(routes.growth)
     bundle: dict[int | str, dict[str, Any]] = {
@@ -115,6 +160,7 @@ def make_audit_router(services: Services) -> APIRouter:
 class _Audit:
     def __init__(self, services: Services) -> None:
         self._store, self._keys = services.store, services.keys
+        self._verifying = threading.Lock()
 
     def log(self, request: Request) -> LogOut:
         """How far the log has come, how much of it is signed, and with which keys."""
@@ -163,15 +209,38 @@ class _Audit:
         """Sign the log as it is now; where it has not grown, its last checkpoint is the answer."""
         caller = allowed(request.scope, Permission.AUDIT)
         if self._keys is None:
-            raise ProblemError(
-                409, "this server has no key to sign with", code="audit.no_keys",
-                todo="Make one with `assay receipt create-key`, and name its folder in ASSAY_RECEIPT_KEYS.",
-            )  # fmt: skip
+            raise _without_keys("this server has no key to sign with")
         with _refusing():
             note = make_checkpoint(self._store, self._keys, caller.tenant)
         size = read_checkpoint(note).size
         with self._store.reading(caller.tenant) as connection:
             return _checkpoint(read_signed(connection, caller.tenant, size + 1, 1)[0])
+
+    def verify(self, request: Request, body: VerifyBody | None = None) -> VerificationOut:
+        """Verify the log: every entry, the tree, its checkpoints and those given, and the content of the runs.
+
+        All of it is read, which takes seconds for a million entries: one verification at a time in each process.
+        """
+        caller, told = allowed(request.scope, Permission.AUDIT), body or VerifyBody()
+        if self._keys is None:
+            raise _without_keys("there is no key that could be trusted")
+        if not self._verifying.acquire(blocking=False):
+            raise ProblemError(
+                503, "another verification is running; try again later", code="audit.verifying",
+                headers={"retry-after": "10"},
+            )  # fmt: skip
+        try:
+            with self._store.reading(caller.tenant) as connection, _refusing():
+                found = verify_log(connection, caller.tenant, self._keys.ring(), told.checkpoints)
+                if told.contents:
+                    found = with_contents(connection, caller.tenant, found)
+        finally:
+            self._verifying.release()
+        return VerificationOut(
+            holds=found.holds, origin=found.origin, size=found.size, root=found.root.hex(),
+            checkpoints=found.checkpoints, anchors=found.anchors, runs=found.runs,
+            findings=[FindingOut(code=one.code, message=one.message) for one in found.findings],
+        )  # fmt: skip
 
     def proof(
         self, request: Request,
@@ -256,6 +325,11 @@ def _decision(connection: Connection, tenant: str, report: str) -> int:
     if not found:
         raise unknown("report")
     return found[0][0]
+
+
+def _without_keys(why: str) -> ProblemError:
+    todo = "Make one with `assay receipt create-key`, and name its folder in ASSAY_RECEIPT_KEYS."
+    return ProblemError(409, why, code="audit.no_keys", todo=todo)
 
 
 @contextmanager
