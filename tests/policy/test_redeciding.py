@@ -126,7 +126,7 @@ def test_a_claim_of_which_a_judge_said_nothing_useful_is_decided_again_as_unjudg
               "aggregation": "weighted_mean", "judge": "all"}  # fmt: skip
     before = Policy.model_validate({**preset("general").model_dump(), **fields})
     after = before.model_copy(update={"block_threshold": 0.01})
-    asked = {
+    asked: dict[str, Any] = {
         "answer": "The head of the Arden office was born in Porto.",
         "evidence": ["The Arden office is led by Ines Duarte.", "Ines Duarte was born in Porto."],
     }  # fmt: skip
