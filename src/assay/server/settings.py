@@ -73,7 +73,7 @@ class Route:
     """How often one answer is sent back at most; what the policy allows (`max_revisions`) by default."""
     review_s: float = 0.0
     """How many seconds a request waits under `enforce` for a person to decide on an answer that the gate escalated;
-    then it is answered as if nobody were asked, and the review goes on. Streams do not wait."""
+    then it is answered as if nobody were asked, and the review goes on. Streams wait too."""
     reasoning: str = "withhold"
     """What becomes of the words of a model's reasoning under `enforce`, which no check reads: they are taken out
     (`withhold`), or go out as they came (`pass`) for programs that show them to nobody. Signatures and reasoning that
