@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.cli.standin import claim_report, report_of
 
 from assay.batch.html import escape
-from assay.schema import Evidence, EvidenceSpan, Span
+from assay.schema import Evidence, EvidenceSpan, Issue, Span
 from assay.schema.report import RevisionAttempt, TextChange
 from assay.server.console.charts import Series, stacked
 from assay.server.console.diff_view import diff, revision_view
@@ -44,6 +44,17 @@ def test_the_words_that_decide_stand_marked_in_their_surroundings() -> None:
     other = quote([span], Evidence(id="hr", text="Something else was stored meanwhile.")).html
     assert "2 weeks" in other
     assert "Something else" not in other
+
+
+def test_a_claim_is_one_mark_however_many_of_its_words_are_wrong() -> None:
+    text = "It is paid."
+    parts = (Span(start=3, end=5), Span(start=6, end=10))
+    issues = tuple(Issue(code="number.mismatch", message="It is not.", span=span) for span in parts)
+    claim = claim_report("FALSE", Span(start=0, end=len(text)), []).model_copy(update={"issues": issues})
+    html = answer_view(report_of(text).model_copy(update={"claims": (claim,)}), {}, {}).html
+    marks = re.findall(r'<a [^>]*class="piece [^>]*>(.*?)</a>', html)
+    assert len(marks) == 1
+    assert re.findall(r'<span class="here">(.*?)</span>', marks[0]) == ["is", "paid"]
 
 
 LEAFLET = "Adults take one tablet every 8 hours for 7 days. It may be taken with food."

@@ -131,7 +131,7 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
     columns = (
         Column("Policy"), Column("What changed", "main"), Column("First decided", "less"),
         Column("Last decided", "less"),
-        Column("Decisions", "num"), Column(f"Its latest {LATEST}", "less"), Column("", hidden=True),
+        Column("Decisions", "num"), Column(f"Its latest {LATEST}", "less"), Column("Other thresholds", hidden=True),
     )  # fmt: skip
     now = services.store.now()
     with services.store.reading(tenant) as connection:
@@ -446,7 +446,10 @@ def _left_out(tried: Tried) -> str:
 
 
 def _bars(tried: Tried) -> Markup:
-    columns = (Column(""), *(Column(one.value, "num") for one in _ORDER), Column("", "main"))
+    columns = (
+        Column("When", hidden=True), *(Column(one.value, "num") for one in _ORDER),
+        Column("Shares", "main", hidden=True),
+    )  # fmt: skip
     rows: list[list[Child]] = []
     for name, counts in (
         ("Was", [tried.before(one) for one in _ORDER]), ("Would be", [tried.after(one) for one in _ORDER]),

@@ -1,6 +1,6 @@
 """A report drawn for a page: the answer with its claims marked, and what decides about each of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -161,32 +161,53 @@ def _question(question: str | None) -> Markup | None:
 def _marked(report: HallucinationReport, with_card: set[int]) -> Markup:
     shown: list[Child] = []
     left = MOST_CHARACTERS
-    for piece in pieces(report):
+    for run in _runs(pieces(report)):
         if left <= 0:
             break
-        shown.append(_piece(piece, report.claims, piece.text[:left], with_card))
-        left -= len(piece.text)
+        shown.append(_piece(run, report.claims, left, with_card))
+        left -= sum(len(piece.text) for piece in run)
     rest = len(report.output) - MOST_CHARACTERS
     if rest > 0:
         shown.append(tag("span", f" … {rest:,} more characters", class_="soft"))
     return tag("div", shown, class_="answer text", dir=direction(report.output[:1_000]))
 
 
-def _piece(piece: Piece, claims: Sequence[ClaimReport], text: str, with_card: set[int]) -> Markup:
-    if piece.verdict is None:
-        return foreign(text, "span", class_="plain")
-    gravest = min(piece.claims, key=lambda at: GRAVITY.index(claims[at].verdict))
-    style = f"piece {piece.verdict.value}" + (" here" if piece.offending else "")
-    target = f"#claim-{gravest + 1}" if gravest in with_card else None
+def _runs(parts: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """Pieces of the same claims that follow each other: one mark, so that who goes by keyboard stops there once."""
+    run: list[Piece] = []
+    for piece in parts:
+        if run and (run[-1].ending or run[-1].claims != piece.claims or run[-1].verdict is not piece.verdict):
+            yield run
+            run = []
+        run.append(piece)
+    if run:
+        yield run
+
+
+def _piece(run: Sequence[Piece], claims: Sequence[ClaimReport], left: int, with_card: set[int]) -> Markup:
+    parts: list[Child] = []
+    words = False
+    for piece in run:
+        text = piece.text[: max(left, 0)]
+        left -= len(piece.text)
+        words = words or bool(text.strip())
+        parts.append(tag("span", text, class_="here") if piece.offending and text else text)
+    first, last = run[0], run[-1]
+    if first.verdict is None:
+        return tag("span", parts, dir="auto", class_="plain")
+    gravest = min(first.claims, key=lambda at: GRAVITY.index(claims[at].verdict))
+    # A link of spaces alone has no name.
+    target = f"#claim-{gravest + 1}" if gravest in with_card and words else None
     ends = (
         tag("sup", tag("span", f"{WORDS[claims[at].verdict]} claim ", class_="hidden"),
             f"{SIGNS[claims[at].verdict]}{at + 1}", class_=VERDICT_TONES[claims[at].verdict],
             id=f"at-{at + 1}", dir="ltr")
-        for at in piece.ending
+        for at in last.ending
     )  # fmt: skip
-    numbers = " ".join(str(at + 1) for at in piece.claims if at in with_card)
-    return group(foreign(text, "a" if target else "span", class_=style, href=target,
-                         data_claims=numbers if target else None), ends)  # fmt: skip
+    numbers = " ".join(str(at + 1) for at in first.claims if at in with_card)
+    mark = tag("a" if target else "span", parts, dir="auto", class_=f"piece {first.verdict.value}", href=target,
+               data_claims=numbers if target else None)  # fmt: skip
+    return group(mark, ends)
 
 
 def _legend(report: HallucinationReport) -> Markup | None:
