@@ -204,6 +204,7 @@ def test_what_only_looks_like_arithmetic_leads_nowhere(said: str, name: str, val
         ("annual interest with monthly compounding", "compounding_periods_per_year", "12"),
         ("2800 joules for 2 machines", "energy", "1400"),
         ("9.8 m/s fast", "speed", "22"),
+        ("rolls for 5 seconds and, after that, for another 7 seconds", "time", "12"),
         ("15 seats on 15 June, 4 each", "tickets", "60"),
     ],
 )
@@ -233,3 +234,9 @@ def test_a_unit_is_the_one_that_was_asked_for_where_it_is_asked(
     found = trace_arguments("find", arguments, sources(said), ToolRule())
     assert (not found.issues) is passes
     assert all("unit" in issue.path for issue in found.issues)
+
+
+def test_a_date_is_not_put_together_from_the_parts_of_another() -> None:
+    seen = sources("The weather in Nairobi on 2026-04-20?")
+    assert trace_arguments("weather", {"date": "2026-04-04"}, seen, ToolRule()).issues
+    assert not trace_arguments("weather", {"date": "2026-04-20"}, seen, ToolRule()).issues

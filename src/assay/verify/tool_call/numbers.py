@@ -84,6 +84,7 @@ _CONSTANTS: Final = tuple(
 )  # fmt: skip
 """Constants of mathematics and of nature, and factors between units, that everyone knows."""
 
+_ANOTHER: Final = re.compile(r"\b(?:another|further|additional|extra|plus)\s(\d{1,12}(?:\.\d{1,6})?)(?![\w.])")
 _MONTHS: Final = Decimal(12)
 _YEARS: Final = re.compile(r"(?:^|(?<!per)_)(?:years?|yrs?)$", re.IGNORECASE)
 """Names of arguments that count years: "annual" stands for one of these, and for twelve months."""
@@ -298,6 +299,17 @@ def _from_epoch(number: int, days: frozenset[date]) -> Trace | None:
     return None
 
 
+def _added(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """A sum that a text speaks of: "for 5 seconds, and for another 7"."""
+    for text in sources:
+        for match in _ANOTHER.finditer(text.low) if text.has_prose else ():
+            more = Decimal(match.group(1))
+            if target > more and target - more in text.numbers and target - more not in text.dated:
+                how = f"{_plain(target - more)} + {_plain(more)}"
+                return derived(how, Found(text, *match.span(1)))
+    return None
+
+
 def _arithmetic(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
     numbers, dated = _operands(sources)
     goal = float(target)
@@ -491,6 +503,7 @@ def _plain(value: Decimal) -> str:
 
 
 _DERIVATIONS: Final = (
-    _percentage, _in_words, _bounded, _converted, _rounded, _counted, _calendar, _adds_up, _arithmetic, _record_sums,
+    _percentage, _in_words, _bounded, _converted, _rounded, _counted, _calendar, _adds_up, _added, _arithmetic,
+    _record_sums,
     _constant,
 )  # fmt: skip
