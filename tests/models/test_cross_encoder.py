@@ -186,6 +186,6 @@ def test_the_embedded_network_tells_three_ways_apart() -> None:
 
 
 def test_a_package_without_its_weights_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.models.cross_encoder.EMBEDDED", tmp_path)
+    monkeypatch.setattr("assay.models.registry.EMBEDDED", tmp_path)
     with pytest.raises(ModelError, match="install the package again"):
         load_embedded()
