@@ -112,11 +112,16 @@ def confidences(known: Sequence[Known]) -> None:
         for first, second in halves(known):
             values, right = said(fitted(name, first), second), [row.right for row in second]
             figures.append(
-                (ece(values, right), adaptive_ece(values, right), log_loss(values, right), auroc(right, values).value)
+                (ece(values, right), adaptive_ece(values, right), log_loss(values, right), _area(right, values))
             )
         print(f"| {name} | {' | '.join(f'{mean:.3f}' for mean in np.mean(figures, axis=0))} |", flush=True)
     weights = fitted(FITTED, known).weights
     print("\nweights, all rows: " + ", ".join(f"{name} {weight:g}" for name, weight in weights if weight))
+
+
+def _area(right: Sequence[bool], values: Sequence[float]) -> float:
+    found = auroc(right, values).value
+    return float("nan") if found is None else found
 
 
 def reached(values: Sequence[float], rows: Sequence[Known]) -> list[Outcome]:

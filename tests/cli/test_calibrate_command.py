@@ -186,7 +186,7 @@ def test_when_not_to_answer_is_fitted_beside_the_thresholds(tmp_path: Path) -> N
     assert report.abstention is None or report.abstention.calibrated
 
 
-def with_signals(path: Path, count: int = 400, *, told: bool = True) -> Path:
+def with_signals(path: Path, count: int = 200, *, told: bool = True) -> Path:
     """Outputs of which the check sees little and the model's own agreement nearly all."""
     draw = random.Random(9)
     lines = []
@@ -213,8 +213,8 @@ def test_a_signal_that_tells_right_from_wrong_weighs_what_the_rows_say(tmp_path:
     assert weights["consistency"] > 0.5
     assert weights["certainty"] == 0  # every row has the same entropy, which tells nothing
     assert found["measured"] == {
-        "groundedness": 400, "certainty": 400, "consistency": 400, "retrieval_quality": 400, "coverage": 400,
-        "directness": 400,
+        "groundedness": 200, "certainty": 200, "consistency": 200, "retrieval_quality": 200, "coverage": 200,
+        "directness": 200,
     }  # fmt: skip
     assert found["held_out"]
     assert found["log_loss_after"] < found["log_loss_before"]
@@ -231,7 +231,7 @@ def test_confidence_decides_only_below_what_the_gate_leaves(tmp_path: Path) -> N
     found = json.loads(calibrate(data, "--abstention", "--format", "json").stdout)["abstention"]
     for sort in ("right", "wrong"):
         gate, answers = found["gate"][sort], found["answers"][sort]
-        assert sum(gate) == sum(answers) == 200
+        assert sum(gate) == sum(answers) == 100
         assert answers[0] <= gate[0]
         assert answers[2] >= gate[2]
 
