@@ -178,3 +178,24 @@ def test_what_stands_right_after_a_number_or_before_it_is_read_with_it(
     found = find_quantities(text)[0]
     assert found.low == (None if low is None else Decimal(low))
     assert found.high == (None if high is None else Decimal(high))
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "dimension"),
+    [
+        ("It rose from 10 to 30 million.", 10_000_000, "count"),
+        ("It rose from two to three million.", 2_000_000, "count"),
+        ("It fell from $20 to $10 million.", 20_000_000, "money:USD"),
+        ("It rose from 2 to about 3 million euros.", 2_000_000, "money:EUR"),
+        ("It rose from 10 to 30%.", Decimal("0.1"), "share"),
+        ("It grew from 1.5 to 2.5 kg.", 1500, "mass"),
+        ("It rose from 10 thousand to 30 million.", 10_000, "count"),
+        ("It rose from 900 to 1.2 million.", 900, "count"),
+        ("It rose from 500,000 to 1 million.", 500_000, "count"),
+        ("It went from 5 people to 7 weeks.", 5, "count"),
+        ("It went from 2 million to 3 million.", 2_000_000, "count"),
+    ],
+)
+def test_a_scale_and_a_unit_that_are_written_once_are_those_of_both(text: str, low: object, dimension: str) -> None:
+    first, _ = find_quantities(text)
+    assert (first.low, first.high, first.dimension) == (low, low, dimension)

@@ -248,7 +248,7 @@ def calls(found: Sequence[ToolCallValidation]) -> Markup | None:
 
 def _argument(entry: ArgumentProvenance) -> Markup:
     origin = f" {entry.status.value.replace('_', ' ')}" + (f", {entry.source.value}" if entry.source else "")
-    where = None if entry.source_id is None else [" [", foreign(entry.source_id), "]"]
+    where = None if entry.source_id is None else group(" [", foreign(entry.source_id), "]")
     return group(tag("code", foreign(entry.path)), " ", foreign(_short(str(entry.value))), origin, where)
 
 

@@ -1,4 +1,5 @@
-"""Two quantities that are one: "10 to 15 minutes", "between 3 and 5", "one in five"."""
+"""Two quantities that stand together: one as in "10 to 15 minutes", "between 3 and 5" and "one in five", or two with
+one unit as in "from 10 to 15 minutes"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,11 @@ from assay.text.quantity_values import Quantity
 from assay.text.units import UNIT_SYMBOLS, UNIT_WORDS
 
 _RANGE_GAP = re.compile(r"\s?[-–—]\s?|\s(?:to|through|until|or)\s(?:[$€£])?")
+_TO_GAP = re.compile(r"\sto\s(?:(?:about|around|nearly|almost|some)\s)?")
+_ONE_SIZE = Decimal(20)
+"""How many times as large as the other one a number may be that shares its scale and unit."""
+_YEAR_DIGITS = 4
+_NOT_SHARED = frozenset({"ordinal", "factor", "points", "temperature"})
 _AND_GAP = re.compile(r"\sand\s(?:[$€£])?")
 _MOST_IN, _MOST_OF = 20, 9
 """The greatest numbers read as a share in "one in five"."""
@@ -26,7 +32,7 @@ def merge_ranges(text: str, found: Sequence[Quantity]) -> Iterator[Quantity]:
         if merged is not None:
             pending = merged
             continue
-        yield pending
+        yield _with_shared_unit(text, pending, quantity)
         pending = quantity
     if pending is not None:
         yield pending
@@ -66,6 +72,40 @@ def _as_range(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     return replace(
         second, start=first.start, number_start=first.number_start, value=first.value, low=low, bound="range"
     )
+
+
+def _with_shared_unit(text: str, first: Quantity, second: Quantity) -> Quantity:
+    """The first quantity of "from 10 to 30 million euros" with the scale and the unit that are written once.
+
+    Only where the two numbers as written are of one size: "from 100 to 2 million" may begin at a hundred.
+    """
+    before = text[max(0, first.start - 6) : first.start].lower().rstrip()
+    gap = text[first.end : second.start]
+    if not before.endswith("from") or _TO_GAP.fullmatch(gap) is None or not (first.exact and second.exact):
+        return first
+    bare = first.dimension == "count" and not first.nouns
+    written = text[second.number_start : second.number_end]
+    scaled = _trailing_scale(text[first.number_start : first.number_end]) != 1
+    scale = Decimal(1) if scaled else _trailing_scale(written)
+    if not (bare or (first.dimension, first.unit) == (second.dimension, second.unit)) or first.low is None:
+        return first
+    if (scale == 1 and first.dimension == second.dimension) or second.dimension in _NOT_SHARED or second.low is None:
+        return first
+    coefficient = second.value / (_trailing_scale(written) if written[-1:].isalpha() else 1)
+    if not first.value or not coefficient or _looks_like_a_year(first, text):
+        return first
+    if not 1 / _ONE_SIZE <= abs(first.value / coefficient) <= _ONE_SIZE:
+        return first
+    factor = scale * (second.low / second.value if bare else Decimal(1))
+    return replace(
+        first, value=first.value * scale, low=first.low * factor, high=first.low * factor, step=first.step * factor,
+        dimension=second.dimension, unit=second.unit, rounded=first.rounded or scale != 1, weak=False,
+    )  # fmt: skip
+
+
+def _looks_like_a_year(quantity: Quantity, text: str) -> bool:
+    written = text[quantity.number_start : quantity.number_end]
+    return len(written) == _YEAR_DIGITS and written.isdigit() and written[:2] in {"18", "19", "20"}
 
 
 def _as_share(text: str, first: Quantity, second: Quantity) -> Quantity | None:

@@ -12,6 +12,7 @@ from assay.text.quantities import find_quantities
 from assay.verify.exact.arithmetic import check_arithmetic
 from assay.verify.logic.findings import LogicFinding
 from assay.verify.logic.terms import Amount, Reader, Spoiled, UnitClash, is_equals
+from assay.verify.logic.worded import worded_findings
 
 ABOUT: Final = Decimal("0.05")
 """How far off a result may be that is said to be approximate."""
@@ -47,6 +48,7 @@ def calculation_findings(text: str, start: int, end: int) -> list[LogicFinding]:
         place = Span(start=start + finding.claim_start, end=start + finding.claim_end)
         if finding.confidence >= _LEAST_CONFIDENCE and "=" not in sentence and not _touched(place, found):
             found.append(LogicFinding("logic.arithmetic", finding.message, place, (), finding.confidence))
+    found += [one for one in worded_findings(sentence, quantities, start) if not _touched(one.span, found)]
     return found
 
 
