@@ -1,11 +1,12 @@
 """Whole agent runs on public traces: honest answers let out, wrong ones found, and why the others are held back.
 
-    python -m benchmarks.agent_runs --data DIR/tool [--runs N] [--policy NAME] [--sources tools,user,...] [--cases]
+    python -m benchmarks.agent_runs --data DIR/tool [--runs N] [--policy NAME] [--sources tools,user,...]
+        [--claim-free] [--cases]
 
 The runs of `taubench_airline_gpt4o` that reached their goal, each cut behind its last answer and checked with
-`guard.check_run`, every tool declared without a schema of its arguments. Reaching the goal says that the right rows were
-written; it is not a promise that every sentence of the last answer is true, so `--cases` prints every statement that was
-held back, to be read by a person.
+`guard.check_run`, every tool declared without a schema of its arguments. Reaching the goal says that the right rows
+were written; it is not a promise that every sentence of the last answer is true, so `--cases` prints every statement
+that was held back, to be read by a person.
 
 The wrong answers are made of the same ones, one change each: a number, an amount, a date, a time, an identifier, a
 name or a status replaced by another one (of the run itself where it has one, which is the harder case), or an action
@@ -45,6 +46,7 @@ class Trace:
 
     @property
     def answer(self) -> str:
+        """What the run ends with."""
         return str(self.messages[-1]["content"])
 
     @property
@@ -53,6 +55,7 @@ class Trace:
         return "\n".join(str(m.get("content") or "") for m in self.messages if m["role"] in ("tool", "user"))
 
     def saying(self, answer: str) -> "Trace":
+        """The run with another answer."""
         return Trace(self.id, [*self.messages[:-1], {**self.messages[-1], "content": answer}])
 
 
@@ -105,38 +108,39 @@ def _replace(
     return change
 
 
-def _of_run(match: re.Match[str], trace: Trace, rng: random.Random) -> list[str]:
+def _of_run(match: re.Match[str], trace: Trace) -> list[str]:
     """Other values of the same form that the run saw and the answer does not name."""
-    assert isinstance(match.re, re.Pattern)
     found = {m.group() for m in match.re.finditer(trace.seen)} - {m.group() for m in match.re.finditer(trace.answer)}
     return sorted(found)
 
 
 def _another(match: re.Match[str], trace: Trace, rng: random.Random) -> str | None:
-    others = _of_run(match, trace, rng)
+    others = _of_run(match, trace)
     return rng.choice(others) if others else None
 
 
-def _made_up_id(match: re.Match[str], trace: Trace, rng: random.Random) -> str:
+def _made_up_id(match: re.Match[str], _: Trace, rng: random.Random) -> str:
     return "".join(
         rng.choice("BCDFGHJKLMNPQRSTVWXYZ") if c.isalpha() else rng.choice("23456789") for c in match.group()
     )
 
 
-def _number(match: re.Match[str], trace: Trace, rng: random.Random) -> str:
+def _number(match: re.Match[str], _: Trace, rng: random.Random) -> str:
     value = int(match.group().replace(",", ""))
     other = value + rng.choice([1, 2, 3, 5]) * max(1, 10 ** (len(str(value)) - 2))
     return f"{other:,}" if "," in match.group() else str(other)
 
 
-def _date(match: re.Match[str], trace: Trace, rng: random.Random) -> str:
+def _date(match: re.Match[str], _: Trace, rng: random.Random) -> str:
     day = (int(match["day"]) - 1 + rng.randint(1, 9)) % 28 + 1
-    return match.group()[: match.start("day") - match.start()] + (
-        f"{day:02d}" if len(match["day"]) == 2 and match["day"][0] == "0" or "-" in match.group() else str(day)
-    ) + match.group()[match.end("day") - match.start() :]
+    return (
+        match.group()[: match.start("day") - match.start()]
+        + (f"{day:02d}" if (len(match["day"]) == 2 and match["day"][0] == "0") or "-" in match.group() else str(day))
+        + match.group()[match.end("day") - match.start() :]
+    )
 
 
-def _clock(match: re.Match[str], trace: Trace, rng: random.Random) -> str:
+def _clock(match: re.Match[str], _: Trace, rng: random.Random) -> str:
     return f"{(int(match.group()[:-3]) + rng.randint(1, 9)) % 24:02d}{match.group()[-3:]}"
 
 
@@ -150,7 +154,7 @@ _STATUS = {
 }  # fmt: skip
 
 
-def _status(match: re.Match[str], trace: Trace, rng: random.Random) -> str:
+def _status(match: re.Match[str], _: Trace, __: random.Random) -> str:
     other = _STATUS[match.group().lower()]
     return other.capitalize() if match.group()[0].isupper() else other
 
@@ -188,7 +192,7 @@ _CHANGES: dict[str, Callable[[Trace, random.Random], Change | None]] = {
     "id of the run": _replace("id of the run", r"\b(?=[A-Z]*\d)[A-Z\d]{6}\b", _another),
     "place": _replace("place", r"\b(?:[A-Z]{3})\b(?<!HAT)(?<!EST)(?<!USD)", _another),
     "name": _replace("name", r"\b(?:Mei|Garcia|Lee|Smith|Ivan|Omar|Rossi|Noah|Muller|Aarav|Raj|Sofia|Kim|Li)\b",
-                     lambda m, t, r: r.choice(["Petra", "Lindqvist", "Tomasz"])),
+                     lambda _, __, rng: rng.choice(["Petra", "Lindqvist", "Tomasz"])),
     "status": _replace("status", "(?i)" + "|".join(rf"\b{re.escape(word)}\b" for word in _STATUS), _status),
     "action not done": _deed,
 }  # fmt: skip
@@ -211,11 +215,14 @@ class Tally:
 class Checks:
     """Runs checked under one setting."""
 
-    def __init__(self, guard: Guard, tools: list[ToolDeclaration], sources: tuple[str, ...]) -> None:
-        self._guard, self._tools, self._sources = guard, tools, sources
+    def __init__(self, guard: Guard, tools: list[ToolDeclaration], sources: tuple[str, ...], claim_free: bool) -> None:
+        self._guard, self._tools, self._sources, self._claim_free = guard, tools, sources, claim_free
 
     def of(self, trace: Trace) -> HallucinationReport:
-        return self._guard.check_run(trace.messages, tools=self._tools, now=_NOW, sources=self._sources)
+        """The report of a run."""
+        return self._guard.check_run(
+            trace.messages, tools=self._tools, now=_NOW, sources=self._sources, claim_free=self._claim_free
+        )
 
 
 def honest(checks: Checks, runs: list[Trace], cases: bool) -> set[str]:
@@ -289,12 +296,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, help="how many runs; all by default")
     parser.add_argument("--policy", default="general")
     parser.add_argument("--sources", default=",".join(DEFAULT_SOURCES), help="what of a run is evidence")
+    parser.add_argument("--claim-free", action="store_true", help="answers without a claim may go out")
     parser.add_argument("--cases", action="store_true", help="print each statement that is not as wanted")
     parser.add_argument("--parts", default="honest,wrong")
     options = parser.parse_args()
     runs, tools = traces(options.data)
     runs = runs[: options.runs]
-    checks = Checks(Guard(policy=options.policy), tools, tuple(options.sources.split(",")))
+    checks = Checks(Guard(policy=options.policy), tools, tuple(options.sources.split(",")), options.claim_free)
     begun = time.process_time()
     emitted = honest(checks, runs, options.cases)
     if "wrong" in options.parts:
