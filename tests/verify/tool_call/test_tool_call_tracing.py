@@ -233,7 +233,7 @@ def test_a_unit_is_the_one_that_was_asked_for_where_it_is_asked(
 ) -> None:
     found = trace_arguments("find", arguments, sources(said), ToolRule())
     assert (not found.issues) is passes
-    assert all("unit" in issue.path for issue in found.issues)
+    assert all("unit" in (issue.path or "") for issue in found.issues)
 
 
 def test_a_date_is_not_put_together_from_the_parts_of_another() -> None:
