@@ -158,6 +158,13 @@ def test_json_lines_of_requests_are_read(run: Run, tmp_path: Path) -> None:
     assert len(run("check", path, "-f", "json").stdout.splitlines()) == 2
 
 
+def test_rows_of_a_labelled_set_are_requests_where_the_caller_says_so(run: Run, tmp_path: Path) -> None:
+    row = {"id": "a", "answer": "Fine.", "evidence": ["P"], "label": "supported", "spans": [], "meta": {"k": 1}}
+    path = write(tmp_path, "rows.jsonl", json.dumps(row) + "\n" + json.dumps({**row, "answer": "FALSE."}) + "\n")
+    assert len(run("check", path, "--as", "request", "-f", "json").stdout.splitlines()) == 2
+    assert run("check", path).exit_code == 2
+
+
 def test_other_json_is_an_answer_itself(run: Run, guard: StandIn) -> None:
     text = '{"total": 5, "answer": 7}'
     run("check", "-", stdin=text.encode())

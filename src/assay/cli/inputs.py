@@ -25,6 +25,8 @@ REQUEST_FIELDS: Final = frozenset(
     {"id", "answer", "evidence", "question", "stakes", "task", "schema", "citations", "claim_free", "run_id"}
 )
 """What a request object may hold."""
+ROW_FIELDS: Final = frozenset({"label", "spans", "meta", "set", "split", "response_id", "signals"})
+"""What a row of `assay eval` has besides; passed over where the caller says that these are requests."""
 _SAFE_FIELDS: Final = frozenset({"id", "answer", "question"})
 _OPTIONS: Final = REQUEST_FIELDS - _SAFE_FIELDS - {"evidence"}
 
@@ -223,7 +225,7 @@ def _request(name: str, where: str, value: object) -> Request:
         raise InputError(
             f"{where}: expected an object with an answer (text), such as {{'answer': ..., 'evidence': [...]}}"
         )
-    unknown = sorted(set(value) - REQUEST_FIELDS)
+    unknown = sorted(set(value) - REQUEST_FIELDS - ROW_FIELDS)
     if unknown:
         raise InputError(f"{where}: unknown field {unknown[0]!r}; known are {', '.join(sorted(REQUEST_FIELDS))}")
     question = value.get("question")
