@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, insert, literal, select, tuple_, update
+from sqlalchemy import Connection, insert, select, update
 
 from assay.errors import StoreError
 from assay.receipt.instants import instant
@@ -159,36 +159,34 @@ def apply_rules(store: Store, tenant: str, most: int = 100_000) -> Applied:
     try:
         # What is erased whole need not lose its evidence before.
         for rule in sorted(rules, key=lambda rule: rule.what):
-            last: Sequence[Any] = (-1, "")
-            while left > 0:
-                rows = _old(store, tenant, rule, min(AT_ONCE, left), last)
-                if not rows:
-                    break
-                last = rows[-1]
-                erase = erase_runs if rule.what == CONTENT else erase_evidence
-                counts[rule.what] += len(erase(store, [row.id for row in rows], REASON, tenant, settles=False).runs)
-                left -= len(rows)
+            erase = erase_runs if rule.what == CONTENT else erase_evidence
+            # One after the other, so that an index gives each in order without those that were erased before.
+            for bare in (False, True) if rule.what == CONTENT else (False,):
+                since = 0
+                while left > 0 and (rows := _old(store, tenant, rule, min(AT_ONCE, left), bare=bare, since=since)):
+                    since = rows[-1].created
+                    counts[rule.what] += len(erase(store, [row.id for row in rows], REASON, tenant, settles=False).runs)
+                    left -= len(rows)
     finally:
         if any(counts.values()):
             settle(store)
     return Applied(counts[CONTENT], counts[EVIDENCE], left > 0)
 
 
-def _old(store: Store, tenant: str, rule: Rule, most: int, last: Sequence[Any]) -> Sequence[Any]:
-    """Runs that a rule is about, oldest first, behind the last one that was found: none is passed by twice."""
+def _old(store: Store, tenant: str, rule: Rule, most: int, *, bare: bool, since: int) -> Sequence[Any]:
+    """Runs that a rule is about, oldest first, from the last one that was found on: what a rule is not about is passed
+    by once, and what was found is erased by then."""
     runs, reports = tables.runs.c, tables.reports.c
     before = micros(store.now() - timedelta(days=rule.days))
     query = select(runs.created, runs.id).where(
-        runs.tenant == tenant, runs.erased.is_(None), runs.created >= last[0], runs.created < before,
-        tuple_(runs.created, runs.id) > tuple_(literal(last[0]), literal(last[1])),
+        runs.tenant == tenant, runs.erased.is_(None), runs.bare.is_(bare), runs.created >= since, runs.created < before,
     )  # fmt: skip
-    query = query.where(runs.bare.in_((False, True)) if rule.what == CONTENT else runs.bare.is_(False))
     if rule.action is not None:
         query = query.join(tables.reports, (reports.tenant == runs.tenant) & (reports.id == runs.id)).where(
             reports.action == rule.action
         )
     with store.reading(tenant) as connection:
-        return connection.execute(query.order_by(runs.created, runs.id).limit(most)).all()
+        return connection.execute(query.order_by(runs.created).limit(most)).all()
 
 
 def tenants_with_rules(connection: Connection) -> list[str]:
