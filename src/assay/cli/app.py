@@ -280,9 +280,7 @@ def serve(
     base_url: BaseUrlOption = None,
     judge: Annotated[
         str | None,
-        typer.Option(
-            "--judge", metavar="WHICH", help="Whom it hears on: policy, uncertain (the default) or all."
-        ),
+        typer.Option("--judge", metavar="WHICH", help="Whom it hears on: policy, uncertain (the default) or all."),
     ] = None,
 ) -> None:
     """Serve checks over REST, and a gateway in front of chat models."""
