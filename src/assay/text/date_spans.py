@@ -11,7 +11,9 @@ _TO = re.compile(
 )
 _BETWEEN = re.compile(r"\bbetween\s(?:the\s)?$", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:,|,?\s?(?:and|or|as well as|&))\s*(?:on\s|in\s|at\s)?(?:the\s)?", re.IGNORECASE)
+_HALF = re.compile(r"[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF_DAY = 12 * 60
+_THIRTEEN = 13 * 60
 _BEFORE = 16
 """Characters in front of a date that may hold "between the"."""
 
@@ -52,12 +54,19 @@ def coordinated(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateM
         yield tuple(group)
 
 
-def holds(first: DateMention, last: DateMention, one: DateMention) -> bool:
+def holds(text: str, first: DateMention, last: DateMention, one: DateMention) -> bool:
     """Whether a span of dates holds one that states the same fields.
 
+    Args:
+        text: where the span stands.
+        first: the date that the span begins with.
+        last: the date that it ends with.
+        one: the date that may lie in it, of any text.
+
     >>> from assay.text.dates import find_dates
-    >>> first, last, one = find_dates("from Monday to Thursday; on Tuesday")
-    >>> holds(first, last, one), holds(first, one, last)
+    >>> text = "from Monday to Thursday; on Tuesday"
+    >>> first, last, one = find_dates(text)
+    >>> holds(text, first, last, one), holds(text, first, one, last)
     (True, False)
     """
     if one.bound not in ("exact", "about"):
@@ -65,7 +74,8 @@ def holds(first: DateMention, last: DateMention, one: DateMention) -> bool:
     if one.weekday is not None and first.weekday is not None and last.weekday is not None:
         return (one.weekday - first.weekday) % 7 <= (last.weekday - first.weekday) % 7
     if one.minute is not None and first.minute is not None and last.minute is not None:
-        return _holds_time(first, last, one, (first.minute, last.minute, one.minute))
+        of_day = last.minute >= _THIRTEEN and not _HALF.search(text[last.start : last.end])
+        return _holds_time(first, last, one, (first.minute, last.minute, one.minute), of_day)
     fields = ("year", "month", "day")
     stated = [name for name in fields if getattr(last, name) is not None]
     if not stated or [name for name in fields if getattr(one, name) is not None] != stated or one.last_year is not None:
@@ -76,14 +86,16 @@ def holds(first: DateMention, last: DateMention, one: DateMention) -> bool:
     return low <= here <= high
 
 
-def _holds_time(first: DateMention, last: DateMention, one: DateMention, minutes: tuple[int, int, int]) -> bool:
+def _holds_time(
+    first: DateMention, last: DateMention, one: DateMention, minutes: tuple[int, int, int], of_day: bool
+) -> bool:
     """Whether a span of times holds another one; "10:00" without am or pm is read as it is written.
 
     Not where that may be wrong: "1:00 to 5:00 pm" begins in the afternoon, and "9:00 to 11:00" beside 10 am may be in
-    the evening.
+    the evening. A span that ends at "21:00" counts the hours of the whole day (`of_day`), so it begins where it says.
     """
     low, high, here = minutes
-    if not first.half_day and last.half_day and low + _HALF_DAY <= high:
+    if not of_day and not first.half_day and last.half_day and low + _HALF_DAY <= high:
         return False
     if one.half_day and not last.half_day:
         return False

@@ -96,7 +96,7 @@ def _allowed(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> 
     """
     found: set[DateMention] = set()
     for first, last in spanned(text, theirs):
-        if holds(first, last, mention):
+        if holds(text, first, last, mention):
             found |= {first, last}
     for group in coordinated(text, theirs):
         if any(relate_dates(mention, one) is DateRelation.SAME for one in group):
@@ -111,7 +111,7 @@ def _span_around(claim: Claim, index: ExactIndex, mention: DateMention, option: 
     sentence = option.candidate.sentence
     text = index.passages[index.sentences[sentence].passage].text
     for first, last in spanned(text, index.dates.get(sentence, ())[:_MOST_OTHERS]):
-        if option.date in (first, last) and holds(first, last, mention):
+        if option.date in (first, last) and holds(text, first, last, mention):
             opening = _OPENING.search(text[max(0, first.start - _BEFORE_SPAN) : first.start])
             start = first.start - (len(opening[0]) if opening is not None else 0)
             return index.span(sentence, start, last.end, "related", option.agreement)
