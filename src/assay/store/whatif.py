@@ -29,7 +29,7 @@ LISTED: Final = 50
 """Decisions that change, listed by name."""
 HELD: Final = 2
 """Policies whose decisions are held in memory, so that a slider answers while it moves."""
-PART: Final = 200
+PART: Final = 50
 """Decisions that are made again between two looks at the clock."""
 TRIALS: Final = 8
 """Trials of one policy that are held until they are asked for to their end."""
