@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 
 from hypothesis import HealthCheck, settings
@@ -10,3 +11,13 @@ settings.register_profile(
     "steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
 settings.load_profile("steady")
+
+
+def pytest_collection_finish() -> None:
+    """Takes what was collected out of the collector's sight.
+
+    Thousands of tests with their modules stay to the end; looked through again and again, they made each test that
+    starts a server three times as slow.
+    """
+    gc.collect()
+    gc.freeze()

@@ -193,7 +193,7 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
         return
 
     def work() -> None:
-        made = config(functools.partial(create_app, settings, guards=lambda: guards))
+        made = config(functools.partial(create_app, settings, guards=lambda: guards, owns_process=True))
         uvicorn.Server(made).run(sockets=[shared])
 
     status = Workers(settings.workers, work, shutdown_s=settings.limits.shutdown_s).run()
@@ -204,10 +204,10 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
 _THREADS: Final = {"TOKENIZERS_PARALLELISM": "false", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def _worker(settings: "ServerSettings", log_level: str, make: Callable[["ServerSettings"], Any]) -> Any:
+def _worker(settings: "ServerSettings", log_level: str, make: Callable[..., Any]) -> Any:
     """The application of one process."""
     _log_lines(log_level)
-    return make(settings)
+    return make(settings, owns_process=True)
 
 
 class _Lines(logging.Formatter):

@@ -96,7 +96,7 @@ def terms_of_slices(text: str, slices: Sequence[tuple[int, int]]) -> list[list[s
     """The terms of each slice of a text, as `terms` gives them for it alone; the text is read once.
 
     >>> terms_of_slices("Revenues rose. Costs fell.", [(0, 14), (0, 26), (3, 14)])
-    [['revenu', 'rose'], ['revenu', 'rose', 'cost', 'fell'], ['enu', 'rose']]
+    [['revenu', 'rose'], ['revenu', 'rose', 'cost', 'fell'], ['enue', 'rose']]
     """
     lower = text.lower()
     if len(lower) != len(text) or "\u03a3" in text:  # a letter that grows, or whose form depends on its neighbours

@@ -58,6 +58,7 @@ class Application:
         store: "Store | None" = None,
         access: Access | None = None,
         keys: Keys | None = None,
+        owns_process: bool = False,
     ) -> None:
         """An application; `guards` is called when it starts, because loading the network takes a moment.
 
@@ -66,6 +67,7 @@ class Application:
             ReceiptError: the keys that the environment names cannot be opened.
         """
         self._settings = settings
+        self._owns_process = owns_process
         limits = settings.limits
         self.checker = Checker(limits.check_threads, limits.check_queue, limits.check_s)
         self._client = UpstreamClient(limits)
@@ -170,9 +172,10 @@ class Application:
         self._ready = self._guards()
         await self._client.start()
         self._background.start()
-        # What is loaded now stays: the collector need not walk through it again and again.
-        gc.collect()
-        gc.freeze()
+        if self._owns_process:
+            # What is loaded now stays: the collector need not walk through it again and again.
+            gc.collect()
+            gc.freeze()
         try:
             yield
         finally:
@@ -184,7 +187,6 @@ class Application:
             self._ready.close()
             if self._owned is not None:
                 self._owned.close()
-            gc.unfreeze()
 
     def lifespan(self) -> AbstractAsyncContextManager[None]:
         """Starts the application and stops it again, for a program that serves it without an ASGI server."""
@@ -199,6 +201,7 @@ def create_app(
     store: "Store | None" = None,
     access: Access | None = None,
     keys: Keys | None = None,
+    owns_process: bool = False,
 ) -> Application:
     """The application that settings describe.
 
@@ -209,13 +212,15 @@ def create_app(
         store: a store that its owner closes; the one that the settings name by default.
         access: who is let in; by the settings' file of API keys by default.
         keys: what signs checkpoints; what `ASSAY_RECEIPT_KEYS` names by default.
+        owns_process: the process serves nothing else, so that what it holds when it has started may be taken out of
+            the garbage collector's sight for good.
 
     Raises:
         StoreError: the database that the settings name cannot be opened.
     """
     told = settings or ServerSettings()
     made = guards or (lambda: Guards(told.policy, model=told.model, judge=told.judge))
-    return Application(told, made, check_calls, store=store, access=access, keys=keys)
+    return Application(told, made, check_calls, store=store, access=access, keys=keys, owns_process=owns_process)
 
 
 def _keys_of(environ: Mapping[str, str]) -> Keys | None:
