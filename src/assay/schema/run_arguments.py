@@ -25,7 +25,8 @@ from assay.schema.run_json import (
     restored,
 )
 
-_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+"""A string to its end, or to that of the text: whatever follows a quotation mark matches, so it is read once."""
 
 
 class ArgumentsForm(StrEnum):
