@@ -18,7 +18,7 @@ LONGEST_NUMBER: Final = 400
 
 Path = tuple[str | int, ...]
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
 _FENCE: Final = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})[^\n`]{0,40}$", re.MULTILINE)
 
 
