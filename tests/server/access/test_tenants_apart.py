@@ -160,8 +160,8 @@ def body_of(operation: dict[str, Any]) -> Any:
 
 
 def nobodys(id_: str) -> str:
-    """An id of the same form that nobody has."""
-    return id_[:12] + "".join("fedcba9876543210"[int(one, 16)] for one in id_[12:])
+    """An id that nobody has, of the same form and at the same place of an order, which a cursor goes by."""
+    return id_[:-1] + "1032547698badcfe"[int(id_[-1], 16)]
 
 
 def told(client: Client, method: str, path: str, id_: str, body: Any = None, **more: Any) -> tuple[int, str]:
