@@ -25,7 +25,7 @@ from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
 from assay.server.guards import Guards
-from assay.server.heads import AsGet
+from assay.server.heads import NOBODY_READS, AsGet
 from assay.server.keys import KeyFile
 from assay.server.problems import MEDIA_TYPE, encoded, problem
 from assay.server.recording import Records
@@ -97,8 +97,8 @@ class Application:
             head = AsGet(receive, send)
             try:
                 await self(head.scope(scope), head.receive, head.send)
-            except Exception as error:
-                if not head.excuses(error):
+            except NOBODY_READS:
+                if not head.ended:
                     raise
         elif scope["type"] == "http":
             forwards = is_gateway(scope["path"])

@@ -1,8 +1,13 @@
 """HEAD: the answer of GET without its body, whatever the path."""
 
+from typing import Final
+
 from starlette.requests import ClientDisconnect
 
 from assay.server.gateway.asgi import Message, Receive, Scope, Send
+
+NOBODY_READS: Final = (OSError, ClientDisconnect)
+"""What an application raises where more is to be sent and nobody is there to read it."""
 
 
 class AsGet:
@@ -35,6 +40,7 @@ class AsGet:
         elif message.get("more_body", False):
             raise OSError("an answer to HEAD has no body")
 
-    def excuses(self, error: Exception) -> bool:
-        """Whether an error is only that nothing more could be sent."""
-        return self._ended and isinstance(error, OSError | ClientDisconnect)
+    @property
+    def ended(self) -> bool:
+        """Whether the head has gone out, so that nothing more can be sent."""
+        return self._ended
