@@ -22,7 +22,7 @@ from train.edits import EDITABLE, planted
 from train.edits.generate import Pair
 from train.rows import load_training_sets, part_of
 
-_WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
+_WORD = re.compile(r"[$£€¥]?\w+(?:[.,'’-]\w+)*")
 _EMPTY = frozenset(
     re.findall(
         "[a-z]+",

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from train.edits import EDITS, generate, is_single, make_rows, planted
 from train.edits.context import Bank, Context
 from train.edits.document import Document
+from train.edits.entities import role
 from train.edits.generate import SHAPES, contradicted
 from train.edits.kinds import Base
-from train.edits.records import record_claims
+from train.edits.records import read_record, record_claims
 from train.edits.true_values import CONVERSIONS
+from train.edits.values import wrong_value
+from train.edits.words import quantifier
 from train.rows import Row
 
 BRIDGE = (
@@ -123,8 +126,34 @@ def test_wrong_rows_name_what_is_wrong_unless_the_whole_claim_is_absent() -> Non
         if row.label == "supported" or row.source == "edit:absent":
             assert not row.spans
         else:
-            ((start, end),) = row.spans
-            assert row.claim[start:end].strip()
+            assert row.spans
+            assert all(row.claim[start:end].strip() for start, end in row.spans)
+
+
+def test_exchanged_names_are_wrong_and_the_words_between_them_are_not() -> None:
+    text = "Peter Holm defeated Carl Lund in Sweden."
+    edit = role(text, Context(DOCUMENTS[1], BANK, (4,)), random.Random(0))
+    assert edit is not None
+    assert edit.claim == "Carl Lund defeated Peter Holm in Sweden."
+    assert [edit.claim[start:end] for start, end in edit.spans] == ["Carl Lund", "Peter Holm"]
+
+
+def test_what_an_edit_leaves_at_the_ends_of_its_span_is_not_part_of_it() -> None:
+    text = "It cost more than 85 million crowns."
+    edit = quantifier(text, Context(DOCUMENTS[0], BANK, (2,)), random.Random(0))
+    assert edit is not None
+    assert edit.claim[slice(*edit.span)] == "less"
+
+
+def test_a_value_that_is_only_spaced_in_another_way_is_not_wrong() -> None:
+    other = RECORD.replace("92 minutes", "92minutes")
+    bank = Bank.of([Document((other,))])
+    base = Base("Blue Door's running time is 92 minutes.", "record", (3,))
+    assert wrong_value(base.text, Context(Document((RECORD,)), bank, (3,)), random.Random(1)) is None
+
+
+def test_a_table_whose_head_is_a_row_of_values_is_no_record() -> None:
+    assert read_record(["cup", "east | 7 | 19 - 6", "west | 2 | 2 - 2", "north | 1 | 3 - 1"]) is None
 
 
 def test_few_true_rows_are_dropped_by_the_second_check() -> None:
@@ -137,7 +166,7 @@ def test_planted_pairs_differ_within_their_span_alone() -> None:
     assert set(found) == {kind for kind, _, _ in EDITS}
     for pairs in found.values():
         for pair in pairs:
-            ((start, end),) = pair.wrong.spans
+            start, end = pair.wrong.spans[0][0], pair.wrong.spans[-1][1]
             head, tail = pair.wrong.claim[:start].rstrip(" ,"), pair.wrong.claim[end:].lstrip(" ,")
             assert pair.twin.claim.startswith(head)
             assert pair.twin.claim.endswith(tail)

@@ -80,7 +80,7 @@ def _no_name(name: Name) -> bool:
 
 
 def role(text: str, _context: Context, rng: random.Random) -> Edit | None:
-    """Exchange two names at the sides of a verb that is not symmetric; the span runs from the first to the second."""
+    """Exchange two names at the sides of a verb that is not symmetric; both are wrong, what stands between is not."""
     found = [n for n in parse(text).names if _edges(text, n) and (n.sure or n.start == 0)]
     pairs = []
     for i, a in enumerate(found):
@@ -107,7 +107,8 @@ def role(text: str, _context: Context, rng: random.Random) -> Edit | None:
         return None
     a, b = rng.choice(pairs)
     claim = text[: a.start] + b.text + text[a.end : b.start] + a.text + text[b.end :]
-    return Edit("role", claim, (a.start, b.end))
+    first, second = (a.start, a.start + len(b.text)), (b.end - len(a.text), b.end)
+    return Edit("role", claim, (a.start, b.end), parts=(first, second))
 
 
 def _simple_subject(parsed: Parsed) -> Name | None:

@@ -94,6 +94,4 @@ def frame_edit(edit: Edit, original: str, document: Document, prefix: str) -> tu
     ours, theirs = framed(edit.claim, document, prefix), framed(original, document, prefix)
     if ours is None or theirs is None:
         return edit, original
-    shift = len(prefix)
-    framed_edit = Edit(edit.kind, ours, (edit.span[0] + shift, edit.span[1] + shift), edit.label)
-    return framed_edit, theirs
+    return edit.within(prefix, ours), theirs

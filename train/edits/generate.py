@@ -185,12 +185,11 @@ def make_pair(
     around = longer(base, document, rng) if rng.random() < 0.12 else None
     if around is not None:
         before, after, sources = around
-        shift = len(before)
-        edit = Edit(edit.kind, before + edit.claim + after, (edit.span[0] + shift, edit.span[1] + shift), edit.label)
+        edit = edit.within(before, before + edit.claim + after)
         original = before + original + after
     edit, original = frame_edit(edit, original, document, draw_frame(rng))
     evidence = evidence_of(document, sources, rng, window)
-    wrong = Row(f"edit:{edit.kind}", evidence, edit.claim, edit.label, spans=(edit.span,))
+    wrong = Row(f"edit:{edit.kind}", evidence, edit.claim, edit.label, spans=edit.spans)
     return Pair(wrong, Row(f"edit:true.{base.form}", evidence, original, "supported"))
 
 

@@ -22,6 +22,19 @@ class Edit:
     span: tuple[int, int]
     """What is wrong in the claim, as a character range of it; outside of it the claim is as it was."""
     label: Label = "contradicted"
+    parts: tuple[tuple[int, int], ...] = ()
+    """Where several places within the span are wrong and what stands between them is as it was: those places."""
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The wrong places of the claim, in its order."""
+        return self.parts or (self.span,)
+
+    def within(self, before: str, claim: str) -> Edit:
+        """The same edit in a longer claim, where `before` stands before what was edited."""
+        by = len(before)
+        parts = tuple((start + by, end + by) for start, end in self.parts)
+        return Edit(self.kind, claim, (self.span[0] + by, self.span[1] + by), self.label, parts)
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,26 @@ def replace(kind: str, text: str, start: int, end: int, new: str, label: Label =
         if (new[0] in VOWELS) != had_n and len(article.group(1)) == 1 + had_n:
             start, new = article.start(1), f"{wanted} {new}"
     return Edit(kind, text[:start] + new + text[end:], (start, start + len(new)), label)
+
+
+def narrowed(edit: Edit, old: str) -> Edit:
+    """The edit with a span that leaves out the words that what was there before (`old`) began or ended with, too.
+
+    >>> claim = "It took less than an hour."
+    >>> narrowed(Edit("quantifier", claim, (8, 17)), "more than").span
+    (8, 12)
+    """
+    (start, end), claim = edit.span, edit.claim
+    before, after = old.split(), claim[start:end].split()
+    last = 0
+    while last < min(len(before), len(after)) - 1 and before[-1 - last] == after[-1 - last]:
+        last += 1
+        end = start + len(claim[start:end].rstrip().removesuffix(after[-last]).rstrip())
+    first = 0
+    while first < min(len(before), len(after)) - 1 - last and before[first] == after[first]:
+        start += len(claim[start:end]) - len(claim[start:end].lstrip().removeprefix(after[first]).lstrip())
+        first += 1
+    return Edit(edit.kind, claim, (start, end), edit.label)
 
 
 def match_case(model: str, word: str) -> str:

@@ -20,6 +20,7 @@ _ADDITIVE = re.compile(
 )
 _BY = re.compile(r"^(?:directed|produced|written|edited|distributed|composed|designed|developed|published|built) by$")
 _MONTH_OR_DAY = re.compile(r"^(?:\d{1,2} [A-Z]|[A-Z][a-z]+ \d{1,2}\b)")
+_NO_VALUE = re.compile(r"^(?:\W*|n ?/ ?a|none|unknown|tba|tbd|see .*|official website.*)$", re.IGNORECASE)
 _LONGEST_VALUE = 90
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven")
 
@@ -63,7 +64,7 @@ def read_record(lines: Sequence[str]) -> Record | None:
     facts = tuple(
         Fact(lines[0], m.group(1), re.sub(r" +,", ",", m.group(2)).strip(" .,"), i + 1)
         for i, m in enumerate(found)
-        if m and len(m.group(2)) <= _LONGEST_VALUE
+        if m and len(m.group(2)) <= _LONGEST_VALUE and not _NO_VALUE.match(m.group(2))
     )
     return Record(lines[0], facts, 1, table=False)
 
@@ -73,11 +74,17 @@ def _read_table(lines: Sequence[str]) -> Record | None:
     rows = [[c.strip() for c in line.split("|")] for line in lines[2:]]
     if any(len(row) != len(header) for row in rows) or len({row[0] for row in rows}) < len(rows) or len(header) < 2:
         return None
+    if not all(re.match(r"[^\W\d_]{2}|#|no\b", cell) for cell in header):
+        return None  # a row of values, not of column names
     facts = tuple(
         Fact(f"{header[0]} {row[0]}".strip() if row[0][:1].isdigit() else row[0], header[j], row[j], i + 2)
         for i, row in enumerate(rows)
         for j in range(1, len(header))
-        if row[0] and header[j] and 0 < len(row[j]) <= 60 and len(row[0]) <= 60 and row[j] not in (*row[:j], *header)
+        if row[0]
+        and header[j]
+        and not _NO_VALUE.match(row[j])
+        and max(len(row[j]), len(row[0])) <= 60
+        and row[j] not in (*row[:j], *header)
     )
     return Record(lines[0], facts, 2, table=True) if facts else None
 

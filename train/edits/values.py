@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from train.edits.context import Context
-from train.edits.kinds import Edit
+from train.edits.kinds import Edit, narrowed
 
 
 def wrong_value(text: str, context: Context, rng: random.Random) -> Edit | None:
@@ -29,10 +29,21 @@ def wrong_value(text: str, context: Context, rng: random.Random) -> Edit | None:
             else context.bank.values.get(fact.key, [])
         )
         new = pool[rng.randrange(len(pool))] if pool else fact.value
-        same = new.lower() in fact.value.lower() or fact.value.lower() in new.lower()
+        mine, other = bare(fact.value), bare(new)
+        same = not mine or not other or mine in other or other in mine
         if not same and (record.table or new not in context.document.text):
             offers.append((at + 1, at + 1 + len(fact.value), new))
     if not offers:
         return None
     start, end, new = rng.choice(offers)
-    return Edit("wrong_value", text[:start] + new + text[end:], (start, start + len(new)))
+    edit = Edit("wrong_value", text[:start] + new + text[end:], (start, start + len(new)))
+    return narrowed(edit, text[start:end])
+
+
+def bare(value: str) -> str:
+    """A value's letters and digits alone: "1960 - 2001" and "1960-2001" are one value.
+
+    >>> bare("1960 - 2001")
+    '19602001'
+    """
+    return "".join(c for c in value.lower() if c.isalnum())

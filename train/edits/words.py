@@ -8,7 +8,7 @@ import re
 from assay.text import verbs
 from train.edits.context import Context
 from train.edits.document import parse
-from train.edits.kinds import Edit, match_case, replace
+from train.edits.kinds import Edit, match_case, narrowed, replace
 from train.edits.rules import ANTONYMS, CAUSES, COMPARATIVES, MODALITY, ORDERS, QUANTIFIERS, Rule
 from train.rows import Label
 
@@ -35,7 +35,8 @@ def swap(text: str, kind: str, rng: random.Random) -> Edit | None:
     if not found:
         return None
     match, new, label = rng.choice(found)
-    return replace(kind, text, *match.span(), match_case(text[match.start() : match.start() + 1], new), label)
+    edit = replace(kind, text, *match.span(), match_case(text[match.start() : match.start() + 1], new), label)
+    return narrowed(edit, text[match.start() : match.end()])
 
 
 def quantifier(text: str, _context: Context, rng: random.Random) -> Edit | None:
