@@ -180,12 +180,16 @@ _FRONTED = re.compile(
 )
 
 
-def _verb_span(text: str) -> tuple[int, int]:
-    """The words of the main verb; where none is found, the last three words."""
+def verb_span(text: str) -> tuple[int, int]:
+    """Start and end of the words of the main verb; where none is found, of the last three words."""
     parsed = parse(text)
     if parsed.verb >= 1:
         group = verb_group(parsed.tokens, parsed.verb)
-        return parsed.tokens[group.first].start, parsed.tokens[group.last].end
+        last = group.last
+        if last == group.first and parsed.tokens[last].low in verbs.MODAL:  # followed by a verb, listed or not
+            rest = (i for i in range(last + 1, len(parsed.tokens)) if parsed.tokens[i].tag != "ADV")
+            last = next(rest, last)
+        return parsed.tokens[group.first].start, parsed.tokens[last].end
     words = list(re.finditer(r"\w\S*\w|\w", text))[-3:]
     return words[0].start(), words[-1].end()
 
@@ -193,8 +197,7 @@ def _verb_span(text: str) -> tuple[int, int]:
 def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
     """Leave a condition out, so that the claim holds always.
 
-    Nothing wrong stands where the condition stood. The span is therefore what is now stated without it: from the main
-    verb of what remains to the place of the condition (to the end of the verb where the condition came first).
+    Nothing wrong stands where the condition stood. The span is therefore what now states too much: the main verb.
     """
     found = _FRONTED.match(text)
     if found:
@@ -204,8 +207,7 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
         claim = rest[0].upper() + rest[1:]
         if not usable(claim):
             return None
-        end = _verb_span(claim)[1]
-        return Edit("condition", claim, (0, end), "not_supported")
+        return Edit("condition", claim, verb_span(claim), "not_supported")
     offers = []
     for match in _CONDITION.finditer(text):
         before, rest = text[: match.start()], text[match.end() :]
@@ -231,6 +233,6 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
             continue
         if not usable(before + tail):
             continue
-        start = min(_verb_span(before + ".")[0], match.start() - 1)
-        offers.append(Edit("condition", before + tail, (start, match.start()), "not_supported"))
+        start, end = verb_span(before + ".")
+        offers.append(Edit("condition", before + tail, (start, min(end, match.start())), "not_supported"))
     return rng.choice(offers) if offers else None
