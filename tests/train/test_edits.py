@@ -164,8 +164,12 @@ def test_few_true_rows_are_dropped_by_the_second_check() -> None:
 def test_planted_pairs_differ_within_their_span_alone() -> None:
     found = planted(ROWS, 2, 11)
     assert set(found) == {kind for kind, _, _ in EDITS}
-    for pairs in found.values():
+    for kind, pairs in found.items():
         for pair in pairs:
+            if kind == "condition":  # where it stood nothing is left to mark
+                words = iter(re.findall(r"\w+", pair.twin.claim.lower()))
+                assert all(word in words for word in re.findall(r"\w+", pair.wrong.claim.lower()))
+                continue
             start, end = pair.wrong.spans[0][0], pair.wrong.spans[-1][1]
             head, tail = pair.wrong.claim[:start].rstrip(" ,"), pair.wrong.claim[end:].lstrip(" ,")
             assert pair.twin.claim.startswith(head)

@@ -207,7 +207,8 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
         claim = rest[0].upper() + rest[1:]
         if not usable(claim):
             return None
-        return Edit("condition", claim, verb_span(claim), "not_supported")
+        verb = verb_span(claim)
+        return Edit("condition", claim, (0, verb[1]), "not_supported", (verb,))
     offers = []
     for match in _CONDITION.finditer(text):
         before, rest = text[: match.start()], text[match.end() :]
@@ -234,5 +235,7 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
         if not usable(before + tail):
             continue
         start, end = verb_span(before + ".")
-        offers.append(Edit("condition", before + tail, (start, min(end, match.start())), "not_supported"))
+        verb = (start, min(end, match.start()))
+        hull = (min(start, match.start() - 1), match.start())
+        offers.append(Edit("condition", before + tail, hull, "not_supported", (verb,)))
     return rng.choice(offers) if offers else None
