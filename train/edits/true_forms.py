@@ -189,7 +189,7 @@ def voice(text: str, _rng: random.Random) -> str | None:
     ):
         return None
     thing = thing_found.group()
-    participle = _participle_of(token.low)
+    participle = participle_of(token.low)
     if participle is None:
         return None
     plural = thing.split()[0] not in ("a", "an") and re.search(r"(?<!s)s$", thing) and thing[0].islower()
@@ -201,12 +201,20 @@ _PARTICIPLE_OF = {e[1]: e[2] for e in verbs._irregular}  # noqa: SLF001 the tabl
 _BASE_OF_PARTICIPLE = {e[2]: e[0] for e in verbs._irregular}  # noqa: SLF001
 
 
-def _participle_of(past: str) -> str | None:
+def participle_of(past: str) -> str | None:
+    """The participle of a verb's past, or nothing where it is unknown."""
     return _PARTICIPLE_OF.get(past) or (past if past in verbs.PARTICIPLE else None)
 
 
 def _base_of_participle(participle: str) -> str | None:
     return _BASE_OF_PARTICIPLE.get(participle) or base_of(participle)
+
+
+def past_of_participle(participle: str) -> str | None:
+    """The past of a verb's participle, or nothing where it is unknown."""
+    if participle in verbs.PAST and participle in verbs.PARTICIPLE:
+        return participle
+    return past_of(_base_of_participle(participle) or "")
 
 
 def _subject_name(document: Document, i: int) -> Name | None:
