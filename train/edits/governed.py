@@ -24,6 +24,7 @@ from train.edits.framing import draw_frame, framed
 from train.edits.generate import EDITABLE, LONG_SHARE, LONG_WINDOW_WORDS, WINDOW_WORDS, contradicted, is_prose
 from train.edits.governed_texts import (
     CONDITIONS_FOR_ALL,
+    EITHER_CUES,
     EVEN_CUES,
     FIELDS,
     GOVERNORS,
@@ -56,12 +57,14 @@ _SELF_GOVERNED = re.compile(
     r"\b(?:if|unless|whether|although|though|while|whereas|because|since|so|but|not|never|no|nor|neither|hardly|"
     r"barely|may|might|could|would|should|perhaps|possibly|probably|likely|reportedly|allegedly|apparently|indeed|"
     r"expected|supposed|planned|said|says|stated|states|believed|believes|claimed|claims|thought|argued|argues|"
-    r"suggested|suggests|denied|announced|reported|told|according|considered|only|even|once|"
+    r"suggested|suggests|denied|announced|reported|told|confirmed|added|explained|asked|according|considered|only|even|once|"
     r"as long as|as soon as|depending|otherwise|until)\b|n't|n’t|;|[“”\"]|,? that |[.?]\s",
     re.IGNORECASE,
 )
 _SECOND_CLAUSE = re.compile(r", (?:and|or|so|yet|then) | and (?:is|was|are|were|has|had|he|she|it|they)\b|:|–|—| - ")
-_SHORT_OF_FACTS = re.compile(r"^(?:There|What|How|Where|When|Who|Which|Being|Having|Also|Other)\b")
+_SHORT_OF_FACTS = re.compile(
+    r"^(?:There|What|How|Where|When|Who|Which|The way|Also|Other|Yes|No|Then|Oh|Well|\w+(?:ing|ed)(?: by| in| to)?)\b"
+)
 _HAS_S = "{s}"
 _OF_CLASS = {attitude: [g for g in GOVERNORS if g.attitude == attitude] for attitude in ("open", "denied", "false")}
 _FOR_SURE_CLAIMS = [g for g in GOVERNORS if g.forms[0] in SURE_CLAIMS]
@@ -236,6 +239,7 @@ _EXCLUDED = frozenset({"impossible", "nearly", "refused"})
 """What is said of a verb and denies it."""
 _APART = {
     "possible": ("impossible",),
+    "impossible": ("possible", "indeed"),
     "expected": ("possible", "impossible"),
     "nearly": ("possible", "impossible"),
     "planned": ("possible", "refused"),
@@ -278,7 +282,7 @@ def verb_forms(text: str) -> tuple[Span, dict[str, tuple[str, ...]]] | None:
             forms["nearly"] = ("was nearly", "was almost")
         return at, forms
     base, participle = base_of(low), _participle(low)
-    if token.tag not in {"V", "VN"} or base is None or low in verbs.AMBIGUOUS:
+    if token.tag not in {"V", "VN"} or base in {None, "appear", "seem"} or low in verbs.AMBIGUOUS:
         return None
     if low in verbs.THIRD:
         return at, {
@@ -332,7 +336,7 @@ def modality_pair(document: Document, i: int, rng: random.Random) -> Two | None:
     mine, theirs = rng.choice(kinds)
     words = rng.choice(forms[mine])
     claim = put(words)
-    against = theirs in _EXCLUDED or (mine in {"refused", "nearly"} and theirs != "possible")
+    against = theirs in _EXCLUDED or mine == "impossible" or (mine in {"refused", "nearly"} and theirs != "possible")
     wrong = Row(
         "edit:modality",
         shown(theirs),
@@ -349,9 +353,11 @@ _CLAUSE = re.compile(
 )
 _NOT_APART = re.compile(
     r"\b(?:he|she|it|they|his|her|its|their|him|them|this|that|these|those|such|was|were|had|would|could|did|"
-    r"and|or|other|same|not|[a-z]+ed)\b|[“”]"
+    r"and|or|other|same|not|will|me|us|you|to be|to continue|there|[a-z]+ed)\b|[“”]"
 )
 CLAUSES_AT_MOST = 400
+COLLECTED_SHARE = 0.15
+"""How often a condition beside a sentence of a document is one that was collected: few of them read well elsewhere."""
 
 
 def conditions_in(documents: Sequence[Document]) -> list[str]:
@@ -395,7 +401,7 @@ def restricted(text: str, cue: str, clause: str, document: Document, *, first: b
     return None if whole_or_none is None else (whole_or_none, (0, len(before) - 2))
 
 
-_BY_SENSE = {"if": IF_CUES, "only": ONLY_CUES, "even": EVEN_CUES, "unless": ("unless",)}
+_BY_SENSE = {"if": IF_CUES, "only": ONLY_CUES, "even": EVEN_CUES, "either": EITHER_CUES, "unless": ("unless",)}
 
 
 def _condition_rows(
@@ -434,7 +440,7 @@ def _condition_rows(
             return None
         wrong = Row("edit:condition", show(stated[0]), other[0], "not_supported", spans=(other[1],))
         return wrong, _true(show(stated[0]), same[0], "condition")
-    turned = rng.choice({"if": ("unless", "even"), "only": ("unless", "even"), "unless": ("if", "even")}[sense])
+    turned = rng.choice({"if": ("unless", "either"), "only": ("unless", "either"), "unless": ("if", "either")}[sense])
     claimed, same = put(turned, clauses[0]), put(turned, clauses[0])
     if claimed is None or same is None:
         return None
@@ -447,7 +453,7 @@ def condition_pair(document: Document, i: int, rng: random.Random, *, clauses: S
     text, width = document.pieces[i], _width(rng)
     if not _reads_as_rule(text):
         return None
-    pool = clauses if len(clauses) >= 2 and rng.random() < 0.4 else CONDITIONS_FOR_ALL
+    pool = clauses if len(clauses) >= 2 and rng.random() < COLLECTED_SHARE else CONDITIONS_FOR_ALL
     first, second = rng.sample(pool, 2)
     return _condition_rows(text, (first, second), document, lambda new: _rewritten(document, i, new, width), rng)
 

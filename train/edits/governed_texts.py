@@ -162,7 +162,7 @@ SLOTS: dict[str, tuple[str, ...]] = {
     "months": tuple(f"{n} months" for n in ("two", "three", "six", "nine", "twelve", "18", "24")),
     "hours": tuple(f"{n} hours" for n in (2, 4, 8, 12, 24, 36, 48, 72)),
     "money": ("$15", "$40", "$75", "$120", "$250", "$600", "£20", "£90", "€35", "€150", "€1,200"),
-    "share": ("5%", "10%", "15%", "20%", "25%", "40%", "half", "80%"),
+    "share": ("5%", "10%", "15%", "20%", "25%", "40%", "60%", "80%"),
     "dose": ("5 mg", "10 mg", "25 mg", "50 mg", "100 mg", "200 mg"),
     "count": ("two", "three", "four", "five", "six", "ten", "twelve"),
     "staff": ("Employees", "Full-time staff", "Part-time staff", "Team leaders", "Apprentices", "Contractors"),
@@ -324,5 +324,7 @@ CONDITIONS_FOR_ALL = (
 IF_CUES = ("if", "provided that", "as long as", "on condition that", "if")
 """One says what another says."""
 ONLY_CUES = ("only if", "only when")
-EVEN_CUES = ("even if", "whether or not", "no matter whether", "even when", "regardless of whether")
-"""What follows them restricts nothing."""
+EITHER_CUES = ("whether or not", "no matter whether", "regardless of whether")
+"""What follows them restricts nothing; one says what another says."""
+EVEN_CUES = ("even if", "even when", *EITHER_CUES)
+"""What follows them restricts nothing; beside `even if` it is still said to hold where the condition is met."""
