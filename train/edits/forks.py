@@ -99,7 +99,7 @@ class World:
             return (" ".join(own),)
         document = rng.choice(self.documents)
         first = rng.randrange(len(document.pieces))
-        around = [s for s in document.pieces[first : first + rng.randint(1, 4)] if len(s) <= _LONGEST]
+        around = [s for s in document.pieces[first : first + rng.randint(1, 4)] if len(s) <= _LONGEST and "|" not in s]
         at = rng.randint(0, len(around))
         return (" ".join((*around[:at], *own, *around[at:])),)
 
@@ -142,7 +142,7 @@ def _sites(world: World, makers: Sequence[SiteMaker]) -> dict[str, list[Site]]:
     found: dict[str, list[Site]] = {maker.kind: [] for maker in makers}
     for document in world.documents:
         for i, piece in enumerate(document.pieces):
-            if not usable(piece):
+            if not usable(f"The {piece}" if piece[:1].isdigit() else piece):
                 continue
             for maker in makers:
                 if maker.gate.search(piece):
@@ -182,11 +182,11 @@ def forked_rows(
     seen: set[tuple[str, str]] = set()
     pairs: list[tuple[Row, Row]] = []
 
-    def take(fork: Fork | None) -> bool:
+    def take(fork: Fork | None, *, on_site: bool) -> bool:
         made = None if fork is None else _rows(fork, rng)
         if made is None:
             return False
-        keys = {(" ".join(row.evidence), row.claim) for row in made}
+        keys = {("" if on_site else " ".join(row.evidence), row.claim) for row in made}
         if keys & seen:
             return False
         seen.update(keys)
@@ -200,12 +200,12 @@ def forked_rows(
         for site in (some * 2)[: _TRIES * wanted]:
             if wanted <= 0:
                 break
-            wanted -= take(maker.make(site, world, rng))
+            wanted -= take(maker.make(site, world, rng), on_site=True)
     tries = 40 * count + 400
     while len(pairs) < count / 2 and free and tries:
         tries -= 1
         chosen = rng.choices(free, [maker.weight for maker in free])[0]
-        take(chosen.make(world, rng))
+        take(chosen.make(world, rng), on_site=False)
     rng.shuffle(pairs)
     made = [row for pair in pairs for row in pair][: count - count % 2]
     rng.shuffle(made)

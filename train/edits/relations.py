@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from assay.text import verbs
 from train.edits.context import Context
@@ -28,7 +29,7 @@ _ASIDE = re.compile(
     rf"founded|owned|led|directed|managed|created|based)\b[^,;:()]*), (?P<pred>(?:also )?{_FINITE} [^;:]{{8,200}})\.$"
 )
 _WHO = re.compile(
-    rf"^(?P<head>[^,;:()]*? )(?P<b>{NAME}), (?P<who>who|which) (?P<pred>(?:also |later |had )?{_FINITE} "
+    rf"^(?P<head>[^,;:()]*? )(?P<b>{NAME}), (?P<who>who) (?P<pred>(?:also |later |had )?{_FINITE} "
     r"[^,;:()]{8,160})\.$"
 )
 _SAME_ONE = re.compile(r"\b(?:also known|known as|called|named|nicknamed|formerly|aka|alias|short for|both|and)\b")
@@ -57,6 +58,7 @@ def _aside(site: Site, _world: World, rng: random.Random) -> Fork | None:
     names = parse(site.text).names
     inside = [n for n in names if found.start("aside") <= n.start and n.end <= found.end("aside")]
     inside = [n for n in inside if _two(names, found["a"], n.text) and n.text not in found["pred"]]
+    inside = [n for n in inside if re.match(r",| (?:and|in|at|from|on|for|to)\b", site.text[n.end :])]
     if not inside:
         return None
     other = rng.choice(inside).text
@@ -131,7 +133,7 @@ def _exchange(site: Site, _world: World, rng: random.Random) -> Fork | None:
         return None
     found = list(NUMBER.finditer(text))
     pairs = []
-    for a, b in zip(found, found[1:], strict=False):
+    for a, b in pairwise(found):
         between = text[a.end() : b.start()]
         sort = _sort(text, a)
         if sort and sort == _sort(text, b) and a.group() != b.group() and len(between) <= 90:
@@ -174,7 +176,69 @@ _PASSIVE = re.compile(
     rf"^(?P<a>{NAME}) was (?P<verb>[a-z]+) by (?P<b>{NAME})(?=[.,;]| (?:in|on|at|for|during|after|and|as) )"
 )
 _ACTIVE = re.compile(rf"^(?P<a>{NAME}) (?P<verb>[a-z]+) (?P<b>{NAME})(?=[.,;]| (?:in|on|at|for|during|after|as) )")
-_SYMMETRIC = frozenset(("married", "met", "joined", "played", "fought", "faced", "accompanied", "followed", "dated"))
+_ACTS = frozenset(
+    [
+        "acquired",
+        "advised",
+        "appointed",
+        "arrested",
+        "attacked",
+        "attracted",
+        "backed",
+        "banned",
+        "beat",
+        "bought",
+        "captured",
+        "coached",
+        "commissioned",
+        "composed",
+        "created",
+        "criticised",
+        "criticized",
+        "defeated",
+        "designed",
+        "directed",
+        "discovered",
+        "edited",
+        "elected",
+        "employed",
+        "founded",
+        "funded",
+        "helped",
+        "hired",
+        "hosted",
+        "inspired",
+        "interviewed",
+        "invaded",
+        "invited",
+        "killed",
+        "led",
+        "nominated",
+        "outscored",
+        "overtook",
+        "owned",
+        "painted",
+        "portrayed",
+        "praised",
+        "produced",
+        "published",
+        "purchased",
+        "replaced",
+        "rescued",
+        "shot",
+        "signed",
+        "sold",
+        "succeeded",
+        "sued",
+        "supported",
+        "taught",
+        "thanked",
+        "trained",
+        "visited",
+        "wrote",
+    ]
+)
+"""Pasts of verbs that turn into the passive and are not true of both at once."""
 
 
 def _roles(site: Site, _world: World, rng: random.Random) -> Fork | None:
@@ -182,7 +246,7 @@ def _roles(site: Site, _world: World, rng: random.Random) -> Fork | None:
     text = site.text
     passive, active = _PASSIVE.match(text), _ACTIVE.match(text)
     found = passive or active
-    if found is None or found["verb"] in _SYMMETRIC:
+    if found is None or (not passive and found["verb"] not in _ACTS):
         return None
     names = parse(text).names
     a, b, verb = found["a"], found["b"], found["verb"]
@@ -194,6 +258,8 @@ def _roles(site: Site, _world: World, rng: random.Random) -> Fork | None:
     past = (past_of_participle(verb) or "") if passive else verb
     participle = verb if passive else participle_of(verb)
     if not past or participle is None or not (passive or verb in verbs.PAST):
+        return None
+    if past not in _ACTS:
         return None
     agent, patient = (b, a) if passive else (a, b)
     turned = rng.random() < 0.75
@@ -299,12 +365,16 @@ def converse_parts(
     opposite = [
         _core(other)
         for other in relation.frames
-        if (_skeleton(other) == _skeleton(frame)
-        and other.index("{a}") - other.index("{b}") > 0
-        and frame.index("{a}") < frame.index("{b}"))
-        or (_skeleton(other) == _skeleton(frame)
-        and other.index("{a}") < other.index("{b}")
-        and frame.index("{a}") > frame.index("{b}"))
+        if (
+            _skeleton(other) == _skeleton(frame)
+            and other.index("{a}") - other.index("{b}") > 0
+            and frame.index("{a}") < frame.index("{b}")
+        )
+        or (
+            _skeleton(other) == _skeleton(frame)
+            and other.index("{a}") < other.index("{b}")
+            and frame.index("{a}") > frame.index("{b}")
+        )
     ]
     if opposite and _core(frame) and rng.random() < 0.5:
         return _frame_parts(frame, a, b, names=False, flipped=rng.choice(opposite))
@@ -431,7 +501,7 @@ def _superlative(site: Site, _world: World, rng: random.Random) -> Fork | None:
 
 _PREFIXED = re.compile(
     r" (?P<be>is|was|are|were) (?P<word>(?:un|in|im)?(?:successful|able|available|known|happy|aware|clear|likely|usual|"
-    r"popular|married|finished|complete|possible|legal|certain|common|important|safe|fair|necessary|stable|"
+    r"popular|married|finished|complete|possible|legal|certain|common|safe|fair|necessary|stable|"
     r"related|limited|conscious|armed|employed|accurate|correct|dependent|effective|adequate|sufficient|perfect|"
     r"pleasant|expected|reliable|willing|injured|hurt|damaged|changed|identified))\b(?! and| or| but|,)"
 )
@@ -447,7 +517,7 @@ def _prefixed(site: Site, _world: World, rng: random.Random) -> Fork | None:
     bare = re.sub(r"^(?:un|in|im)(?=success|able|avail|known|happy|aware|clear|likely|usual|popular|married|finish|"
                   r"compl|poss|legal|certain|common|safe|fair|necess|stable|relat|limit|consc|arm|empl|accur|corr|"
                   r"depend|eff|adeq|suff|perf|pleas|expect|reli|will|injur|hurt|dam|chang|ident|port)", "", word)  # fmt: skip
-    positive = bare == word and word not in ("important",)
+    positive = bare == word and word != "important"
     if word in ("important", "legal", "able", "hurt", "limited", "related", "expected") and positive:
         return None
     prefix = _prefix_of(bare)
