@@ -14,7 +14,17 @@ from train.edits.relation_frames import COMPLEMENTS, NEGATED, RELATIONS, THINGS
 from train.edits.relations import FREE, SITES, converse_parts, plain, relation_rows
 from train.rows import Row
 
-PEOPLE = ["Ingrid Vollmer", "Thomas Berg", "Maria Lopez", "Peter Holm", "Carl Lund", "Anna Weiss", "Paul Dahl", "Julia Moe", "Oscar Lind"]
+PEOPLE = [
+    "Ingrid Vollmer",
+    "Thomas Berg",
+    "Maria Lopez",
+    "Peter Holm",
+    "Carl Lund",
+    "Anna Weiss",
+    "Paul Dahl",
+    "Julia Moe",
+    "Oscar Lind",
+]
 TOWN = (
     "Ingrid Vollmer, the sister of the painter Thomas Berg, founded the city theatre in Lindholm. Peter Holm was "
     "succeeded by Carl Lund in 1974. Maria Lopez won the second prize of the jury. Anna Weiss directed a small choir."
@@ -30,10 +40,14 @@ FILMS = (
 )
 ROWS = [Row("made", (text,), "", "supported") for text in (TOWN, COAST, FILMS)]
 ROWS += [
-    Row("made", (f"{a} founded a small school in {1900 + i}. {b} moved to the coast near {c} and stayed there.",), "",
-        "supported")
+    Row(
+        "made",
+        (f"{a} founded a small school in {1900 + i}. {b} moved to the coast near {c} and stayed there.",),
+        "",
+        "supported",
+    )
     for i, (a, b, c) in enumerate(zip(PEOPLE, PEOPLE[3:] + PEOPLE[:3], PEOPLE[5:] + PEOPLE[:5], strict=True))
-]  # fmt: skip
+]
 
 
 def unmarked(row: Row) -> str:
@@ -81,13 +95,33 @@ def test_claims_of_sentences_survive_the_second_check_of_the_exact_tier(maker: o
 @pytest.mark.parametrize(
     ("kind", "evidence", "right", "wrong"),
     [
-        ("aside", TOWN, "Ingrid Vollmer founded the city theatre in Lindholm.", "Thomas Berg founded the city theatre in Lindholm."),
-        ("relative", COAST, "Julia Moe had written the report on the flood.", "Paul Dahl had written the report on the flood."),
+        (
+            "aside",
+            TOWN,
+            "Ingrid Vollmer founded the city theatre in Lindholm.",
+            "Thomas Berg founded the city theatre in Lindholm.",
+        ),
+        (
+            "relative",
+            COAST,
+            "Julia Moe had written the report on the flood.",
+            "Paul Dahl had written the report on the flood.",
+        ),
         ("turned_role", COAST, "Paul Dahl defeated Carl Lund.", "Carl Lund defeated Paul Dahl."),
-        ("prefixed", FILMS, "The attempt was not successful in the first year.", "The attempt was not unsuccessful in the first year."),
-        ("superlative", COAST, "The old ferry was not the smallest ship of the fleet.", "The old ferry was not the largest ship of the fleet."),
+        (
+            "prefixed",
+            FILMS,
+            "The attempt was not successful in the first year.",
+            "The attempt was not unsuccessful in the first year.",
+        ),
+        (
+            "superlative",
+            COAST,
+            "The old ferry was not the smallest ship of the fleet.",
+            "The old ferry was not the largest ship of the fleet.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_sentence_offers(kind: str, evidence: str, right: str, wrong: str) -> None:
     maker = next(maker for maker in SITES if maker.kind == kind)
     made = {

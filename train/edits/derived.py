@@ -36,7 +36,7 @@ _NOT_PLAIN = re.compile(
     r"(?:about|around|approximately|nearly|almost|roughly|some|over|under|than|least|most|to|up|between|exactly|and|or|"
     r"estimated|since|from|by|before|after|until|late|early|mid|age|aged|number|no\.|the|only|just|of|as|another|per|"
     r"[A-Z][\w.]*|\d[\d,.]*|[-–/$£€(])\s?$"
-)  # fmt: skip
+)
 _ORDER = ("first", "second", "third", "fourth")
 _SHARE = re.compile(
     r"^(?P<p>\d{1,2})(?:%| percent| per cent) of (?P<who>(?:the |all )?[^,;:()]{3,50}?) "
@@ -145,15 +145,31 @@ def _period(site: Site, _world: World, rng: random.Random) -> Fork | None:
     ]
     if lasting:
         turned += 2 * [
-            (f"{before}for ", (f"about {word(years)}", f"about {word(off(years, rng, 1 + years // 4))}"), f" years{after}"),
-            (f"{before}for ", ("more than", "less than"), f" {word(max(1, years - rng.randint(1, 1 + years // 3)))} years{after}")
+            (
+                f"{before}for ",
+                (f"about {word(years)}", f"about {word(off(years, rng, 1 + years // 4))}"),
+                f" years{after}",
+            ),
+            (
+                f"{before}for ",
+                ("more than", "less than"),
+                f" {word(max(1, years - rng.randint(1, 1 + years // 3)))} years{after}",
+            )
             if years > 3
             else (f"{before}for ", ("less than", "more than"), f" {word(years + 2)} years{after}"),
-            (f"{before}for ", ("less than", "more than"), f" {word(years + rng.randint(2, 2 + years // 3))} years{after}"),
-        ]  # fmt: skip
+            (
+                f"{before}for ",
+                ("less than", "more than"),
+                f" {word(years + rng.randint(2, 2 + years // 3))} years{after}",
+            ),
+        ]
         turned += 2 * [
-            (f"{before}in ", (str(rng.randint(start + 1, end - 1)), str(rng.choice((start - 1, end + 1, end + 2)))), after),
-        ]  # fmt: skip
+            (
+                f"{before}in ",
+                (str(rng.randint(start + 1, end - 1)), str(rng.choice((start - 1, end + 1, end + 2)))),
+                after,
+            ),
+        ]
     return Fork("derived_period", rng.choice(turned), site.evidence(rng), computed=True)
 
 
@@ -252,12 +268,22 @@ def _threshold(site: Site, _world: World, rng: random.Random) -> Fork | None:
         (before, (f"more than {say(below)}", f"more than {say(above)}"), after),
         (before, (f"over {say(below)}", f"over {say(above)}"), after),
         (before, (f"at least {say(below)}", f"at least {say(above)}"), after),
-        (before, (f"fewer than {say(above)}" if not share else f"less than {say(above)}",
-                  f"fewer than {say(below)}" if not share else f"less than {say(below)}"), after),
+        (
+            before,
+            (
+                f"fewer than {say(above)}" if not share else f"less than {say(above)}",
+                f"fewer than {say(below)}" if not share else f"less than {say(below)}",
+            ),
+            after,
+        ),
         (before, ("more than", "fewer than" if not share else "less than"), f" {say(below)}{after}"),
-        (before, (f"between {say(below)} and {say(above)}", f"between {say(above)} and {say(above + above - below)}"), after),
+        (
+            before,
+            (f"between {say(below)} and {say(above)}", f"between {say(above)} and {say(above + above - below)}"),
+            after,
+        ),
         (before, (f"no more than {say(above)}", f"no more than {say(below)}"), after),
-    ]  # fmt: skip
+    ]
     near = round(value, 1 - digits + (digits > 2))
     if near and abs(near - value) <= value / 12 and value != near:
         rough = rng.choice(("about", "around", "roughly", "approximately"))
@@ -284,9 +310,14 @@ def _share(site: Site, _world: World, rng: random.Random) -> Fork | None:
 
 
 _FRACTIONS = (
-    (20, "a fifth"), (25, "a quarter"), (33, "a third"), (50, "half"), (67, "two thirds"), (75, "three quarters"),
+    (20, "a fifth"),
+    (25, "a quarter"),
+    (33, "a third"),
+    (50, "half"),
+    (67, "two thirds"),
+    (75, "three quarters"),
     (80, "four fifths"),
-)  # fmt: skip
+)
 
 
 def _share_claims(p: int, who: str, be: str, rest: str, rng: random.Random) -> list[Parts]:
@@ -303,9 +334,12 @@ def _share_claims(p: int, who: str, be: str, rest: str, rng: random.Random) -> l
     if abs(p - 50) >= 3:
         more = p > 50
         claims += [
-            (("more than half", "less than half") if more else ("less than half", "more than half"), f" of {who}{verb} {rest}."),
+            (
+                ("more than half", "less than half") if more else ("less than half", "more than half"),
+                f" of {who}{verb} {rest}.",
+            ),
             (("a majority", "a minority") if more else ("a minority", "a majority"), f" of {who}{verb} {rest}."),
-        ]  # fmt: skip
+        ]
     near = [name for value, name in _FRACTIONS if abs(value - p) <= 1]
     far = [name for value, name in _FRACTIONS if abs(value - p) >= 12]
     if near:
@@ -320,12 +354,48 @@ def _share_claims(p: int, who: str, be: str, rest: str, rng: random.Random) -> l
     return claims or [((f"over {max(1, p - 5)}%", f"over {p + 5}%"), f" of {who}{verb} {rest}.")]
 
 
-_GROUPS = ("the patients", "the tenants", "the members", "the pupils", "the drivers", "the customers", "the employees",
-           "the farms", "the orders", "the shops", "the players", "the guests", "the parcels", "the respondents")  # fmt: skip
-_STATES = ("satisfied with the change", "late by more than a day", "insured against fire", "in favour of the plan",
-           "younger than thirty", "new to the scheme", "located in the north", "aware of the risk", "paid in full")  # fmt: skip
-_FIRST = ("The clinic", "The choir", "The northern branch", "The school", "The ferry line", "The orchard", "The archive",
-          "The co-operative", "Halden Foods", "The museum", "Corvo Motors", "The reading club", "The water board")  # fmt: skip
+_GROUPS = (
+    "the patients",
+    "the tenants",
+    "the members",
+    "the pupils",
+    "the drivers",
+    "the customers",
+    "the employees",
+    "the farms",
+    "the orders",
+    "the shops",
+    "the players",
+    "the guests",
+    "the parcels",
+    "the respondents",
+)
+_STATES = (
+    "satisfied with the change",
+    "late by more than a day",
+    "insured against fire",
+    "in favour of the plan",
+    "younger than thirty",
+    "new to the scheme",
+    "located in the north",
+    "aware of the risk",
+    "paid in full",
+)
+_FIRST = (
+    "The clinic",
+    "The choir",
+    "The northern branch",
+    "The school",
+    "The ferry line",
+    "The orchard",
+    "The archive",
+    "The co-operative",
+    "Halden Foods",
+    "The museum",
+    "Corvo Motors",
+    "The reading club",
+    "The water board",
+)
 
 
 def _told_share(world: World, rng: random.Random) -> Fork | None:
@@ -344,8 +414,13 @@ def _told_share(world: World, rng: random.Random) -> Fork | None:
     value, name = rng.choice(_FRACTIONS[:2] + _FRACTIONS[3:4] + _FRACTIONS[5:])
     part = whole * value // 100
     plural = who.removeprefix("the ")
-    said = rng.choice((f"Of {whole} {plural}, {part} were {state}.", f"{part} of {who} were {state}, out of {whole} in all.",
-                       f"There were {whole} {plural}; {part} of them were {state}."))  # fmt: skip
+    said = rng.choice(
+        (
+            f"Of {whole} {plural}, {part} were {state}.",
+            f"{part} of {who} were {state}, out of {whole} in all.",
+            f"There were {whole} {plural}; {part} of them were {state}.",
+        )
+    )
     others = [(v, n) for v, n in _FRACTIONS if abs(v - value) >= 8]
     other_value, other_name = rng.choice(others)
     parts: Parts = rng.choice(
@@ -354,16 +429,27 @@ def _told_share(world: World, rng: random.Random) -> Fork | None:
             ((f"{value}%", f"{other_value}%"), f" of {who} were {state}."),
             ((str(whole - part), str(off(whole - part, rng, 2))), f" of {who} were not {state}."),
             ("The share of ", plural, f" that were {state} was ", (f"{value}%", f"{other_value}%"), "."),
-            ((f"{100 - value}%", f"{100 - other_value if other_value != 100 - value else 100 - value + 7}%"), f" of {who} were not {state}."),
+            (
+                (f"{100 - value}%", f"{100 - other_value if other_value != 100 - value else 100 - value + 7}%"),
+                f" of {who} were not {state}.",
+            ),
         )
-    )  # fmt: skip
+    )
     return Fork("derived_share", parts, world.passage([said], rng), computed=True)
 
 
 _COUNTED = (
-    ("paid for", "licences"), ("sold", "tickets"), ("trained", "volunteers"), ("planted", "trees"), ("repaired", "bikes"),
-    ("received", "complaints"), ("served", "meals"), ("shipped", "crates"), ("handled", "claims"), ("printed", "copies"),
-)  # fmt: skip
+    ("paid for", "licences"),
+    ("sold", "tickets"),
+    ("trained", "volunteers"),
+    ("planted", "trees"),
+    ("repaired", "bikes"),
+    ("received", "complaints"),
+    ("served", "meals"),
+    ("shipped", "crates"),
+    ("handled", "claims"),
+    ("printed", "copies"),
+)
 
 
 def _told_sum(world: World, rng: random.Random) -> Fork | None:
@@ -372,15 +458,24 @@ def _told_sum(world: World, rng: random.Random) -> Fork | None:
     a = rng.choice((rng.randint(12, 99), 10 * rng.randint(3, 90), 50 * rng.randint(4, 60)))
     factor = rng.choice((None, None, 2, 3))
     b = a * factor if factor else off(a, rng, 3)
-    one, two = rng.choice((("in May", "in June"), ("in 2021", "in 2022"), ("on Monday", "on Tuesday"),
-                           ("in the first quarter", "in the second quarter"), ("in Arn", "in Belmont")))  # fmt: skip
+    one, two = rng.choice(
+        (
+            ("in May", "in June"),
+            ("in 2021", "in 2022"),
+            ("on Monday", "on Tuesday"),
+            ("in the first quarter", "in the second quarter"),
+            ("in Arn", "in Belmont"),
+        )
+    )
     said = rng.choice(
         (
             [f"{who} {did} {a} {what} {one} and {b} {two}."],
             [f"{who} {did} {a} {what} {one}.", f"The figure {two} was {b}."],
-            [f"{one[0].upper()}{one[1:]}, {who[0].lower() + who[1:] if who.startswith('The ') else who} {did} {a} {what}; {two} it {did} {b}."],
+            [
+                f"{one[0].upper()}{one[1:]}, {who[0].lower() + who[1:] if who.startswith('The ') else who} {did} {a} {what}; {two} it {did} {b}."
+            ],
         )
-    )  # fmt: skip
+    )
     total, gap = a + b, abs(a - b)
     more, less = (two, one) if b > a else (one, two)
     turned: list[Parts] = [
@@ -399,8 +494,12 @@ def _told_sum(world: World, rng: random.Random) -> Fork | None:
         times = {2: "twice", 3: "three times"}
         turned += 3 * [
             (f"{who} {did} ", (times[factor], times[5 - factor]), f" as many {what} {two} as {one}."),
-            (f"The number of {what} {one} was ", ("half", "a third") if factor == 2 else ("a third", "half"), f" of that {two}."),
-        ]  # fmt: skip
+            (
+                f"The number of {what} {one} was ",
+                ("half", "a third") if factor == 2 else ("a third", "half"),
+                f" of that {two}.",
+            ),
+        ]
     return Fork("derived_sum", rng.choice(turned), world.passage(said, rng), computed=True)
 
 
@@ -421,8 +520,18 @@ def _told_time(world: World, rng: random.Random) -> Fork | None:
     kind = rng.random()
     if kind < 0.4 and len(people) > 10:
         a = rng.choice(people)
-        deed = rng.choice(("joined the company", "won the medal", "published a first novel", "moved to the island",
-                           "became mayor", "founded the institute", "was elected", "opened the studio"))  # fmt: skip
+        deed = rng.choice(
+            (
+                "joined the company",
+                "won the medal",
+                "published a first novel",
+                "moved to the island",
+                "became mayor",
+                "founded the institute",
+                "was elected",
+                "opened the studio",
+            )
+        )
         years = rng.randint(17, 70)
         end, wrong = start + years, off(years, rng, 4)
         month, month_two = rng.sample(range(12), 2)
@@ -437,10 +546,13 @@ def _told_time(world: World, rng: random.Random) -> Fork | None:
         turned: list[Parts] = [
             (f"{a} was ", shown, f" years old when {a.split()[-1]} {deed}."),
             (f"{a} {deed} at the age of ", shown, "."),
-            (f"{a} {deed} ", ("before" if years < decade + 12 else "after", "after" if years < decade + 12 else "before"),
-             f" turning {decade + 12 if years < decade + 12 else decade}."),
+            (
+                f"{a} {deed} ",
+                ("before" if years < decade + 12 else "after", "after" if years < decade + 12 else "before"),
+                f" turning {decade + 12 if years < decade + 12 else decade}.",
+            ),
             (f"{a} was ", ("over", "under"), f" {max(10, decade - 5)} when the year {end} began."),
-        ]  # fmt: skip
+        ]
     else:
         a = rng.choice(_WORKS)
         years = rng.randint(2, 14)
@@ -462,8 +574,12 @@ def _told_time(world: World, rng: random.Random) -> Fork | None:
         ]
         if years > 2:
             turned += 2 * [
-                (f"{a} was under construction in ", (str(rng.randint(start + 1, end - 1)), str(rng.choice((start - 2, start - 4, end + 2, end + 3)))), "."),
-            ]  # fmt: skip
+                (
+                    f"{a} was under construction in ",
+                    (str(rng.randint(start + 1, end - 1)), str(rng.choice((start - 2, start - 4, end + 2, end + 3)))),
+                    ".",
+                ),
+            ]
     return Fork("derived_period", rng.choice(turned), world.passage(said, rng), computed=True)
 
 
@@ -484,9 +600,12 @@ def _told_hours(world: World, rng: random.Random) -> Fork | None:
             hours, minutes = fives // 12, fives % 12 * 5
             return " and ".join(
                 part
-                for part in (f"{word(hours)} hour{'s' * (hours > 1)}" if hours else "", f"{minutes} minutes" if minutes else "")
+                for part in (
+                    f"{word(hours)} hour{'s' * (hours > 1)}" if hours else "",
+                    f"{minutes} minutes" if minutes else "",
+                )
                 if part
-            )  # fmt: skip
+            )
 
         said = [f"{what[0].upper()}{what[1:]} {verb[0]} at {clock(start)} and {verb[1]} at {clock(end)}."]
         other = rng.choice([n for n in (length - 6, length - 3, length + 3, length + 6) if n > 2])
@@ -503,9 +622,11 @@ def _told_hours(world: World, rng: random.Random) -> Fork | None:
         new = old - old * percent // 100
         other = rng.choice([p for p in (5, 10, 20, 25, 30, 40, 50) if p != percent])
         said = rng.choice(
-            ([f"{what[0].upper()}{what[1:]} used to cost {old} euros and now costs {new} euros."],
-             [f"The price of {what} was cut from {old} to {new} euros."])
-        )  # fmt: skip
+            (
+                [f"{what[0].upper()}{what[1:]} used to cost {old} euros and now costs {new} euros."],
+                [f"The price of {what} was cut from {old} to {new} euros."],
+            )
+        )
         turned = [
             (f"{what} became ", (f"{percent}%", f"{other}%"), " cheaper."),
             (f"the price of {what} fell by ", (f"{old - new} euros", f"{off(old - new, rng, 2)} euros"), "."),
@@ -523,10 +644,18 @@ def _told_hours(world: World, rng: random.Random) -> Fork | None:
         turned = [
             ("it was ", ("warmer", "colder"), f" in {warm} than in {cold}."),
             ("it was ", ("colder", "warmer"), f" in {cold} than in {warm}."),
-            (f"the difference between {place} and {other_place} was ", (f"{abs(a - b)} degrees", f"{off(abs(a - b), rng, 2)} degrees"), "."),
+            (
+                f"the difference between {place} and {other_place} was ",
+                (f"{abs(a - b)} degrees", f"{off(abs(a - b), rng, 2)} degrees"),
+                ".",
+            ),
             ("it was ", ("above", "below"), f" {max(a, b) - 1} degrees in {warm}."),
-            (f"{warm} had ", (f"{abs(a - b)} degrees more", f"{off(abs(a - b), rng, 2)} degrees more"), f" than {cold}."),
-        ]  # fmt: skip
+            (
+                f"{warm} had ",
+                (f"{abs(a - b)} degrees more", f"{off(abs(a - b), rng, 2)} degrees more"),
+                f" than {cold}.",
+            ),
+        ]
     return Fork("derived_sum", rng.choice(turned), world.passage(said, rng), computed=True)
 
 

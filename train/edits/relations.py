@@ -15,7 +15,7 @@ from train.edits.context import Context
 from train.edits.document import NUMBER, YEAR, parse
 from train.edits.entities import blend
 from train.edits.forks import NAME, Fork, FreeMaker, Site, SiteMaker, World, forked_rows, upper
-from train.edits.names import Name
+from train.edits.names import GIVEN, Name
 from train.edits.relation_frames import COMPLEMENTS, NEGATED, ONLY, RELATIONS, THINGS, Complement, Relation
 from train.edits.true_forms import participle_of, past_of_participle
 from train.rows import Row
@@ -59,6 +59,7 @@ def _aside(site: Site, _world: World, rng: random.Random) -> Fork | None:
     inside = [n for n in names if found.start("aside") <= n.start and n.end <= found.end("aside")]
     inside = [n for n in inside if _two(names, found["a"], n.text) and n.text not in found["pred"]]
     inside = [n for n in inside if re.match(r",| (?:and|in|at|from|on|for|to)\b", site.text[n.end :])]
+    inside = [n for n in inside if not re.search(r"\ban? $", site.text[: n.start])]
     if not inside:
         return None
     other = rng.choice(inside).text
@@ -144,8 +145,12 @@ def _exchange(site: Site, _world: World, rng: random.Random) -> Fork | None:
         return None
     a, b = rng.choice(pairs)
     parts = (
-        text[: a.start()], (a.group(), b.group()), text[a.end() : b.start()], (b.group(), a.group()), text[b.end() :],
-    )  # fmt: skip
+        text[: a.start()],
+        (a.group(), b.group()),
+        text[a.end() : b.start()],
+        (b.group(), a.group()),
+        text[b.end() :],
+    )
     return Fork("exchanged", parts, site.evidence(rng))
 
 
@@ -270,19 +275,82 @@ def _roles(site: Site, _world: World, rng: random.Random) -> Fork | None:
     return Fork("turned_role", parts, site.evidence(rng))
 
 
-_ROLES = ("brother", "sister", "cousin", "pupil", "assistant", "rival", "neighbour", "teacher", "lawyer", "biographer",
-          "business partner", "successor", "former boss", "translator", "doctor", "friend", "guest", "landlady")  # fmt: skip
-_JOBS = ("painter", "singer", "chemist", "mayor", "architect", "baker", "pilot", "judge", "poet", "engineer", "senator",
-         "coach", "banker", "violinist", "farmer", "photographer", "surgeon", "novelist", "diplomat", "actor")  # fmt: skip
+_ROLES = (
+    "brother",
+    "sister",
+    "cousin",
+    "pupil",
+    "assistant",
+    "rival",
+    "neighbour",
+    "teacher",
+    "lawyer",
+    "biographer",
+    "business partner",
+    "successor",
+    "former boss",
+    "translator",
+    "doctor",
+    "friend",
+    "guest",
+    "landlady",
+)
+_JOBS = (
+    "painter",
+    "singer",
+    "chemist",
+    "mayor",
+    "architect",
+    "baker",
+    "pilot",
+    "judge",
+    "poet",
+    "engineer",
+    "senator",
+    "coach",
+    "banker",
+    "violinist",
+    "farmer",
+    "photographer",
+    "surgeon",
+    "novelist",
+    "diplomat",
+    "actor",
+)
 _DEEDS = (
-    "founded the theatre", "won the prize in {y}", "signed the contract", "moved to the coast in {y}",
-    "wrote the second report", "paid for the repairs", "missed the hearing", "resigned in {y}", "opened a shop in {y}",
-    "sold the collection", "designed the new wing", "called the police", "lost the appeal", "led the expedition",
-    "recorded two albums", "spent {n} years in prison", "bought {n} of the paintings", "retired in {y}",
-    "found the letters", "taught at the college for {n} years", "reported the fault", "trained the apprentices",
-    "cancelled the order", "donated {n} books", "broke a leg in {y}", "broke the record", "organised the strike",
-    "chaired the meeting", "translated the novel", "grew up on a farm", "studied law", "voted against the plan",
-)  # fmt: skip
+    "founded the theatre",
+    "won the prize in {y}",
+    "signed the contract",
+    "moved to the coast in {y}",
+    "wrote the second report",
+    "paid for the repairs",
+    "missed the hearing",
+    "resigned in {y}",
+    "opened a shop in {y}",
+    "sold the collection",
+    "designed the new wing",
+    "called the police",
+    "lost the appeal",
+    "led the expedition",
+    "recorded two albums",
+    "spent {n} years in prison",
+    "bought {n} of the paintings",
+    "retired in {y}",
+    "found the letters",
+    "taught at the college for {n} years",
+    "reported the fault",
+    "trained the apprentices",
+    "cancelled the order",
+    "donated {n} books",
+    "broke a leg in {y}",
+    "broke the record",
+    "organised the strike",
+    "chaired the meeting",
+    "translated the novel",
+    "grew up on a farm",
+    "studied law",
+    "voted against the plan",
+)
 
 
 def _deed(rng: random.Random) -> str:
@@ -320,10 +388,13 @@ def _told_of_two(world: World, rng: random.Random) -> Fork | None:
     pair = (doer, b if doer == a else a)
     parts = rng.choice(
         (
-            (pair, f" {deed}."), (pair, f" {deed}."), ("It was ", pair, f" who {deed}."),
-            ("The one who " + deed + " was ", pair, "."), (pair, ", not ", pair[::-1], f", {deed}."),
+            (pair, f" {deed}."),
+            (pair, f" {deed}."),
+            ("It was ", pair, f" who {deed}."),
+            ("The one who " + deed + " was ", pair, "."),
+            (pair, ", not ", pair[::-1], f", {deed}."),
         )
-    )  # fmt: skip
+    )
     return Fork("moved", parts, world.passage([said], rng), "not_supported", computed=True)
 
 
@@ -387,6 +458,8 @@ def _named(world: World, sort: str, count: int, rng: random.Random) -> list[str]
     pool = [
         n for n in world.bank.names.get(sort, []) if not n.startswith(("The ", "the ")) and n.replace(" ", "").isalpha()
     ]
+    if sort == "person":
+        pool = [n for n in pool if n.split()[0] in GIVEN]
     if len(pool) < 4 * count:
         return None
     some = rng.sample(pool, count)
@@ -413,9 +486,13 @@ def _converse(world: World, rng: random.Random) -> Fork | None:
 
 _COMPASS = "north|south|east|west|northeast|northwest|southeast|southwest|north-east|north-west|south-east|south-west"
 _BACK = {
-    "north": "south", "east": "west", "northeast": "southwest", "northwest": "southeast", "north-east": "south-west",
+    "north": "south",
+    "east": "west",
+    "northeast": "southwest",
+    "northwest": "southeast",
+    "north-east": "south-west",
     "north-west": "south-east",
-}  # fmt: skip
+}
 _BACK |= {b: a for a, b in _BACK.items()}
 _LIES = re.compile(
     rf"^(?P<a>{NAME}) (?:is|lies|is located|is situated|stands|was|was located)\b[^,;:.]{{0,60}}?"
@@ -476,10 +553,22 @@ _SUPERLATIVE = re.compile(
     r"(?P<rest> [^;:]+\.)$"
 )
 _OPPOSITE_MOST = {
-    "most": "least", "largest": "smallest", "biggest": "smallest", "highest": "lowest", "longest": "shortest",
-    "oldest": "youngest", "best": "worst", "tallest": "shortest", "fastest": "slowest", "richest": "poorest",
-    "strongest": "weakest", "greatest": "least", "earliest": "latest", "hottest": "coldest", "busiest": "quietest",
-}  # fmt: skip
+    "most": "least",
+    "largest": "smallest",
+    "biggest": "smallest",
+    "highest": "lowest",
+    "longest": "shortest",
+    "oldest": "youngest",
+    "best": "worst",
+    "tallest": "shortest",
+    "fastest": "slowest",
+    "richest": "poorest",
+    "strongest": "weakest",
+    "greatest": "least",
+    "earliest": "latest",
+    "hottest": "coldest",
+    "busiest": "quietest",
+}
 _OPPOSITE_MOST |= {b: a for a, b in list(_OPPOSITE_MOST.items()) if a not in ("biggest", "tallest", "greatest")}
 
 
@@ -503,7 +592,7 @@ _PREFIXED = re.compile(
     r" (?P<be>is|was|are|were) (?P<word>(?:un|in|im)?(?:successful|able|available|known|happy|aware|clear|likely|usual|"
     r"popular|married|finished|complete|possible|legal|certain|common|safe|fair|necessary|stable|"
     r"related|limited|conscious|armed|employed|accurate|correct|dependent|effective|adequate|sufficient|perfect|"
-    r"pleasant|expected|reliable|willing|injured|hurt|damaged|changed|identified))\b(?! and| or| but|,)"
+    r"pleasant|expected|reliable|willing|injured|hurt|damaged|changed|identified))\b(?! and| or| but| as| for|,)"
 )
 
 
@@ -514,9 +603,13 @@ def _prefixed(site: Site, _world: World, rng: random.Random) -> Fork | None:
     if found is None or re.search(r"\b(?:if|whether|may|not|no|never|nor|only|more|less|doubt)\b|n't", text):
         return None
     word, be = found["word"], found["be"]
-    bare = re.sub(r"^(?:un|in|im)(?=success|able|avail|known|happy|aware|clear|likely|usual|popular|married|finish|"
-                  r"compl|poss|legal|certain|common|safe|fair|necess|stable|relat|limit|consc|arm|empl|accur|corr|"
-                  r"depend|eff|adeq|suff|perf|pleas|expect|reli|will|injur|hurt|dam|chang|ident|port)", "", word)  # fmt: skip
+    bare = re.sub(
+        r"^(?:un|in|im)(?=success|able|avail|known|happy|aware|clear|likely|usual|popular|married|finish|"
+        r"compl|poss|legal|certain|common|safe|fair|necess|stable|relat|limit|consc|arm|empl|accur|corr|"
+        r"depend|eff|adeq|suff|perf|pleas|expect|reli|will|injur|hurt|dam|chang|ident|port)",
+        "",
+        word,
+    )
     positive = bare == word and word != "important"
     if word in ("important", "legal", "able", "hurt", "limited", "related", "expected") and positive:
         return None
@@ -549,11 +642,16 @@ def _complement(world: World, rng: random.Random) -> Fork | None:
     be = "are" if subject.endswith("s") and not subject.endswith("ss") else "is"
     said = rng.choice(
         (
-            f"{subject} {be} {p}.", f"{subject} {be} not {q}.", f"{subject} {be} no longer {q}.",
-            f"{subject} {be} {p} again.", f"{subject}, {q} for weeks, {be} now {p}.", f"By now {subject} {be} {p}.",
-            f"{subject} {be} by no means {q}.", f"It is not the case that {subject} {be} {q}.",
+            f"{subject} {be} {p}.",
+            f"{subject} {be} not {q}.",
+            f"{subject} {be} no longer {q}.",
+            f"{subject} {be} {p} again.",
+            f"{subject}, {q} for weeks, {be} now {p}.",
+            f"By now {subject} {be} {p}.",
+            f"{subject} {be} by no means {q}.",
+            f"It is not the case that {subject} {be} {q}.",
         )
-    )  # fmt: skip
+    )
     parts = rng.choice(
         (
             (f"{subject} {be} ", (p, q), "."),
@@ -574,7 +672,7 @@ def _negated(world: World, rng: random.Random) -> Fork | None:
     frame = rng.choice(NEGATED)
     values = {key: rng.choice(choices) for key, choices in frame.slots.items()}
     yes, no = frame.yes, frame.no
-    if rng.random() < 0.35:
+    if frame.flips and rng.random() < 0.35:
         yes, no = no, yes
     said = rng.choice(yes)
     right = rng.choice([s for s in yes if s != said] or list(yes)).format(**values)
@@ -623,12 +721,23 @@ SITES: tuple[SiteMaker, ...] = (
     SiteMaker("moved", 16, re.compile(rf"^{NAME} [a-z]"), _subject),
     SiteMaker("exchanged", 12, re.compile(r"\d.* [a-z]{3,}.*\d"), _exchange),
     SiteMaker("moved_date", 6, re.compile(r"\(\d{4}\).*\(\d{4}\)"), _dated),
-    SiteMaker("turned_role", 8, re.compile(rf"{_PASSIVE.pattern}|{_ACTIVE.pattern.replace('?P<a>', '').replace('?P<b>', '').replace('?P<verb>', '')}"), _roles),
-    SiteMaker("told_converse", 4, re.compile(rf"\b(?:{_COMPASS}|son|daughter|child) of |(?:succeeded|replaced) by "),
-              _told_converse),
+    SiteMaker(
+        "turned_role",
+        8,
+        re.compile(
+            rf"{_PASSIVE.pattern}|{_ACTIVE.pattern.replace('?P<a>', '').replace('?P<b>', '').replace('?P<verb>', '')}"
+        ),
+        _roles,
+    ),
+    SiteMaker(
+        "told_converse",
+        4,
+        re.compile(rf"\b(?:{_COMPASS}|son|daughter|child) of |(?:succeeded|replaced) by "),
+        _told_converse,
+    ),
     SiteMaker("superlative", 5, _SUPERLATIVE, _superlative),
     SiteMaker("prefixed", 5, _PREFIXED, _prefixed),
-)  # fmt: skip
+)
 FREE: tuple[FreeMaker, ...] = (
     FreeMaker("converse", 16, _converse),
     FreeMaker("moved", 10, _told_of_two),

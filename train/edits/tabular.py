@@ -67,32 +67,66 @@ def read_table(document: Document) -> Table | None:
     return Table(lines[0], noun, tuple(header[1:]), tuple(rows))
 
 
-_SCHEMES: tuple[tuple[str, str, tuple[str, ...], tuple[tuple[str, int, int], ...], tuple[tuple[str, tuple[str, ...]], ...]], ...] = (
-    ("readings of the pumps", "pump", ("P1", "P2", "P3", "north pump", "reserve pump", "well pump"),
-     (("hours run", 0, 168), ("stops", 0, 9), ("litres per minute", 40, 300)),
-     (("status", ("running", "standing", "in repair")), ("site", ("Arn", "Belmont", "Corin")))),
-    ("branches of the bank", "branch", ("Arn", "Belmont", "Corin", "Dale", "Esk", "Farrow", "Glen"),
-     (("employees", 4, 90), ("new accounts", 10, 400), ("complaints", 0, 30)),
-     (("region", ("north", "south", "coast")), ("open on saturday", ("open", "closed")))),
-    ("stock of the shop", "product", ("desk lamp", "kettle", "toaster", "fan", "radio", "blender", "iron"),
-     (("price", 12, 190), ("units left", 0, 80), ("returns", 0, 12)),
-     (("colour", ("white", "black", "silver")), ("status", ("in stock", "sold out", "discontinued")))),
-    ("support tickets", "ticket", ("T-101", "T-102", "T-107", "T-113", "T-120", "T-124"),
-     (("hours open", 1, 300), ("messages", 1, 25)),
-     (("priority", ("low", "medium", "urgent")), ("state", ("resolved", "waiting", "escalated")))),
-    ("players of the club", "player", ("Moe", "Dahl", "Berg", "Lind", "Holm", "Vik", "Ek", "Aas"),
-     (("goals", 0, 30), ("games", 3, 38), ("yellow cards", 0, 9)),
-     (("position", ("goalkeeper", "defender", "forward")), ("contract", ("permanent", "on loan")))),
-    ("trial sites", "site", ("Oslo", "Turin", "Leeds", "Ghent", "Porto", "Graz"),
-     (("patients", 8, 120), ("dropouts", 0, 20), ("adverse events", 0, 15)),
-     (("arm", ("placebo", "treatment")), ("status", ("recruiting", "completed", "suspended")))),
-    ("rooms of the hotel", "room", ("Alder", "Birch", "Cedar", "Elm", "Hazel", "Larch"),
-     (("beds", 1, 6), ("price", 60, 320), ("floor", 1, 7)),
-     (("view", ("garden", "street", "lake")), ("state", ("booked", "vacant", "in repair")))),
-    ("servers", "server", ("web-1", "web-2", "db-1", "db-2", "cache-1", "mail-1"),
-     (("cores", 2, 64), ("days up", 0, 400), ("errors", 0, 40)),
-     (("zone", ("east", "west")), ("health", ("healthy", "degraded", "offline")))),
-)  # fmt: skip
+_SCHEMES: tuple[
+    tuple[str, str, tuple[str, ...], tuple[tuple[str, int, int], ...], tuple[tuple[str, tuple[str, ...]], ...]], ...
+] = (
+    (
+        "readings of the pumps",
+        "pump",
+        ("P1", "P2", "P3", "north pump", "reserve pump", "well pump"),
+        (("hours run", 0, 168), ("stops", 0, 9), ("litres per minute", 40, 300)),
+        (("status", ("running", "standing", "in repair")), ("site", ("Arn", "Belmont", "Corin"))),
+    ),
+    (
+        "branches of the bank",
+        "branch",
+        ("Arn", "Belmont", "Corin", "Dale", "Esk", "Farrow", "Glen"),
+        (("employees", 4, 90), ("new accounts", 10, 400), ("complaints", 0, 30)),
+        (("region", ("north", "south", "coast")), ("open on saturday", ("open", "closed"))),
+    ),
+    (
+        "stock of the shop",
+        "product",
+        ("desk lamp", "kettle", "toaster", "fan", "radio", "blender", "iron"),
+        (("price", 12, 190), ("units left", 0, 80), ("returns", 0, 12)),
+        (("colour", ("white", "black", "silver")), ("status", ("in stock", "sold out", "discontinued"))),
+    ),
+    (
+        "support tickets",
+        "ticket",
+        ("T-101", "T-102", "T-107", "T-113", "T-120", "T-124"),
+        (("hours open", 1, 300), ("messages", 1, 25)),
+        (("priority", ("low", "medium", "urgent")), ("state", ("resolved", "waiting", "escalated"))),
+    ),
+    (
+        "players of the club",
+        "player",
+        ("Moe", "Dahl", "Berg", "Lind", "Holm", "Vik", "Ek", "Aas"),
+        (("goals", 0, 30), ("games", 3, 38), ("yellow cards", 0, 9)),
+        (("position", ("goalkeeper", "defender", "forward")), ("contract", ("permanent", "on loan"))),
+    ),
+    (
+        "trial sites",
+        "site",
+        ("Oslo", "Turin", "Leeds", "Ghent", "Porto", "Graz"),
+        (("patients", 8, 120), ("dropouts", 0, 20), ("adverse events", 0, 15)),
+        (("arm", ("placebo", "treatment")), ("status", ("recruiting", "completed", "suspended"))),
+    ),
+    (
+        "rooms of the hotel",
+        "room",
+        ("Alder", "Birch", "Cedar", "Elm", "Hazel", "Larch"),
+        (("beds", 1, 6), ("price", 60, 320), ("floor", 1, 7)),
+        (("view", ("garden", "street", "lake")), ("state", ("booked", "vacant", "in repair"))),
+    ),
+    (
+        "servers",
+        "server",
+        ("web-1", "web-2", "db-1", "db-2", "cache-1", "mail-1"),
+        (("cores", 2, 64), ("days up", 0, 400), ("errors", 0, 40)),
+        (("zone", ("east", "west")), ("health", ("healthy", "degraded", "offline"))),
+    ),
+)
 
 
 def _own_table(rng: random.Random) -> Table:
@@ -126,8 +160,10 @@ def shown(table: Table, rng: random.Random) -> str:
         )
         return "\n".join((f"{table.title[:1].upper()}{table.title[1:]}", *lines))
     if form == 2:
-        blocks = ("\n".join((f"{table.noun}: {row[0]}", *(f"{c}: {v}" for c, v in zip(table.columns, row[1:], strict=True))))
-                  for row in table.rows)  # fmt: skip
+        blocks = (
+            "\n".join((f"{table.noun}: {row[0]}", *(f"{c}: {v}" for c, v in zip(table.columns, row[1:], strict=True))))
+            for row in table.rows
+        )
         return "\n".join((table.title, *blocks))
     keys = [re.sub(r"\W+", "_", key).strip("_") or "value" for key in (table.noun, *table.columns)]
     found = [dict(zip(keys, row, strict=True)) for row in table.rows]
@@ -241,30 +277,33 @@ def _sorts(table: Table, rng: random.Random) -> list[Parts]:
         having = [name for name, v in of.items() if v == value]
         lacking = [name for name, v in of.items() if v != value]
         made += [
-            (_upper_many(count, wrong), f" of the {nouns} {'have' if 1 not in (count, wrong) else 'had'} \"{value}\" as {column}."),
-            (f"The number of {nouns} whose {column} is \"{value}\" is ", (str(count), str(wrong)), "."),
-        ]  # fmt: skip
+            (
+                _upper_many(count, wrong),
+                f' of the {nouns} {"have" if 1 not in (count, wrong) else "had"} "{value}" as {column}.',
+            ),
+            (f'The number of {nouns} whose {column} is "{value}" is ', (str(count), str(wrong)), "."),
+        ]
         if count == size:
             made += 2 * [
-                (("All", "Not all"), f" {nouns} have \"{value}\" as {column}."),
-                (("No", "One"), f" {noun} has a {column} other than \"{value}\"."),
-            ]  # fmt: skip
+                (("All", "Not all"), f' {nouns} have "{value}" as {column}.'),
+                (("No", "One"), f' {noun} has a {column} other than "{value}".'),
+            ]
         else:
             made += [
-                (("Not all", "All"), f" {nouns} have \"{value}\" as {column}."),
-                (("At least one", "No"), f" {noun} has a {column} other than \"{value}\"."),
-            ]  # fmt: skip
+                (("Not all", "All"), f' {nouns} have "{value}" as {column}.'),
+                (("At least one", "No"), f' {noun} has a {column} other than "{value}".'),
+            ]
         if count == 1 and lacking:
             made += 2 * [("Only ", (having[0], rng.choice(lacking)), f' has "{value}" as {column}.')]
         if count > 1 and lacking:
             a, b = rng.sample(having, 2)
             c = rng.choice(lacking)
             made += [
-                (f"Both {a} and ", (b, c), f" have \"{value}\" as {column}."),
-                ((a, c), ", but not ", (c, a), f", has \"{value}\" as {column}."),
-                (("Not only", "Only"), f" {a} has \"{value}\" as {column}."),
+                (f"Both {a} and ", (b, c), f' have "{value}" as {column}.'),
+                ((a, c), ", but not ", (c, a), f', has "{value}" as {column}.'),
+                (("Not only", "Only"), f' {a} has "{value}" as {column}.'),
                 ((f"{a} and {b}", f"{a} and {c}"), f" have the same {column}."),
-            ]  # fmt: skip
+            ]
         if len(lacking) > 1:
             a, b = rng.sample(lacking, 2)
             made.append((f"Neither {a} nor ", (b, rng.choice(having)), f' has "{value}" as {column}.'))
