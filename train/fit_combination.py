@@ -1,11 +1,11 @@
-"""Fit the two logistic models that combine the tiers' signals, on documents the network was not trained on.
+"""Fit the logistic models that combine the tiers' signals, on documents the network was not trained on.
 
     python -m train.fit_combination --data ../shared/data --out src/assay/verify/combination.json --cache .work/signals
 
 Signals are computed by the guard itself over the `fit` documents (see `train/rows.py`), so that they mean in the fit
 what they mean in use, and are cached by the verifier's digest. Every set weighs the same up to a cap, the support
-model sees all rows and the contradiction model those whose source tells contradiction from lack of support. The
-figures that are printed come from the `test` documents, which nothing is fitted on.
+model sees all rows, the model that tells contradiction from silence those that are labelled one or the other, and that
+of contradiction those whose source tells the two apart. The figures that are printed come from the `test` documents, which nothing is fitted on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import hashlib
 import json
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from assay.config import Guard
 from assay.stats.calibration import ece, fit_logistic, reliability
 from assay.stats.classification import auroc, balanced_accuracy
-from assay.verify.combine import Combination, features
+from assay.verify.combine import Combination, LogisticModel, features, of_both
 from train.edits import EDITABLE, make_rows
 from train.rows import Part, Row, detokenise, load_training_sets, part_of
 
@@ -141,7 +141,7 @@ def weights_by_set(sources: Sequence[str]) -> NDArray[np.float64]:
     return np.array([min(1.0, SET_WEIGHT_CAP / counts[source]) for source in sources])
 
 
-def expected_sign(name: str) -> int:
+def sign_of_support(name: str) -> int:
     """Which way a feature may move the probability of support: 1 up, -1 down, 0 either way.
 
     A coefficient of the other sign would be an accident of the rows: no reader could follow it, and a claim could gain
@@ -154,12 +154,22 @@ def expected_sign(name: str) -> int:
     return 1 if helps or signal == "numbers_on_subject" else 0
 
 
+def sign_against(name: str) -> int:
+    """The same for contradiction of a claim that is not supported: what contradicts counts up, all else either way.
+
+    Shared words do not speak for a claim here: evidence about the claim's own matter contradicts it more often than
+    evidence about another.
+    """
+    signal = name.removeprefix("logit(").removesuffix(")")
+    return int(signal.startswith(("contradicts_", "contra_")) or signal == "strongest_contradiction")
+
+
 def fit(
     names: Sequence[str],
     values: NDArray[np.float64],
     outcomes: NDArray[np.bool_],
     weights: NDArray[np.float64],
-    direction: int,
+    sign: Callable[[str], int],
 ) -> dict[str, Any]:
     """A logistic model on standardised features whose coefficients have the expected signs.
 
@@ -171,14 +181,14 @@ def fit(
         values: of shape (rows, features).
         outcomes: what is to be predicted.
         weights: how much each row counts.
-        direction: 1 to predict support, -1 to predict contradiction.
+        sign: which way each feature may move the probability: 1 up, -1 down, 0 either way.
     """
     mean, spread = values.mean(axis=0), values.std(axis=0)
     kept = [i for i in range(len(names)) if spread[i] > MIN_SPREAD]
     while True:
         model = fit_logistic((values[:, kept] - mean[kept]) / spread[kept], outcomes, l2=RIDGE, weights=weights)
         slopes = dict(zip(kept, model.coefficients, strict=True))
-        wrong = [i for i in kept if expected_sign(names[i]) * direction * slopes[i] < 0]
+        wrong = [i for i in kept if sign(names[i]) * slopes[i] < 0]
         if not wrong:
             break
         wrong.sort(key=lambda i: -abs(slopes[i]))
@@ -219,40 +229,57 @@ def main() -> None:
     for part in SIDES:
         rows = chosen_rows(arguments.data, part, arguments.fit_rows if part == "fit" else arguments.test_rows)
         parts[part] = (rows, signals_of(guard, rows, arguments.cache / f"{part}.json"))
-    fitted: dict[str, Any] = {}
-    for target in ("support", "contradiction"):
-        rows, signals = _rows_for(target, *parts["fit"])
-        names, values = matrix(signals)
-        wanted = np.array([row.label == WANTED[target] for row in rows])
-        weights = weights_by_set([row.source for row in rows])
-        fitted[target] = fit(names, values, wanted, weights, 1 if target == "support" else -1)
     record = {
         "fitted_by": "python -m train.fit_combination",
         "rows": {part: len(rows) for part, (rows, _) in parts.items()},
         "ridge": RIDGE,
         "logits": list(LOGITS),
-        **fitted,
+        **fit_all(*parts["fit"]),
     }
     text = json.dumps(record, indent=2) + "\n"
     arguments.out.write_text(text)
     combination = Combination.from_json(text)
     rows, signals = parts["test"]
-    for target in ("support", "contradiction"):
+    for target in ("support", "contradiction", "against"):
         some, theirs = _rows_for(target, rows, signals)
-        given = np.array([getattr(combination.judge(one), target) for one in theirs])
+        judged = [combination.judge(one) for one in theirs]
+        given = np.array([j.support if target == "support" else j.contradiction for j in judged])
+        if target == "against":  # as `assay eval` ranks: how probable contradiction is where there is no support
+            given = given / (1 - np.array([j.support for j in judged]))
         describe(target, given, np.array([row.label == WANTED[target] for row in some]), [row.source for row in some])
 
 
 SIDES: tuple[Part, ...] = ("fit", "test")
-WANTED = {"support": "supported", "contradiction": "contradicted"}
+WANTED = {"support": "supported", "against": "contradicted", "contradiction": "contradicted"}
 
 
 def _rows_for(
     target: str, rows: Sequence[Row], signals: Sequence[dict[str, float]]
 ) -> tuple[list[Row], list[dict[str, float]]]:
     """Rows that can teach the target: for contradiction only those whose source tells it from lack of support."""
-    kept = [(r, s) for r, s in zip(rows, signals, strict=True) if target == "support" or r.label != "not_supported"]
+    unfit = {"support": (), "contradiction": ("not_supported",), "against": ("not_supported", "supported")}[target]
+    kept = [(r, s) for r, s in zip(rows, signals, strict=True) if r.label not in unfit]
     return [r for r, _ in kept], [s for _, s in kept]
+
+
+def fit_all(rows: Sequence[Row], signals: Sequence[dict[str, float]]) -> dict[str, Any]:
+    """The three models of `assay.verify.combine.Combination`."""
+    fitted: dict[str, Any] = {}
+    for target, sign in (("support", sign_of_support), ("against", sign_against)):
+        some, theirs = _rows_for(target, rows, signals)
+        names, values = matrix(theirs)
+        wanted = np.array([row.label == WANTED[target] for row in some])
+        fitted[target] = fit(names, values, wanted, weights_by_set([row.source for row in some]), sign)
+    support, against = (LogisticModel(fitted[name]["intercept"], fitted[name]["weights"]) for name in fitted)
+    some, theirs = _rows_for("contradiction", rows, signals)
+    read = [features(one, LOGITS) for one in theirs]
+    both = [of_both(support.probability(one), against.probability(one)) for one in read]
+    names = sorted(both[0])
+    values = np.array([[one[name] for name in names] for one in both])
+    wanted = np.array([row.label == WANTED["contradiction"] for row in some])
+    weights = weights_by_set([row.source for row in some])
+    fitted["contradiction"] = fit(names, values, wanted, weights, lambda name: -1 if "support" in name else 1)
+    return fitted
 
 
 if __name__ == "__main__":

@@ -14,13 +14,14 @@ from assay.verify.exact import EXACT_SIGNALS
 NAMES = (*EXACT_SIGNALS, *ENTAILMENT_SIGNALS, "evidence_size")
 SMALL = {
     "support": {"intercept": -1.0, "weights": {"a": 2.0, "logit(a)": 0.5}},
-    "contradiction": {"intercept": 0.0, "weights": {"b": 3.0}},
+    "against": {"intercept": 0.0, "weights": {"b": 3.0}},
+    "contradiction": {"intercept": -1.0, "weights": {"logit(support)": -1.0, "logit(against)": 0.5}},
     "logits": ["a"],
 }
 
 
 @given(st.lists(st.floats(0, 1), min_size=len(NAMES), max_size=len(NAMES)))
-def test_probabilities_stay_probabilities_and_support_yields_to_contradiction(values: list[float]) -> None:
+def test_probabilities_stay_probabilities_of_things_that_exclude_each_other(values: list[float]) -> None:
     judgement = load_combination().judge(dict(zip(NAMES, values, strict=True)))
     assert 0 <= judgement.contradiction <= 1
     assert 0 <= judgement.support <= 1 - judgement.contradiction + 1e-12
@@ -33,8 +34,14 @@ def test_the_shipped_coefficients_name_only_signals_that_the_tiers_give() -> Non
 
 def test_the_formula_is_the_logistic_one() -> None:
     judgement = Combination.from_json(json.dumps(SMALL)).judge({"a": 0.5, "b": 0.0})
-    assert judgement.contradiction == 0.5
     assert judgement.support == pytest.approx(sigmoid(-1.0 + 2.0 * 0.5 + 0.5 * logit(0.5)))
+    assert judgement.contradiction == pytest.approx(sigmoid(-1.0 - logit(judgement.support)))
+
+
+def test_contradiction_leaves_no_less_than_the_probability_of_support() -> None:
+    sure = SMALL | {"contradiction": {"intercept": 5.0, "weights": {}}}
+    judgement = Combination.from_json(json.dumps(sure)).judge({"a": 0.5, "b": 1.0})
+    assert judgement.contradiction == pytest.approx(1 - judgement.support)
 
 
 def test_a_missing_signal_is_an_error_and_never_a_zero() -> None:

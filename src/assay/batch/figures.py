@@ -43,6 +43,8 @@ FIGURES: Final[Mapping[str, str]] = {
 }
 """The figures in the order in which they are shown."""
 
+_LEAST_LACKING: Final = 1e-6
+"""A probability of no support that is divided by is at least so much."""
 _NEITHER: Final = -1
 """In `Columns.against`: the row says nothing of contradiction against lack of support."""
 
@@ -238,11 +240,16 @@ def _all(data: Columns) -> dict[str, Metric]:
 
 
 def _contradiction_auroc(data: Columns) -> Metric:
-    """How well the score of contradiction tells contradicted rows from unsupported ones."""
-    chosen = (data.against != _NEITHER) & ~np.isnan(data.contradiction)
+    """How well contradicted rows are told from unsupported ones.
+
+    The rows are all without support, so that they are ranked by how probable contradiction is where there is none:
+    contradiction / (1 - support), of which a claim's doubtful support is no part.
+    """
+    chosen = (data.against != _NEITHER) & ~np.isnan(data.contradiction) & ~np.isnan(data.support)
     if not chosen.any():
         return Metric(undefined="no row is labelled contradicted or unsupported")
-    return stats.auroc(data.against[chosen] == 1, data.contradiction[chosen])
+    lacking = np.maximum(1 - data.support[chosen], _LEAST_LACKING)
+    return stats.auroc(data.against[chosen] == 1, data.contradiction[chosen] / lacking)
 
 
 def _span_f1(data: Columns) -> Metric:

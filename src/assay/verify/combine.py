@@ -1,7 +1,9 @@
 """The tiers' signals become one calibrated probability of support and one of contradiction.
 
-Two logistic models read the same features; their coefficients stand in `combination.json` beside this file, where
-anyone can read them, with the command and the rows that they were fitted on (`train/fit_combination.py`).
+Two logistic models read the same features: how probable it is that the evidence supports a claim, and of a claim that
+it does not support, that it contradicts it. A third makes the probability of contradiction of these two. Their
+coefficients stand in `combination.json` beside this file, where anyone can read them, with the command and the rows
+that they were fitted on (`train/fit_combination.py`).
 """
 
 import hashlib
@@ -85,17 +87,25 @@ class Judgement:
     """What the tiers say together of one claim."""
 
     support: float
-    """The calibrated probability that the evidence supports the claim; at most 1 - contradiction."""
+    """The calibrated probability that the evidence supports the claim."""
     contradiction: float
-    """The calibrated probability that the evidence contradicts it."""
+    """The calibrated probability that the evidence contradicts it; the two sum to at most 1."""
+
+
+def of_both(support: float, against: float) -> dict[str, float]:
+    """What the model of contradiction reads: the logits of support and of contradiction rather than silence."""
+    return {"logit(support)": logit(support), "logit(against)": logit(against)}
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """Two fitted logistic models over the tiers' signals."""
+    """Fitted logistic models over the tiers' signals."""
 
     support: LogisticModel
+    against: LogisticModel
+    """Of a claim that the evidence does not support, that it contradicts it rather than says nothing of it."""
     contradiction: LogisticModel
+    """Reads the other two (`of_both`)."""
     logits: tuple[str, ...]
     digest: str
 
@@ -112,16 +122,16 @@ class Combination:
                 name: LogisticModel(
                     float(raw[name]["intercept"]), {k: float(v) for k, v in raw[name]["weights"].items()}
                 )
-                for name in ("support", "contradiction")
+                for name in ("support", "against", "contradiction")
             }
             logits = tuple(str(name) for name in raw["logits"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             message = (
-                f"The combination's coefficients cannot be read ({error}): expected JSON with support, contradiction "
-                "and logits. Reinstall assay, or refit with `python -m train.fit_combination`."
+                f"The combination's coefficients cannot be read ({error}): expected JSON with support, against, "
+                "contradiction and logits. Reinstall assay, or refit with `python -m train.fit_combination`."
             )
             raise VerifierError(message) from error
-        return cls(models["support"], models["contradiction"], logits, hashlib.sha256(text.encode()).hexdigest())
+        return cls(**models, logits=logits, digest=hashlib.sha256(text.encode()).hexdigest())
 
     def judge(self, signals: Mapping[str, float]) -> Judgement:
         """Both probabilities from the tiers' signals."""
@@ -129,8 +139,9 @@ class Combination:
         if missing:
             raise VerifierError(_missing(missing))
         values = features(signals, self.logits)
-        contradiction = self.contradiction.probability(values)
-        return Judgement(min(self.support.probability(values), 1 - contradiction), contradiction)
+        support = self.support.probability(values)
+        contradiction = self.contradiction.probability(of_both(support, self.against.probability(values)))
+        return Judgement(support, min(contradiction, 1 - support))
 
 
 @lru_cache(maxsize=1)
