@@ -82,7 +82,8 @@ _NEVER = frozenset(
 )
 """Words that mean too many things, and people by sex and age, who are each other's sisters and wider words at once."""
 _PERSONS_BY_AGE = frozenset(
-    """man woman boy girl child kid lady guy person human baby adult infant toddler""".split()  # noqa: SIM905 reads better as text
+    """man woman boy girl child kid lady guy person human baby adult infant toddler teenager teen youth
+    youngster mom mum dad mother father parent wife husband daughter son couple beginner""".split()  # noqa: SIM905 reads better as text
 )
 _QUANTIFIED = re.compile(
     r"\b(?:all|every|each|any|no|not|none|nor|never|neither|only|most|if|few|fewer|less|least|without|unless|whether|"
@@ -416,6 +417,10 @@ class Exchanger:
             for kind, word in offers:
                 if word in _NEVER or (negated and kind != "synonym") or (kind == "wider" and not upward):
                     continue
+                if kind in ("sister", "narrower", "unlike") and {spot.lemma, word} & _PERSONS_BY_AGE:
+                    continue  # who is said to be a teenager may be called a kid
+                if (kind == "unlike" and spot.sense.topic == _PERSON) or (word == "person" and not caption):
+                    continue  # a cyclist may well be an athlete; "the person and vocalist" says nothing
                 true = kind in TRUE_KINDS
                 form = self._fits(spot, word)
                 if form is None or shown[stem(form)] or stems[stem(form)] or (not true and not here):
