@@ -316,7 +316,7 @@ CONDITIONS_FOR_ALL = (
     "the owners consent", "the board approves", "the court upholds the ruling", "enough volunteers come forward",
     "the contract is renewed", "the ministry gives permission", "the season allows it", "the committee finds no fault",
     "the necessary permits are granted", "demand is high enough", "the members vote for it", "the equipment works",
-    "the licence has not expired", "the costs stay within the budget", "the government grants an exemption",
+    "the licence is still valid", "the costs stay within the budget", "the government grants an exemption",
     "the organisers receive enough entries",
 )  # fmt: skip
 """Conditions that may stand beside a sentence of any document."""
