@@ -3,9 +3,10 @@
     python -m train.fit_combination --data ../shared/data --out src/assay/verify/combination.json --cache .work/signals
 
 Signals are computed by the guard itself over the `fit` documents (see `train/rows.py`), so that they mean in the fit
-what they mean in use, and are cached by the verifier's digest. Every set weighs the same up to a cap, the support
-model sees all rows, the model that tells contradiction from silence those that are labelled one or the other, and that
-of contradiction those whose source tells the two apart. The figures that are printed come from the `test` documents, which nothing is fitted on.
+what they mean in use, and are cached by the verifier's digest. Every set weighs the same up to a cap. The model of
+support sees all rows, the one that tells contradiction from silence those that are labelled one or the other, and
+that of contradiction those whose source tells the two apart. The figures that are printed come from the `test`
+documents, which nothing is fitted on.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, n
 from transformers import AutoTokenizer, BertForSequenceClassification, PreTrainedTokenizerBase
 
 from train.edits import EDITABLE, make_rows
+from train.mining import read_made
 from train.premises import premise
 from train.rows import Row, detokenise, load_training_sets, mix, part_of, report, strangers
 from train.two_heads import TOKEN_HEAD, TwoHeads, load_two_heads, save_two_heads
@@ -265,12 +266,17 @@ def factor(progress: float, settings: Settings) -> float:
     return min(1.0, max(0.0, (1 - progress) / settings.decay_share)) if settings.decay_share else 1.0
 
 
-def training_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
-    """The mixture: people's labels by quota, claims beside evidence of other documents, edits of evidence."""
+def training_rows(rows: Sequence[Row], settings: Settings, made: Sequence[Row] | None = None) -> list[Row]:
+    """The mixture: people's labels by quota, claims beside evidence of other documents, rows made of evidence.
+
+    made: rows that `train.mining` chose; without them edits are made here.
+    """
     train = [row for row in rows if part_of(row) == "train"]
     mixed = mix(train, settings.seed)
     mixed += strangers(mixed, settings.rows_of_strangers, settings.seed)
-    mixed += make_rows([row for row in train if row.source in EDITABLE], settings.rows_of_edits, settings.seed)
+    if made is None:
+        made = make_rows([row for row in train if row.source in EDITABLE], settings.rows_of_edits, settings.seed)
+    mixed += made
     random.Random(settings.seed).shuffle(mixed)
     print(report(mixed), flush=True)
     return mixed
@@ -320,6 +326,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=Settings.rate, help="the highest learning rate")
     parser.add_argument("--decay-share", type=float, default=Settings.decay_share, help="0 stays on the plateau")
     parser.add_argument("--rows-of-edits", type=int, default=Settings.rows_of_edits)
+    parser.add_argument("--edits", type=Path, help="rows that train.mining wrote, in place of --rows-of-edits")
     parser.add_argument("--seed", type=int, default=Settings.seed)
     parser.add_argument("--teacher", type=Path, help="a network with both heads to learn from beside the labels")
     parser.add_argument("--layers", type=int, help="begin with so many of the base's layers, evenly chosen")
@@ -337,7 +344,10 @@ def main() -> None:
 
     rows = load_training_sets(arguments.data)
     tokenizer = AutoTokenizer.from_pretrained(arguments.base)
-    items = encode(tokenizer, training_rows(rows, settings), settings, random.Random(settings.seed))
+    made = read_made(arguments.edits) if arguments.edits else None
+    if made is not None:
+        settings = dataclasses.replace(settings, rows_of_edits=len(made))
+    items = encode(tokenizer, training_rows(rows, settings, made), settings, random.Random(settings.seed))
     held = [row for row in rows if part_of(row) == "fit"]
     held_items = encode(tokenizer, mix(held, settings.seed)[:1_200], settings, None)
     edited = make_rows([row for row in held if row.source in EDITABLE], 600, settings.seed)
