@@ -139,9 +139,9 @@ def holds(claim: str) -> bool | None:
     if ", but not" in claim and '"forward"' in claim:
         return names[0] in forwards and names[1] not in forwards
     if found := re.match(r'The number of players whose position is "forward" is (\d)', claim):
-        return found.group(1) == "2"
+        return bool(found.group(1) == "2")
     if found := re.match(r"In all, the goals add up to (\d+)", claim):
-        return found.group(1) == "22"
+        return bool(found.group(1) == "22")
     return None
 
 

@@ -31,8 +31,8 @@ TOWN = (
 )
 COAST = (
     "Lindholm is a small town north of Arnvik in the county. The harbour opened in 1902 and the railway arrived there "
-    "in 1931. Paul Dahl praised Julia Moe, who had written the report on the flood. Carl Lund was defeated by Paul Dahl "
-    "in the first round. The old ferry was the largest ship of the fleet."
+    "in 1931. Paul Dahl praised Julia Moe, who had written the report on the flood. Carl Lund was defeated by Paul "
+    "Dahl in the first round. The old ferry was the largest ship of the fleet."
 )
 FILMS = (
     "Oscar Lind is known for Blue Door (1990), Red Gate (1998) and Green Hill (2004). The attempt was unsuccessful in "

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from train.edits.document import MONTHS, NUMBER, YEAR, parse
-from train.edits.forks import NAME, Fork, FreeMaker, Site, SiteMaker, World, forked_rows
+from train.edits.forks import NAME, Fork, FreeMaker, Site, SiteMaker, World, forked_rows, upper
 from train.edits.numbers import WORD_NUMBERS
 from train.edits.tabular import told_table
 from train.rows import Row
@@ -131,7 +131,7 @@ def _period(site: Site, _world: World, rng: random.Random) -> Fork | None:
     if not 2 <= years <= 80:
         return None
     before, after = text[: found.start()], text[found.end() :]
-    if re.search(r"\bperiod|\bseason|\baverage|\bdata|[($]$|\b(?:and|or) $", before[-30:]) or not before:
+    if re.search(r"[Ss]ometime $|\bperiod|\bseason|\baverage|\bdata|[($]$|\b(?:and|or) $", before[-30:]) or not before:
         return None
     lasting = (
         bool(_LASTING.search(before))
@@ -240,7 +240,8 @@ def _threshold(site: Site, _world: World, rng: random.Random) -> Fork | None:
         if YEAR.fullmatch(shown) or _NOT_PLAIN.search(before[-14:]) or "." in shown or len(shown) > 11:
             continue
         if not re.match(
-            r"%| (?!and\b|or\b|to\b|of\b|st\b|in\b|on\b|at\b|for\b|by\b|as\b|was\b|is\b|years? old)[a-z]{2,}", after
+            r"%| (?!and\b|or\b|to\b|of\b|about\b|st\b|in\b|on\b|at\b|for\b|by\b|as\b|was\b|is\b|years? old)[a-z]{2,}",
+            after,
         ):
             continue
         if (
@@ -467,13 +468,12 @@ def _told_sum(world: World, rng: random.Random) -> Fork | None:
             ("in Arn", "in Belmont"),
         )
     )
+    inside = who[0].lower() + who[1:] if who.startswith("The ") else who
     said = rng.choice(
         (
             [f"{who} {did} {a} {what} {one} and {b} {two}."],
             [f"{who} {did} {a} {what} {one}.", f"The figure {two} was {b}."],
-            [
-                f"{one[0].upper()}{one[1:]}, {who[0].lower() + who[1:] if who.startswith('The ') else who} {did} {a} {what}; {two} it {did} {b}."
-            ],
+            [f"{upper(one)}, {inside} {did} {a} {what}; {two} it {did} {b}."],
         )
     )
     total, gap = a + b, abs(a - b)

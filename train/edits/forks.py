@@ -178,7 +178,7 @@ def forked_rows(
     rng = random.Random(seed)
     world = world_of(rows, rng)
     sites = _sites(world, on_sites)
-    total = sum(maker.weight for maker in (*on_sites, *free))
+    total = sum(maker.weight for maker in on_sites) + sum(maker.weight for maker in free)
     seen: set[tuple[str, str]] = set()
     pairs: list[tuple[Row, Row]] = []
 

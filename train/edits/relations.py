@@ -40,14 +40,13 @@ _NOTHING_BETWEEN = re.compile(r"^\W*(?:(?:and|or|to|until|till|through|from|in|o
 
 
 def _two(parsed_names: Sequence[Name], a: str, b: str) -> bool:
-    """Whether two names are sure, of one class, and not names of one and the same."""
+    """Whether two names are sure, could stand in one place, and are not names of one and the same."""
     found = {n.text: n for n in parsed_names}
     one, other = found.get(a), found.get(b)
     if one is None or other is None or one.keys & other.keys or not other.sure:
         return False
-    if one.group == other.group:
-        return one.group != "people" and (one.group != "other" or (" " in one.text and " " in other.text))
-    return {one.group, other.group} == {"person", "other"} and " " in one.text and " " in other.text
+    groups = {one.group, other.group}
+    return "people" not in groups and (len(groups) == 1 or "place" not in groups)
 
 
 def _aside(site: Site, _world: World, rng: random.Random) -> Fork | None:
@@ -512,7 +511,7 @@ def _told_converse(site: Site, _world: World, rng: random.Random) -> Fork | None
     if lies:
         a, b, way = lies["a"], lies["b"], lies["way"]
         back = _BACK[way]
-        parts = rng.choice(
+        parts: tuple[str | tuple[str, str], ...] = rng.choice(
             (
                 (b, " is ", (back, way), " of ", a, "."),
                 (b, " lies to the ", (back, way), " of ", a, "."),
@@ -705,7 +704,7 @@ def _only(world: World, rng: random.Random) -> Fork | None:
     x, y = rng.sample(group.sorts, 2)
     values = {"x": x, "y": y, "where": rng.choice(group.places)}
     said = rng.choice(group.said).format(**values)
-    parts = []
+    parts: list[str | tuple[str, str]] = []
     for piece in re.split(r"(\[[^]]*\])", rng.choice(group.claims).format(**values)):
         if piece.startswith("["):
             right, wrong = piece[1:-1].split("|")

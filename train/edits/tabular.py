@@ -1,4 +1,4 @@
-"""Statements over all rows of a table or over several records: counts, all and none, largest and smallest, comparisons."""
+"""Statements over all rows of a table: counts, all and none, largest and smallest, comparisons of rows."""
 
 from __future__ import annotations
 
@@ -144,7 +144,8 @@ def _own_table(rng: random.Random) -> Table:
         allowed = rng.sample(values, 1 if uniform and rng.random() < 0.7 else rng.randint(1, len(values)))
         for row in cells:
             row.append(rng.choice(allowed))
-    return Table(title, noun, tuple(c[0] for c in (*some_counted, *some_worded)), tuple(tuple(row) for row in cells))
+    columns = (*(c[0] for c in some_counted), *(w[0] for w in some_worded))
+    return Table(title, noun, columns, tuple(tuple(row) for row in cells))
 
 
 def shown(table: Table, rng: random.Random) -> str:
