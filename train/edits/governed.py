@@ -446,7 +446,7 @@ def _condition_rows(
         prefix = draw_frame(rng, 0.25)
         claim = (framed(text, document, prefix) if prefix else None) or text
         by = len(claim) - len(text)
-        span = (by, by + verb[1]) if stated[2] else (by + verb[0], len(claim) - 1)
+        span = (by + verb[0], by + verb[1])
         wrong = Row("edit:condition", show(stated[0]), claim, "not_supported", spans=(span,))
         return wrong, _true(show(free[0]), claim, "condition")
     if rng.random() < 0.5:
