@@ -152,7 +152,7 @@ def sign_of_support(name: str) -> int:
     if signal.startswith(("contradicts_", "contra_", "strongest_", "wrong_")) or signal == "negation_differs":
         return -1
     helps = signal.startswith(("entail_", "word_recall", "bigram_", "order_", "verbatim")) or signal.endswith("_found")
-    return 1 if helps or signal == "numbers_on_subject" else 0
+    return 1 if helps or signal in ("numbers_on_subject", "supports_record") else 0
 
 
 def sign_against(name: str) -> int:
