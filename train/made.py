@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from train.edits import EDITABLE, make_rows
@@ -14,33 +13,36 @@ from train.edits.relations import relation_rows
 from train.edits.wordnet import Lexicon
 from train.rows import Row
 
-MAKERS = {"edits": 60_000, "lexical": 8_000, "governed": 8_000, "relations": 8_000, "derived": 8_000}
-"""Rows by maker: single edits, exchanged words, what is only supposed or holds under a condition, moved properties and
-converses, derived numbers and statements over records. About half of them are kept (`train.mining`)."""
+MAKERS = {"edits": 56_000, "governed": 5_500, "lexical": 4_500, "relations": 5_500, "derived": 5_500}
+"""Rows by maker: single edits of true claims; what is only supposed or holds under a condition; one word exchanged;
+moved properties, converses and two negations; derived numbers and statements over records."""
 
 
-def make(rows: Sequence[Row], counts: Mapping[str, int], seed: int, wordnet: Path | None = None) -> list[Row]:
-    """Rows of every maker from the documents of `rows`, in an order that the seed decides.
+def make(maker: str, rows: Sequence[Row], count: int, seed: int, wordnet: Path | None = None) -> list[Row]:
+    """About `count` rows of one of `MAKERS` from the documents of `rows`; the same seed gives the same rows.
 
     Args:
+        maker: which one.
         rows: labelled rows; give those of the training side of the split.
-        counts: rows wanted of each of `MAKERS`; 0 leaves one out.
-        seed: the same seed gives the same rows.
+        count: rows wanted.
+        seed: of all choices.
         wordnet: the folder of a WordNet dictionary, which `lexical` needs.
 
     Raises:
         ValueError: rows of exchanged words are wanted without a dictionary.
     """
-    if counts["lexical"] and wordnet is None:
-        raise ValueError(
-            "rows of exchanged words need a WordNet dictionary: name its folder with --wordnet (Debian's package "
-            "wordnet-base has one in /usr/share/wordnet), or ask for none with --lexical 0"
-        )
-    made = make_rows([row for row in rows if row.source in EDITABLE], counts["edits"], seed)
-    if wordnet is not None and counts["lexical"]:
-        made += lexical_rows(rows, counts["lexical"], seed, Lexicon.read(wordnet))
-    made += governed_rows(rows, counts["governed"], seed)
-    made += relation_rows(rows, counts["relations"], seed)
-    made += derived_rows(rows, counts["derived"], seed)
-    random.Random(seed).shuffle(made)
-    return made
+    if maker == "edits":
+        return make_rows([row for row in rows if row.source in EDITABLE], count, seed)
+    if maker == "lexical":
+        if wordnet is None:
+            raise ValueError(
+                "rows of exchanged words need a WordNet dictionary: name its folder with --wordnet (Debian's package "
+                "wordnet-base has one in /usr/share/wordnet), or ask for none with --lexical 0"
+            )
+        return lexical_rows(rows, count, seed, Lexicon.read(wordnet))
+    makers: dict[str, Callable[[Sequence[Row], int, int], list[Row]]] = {
+        "governed": governed_rows,
+        "relations": relation_rows,
+        "derived": derived_rows,
+    }
+    return makers[maker](rows, count, seed)

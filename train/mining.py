@@ -3,9 +3,10 @@
     python -m train.mining --data ../shared/data --weights src/assay/models/weights --out .work/edits.jsonl.gz
 
 Most edits are easy: a network that has seen thirty thousand of them judges nine new ones in ten rightly, and these
-teach it little. More rows are made than are wanted; all that the network gives the wrong label are kept, with others
-at random beside them, since a network that sees its mistakes alone forgets what it knew and doubts everything.
-`train.network --edits FILE` reads the file in place of making rows.
+teach it little. More edits are made than are wanted; all that the network gives the wrong label are kept, with others
+at random beside them, since a network that sees its mistakes alone forgets what it knew and doubts everything. Rows
+of the other makers (`train.made`) are kept as they come. `train.network --edits FILE` reads the file in place of
+making rows.
 """
 
 from __future__ import annotations
@@ -106,29 +107,36 @@ def read_made(path: Path) -> list[Row]:
 
 
 def main() -> None:
-    """Make rows, score them, keep the hard ones and others, write them."""
+    """Make rows, score the edits among them, keep the hard ones and others, write all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--weights", type=Path, required=True, help="the network whose mistakes are looked for")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--wordnet", type=Path, help="a folder with WordNet's dictionary, for rows of exchanged words")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--share", type=float, default=0.5, help="of the rows made this share is kept")
+    parser.add_argument("--keep", type=int, default=22_000, help="edits kept of those made (%(default)s)")
     for name, count in MAKERS.items():
         parser.add_argument(f"--{name}", type=int, default=count, help=f"rows of {name} to make (%(default)s)")
     arguments = parser.parse_args()
     train = [row for row in load_training_sets(arguments.data) if part_of(row) == "train"]
-    counts = {name: getattr(arguments, name) for name in MAKERS}
-    rows = make(train, counts, arguments.seed, arguments.wordnet)
+    made = {
+        name: make(name, train, getattr(arguments, name), arguments.seed, arguments.wordnet)
+        for name in MAKERS
+        if getattr(arguments, name)
+    }
+    edits = made.pop("edits", [])
     scorer = OnnxCrossEncoder.load(arguments.weights)
-    right = [right_probability(row, scores) for row, scores in zip(rows, score(scorer, rows), strict=True)]
-    kinds = Counter(row.source for row in rows)
-    wrong = Counter(row.source for row, p in zip(rows, right, strict=True) if p < 0.5)
+    right = [right_probability(row, scores) for row, scores in zip(edits, score(scorer, edits), strict=True)]
+    kinds = Counter(row.source for row in edits)
+    wrong = Counter(row.source for row, p in zip(edits, right, strict=True) if p < 0.5)
     for kind, count in sorted(kinds.items()):
         print(f"{kind:28}{count:7}{wrong[kind] / count:8.3f} wrong")
-    kept = hardest(rows, right, int(arguments.share * len(rows)), arguments.seed)
+    kept = hardest(edits, right, arguments.keep, arguments.seed)
+    print(f"{len(kept):,} of {len(edits):,} edits kept, {sum(wrong.values()):,} of them hard")
+    for name, rows in made.items():
+        print(f"{len(rows):,} rows of {name}")
+        kept += rows
     write_made(arguments.out, kept)
-    print(f"{len(kept):,} of {len(rows):,} rows kept, {sum(wrong.values()):,} of them hard")
 
 
 if __name__ == "__main__":

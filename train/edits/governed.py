@@ -429,10 +429,9 @@ def _condition_rows(
 ) -> Two | None:
     """A sentence under a condition in the evidence, and the claim without it, with it or with another one."""
 
-    def put(sense: str, clause: str) -> tuple[str, Span, bool] | None:
+    def put(sense: str, clause: str) -> tuple[str, Span] | None:
         first = sense != "only" and rng.random() < 0.35
-        made = restricted(text, rng.choice(_BY_SENSE[sense]), clause, document, first=first)
-        return None if made is None else (*made, first)
+        return restricted(text, rng.choice(_BY_SENSE[sense]), clause, document, first=first)
 
     sense = rng.choices(("if", "only", "unless"), (5, 2, 2))[0]
     stated = put(sense, clauses[0])
