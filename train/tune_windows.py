@@ -38,7 +38,7 @@ from assay.stats.classification import auroc, balanced_accuracy
 from assay.verify.entailment import SPECIAL_TOKENS, judge
 from assay.verify.exact import check_exact, index_evidence
 from train.edits import EDITABLE, planted
-from train.fit_combination import fit, matrix, weights_by_set
+from train.fit_combination import fit, matrix, sign_of_support, weights_by_set
 from train.rows import Part, Row, detokenise, load_training_sets, part_of
 
 LONG = 130
@@ -235,7 +235,7 @@ def probabilities(
     """The modelled probabilities of all cases, fitted on those to learn from."""
     names, values = matrix(signals)
     weights = weights_by_set(sources)
-    model = fit(names, values[learn], wanted[learn], weights[learn], direction)
+    model = fit(names, values[learn], wanted[learn], weights[learn], lambda name: direction * sign_of_support(name))
     slopes = np.array([model["weights"].get(name, 0.0) for name in names])
     return np.asarray(1 / (1 + np.exp(-(values @ slopes + model["intercept"]))))
 

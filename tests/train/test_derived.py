@@ -125,7 +125,7 @@ def holds(claim: str) -> bool | None:
     """Whether a claim of a few shapes holds of the table of three players; nothing for other shapes."""
     goals = {"Moe": 12, "Dahl": 7, "Berg": 3}
     forwards = {"Moe", "Berg"}
-    names = [word for word in re.findall(r"\w+", claim) if word in goals]
+    names: list[str] = [word for word in re.findall(r"\w+", claim) if word in goals]
     if "highest value for goals" in claim or "highest goals is" in claim:
         return names[0] == "Moe"
     if "lowest value for goals" in claim:
