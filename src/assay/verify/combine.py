@@ -99,7 +99,7 @@ def of_both(support: float, against: float) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """Fitted logistic models over the tiers' signals."""
+    """The fitted models."""
 
     support: LogisticModel
     against: LogisticModel
