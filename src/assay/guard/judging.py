@@ -72,8 +72,9 @@ class Judged:
         sure = [f for f in self.exact.findings if f.confidence >= SURE]
         against = self.verdict is Verdict.CONTRADICTED and any(f.effect == "contradicts" for f in sure)
         dropped = self.verdict is Verdict.UNSUPPORTED and any(f.code == "condition.dropped" for f in sure)
-        verbatim = self.verdict is Verdict.SUPPORTED and self.exact.signals.get("verbatim", 0.0) >= 1
-        return "exact" if against or dropped or verbatim else "network"
+        verbatim = self.exact.signals.get("verbatim", 0.0) >= 1
+        stated = verbatim or self.exact.signals.get("supports_record", 0.0) >= SURE
+        return "exact" if against or dropped or (stated and self.verdict is Verdict.SUPPORTED) else "network"
 
 
 def unjudged(reason: str) -> Judged:
@@ -137,9 +138,14 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult) -> Judgement:
     """The judgement within the bounds that the exact tier is sure of.
 
     A contradiction found with confidence c is at least that probable; a condition that was left out with confidence c
-    leaves at most 1 - c for the claim as it stands.
+    leaves at most 1 - c for the claim as it stands. Where a record states all of the claim and nothing that is as sure
+    speaks against it, support is at least that probable: networks read prose and not JSON.
     """
     sure = [f for f in exact.findings if f.confidence >= SURE]
+    stated = exact.signals.get("supports_record", 0.0)
+    if stated >= SURE and not sure:
+        contradiction = min(judgement.contradiction, 1 - stated)
+        return Judgement(min(max(judgement.support, stated), 1 - contradiction), contradiction)
     contradiction = max([judgement.contradiction, *(f.confidence for f in sure if f.effect == "contradicts")])
     dropped = max((f.confidence for f in sure if f.code == "condition.dropped"), default=0.0)
     return Judgement(min(judgement.support, 1 - contradiction, 1 - dropped), contradiction)
@@ -171,6 +177,7 @@ def evidence_spans(
         if against is not None and against.contradiction >= TELLING:
             found += _spans_of(against, "contradicts", judgement.contradiction)
     if verdict is Verdict.SUPPORTED:
+        found += exact.supporting
         behind = _most_telling(read.judgements, lambda reading: reading.entailment)
         found += _spans_of(behind, "supports", judgement.support) if behind is not None else []
     found += exact.best

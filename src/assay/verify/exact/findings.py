@@ -40,6 +40,8 @@ SIGNAL_MEANINGS: dict[str, str] = {
     "contradicts_modality": "the same by a modality made stronger",
     "contradicts_condition": "confidence that a condition of the evidence was left out",
     "contradicts_arithmetic": "confidence that the claim's own arithmetic is wrong",
+    "contradicts_record": "the same by a value of a record or a table",
+    "supports_record": "confidence that a record or a table states all that the claim says",
     "strongest_contradiction": "the strongest finding that contradicts, of whatever kind",
     "strongest_missing": "the strongest finding of something that the evidence does not mention",
     "claim_length": "the claim's content words over 30, at most 1",
@@ -80,3 +82,5 @@ class ExactResult:
     """Exactly `EXACT_SIGNALS`, each within [0, 1]."""
     best: tuple[EvidenceSpan, ...]
     """Up to three evidence sentences that fit the claim best by their words."""
+    supporting: tuple[EvidenceSpan, ...] = ()
+    """The values of records that state the claim, where records do so in full."""

@@ -22,6 +22,7 @@ from assay.text.lexemes import Lexeme, Words, find_words, word_set
 from assay.text.names import find_acronyms
 from assay.text.polarity import POLARITY_CUES, Condition, Negation, find_conditions, find_negations
 from assay.text.quantities import Quantity, find_quantities
+from assay.verify.exact.records import RecordReader, Records
 from assay.verify.exact.surroundings import Surroundings, surroundings
 
 _MARK = re.compile(r"[.!?\n。！？]")
@@ -148,6 +149,8 @@ class ExactIndex:
     """Acronyms of the names in the evidence, with the sentence of the name."""
     whole: Mapping[str, int]
     """Sentences by their text with white space collapsed and the end mark off."""
+    records: Records = field(default_factory=Records)
+    """What of the evidence is records and not prose."""
     _mentions: dict[tuple[int, int, int], Surroundings] = field(default_factory=dict, init=False, repr=False,
                                                                 compare=False)  # fmt: skip
     _contents: dict[int, Content] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -363,6 +366,7 @@ class _Builder:
         self.keys: dict[str, list[tuple[int, Identifier]]] = {}
         self.acronyms: dict[str, int] = {}
         self.whole: dict[str, int] = {}
+        self.records = RecordReader(locale)
 
     def add(self, evidence: Evidence) -> None:
         text = evidence.text
@@ -376,6 +380,7 @@ class _Builder:
             extra.append(DateMention(0, 0, day.year, month=day.month, day=day.day))
         heading = _heading(evidence, own, words)
         self.passages.append(Passage(evidence.id, text, words, heading, first, len(self.sentences), tuple(extra)))
+        self.records.add(number, text, evidence.title or "")
         self._post(own, first, words)
         self._mentions(text, words, own, first)
         for offset, sentence in enumerate(own):
@@ -429,7 +434,7 @@ class _Builder:
         return ExactIndex(
             self.locale, tuple(self.passages), tuple(self.sentences), tuple(self.stems), self.postings,
             frozenset().union(*headings), self.quantities, self.dates, self.identifiers, self.values, self.calendar,
-            self.keys, self.acronyms, self.whole,
+            self.keys, self.acronyms, self.whole, self.records.build(),
         )  # fmt: skip
 
 

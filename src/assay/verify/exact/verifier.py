@@ -12,6 +12,7 @@ from assay.verify.exact.compare_names import compare_identifiers, compare_names
 from assay.verify.exact.compare_numbers import Shares, compare_numbers
 from assay.verify.exact.compare_polarity import compare_polarity, negations_of
 from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
+from assay.verify.exact.compare_records import NOTHING, RecordResult, compare_records
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
 from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
 
@@ -36,6 +37,7 @@ _FAMILIES = {
     "name": "contradicts_name", "identifier": "contradicts_identifier", "quote": "contradicts_quote",
     "polarity": "contradicts_polarity", "antonym": "contradicts_antonym", "comparative": "contradicts_comparative",
     "modality": "contradicts_modality", "condition": "contradicts_condition", "arithmetic": "contradicts_arithmetic",
+    "record": "contradicts_record",
 }  # fmt: skip
 """The signal that a finding feeds, by the first part of its code."""
 
@@ -57,6 +59,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
     signals = dict.fromkeys(EXACT_SIGNALS, 0.0)
     verbatim = index.whole.get(normal_sentence(claim)) if claim.strip() else None
     findings: list[ExactFinding] = []
+    recorded = NOTHING
     if verbatim is not None:
         shares, negated, differs, quoted = Shares(1.0, 1.0), bool(negations_of(parsed)), False, bool(find_quotes(claim))
         signals.update(dates_found=1.0, names_found=1.0, identifiers_found=1.0, quotes_found=1.0, verbatim=1.0)
@@ -68,6 +71,8 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
         polarity, negated, differs = compare_polarity(parsed, index)
         findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity])
+        recorded = compare_records(parsed, index)
+        findings = [*_apart_from(findings, recorded, index), *recorded.findings]
         findings += check_arithmetic(claim, parsed.quantities, parsed.folds)
     signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject)
     signals.update(
@@ -83,8 +88,17 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
     )
     _lexical(parsed, index, verbatim, signals)
     _strengths(findings, signals)
+    signals["supports_record"] = recorded.support
     findings.sort(key=lambda f: (-f.confidence, f.claim_start, f.claim_end, f.code, f.message))
-    return ExactResult(tuple(findings), signals, _best(parsed, index))
+    return ExactResult(tuple(findings), signals, _best(parsed, index), recorded.spans)
+
+
+def _apart_from(findings: Sequence[ExactFinding], recorded: RecordResult, index: ExactIndex) -> list[ExactFinding]:
+    """The findings without those that read a record as prose and that the record itself answers."""
+    if not recorded.support:
+        return list(findings)
+    answered = {index.passages[number].evidence_id for number in recorded.passages}
+    return [f for f in findings if f.evidence is not None and f.evidence.evidence_id not in answered]
 
 
 def without_denied(claim: Claim, findings: Sequence[ExactFinding]) -> list[ExactFinding]:
