@@ -38,7 +38,7 @@ _MOST_SENTENCES: Final = 0.4
 _KEY_LINE: Final = re.compile(
     r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?([^\W\d_][^:|=\n]{0,59}?)(?:\*\*)?\s*[:=](?:\*\*)?[ \t]+(\S.*)$"
 )
-_RULE: Final = re.compile(r"^[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*$")
+_RULE: Final = re.compile(r"\|?[ \t]*+:?-{2,}+:?[ \t]*+(?:\|[ \t]*+:?-{2,}+:?[ \t]*+)*+\|?")
 _HUMP: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
 _BRACKETS: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -509,7 +509,7 @@ def _table(lines: Sequence[_Line], cut: _Cut) -> _Draft | None:
     for line, cells in zip(lines[first:], cuts[first:], strict=True):
         if cells is None:
             return None
-        if not _RULE.match(line.text):
+        if not _RULE.fullmatch(line.text.strip()):
             rows.append((line, cells))
     if len(rows) < (2 if cut is not _cut_commas else 3):
         return None
