@@ -11,7 +11,10 @@ from assay.guard.judging import bounded_by_exact
 from assay.schema import Evidence
 from assay.verify.combine import Judgement
 from assay.verify.exact import ExactResult, check_exact, index_evidence
-from assay.verify.exact.records import MOST_CHARACTERS, RecordReader, shape_of, split_name, whole_number
+from assay.verify.exact.records import MOST_CHARACTERS, RecordReader
+from assay.verify.exact.records.cell_values import whole_number
+from assay.verify.exact.records.field_names import split_name
+from assay.verify.exact.records.shape import shape_of
 
 BOOKING = json.dumps(
     {

@@ -1,0 +1,66 @@
+"""What a cell holds: a number and nothing else, yes, no, nothing, or a text and what it lists."""
+
+import re
+from decimal import Decimal
+from typing import Final
+
+from assay.text.lexemes import find_words, word_set
+from assay.text.numerals import decode_number
+from assay.verify.exact.records.field_names import BRACKETS
+from assay.verify.exact.records.model import Kind
+
+_LONGEST_NUMBER: Final = 40
+"""Characters; room for any sum of money with its sign and spaces."""
+
+_NUMBER: Final = re.compile(r"([-−–+]?)\s?(?:[$€£¥]\s?)?(\d[\d.,  ]*\d|\d)\s?%?")
+_ITEM_END: Final = re.compile(r"[,;/\n]|\s(?:and|&)\s")
+
+_YES, _NO, _NONE = word_set("yes true"), word_set("no false"), frozenset({"none", "null", "n/a", "-", "–", "—", ""})
+
+
+def whole_number(text: str, locale: str) -> Decimal | None:
+    """The number that a cell is, sign included; none where it is anything else.
+
+    >>> whole_number("- 41", "en"), whole_number("$1,200.50", "en"), whole_number("9 May", "en")
+    (Decimal('-41'), Decimal('1200.50'), None)
+    """
+    bare = text.strip()
+    if len(bare) > _LONGEST_NUMBER:
+        return None
+    match = _NUMBER.fullmatch(bare) if bare[:1] in "-−–+$€£¥0123456789" else None
+    if match is None:
+        return None
+    read = decode_number(match[2].replace(" , ", ",").strip(), locale)
+    if read is None:
+        return None
+    return -read[0] if match[1] in ("-", "−", "–") else read[0]
+
+
+def typed(text: str, locale: str) -> tuple[Kind, Decimal | None]:
+    """What kind of value a text is, and the number where it is one.
+
+    >>> typed("Yes", "en"), typed("n/a", "en"), typed("12", "en")
+    (('yes', None), ('none', None), ('number', Decimal('12')))
+    """
+    low = text.strip().lower()
+    if low in _YES:
+        return "yes", None
+    if low in _NO:
+        return "no", None
+    if low in _NONE:
+        return "none", None
+    number = whole_number(text, locale)
+    return ("text" if number is None else "number"), number
+
+
+def items_of(text: str, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The folded words of what a text lists, without figures alone; empty where it is no list.
+
+    >>> items_of("red, green and blue", ("red", "green", "and", "blue"))
+    (('red',), ('green',), ('blue',))
+    """
+    listed = [
+        tuple(word.fold for word in find_words(part).lexemes) for part in _ITEM_END.split(BRACKETS.sub(" ", text))
+    ]
+    worded = [part for part in listed if any(not word[0].isdigit() for word in part)]
+    return tuple(part for part in worded if part != words)

@@ -1,0 +1,129 @@
+"""JSON taken apart into records: an object is one, with the objects in it, and each object in an array is its own."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from assay.verify.exact.records.drafts import GroupDraft, RawCell
+from assay.verify.exact.records.field_names import LONGEST_NAME, split_name
+from assay.verify.exact.records.model import Kind
+from assay.verify.json_text import JsonTextError, Parsed, Path, Place, parse, walk
+
+_LONGEST_TITLE: Final = 200
+"""Characters above the JSON that are taken for its title."""
+
+
+def read_json(text: str) -> Iterator[GroupDraft]:
+    """The groups of the JSON in a text; none where it is broken, or a key of it comes twice."""
+    body, offset, title = _json_in(text)
+    try:
+        parsed = parse(body)
+    except (JsonTextError, RecursionError, ValueError):
+        return
+    if parsed.suspect:
+        return
+    yield from _JsonReader(parsed, offset, title).drafts()
+
+
+def _json_in(text: str) -> tuple[str, int, str]:
+    """The JSON of a text, where it begins, and what stands above it."""
+    bare = text.lstrip("\ufeff \t\r\n")
+    if bare[:1] in ("{", "[") or "```" in text:
+        return text, 0, ""
+    at = min((i for i in (text.find("\n{"), text.find("\n[")) if i >= 0), default=-1) + 1
+    return text[at:], at, text[:at].strip()[:_LONGEST_TITLE]
+
+
+class _JsonReader:
+    """Takes objects apart into records: an object in an array is a record of its own."""
+
+    def __init__(self, parsed: Parsed, offset: int, title: str) -> None:
+        self.parsed = parsed
+        self.offset = offset
+        self.title = title
+        self.records: list[list[RawCell]] = []
+        self.parents: list[int | None] = []
+        self.paths: list[tuple[str, ...]] = []
+        self.with_text: set[int] = set()
+        """The records that have had a text; the first may name them."""
+
+    def drafts(self) -> Iterator[GroupDraft]:
+        places = dict(walk(self.parsed))
+        self._value(self.parsed.value, (), (), None, places)
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for number, path in enumerate(self.paths):
+            groups.setdefault(path, []).append(number)
+        # Groups are written one behind the other, so records change their numbers.
+        order = {number: at for at, number in enumerate(n for numbers in groups.values() for n in numbers)}
+        for path, numbers in groups.items():
+            draft = GroupDraft(" ".join((self.title, *path)), table=len(numbers) > 1)
+            for number in numbers:
+                parent = self.parents[number]
+                draft.rows.append(self.records[number])
+                draft.parents.append(None if parent is None else order[parent])
+            yield draft
+
+    def _value(self, value: object, path: Path, names: tuple[str, ...], parent: int | None,
+               places: dict[Path, Place]) -> None:  # fmt: skip
+        if isinstance(value, list):
+            for number, item in enumerate(value):
+                if isinstance(item, dict | list):
+                    self._value(item, (*path, number), names, parent, places)
+            return
+        if not isinstance(value, dict):
+            return
+        own = len(self.records)
+        cells: list[RawCell] = []
+        self.records.append(cells)
+        self.parents.append(parent)
+        self.paths.append(names)
+        self._members(value, path, names, (), own, cells, places)
+
+    def _members(self, value: dict[str, object], path: Path, names: tuple[str, ...],
+                 inner: tuple[str, ...], own: int, cells: list[RawCell],
+                 places: dict[Path, Place]) -> None:  # fmt: skip
+        keyed_alike = _keyed_alike(value)
+        for key, item in value.items():
+            here = (*path, key)
+            name = split_name(key)[:LONGEST_NAME]
+            if isinstance(item, dict):
+                if keyed_alike:
+                    self._value(item, here, (*names, *inner), own, places)
+                else:
+                    self._members(item, here, names, (*inner, name), own, cells, places)
+            elif isinstance(item, list) and any(isinstance(part, dict | list) for part in item):
+                cells.append(self._raw(name, inner, len(item), "array", places[here], own))
+                self._value(item, here, (*names, *inner, name), own, places)
+            elif isinstance(item, list):
+                cells.append(self._raw(name, inner, item, "text", places[here], own))
+            else:
+                cells.append(self._raw(name, inner, item, "text", places[here], own))
+
+    def _raw(self, name: str, inner: tuple[str, ...], item: object, kind: Kind, place: Place,
+             own: int) -> RawCell:  # fmt: skip
+        start, end = place.start + self.offset, place.end + self.offset
+        if kind == "array" and isinstance(item, int):
+            return RawCell(name, inner, "", start, end, "array", Decimal(item))
+        if isinstance(item, bool):
+            return RawCell(name, inner, "yes" if item else "no", start, end, "yes" if item else "no")
+        if item is None:
+            return RawCell(name, inner, "", start, end, "none")
+        if isinstance(item, list):
+            listed = ", ".join(str(part) for part in item if part is not None)
+            return RawCell(name, inner, listed, start, end, "array", Decimal(len(item)))
+        if isinstance(item, str):
+            quoted = self.parsed.text[place.start - self.parsed.start] == '"'
+            first = own not in self.with_text
+            self.with_text.add(own)
+            return RawCell(name, inner, item, start + quoted, end - quoted, first=first)
+        literal = self.parsed.text[place.start - self.parsed.start : place.end - self.parsed.start]
+        return RawCell(name, inner, literal, start, end)
+
+
+def _keyed_alike(value: dict[str, object]) -> bool:
+    """Whether an object is a map from names to records: its members are all objects with the same fields."""
+    members = list(value.values())
+    if len(members) < 2 or not all(isinstance(member, dict) and member for member in members):
+        return False
+    first = members[0]
+    return isinstance(first, dict) and all(set(member) == set(first) for member in members if isinstance(member, dict))

@@ -1,0 +1,92 @@
+"""Reads pieces of evidence into the records of a check, within bounds."""
+
+from typing import Final
+
+from assay.text.lexemes import find_words
+from assay.verify.exact.records.cell_values import items_of, typed
+from assay.verify.exact.records.drafts import GroupDraft, RawCell
+from assay.verify.exact.records.field_names import key_stems, names_record, stems_of
+from assay.verify.exact.records.json_reading import read_json
+from assay.verify.exact.records.line_reading import read_lines
+from assay.verify.exact.records.model import Cell, Group, Record, Records
+from assay.verify.exact.records.shape import shape_of
+
+MOST_CHARACTERS: Final = 300_000
+"""Longer evidence is not read as records: a megabyte of JSON is data for a query, not for a claim.
+
+The titles of its groups, which repeat the names that they lie in, are held to the same bound together."""
+
+MOST_CELLS: Final = 12_000
+"""Cells of all evidence of a check; evidence that would exceed it is not read as records."""
+
+LONGEST_CELL: Final = 400
+"""Characters; a longer cell is a text, which the other comparisons read."""
+
+
+class RecordReader:
+    """Collects the records of several pieces of evidence."""
+
+    def __init__(self, locale: str = "en") -> None:
+        self._locale = locale
+        self._groups: list[Group] = []
+        self._records: list[Record] = []
+        self._postings: dict[str, list[int]] = {}
+        self._passages: set[int] = set()
+        self._cells = 0
+        self._paths: dict[tuple[str, ...], frozenset[str]] = {}
+
+    def add(self, passage: int, text: str, about: str = "") -> None:
+        """Read one piece of evidence, if it is records; `about` is what is known of it beside its text."""
+        shape = shape_of(text)
+        if shape is None or len(text) > MOST_CHARACTERS:
+            return
+        stems = frozenset(stems_of(about))
+        drafts: list[GroupDraft] = []
+        count = titles = 0
+        for draft in read_json(text) if shape == "json" else read_lines(text):
+            drafts.append(draft)
+            count += sum(map(len, draft.rows))
+            titles += len(draft.title)
+            if self._cells + count > MOST_CELLS or titles > MOST_CHARACTERS:
+                return
+        if not count:
+            return
+        self._cells += count
+        self._passages.add(passage)
+        base = len(self._records)
+        for draft in drafts:
+            self._add_group(draft, passage, stems, base)
+
+    def _add_group(self, draft: GroupDraft, passage: int, stems: frozenset[str], base: int) -> None:
+        first, number = len(self._records), len(self._groups)
+        for row, parent in zip(draft.rows, draft.parents, strict=True):
+            named = not draft.rows_are_lines and any(names_record(raw.name) for raw in row)
+            cells = tuple(self._cell(raw, named) for raw in row)
+            at = len(self._records)
+            self._records.append(Record(number, cells, None if parent is None else base + parent))
+            for head in {words[0] for cell in cells for words in (cell.words, *cell.items) if words}:
+                self._postings.setdefault(head, []).append(at)
+        title = stems | frozenset(stems_of(draft.title))
+        words = tuple(w.fold for w in find_words(draft.title).lexemes) if not draft.table and draft.named else ()
+        self._groups.append(Group(passage, title, words, first, len(self._records), draft.table))
+
+    def _cell(self, raw: RawCell, named: bool) -> Cell:
+        """Reads one cell; `named` says whether its row has a field that is known to name the record."""
+        text = raw.text
+        words = tuple(word.fold for word in find_words(text).lexemes) if len(text) <= LONGEST_CELL else ()
+        kind, number = typed(text, self._locale) if raw.kind == "text" else (raw.kind, raw.count)
+        items = items_of(text, words) if kind in ("text", "array") and len(words) > 1 else ()
+        needed, stems = key_stems(raw.name)
+        naming = names_record(raw.name) or (raw.first and not named)
+        stems |= self._stems_of_path(raw.path)
+        return Cell(raw.name, needed, stems, text, raw.start, raw.end, kind, words, items, number, naming)
+
+    def _stems_of_path(self, path: tuple[str, ...]) -> frozenset[str]:
+        """The stems of the fields that a cell lies in; remembered, since a long path may lead to many cells."""
+        if path not in self._paths:
+            self._paths[path] = frozenset(stems_of(" ".join(path)))
+        return self._paths[path]
+
+    def build(self) -> Records:
+        """What was read."""
+        return Records(tuple(self._groups), tuple(self._records), self._postings, frozenset(self._passages))
