@@ -1,0 +1,11 @@
+"""A claim held against records: which record and fields it speaks of, and whether their values are those it gives.
+
+A statement is read as conditions on one record: this field has this value. Every word of content in it has to be
+explained, by the record's title, the name of a field, a value, or a phrase that only presents ("the table lists").
+Where all conditions hold it is supported; where one record is meant, one condition is left, and the claim gives a
+value of the same type that differs, it is contradicted. Anything else says nothing.
+"""
+
+from assay.verify.exact.compare_records.compare import NOTHING, RecordResult, compare_records
+
+__all__ = ["NOTHING", "RecordResult", "compare_records"]

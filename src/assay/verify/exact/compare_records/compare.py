@@ -1,0 +1,155 @@
+"""A claim held against the records of the evidence: what they say of each of its sentences, put together."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from assay.schema import EvidenceSpan
+from assay.verify.exact.claim import Claim
+from assay.verify.exact.compare_records.decision import decide
+from assay.verify.exact.compare_records.match import Match
+from assay.verify.exact.compare_records.outcome import Outcome
+from assay.verify.exact.compare_records.statement import Statement, statements_of
+from assay.verify.exact.compare_records.value_relation import CellValues
+from assay.verify.exact.compare_records.vocabulary import FUNCTION_WORDS
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.records import Cell, Records
+
+MOST_RECORDS: Final = 12
+"""Records that a statement is held against; one that fits more of them says nothing of any."""
+
+MOST_POSTINGS: Final = 400
+"""A word that begins the values of more records finds none."""
+
+_ALONE: Final = 8
+"""Up to so many records that belong to no group are looked at without a value that finds them."""
+
+_LONGEST_STATEMENT: Final = 60
+"""Words; a longer sentence says more than values of fields."""
+
+_MOST_STATEMENTS: Final = 4
+"""Sentences of a claim; a longer claim is a text."""
+
+_LONGEST_SHOWN: Final = 80
+"""Characters of a value in a message."""
+
+_LONGEST_MARKED: Final = 300
+"""Characters of a value that are marked in the evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordResult:
+    """What the records say of a claim."""
+
+    findings: tuple[ExactFinding, ...] = ()
+    support: float = 0.0
+    """How sure it is that records state all of the claim, 0 to 1."""
+    spans: tuple[EvidenceSpan, ...] = ()
+    """The values that support it."""
+    passages: frozenset[int] = frozenset()
+    """Evidence whose records state it."""
+
+
+NOTHING: Final = RecordResult()
+
+
+def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
+    """Holds a claim against the records of the evidence; nothing where there are none, or where several fit."""
+    records = index.records
+    if not records:
+        return NOTHING
+    statements = list(statements_of(claim))
+    if not statements or len(statements) > _MOST_STATEMENTS:
+        return NOTHING
+    values = CellValues()
+    findings: list[ExactFinding] = []
+    supports: list[Outcome] = []
+    for statement in statements:
+        outcome = _judge(statement, records, index, values)
+        if outcome is None:
+            continue
+        if outcome.verdict:
+            supports.append(outcome)
+        else:
+            findings.append(_finding(statement, outcome, index))
+    if findings:
+        return RecordResult(tuple(findings))
+    if len(supports) < len(statements):
+        return NOTHING
+    spans = tuple(_span(o, index, "supports") for o in supports)
+    passages = frozenset(o.passage for o in supports)
+    return RecordResult((), min(o.confidence for o in supports), spans, passages)
+
+
+def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> ExactFinding:
+    start, end = statement.starts[outcome.first], statement.ends[outcome.last - 1]
+    ours, cell = statement.text[start:end], outcome.cell
+    name = cell.name.strip()
+    if outcome.code == "record.negation":
+        message = f'The claim denies what the record has: its "{name}" is {_shown(cell)}.'
+    elif outcome.code == "record.count":
+        message = f'The claim says "{ours}", but the record has {cell.number} under "{name}".'
+    else:
+        message = f'The claim says "{ours}", but the record\'s "{name}" is {_shown(cell)}.'
+    return ExactFinding(
+        outcome.code, message, start, end, _span(outcome, index, "contradicts"), "contradicts", outcome.confidence
+    )
+
+
+def _shown(cell: Cell) -> str:
+    if cell.kind == "none":
+        return "empty"
+    return f'"{cell.text[:_LONGEST_SHOWN]}"'
+
+
+def _span(outcome: Outcome, index: ExactIndex, relation: str) -> EvidenceSpan:
+    passage, cell = index.passages[outcome.passage], outcome.cell
+    end = min(cell.end, cell.start + _LONGEST_MARKED)
+    return EvidenceSpan(
+        evidence_id=passage.evidence_id, start=cell.start, end=end, text=passage.text[cell.start : end],
+        relation=relation, score=outcome.confidence,
+    )  # fmt: skip
+
+
+def _judge(statement: Statement, records: Records, index: ExactIndex, values: CellValues) -> Outcome | None:
+    """What the records say of one statement; none where nothing or several things."""
+    if len(statement) > _LONGEST_STATEMENT:
+        return None
+    outcomes: list[Outcome] = []
+    for number in _candidates(statement, records):
+        match = Match(statement, records, number, index, values)
+        if match.too_wide:
+            continue
+        match.match()
+        outcome = decide(match)
+        if outcome is not None:
+            outcomes.append(outcome)
+    if not outcomes:
+        return None
+    agreeing = [o for o in outcomes if o.verdict]
+    if agreeing:
+        # A record that has all that is claimed is the one that is meant, unless another source says otherwise.
+        best = max(agreeing, key=lambda o: (o.confidence, o.naming, -o.cell.start))
+        return best if all(o.group == best.group or not o.naming for o in outcomes if not o.verdict) else None
+    named = [o for o in outcomes if o.naming] or outcomes
+    fits = max(o.alike for o in named)
+    if len(named) < fits:
+        return None
+    return max(named, key=lambda o: (o.confidence, -o.cell.start))
+
+
+def _candidates(statement: Statement, records: Records) -> list[int]:
+    """The records that have values of the statement, those with most of them first."""
+    hits: dict[int, int] = {}
+    for at in range(len(statement)):
+        fold = statement.lexemes[at].fold
+        posted = records.postings.get(fold, ())
+        if not posted or len(posted) > MOST_POSTINGS or (fold in FUNCTION_WORDS and len(posted) > _ALONE):
+            continue
+        for number in posted:
+            hits[number] = hits.get(number, 0) + 1
+    alone = [group.first for group in records.groups if group.last - group.first == 1]
+    if len(alone) <= _ALONE:
+        for number in alone:
+            hits.setdefault(number, 0)
+    return sorted(hits, key=lambda number: (-hits[number], number))[:MOST_RECORDS]

@@ -1,0 +1,240 @@
+"""Names and values of a statement, matched as far as they go: what is left decides."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from assay.text.number_words import NUMBER_WORDS
+from assay.verify.exact.compare_records.identity import count_alike, found_by_name, is_meant, title_is_named
+from assay.verify.exact.compare_records.match import Match, Mention
+from assay.verify.exact.compare_records.outcome import DOUBTFUL, LIKELY, SURE, Outcome
+from assay.verify.exact.compare_records.placement import Placement
+from assay.verify.exact.compare_records.text_difference import is_person, overlaps, text_differs
+from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS, PLAIN_NEGATIONS, PRESENTING
+
+_FEWEST_IN_ROW: Final = 2
+"""Values of a row that a claim has to have: one that finds the row, one that is said of it."""
+
+_LONGEST_PLAIN_VALUE: Final = 6
+"""Words of a cell with a date or a number; longer ones say more about it."""
+
+
+def decide(match: Match) -> Outcome | None:
+    """What the record says of the statement that it was matched with; none where it says nothing."""
+    return _Decision(match).outcome()
+
+
+class _Decision:
+    """What a statement and a record have in common, and what is left of either."""
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.statement = match.statement
+        self.cells = match.cells
+        self.roles = match.roles
+        self.named = match.named
+        self.unvalued = match.unvalued
+        self.valued = match.valued
+        self.unnamed = match.unnamed
+        self.placed = Placement(match)
+        self.negated_at = 0
+        """The word that negates the statement, if one does."""
+
+    def outcome(self) -> Outcome | None:
+        """What is decided; none where the record says nothing of the statement."""
+        negation = self._negation()
+        if negation is None:
+            return None
+        placed = self.placed
+        if not placed.place() or self._blocked():
+            return None
+        rest = self._unexplained()
+        naming = found_by_name(self.match)
+        if not is_meant(self.match):
+            return None
+        if placed.flag is not None:
+            cell, says, at = placed.flag
+            if rest or self.unvalued or placed.differing is not None:
+                return None
+            return self._result(says != bool(negation), SURE, cell, at, at + 1, naming, "record.mismatch")
+        if placed.differing is not None:
+            number, first, last = placed.differing
+            if negation and (not naming or self.cells[number].naming):
+                return None
+            if rest or any(n != number for n in self.unvalued) or self._fillers():
+                return None
+            code = "record.count" if self.cells[number].kind == "array" else "record.mismatch"
+            sure = self._sure_of(number, first, last)
+            return self._result(bool(negation), sure, number, first, last, naming, code)
+        if not self.unvalued:
+            return self._all_valued(rest, negation, naming)
+        if len(self.unvalued) == 1 and not negation:
+            return self._other_value(rest, naming)
+        return None
+
+    def _result(self, verdict: bool, confidence: float, number: int, first: int, last: int, naming: bool,
+                code: str) -> Outcome:  # fmt: skip
+        return Outcome(verdict, confidence, self.cells[number], self.match.group.passage, first, last, naming, code,
+                        self.match.record.group, 1 if verdict else count_alike(self.match, number))  # fmt: skip
+
+    def _negation(self) -> int | None:
+        """How many negations the statement has, one at most; none where it has another form."""
+        found = [at for at, fold in enumerate(self.match.folds) if fold in NEGATIONS and self.roles[at] is None]
+        if len(found) > 1:
+            return None
+        if found:
+            if self.match.folds[found[0]] not in PLAIN_NEGATIONS and self.match.folds[found[0]] != "no":
+                return None
+            self.roles[found[0]] = "negation"
+            self.negated_at = found[0]
+        return len(found)
+
+    def _blocked(self) -> bool:
+        """Whether a word turns the statement into more than values of fields."""
+        inside = [False] * len(self.roles)
+        for first, last, _ in (*self.statement.quantities, *self.statement.dates):
+            inside[first:last] = [True] * (last - first)
+        for at, word in enumerate(self.statement.lexemes):
+            if self.roles[at] is None and not inside[at] and word.fold in BLOCKERS:
+                return True
+        return False
+
+    def _unexplained(self) -> list[int]:
+        """The words of content that nothing explains."""
+        return [
+            at
+            for at, word in enumerate(self.statement.lexemes)
+            if self.roles[at] is None
+            and (word.weight or word.digit or word.fold in NUMBER_WORDS)
+            and word.stem not in FRAME
+        ]
+
+    def _fillers(self) -> list[Mention]:
+        """Values that no field's name goes with and that do not name the record."""
+        return [m for m in self.unnamed if not any(self.cells[c].naming and m.whole for c in m.cells)]
+
+    def _all_valued(self, rest: Sequence[int], negation: int, naming: bool) -> Outcome | None:
+        """Every field that is named has its value: what is left are values without a name, or nothing."""
+        if rest:
+            return self._wrong_item(rest, naming) if not negation else None
+        fillers = self._fillers()
+        if any(self._ambiguous(m) for m in fillers):
+            return None
+        told = [(n, m) for n, ms in self.valued.items() for m in ms]
+        if any(self._scattered(ms) for ms in self.valued.values()):
+            return None
+        if fillers:
+            if not negation and (wrong := self._strange_item(fillers, naming)):
+                return wrong
+            if not naming or (not self.match.group.table and not title_is_named(self.match)):
+                return None
+        if not told and len(fillers) != 1:
+            return None
+        if told:
+            number, mention = max(told, key=lambda p: (not self.cells[p[0]].naming, p[1].last))
+        else:
+            number, mention = fillers[0].cells[0], fillers[0]
+            if self.cells[number].kind == "number" or not self.unnamed or len(self.unnamed) < 2:
+                return None
+        code = "record.negation" if negation else "record.mismatch"
+        at = self.negated_at if negation else mention.first
+        sure = SURE if told and not fillers and not self.placed.loose else DOUBTFUL
+        if told and all(self.cells[n].naming for n, _ in told) and not fillers:
+            return None
+        if self.match.group.table and len(told) + len(self.unnamed) < _FEWEST_IN_ROW:
+            return None
+        return self._result(not negation, sure, number, min(at, mention.first), mention.last, naming, code)
+
+    def _scattered(self, mentions: Sequence[Mention]) -> bool:
+        """Whether the items of one list stand apart, so that they are not told as one list."""
+        ordered = sorted(mentions, key=lambda m: m.first)
+        return any(any(t is not None for t in self.roles[one.last : other.first]) for one, other in pairwise(ordered))
+
+    def _strange_item(self, fillers: Sequence[Mention], naming: bool) -> Outcome | None:
+        """A value of another field among the items of a list."""
+        if len(fillers) != 1:
+            return None
+        filler = fillers[0]
+        for number, mentions in self.valued.items():
+            cell = self.cells[number]
+            if (
+                not cell.items
+                or all(m.whole for m in mentions)
+                or overlaps(self.match, cell, filler.first, filler.last)
+            ):
+                continue
+            if any(m.last == filler.first or m.first == filler.last or self._joined(m, filler.first, filler.last)
+                   for m in mentions):  # fmt: skip
+                return self._result(False, LIKELY, number, filler.first, filler.last, naming, "record.mismatch")
+        return None
+
+    def _ambiguous(self, mention: Mention) -> bool:
+        """Whether a value may be a figure of another field that happens to be equal."""
+        return any(self.cells[c].kind == "number" for c in mention.cells)
+
+    def _other_value(self, rest: Sequence[int], naming: bool) -> Outcome | None:
+        """One field is named and has another value than the one in its place."""
+        (number,) = self.unvalued
+        cell = self.cells[number]
+        if cell.kind in ("array", "yes", "no", "none") or not cell.words:
+            return None
+        fillers = self._fillers()
+        if not rest and len(fillers) == 1:
+            filler = fillers[0]
+            other = self.cells[filler.cells[0]]
+            if other.kind != cell.kind or not filler.whole or overlaps(self.match, cell, filler.first, filler.last):
+                return None
+            if not self._in_slot(number, filler.first, filler.last):
+                return None
+            sure = SURE if self.match.group.table or is_person(cell) else LIKELY
+            return self._result(False, sure, number, filler.first, filler.last, naming, "record.mismatch")
+        if not rest or fillers:
+            return None
+        first, last = rest[0], rest[-1] + 1
+        if any(t is not None for t in self.roles[first:last]) or overlaps(self.match, cell, first, last):
+            return None
+        if not self._in_slot(number, first, last):
+            return None
+        confidence = text_differs(self.match, cell, number, first, last)
+        return self._result(False, confidence, number, first, last, naming, "record.mismatch") if confidence else None
+
+    def _in_slot(self, number: int, first: int, last: int) -> bool:
+        """Whether the words stand where a value of the field would: "the mayor is X", "X is the mayor"."""
+        folds = self.match.folds
+        before = folds[first - 1] if first else ""
+        after = folds[last] if last < len(folds) else ""
+        behind = max(self.named[number]) < first
+        if behind:
+            return before in PRESENTING
+        ahead = min(self.named[number]) >= last
+        return ahead and (before in PRESENTING or (first == 0 and after in PRESENTING))
+
+    def _wrong_item(self, rest: Sequence[int], naming: bool) -> Outcome | None:
+        """Something stands among the items of a list that the record's list has not."""
+        first, last = rest[0], rest[-1] + 1
+        if any(t is not None for t in self.roles[first:last]) or self._fillers():
+            return None
+        for number, mentions in self.valued.items():
+            cell = self.cells[number]
+            if not cell.items or cell.kind != "text":
+                continue
+            beside = any(m.last == first or m.first == last or self._joined(m, first, last) for m in mentions)
+            if beside and all(not m.whole for m in mentions) and not overlaps(self.match, cell, first, last):
+                confidence = text_differs(self.match, cell, number, first, last)
+                if confidence:
+                    return self._result(False, confidence, number, first, last, naming, "record.mismatch")
+        return None
+
+    def _joined(self, mention: Mention, first: int, last: int) -> bool:
+        """Whether nothing but "and" stands between an item and words."""
+        between = (
+            self.match.folds[mention.last : first] if mention.last <= first else self.match.folds[last : mention.first]
+        )
+        return between == ("and",)
+
+    def _sure_of(self, number: int, first: int, last: int) -> float:
+        """How sure it is that a number or a date differs from the value of a field."""
+        cell = self.cells[number]
+        if self.placed.loose or any(q.bound != "exact" for a, b, q in self.statement.quantities if first <= a < last):
+            return DOUBTFUL
+        return SURE if cell.number is not None or len(cell.words) <= _LONGEST_PLAIN_VALUE else LIKELY

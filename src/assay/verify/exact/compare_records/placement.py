@@ -1,0 +1,136 @@
+"""Words of a statement that are no value as they stand, held against the fields that it names by their type."""
+
+from typing import Final
+
+from assay.text.dates import DateMention
+from assay.text.lexemes import word_set
+from assay.text.quantities import Quantity
+from assay.verify.exact.compare_records.match import Match, Mention
+from assay.verify.exact.compare_records.value_relation import is_as_written, relation_of, states_one_value
+
+_LONGEST_SHAPE: Final = 8
+"""Words of a value whose form is looked for; no date or code is longer."""
+
+_SMALL_COUNT: Final = 3
+"""Numbers up to here, and those in words, may count rows."""
+
+_FARTHER: Final = 2
+"""Words that a field may be farther from a value than the nearest, and the value still be meant as its own."""
+
+_MONTHS: Final = word_set("jan feb mar apr may jun jul aug sep oct nov dec")
+
+
+class Placement:
+    """Takes up numbers, dates, and the fields that are true or false."""
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.statement = match.statement
+        self.cells = match.cells
+        self.roles = match.roles
+        self.named = match.named
+        self.unvalued = match.unvalued
+        self.valued = match.valued
+        self.differing: tuple[int, int, int] | None = None
+        """The one field that the statement gives another value, and the words of that value."""
+        self.flag: tuple[int, bool, int] | None = None
+        """The one field that is true or false, or empty, whether it is true, and the word that names it."""
+        self.loose = False
+        """Whether a value fits by its bound or by rounding only."""
+
+    def place(self) -> bool:
+        """Takes up what can be; false where something cannot be placed."""
+        self._shapes_fit()
+        return self._typed_fit() and self._flags_fit()
+
+    def _shapes_fit(self) -> None:
+        """Takes up the words that are written as the value of an open field is and differ in figures or months."""
+        for number in list(self.unvalued):
+            words = self.cells[number].words
+            if not any(w[0].isdigit() for w in words) or len(words) > _LONGEST_SHAPE or self.differing is not None:
+                continue
+            runs = [at for at in range(len(self.roles) - len(words) + 1) if self._shaped(at, words)]
+            if len(words) < 2 or len(runs) != 1 or self.cells[number].kind == "number":
+                continue
+            first, last = runs[0], runs[0] + len(words)
+            self.differing = (number, first, last)
+            self.unvalued.pop(number)
+            self.roles[first:last] = ["value"] * (last - first)
+
+    def _shaped(self, at: int, words: tuple[str, ...]) -> bool:
+        """Whether the words from `at` on are written as a value is, and are not that value."""
+        mine = self.match.folds[at : at + len(words)]
+        if any(t is not None for t in self.roles[at : at + len(words)]) or mine == words:
+            return False
+        return all(
+            a == b or (a.isdigit() and b.isdigit()) or (a[:3] in _MONTHS and b[:3] in _MONTHS)
+            for a, b in zip(mine, words, strict=True)
+        )
+
+    def _typed_fit(self) -> bool:
+        """Holds numbers and dates that are no value as they stand against the fields that are named.
+
+        False where one of them cannot be placed.
+        """
+        for first, last, date in self.statement.dates:
+            words = self.roles[first:last]
+            if "value" not in words and set(words) != {"title"} and not self._place(first, last, date):
+                return False
+        for first, last, quantity in self.statement.quantities:
+            words = self.roles[first:last]
+            if "value" in words or set(words) == {"title"} or (
+                set(words) <= {"key", "title"} and not self.statement.lexemes[first].digit):  # fmt: skip
+                continue
+            if not self._place(first, last, quantity):
+                return False
+        return True
+
+    def _place(self, first: int, last: int, value: DateMention | Quantity) -> bool:
+        """Finds the field that a number or a date is a value of, or the one whose value it differs from."""
+        if isinstance(value, Quantity) and self.match.group.table and self._counts_rows(first, value):
+            return False
+        values, alone = self.match.values, not self.match.group.table
+        near = sorted(self.named, key=lambda n: (n not in self.unvalued, self._gap(n, first, last)))
+        closest = min((self._gap(n, first, last) for n in near), default=0)
+        for number in near:
+            if self._gap(number, first, last) > closest and not states_one_value(value):
+                continue
+            if relation_of(value, self.cells[number], values, alone=alone) is True:
+                self.loose = self.loose or not is_as_written(value, self.cells[number], values)
+                self.unvalued.pop(number, None)
+                self.valued.setdefault(number, []).append(Mention(first, last, (number,), False))
+                self.roles[first:last] = ["value"] * (last - first)
+                return True
+        differing = [
+            n for n in near if n in self.unvalued and relation_of(value, self.cells[n], values, alone=alone) is False
+        ]
+        if (
+            len(differing) != 1
+            or self.differing is not None
+            or self._gap(differing[0], first, last) > closest + _FARTHER
+        ):
+            return False
+        self.differing = (differing[0], first, last)
+        self.unvalued.pop(differing[0])
+        self.roles[first:last] = ["value"] * (last - first)
+        return True
+
+    def _counts_rows(self, first: int, value: Quantity) -> bool:
+        """Whether a small number before the name of a field may say how many rows there are: "one round"."""
+        small = value.value <= _SMALL_COUNT or not self.statement.lexemes[first].digit
+        return small and any(not self.cells[n].stems.isdisjoint(value.nouns[:2]) for n in self.named)
+
+    def _gap(self, number: int, first: int, last: int) -> int:
+        """How many words away from a run of words the nearest is that names a field."""
+        return min(min(abs(first - at), abs(last - 1 - at)) for at in self.named[number])
+
+    def _flags_fit(self) -> bool:
+        """Takes up the one field that is true or false, or empty, and is merely named."""
+        flags = [n for n in self.unvalued if self.cells[n].kind in ("yes", "no")]
+        if len(flags) != 1 or len(self.unvalued) > 1:
+            return True
+        number = flags[0]
+        at = self.named[number][0]
+        self.flag = (number, self.cells[number].kind == "yes", at)
+        self.unvalued.pop(number)
+        return True

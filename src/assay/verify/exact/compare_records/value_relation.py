@@ -1,0 +1,118 @@
+"""Numbers and dates of a claim held against the value of a cell."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
+from assay.text.lexemes import lexeme, word_set
+from assay.text.quantities import Quantity, Relation, find_quantities, relate
+from assay.verify.exact.records import Cell
+
+_LISTED: Final = frozenset(lexeme(word).stem for word in word_set("entry item value name"))
+"""What a list is said to have so and so many of, whatever it lists."""
+
+_MONEY: Final = frozenset(
+    lexeme(word).stem
+    for word in word_set("price cost fee fare amount total balance budget salary revenue paid payment")
+)
+"""Stems of the names of fields whose bare numbers are sums of money."""
+
+_SCALES: Final = {"billion": 10**9, "million": 10**6, "thousand": 1000}
+"""What a word in the name of a field says its bare numbers are counted in."""
+
+
+class CellValues:
+    """The numbers and the dates of cells, each cell read once for all that one claim says."""
+
+    def __init__(self) -> None:
+        self._quantities: dict[tuple[str, str], Sequence[Quantity]] = {}
+        self._dates: dict[str, Sequence[DateMention]] = {}
+
+    def quantities(self, cell: Cell) -> Sequence[Quantity]:
+        """The numbers of a cell, read with the name of its field and placed as if it stood before the text."""
+        key = (cell.name, cell.text)
+        if key not in self._quantities:
+            self._quantities[key] = find_quantities(f"{cell.name}: {cell.text}")
+        return self._quantities[key]
+
+    def dates(self, cell: Cell) -> Sequence[DateMention]:
+        """The dates of a cell; a bare year is one too."""
+        if cell.text not in self._dates:
+            self._dates[cell.text] = find_dates(cell.text) or find_dates(f"in {cell.text}")
+        return self._dates[cell.text]
+
+
+def relation_of(value: DateMention | Quantity, cell: Cell, values: CellValues, *, alone: bool) -> bool | None:
+    """Whether a cell has a number or a date of a claim; none where the two cannot be compared.
+
+    Args:
+        value: of the claim.
+        cell: of the record.
+        values: of the cells.
+        alone: whether the record is no row of a table, so that "two children" counts what a cell lists.
+
+    A cell is read with the name of its field, which may hold its unit: "eta days: 3".
+    """
+    if cell.kind == "array":
+        if isinstance(value, Quantity) and value.dimension == "count" and value.exact and cell.number is not None:
+            return value.value == cell.number
+        return None
+    if cell.kind not in ("text", "number"):
+        return None
+    if isinstance(value, DateMention):
+        if cell.number is not None and value.month is None and value.last_year is None and value.year is not None:
+            return value.year == cell.number if value.bound == "exact" else None
+        dates = values.dates(cell)
+        relations = [relate_dates(value, other) for other in dates]
+        if DateRelation.SAME in relations:
+            return True
+        return False if relations and all(r is DateRelation.DIFFERENT for r in relations) else None
+    quantities = values.quantities(cell)
+    others = [q for q in quantities if q.start >= len(cell.name)]
+    relations_q = [relate(value, other) for other in others]
+    if Relation.SAME in relations_q:
+        if value.bound == "range" and len(others) > 1:
+            return None
+        return True if len(others) == 1 or any(
+            r is Relation.SAME and o.value == value.value and o.bound == value.bound
+            for o, r in zip(others, relations_q, strict=True)
+        ) else None  # fmt: skip
+    plain = cell.number
+    if plain is not None and value.exact:
+        if value.value in (plain, plain * _scale_of(cell.name)):
+            return True
+        money = value.dimension.startswith("money") and not _MONEY.isdisjoint(cell.stems)
+        return False if value.dimension == "count" or money else None
+    if cell.kind == "text" and value.dimension == "count" and value.exact:
+        same = value.value == max(1, len(cell.items))
+        if not _LISTED.isdisjoint(value.nouns):
+            return same
+        if not alone:
+            return None
+        if not cell.stems.isdisjoint(value.nouns):
+            return same or None
+    if len(others) == 1 and relations_q[0] is Relation.DIFFERENT:
+        return False
+    return None
+
+
+def _scale_of(name: str) -> int:
+    """What the name of a field says its numbers are counted in: "viewers (millions)"."""
+    return next((scale for word, scale in _SCALES.items() if word in name.lower()), 1)
+
+
+def is_as_written(value: DateMention | Quantity, cell: Cell, values: CellValues) -> bool:
+    """Whether a value that fits a cell is the cell's own, and not merely within its bounds or rounded."""
+    if isinstance(value, DateMention):
+        return value.bound == "exact"
+    if value.bound != "exact":
+        return False
+    if cell.number is not None:
+        return value.value in (cell.number, cell.number * _scale_of(cell.name))
+    others = [q for q in values.quantities(cell) if q.dimension == value.dimension]
+    return not others or any(value.low == other.low for other in others)
+
+
+def states_one_value(value: DateMention | Quantity) -> bool:
+    """Whether it states one value and no bound, so that only its own field is likely to have it."""
+    return value.exact if isinstance(value, Quantity) else value.day is not None or value.bound == "exact"
