@@ -184,6 +184,35 @@ def test_a_megabyte_of_records_is_not_read_and_does_not_hang() -> None:
     assert time.process_time() - start < 0.1
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        ", ".join(f'"k{n}": {n}' for n in range(9_000)),
+        ", ".join(f'"k{n}": [{{"a": 1}}]' for n in range(5_900)),
+        ", ".join(f'"k{n}": {{"a{n}": 1}}' for n in range(5_900)),
+    ],
+    ids=["values", "arrays", "objects"],
+)
+def test_long_names_around_many_cells_cost_no_more_than_their_text(inside: str) -> None:
+    around = [f'{{"{" ".join(f"w{level}x{n}" for n in range(8))}": ' for level in range(180)]
+    text = "".join(around) + "{" + inside + "}" * 181
+    assert len(text) < MOST_CHARACTERS
+    reader = RecordReader()
+    start = time.process_time()
+    reader.add(0, text)
+    assert time.process_time() - start < 2
+    assert not reader.build()
+
+
+def test_a_long_value_is_read_once_for_all_that_is_said_of_it() -> None:
+    rows = [{"v": n} for n in range(12)]
+    index = index_evidence([Evidence(id="e", text=json.dumps({"k": "12 km 3 May 2020, " * 3_000, "rows": rows}))])
+    assert index.records
+    start = time.process_time()
+    check_exact("The k is 5 km and v is 3 and 4 and 6 kg and 7 km and 12 m on 9 June 2021.", index)
+    assert time.process_time() - start < 1
+
+
 def test_a_large_table_is_held_against_a_claim_in_bounded_time() -> None:
     rows = "\n".join(f"n{n} | {n} | yes | same" for n in range(2_500))
     index = index_evidence([Evidence(id="e", text=f"name | price | open | kind\n{rows}")])

@@ -12,12 +12,15 @@ from assay.verify.exact.records.model import Cell, Group, Record, Records
 from assay.verify.exact.records.shape import shape_of
 
 MOST_CHARACTERS: Final = 300_000
-"""Longer evidence is not read as records: a megabyte of JSON is data for a query, not for a claim.
-
-The titles of its groups, which repeat the names that they lie in, are held to the same bound together."""
+"""Longer evidence is not read as records: a megabyte of JSON is data for a query, not for a claim."""
 
 MOST_CELLS: Final = 12_000
 """Cells of all evidence of a check; evidence that would exceed it is not read as records."""
+
+MOST_NAME_CHARACTERS: Final = 1_000_000
+"""Characters of the names that the cells and the groups of one piece of evidence lie in, counted anew for each of them;
+evidence that would exceed it is not read as records. Each cell knows the stems of all these names, so that long names
+around many cells would take a thousand times the room of their text."""
 
 LONGEST_CELL: Final = 400
 """Characters; a longer cell is a text, which the other comparisons read."""
@@ -42,12 +45,12 @@ class RecordReader:
             return
         stems = frozenset(stems_of(about))
         drafts: list[GroupDraft] = []
-        count = titles = 0
+        count = names = 0
         for draft in read_json(text) if shape == "json" else read_lines(text):
             drafts.append(draft)
             count += sum(map(len, draft.rows))
-            titles += len(draft.title)
-            if self._cells + count > MOST_CELLS or titles > MOST_CHARACTERS:
+            names += len(draft.title) + sum(len(name) for row in draft.rows for cell in row for name in cell.path)
+            if self._cells + count > MOST_CELLS or names > MOST_NAME_CHARACTERS:
                 return
         if not count:
             return
