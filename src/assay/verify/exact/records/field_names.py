@@ -55,8 +55,8 @@ def stems_of(text: str) -> Iterator[str]:
 def key_stems(name: str) -> tuple[frozenset[str], frozenset[str]]:
     """The stems that name a field, and all of its name.
 
-    >>> sorted(key_stems("Number of employees (2019)")[0])
-    ['employee']
+    >>> sorted(key_stems("Number of nights (2019)")[0])
+    ['night']
     """
     every = frozenset(stems_of(name))
     outer = frozenset(stems_of(BRACKETS.sub(" ", name))) or every
