@@ -196,6 +196,17 @@ def test_contradiction_is_told_from_lack_of_support() -> None:
     assert summarise(rows, results, WHO).overall.figures["contradiction_auroc"].value == 1.0
 
 
+def test_contradiction_is_ranked_among_what_lacks_support_and_so_are_its_resamples() -> None:
+    # A contradicted row of doubtful support has less contradiction than an unsupported one of none.
+    kinds = [("contradicted", 0.7, 0.28), ("unsupported", 0.1, 0.3)] * 8
+    rows = [row(n, label, text=str(n)) for n, (label, _, _) in enumerate(kinds)]
+    results = [
+        result_of(one, support, "unsupported", against) for one, (_, support, against) in zip(rows, kinds, strict=True)
+    ]
+    figure = summarise(rows, results, WHO).overall.figures["contradiction_auroc"]
+    assert (figure.value, figure.low, figure.high) == (1.0, 1.0, 1.0)
+
+
 def test_spans_are_scored_where_rows_have_them() -> None:
     rows = [row(0, "contradicted", "FALSE here", spans=((0, 5),)), row(1, "supported", "So.", spans=()), row(2)]
     results = run(Judge(), rows, ResultLog(None, WHO))

@@ -210,8 +210,8 @@ def _resampled(data: Columns, counts: NDArray[np.float64]) -> dict[str, NDArray[
     has = ~np.isnan(data.support)
     wrong, support = data.wrong[has], data.support[has]
     auroc, auprc = resample.ranks(counts[:, has], wrong, 1 - support)
-    told = (data.against != _NEITHER) & ~np.isnan(data.contradiction)
-    against, _ = resample.ranks(counts[:, told], data.against[told] == 1, data.contradiction[told])
+    told, ranked = _told_apart(data)
+    against, _ = resample.ranks(counts[:, told], data.against[told] == 1, ranked)
     return {
         **resample.rates(counts, data.wrong, data.flagged),
         "auroc": auroc,
@@ -239,17 +239,22 @@ def _all(data: Columns) -> dict[str, Metric]:
     }
 
 
-def _contradiction_auroc(data: Columns) -> Metric:
-    """How well contradicted rows are told from unsupported ones.
+def _told_apart(data: Columns) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Which rows are labelled contradicted or unsupported, and the score that tells these apart.
 
     The rows are all without support, so that they are ranked by how probable contradiction is where there is none:
     contradiction / (1 - support), of which a claim's doubtful support is no part.
     """
     chosen = (data.against != _NEITHER) & ~np.isnan(data.contradiction) & ~np.isnan(data.support)
+    return chosen, data.contradiction[chosen] / np.maximum(1 - data.support[chosen], _LEAST_LACKING)
+
+
+def _contradiction_auroc(data: Columns) -> Metric:
+    """How well contradicted rows are told from unsupported ones."""
+    chosen, ranked = _told_apart(data)
     if not chosen.any():
         return Metric(undefined="no row is labelled contradicted or unsupported")
-    lacking = np.maximum(1 - data.support[chosen], _LEAST_LACKING)
-    return stats.auroc(data.against[chosen] == 1, data.contradiction[chosen] / lacking)
+    return stats.auroc(data.against[chosen] == 1, ranked)
 
 
 def _span_f1(data: Columns) -> Metric:
