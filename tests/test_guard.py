@@ -397,7 +397,8 @@ ENTAILMENT_ALONE = Combination.from_json(
     json.dumps(
         {
             "support": {"intercept": -2.0, "weights": {"entail_max": 6.0}},
-            "contradiction": {"intercept": -3.0, "weights": {"contra_max": 6.0}},
+            "against": {"intercept": -3.0, "weights": {"contra_max": 6.0}},
+            "contradiction": {"intercept": 0.0, "weights": {"logit(against)": 1.0}},
             "logits": [],
         }
     )
