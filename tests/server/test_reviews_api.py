@@ -18,7 +18,7 @@ from assay.store.store import Store
 
 EVIDENCE = [{"id": "hr-2", "text": "Partners are entitled to 2 weeks of leave."}]
 HELD: dict[str, Any] = {
-    "answer": "Partners are entitled to paid leave.", "evidence": EVIDENCE, "question": "How long is partner leave?",
+    "answer": "Partners are entitled to some weeks of leave.", "evidence": EVIDENCE, "question": "How long is partner leave?",
     "stakes": "high",
 }  # fmt: skip
 """Half supported: under `support-desk` a person decides."""
@@ -160,7 +160,7 @@ def test_evidence_that_was_asked_for_is_given_and_the_output_checked_against_it(
             id_ = await desk.held()
             _, item = await desk.decide(id_, "ask_evidence")
             assert item["state"] == "evidence"
-            more = {"id": "hr-9", "text": "Partners are entitled to paid leave."}
+            more = {"id": "hr-9", "text": "Partners are entitled to some weeks of leave."}
             status, item = await desk.act(id_, "evidence", {"evidence": [more]})
             assert (status, item["state"]) == (200, "open")
             assert (await desk.act(id_, "evidence", {"evidence": [more]}))[0] == 422

@@ -17,19 +17,19 @@ LABELS = ("supported", "contradicted", "unsupported", "not_supported")
 
 def case(label: str, rng: random.Random) -> dict[str, float]:
     """Signals as they are in use: entailment where supported, contradiction and shared words where contradicted."""
-    high, low = (lambda: rng.uniform(0.6, 0.98)), (lambda: rng.uniform(0.02, 0.4))
-    entails, contradicts = label == "supported", label == "contradicted"
-    shared = label != "unsupported"
-    return {
-        name: (high if entails else low)()
-        if name.startswith("entail_")
-        else (high if contradicts else low)()
-        if name.startswith(("contra_", "wrong_"))
-        else (high if shared else low)()
-        if name.startswith(("word_recall", "bigram_"))
-        else rng.random()
-        for name in NAMES
+    high_where = {
+        "entail_": label == "supported",
+        "contra_": label == "contradicted",
+        "wrong_": label == "contradicted",
+        "word_recall": label != "unsupported",
+        "bigram_": label != "unsupported",
     }
+
+    def value(name: str) -> float:
+        high = next((high for start, high in high_where.items() if name.startswith(start)), None)
+        return rng.random() if high is None else rng.uniform(0.6, 0.98) if high else rng.uniform(0.02, 0.4)
+
+    return {name: value(name) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
