@@ -18,9 +18,11 @@ from assay.store.store import Store
 
 EVIDENCE = [{"id": "hr-2", "text": "Partners are entitled to 2 weeks of leave."}]
 HELD: dict[str, Any] = {
-    "answer": "Partners are entitled to some weeks of leave.", "evidence": EVIDENCE, "question": "How long is partner leave?",
+    "answer": "Partners are entitled to some weeks of leave.",
+    "evidence": EVIDENCE,
+    "question": "How long is partner leave?",
     "stakes": "high",
-}  # fmt: skip
+}
 """Half supported: under `support-desk` a person decides."""
 RIGHT = "Partners are entitled to 2 weeks of leave."
 WRONG = "Partners are entitled to 4 weeks of leave."
