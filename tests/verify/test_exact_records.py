@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.config import Guard
 from assay.guard.judging import bounded_by_exact
-from assay.schema import Evidence
+from assay.schema import Evidence, Verdict
+from assay.testing import FakeScorer
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.combine import Judgement
 from assay.verify.exact import ExactResult, check_exact, index_evidence
@@ -230,8 +232,30 @@ def test_support_of_a_record_bounds_the_score_unless_something_sure_speaks_again
     bounded = bounded_by_exact(Judgement(0.1, 0.7), stated)
     assert bounded.support >= 0.8
     assert bounded.contradiction <= 0.2
+    assert bounded_by_exact(Judgement(0.1, 0.7), stated, disputed=True) == Judgement(0.1, 0.7)
     wrong = found("The total price is 321.50.", BOOKING)
     assert bounded_by_exact(Judgement(0.9, 0.1), wrong).support <= 0.2
+
+
+class Denying(FakeScorer):
+    """Finds the claim contradicted in prose that says "instead", and nothing in records."""
+
+    def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
+        return (0.02, 0.02, 0.96) if "instead" in premise else (0.02, 0.96, 0.02)
+
+
+def test_a_record_does_not_outvote_another_source_that_denies_the_claim() -> None:
+    guard = Guard("general", scorer=Denying())
+    record = Evidence(id="a", text=json.dumps({"name": "Pump P-1", "owner": "Ada Lund", "city": "Bergen"}))
+    other = Evidence(id="b", text="Pump P-1 and its owner moved; Ola Brekke has Pump P-1 instead.")
+    claim = "The owner of Pump P-1 is Ada Lund."
+    (alone,) = guard.judge_claims([(claim, [record], None)])
+    (both,) = guard.judge_claims([(claim, [record, other], None)])
+    assert alone.verdict is Verdict.SUPPORTED
+    assert alone.score is not None
+    assert both.score is not None
+    assert both.score < alone.score
+    assert (both.contradiction or 0) > (alone.contradiction or 0)
 
 
 NAMES = st.sampled_from(["flow", "maker", "release_date", "totalPrice", "zip code", "height"])

@@ -127,23 +127,49 @@ def _combine(
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, read.failed)
     if not job.evidence.readable:
         return Judged(Verdict.UNSUPPORTED, Judgement(0.0, 0.0), exact, read, signals, (), None)
-    judgement = bounded_by_exact(combination.judge(signals), exact)
+    may = same_subject(job.claim, job.evidence.evidence)
+    disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may)
+    judgement = bounded_by_exact(combination.judge(signals), exact, disputed=bool(disputed))
     verdict = verdict_of(judgement, thresholds)
     spans = evidence_spans(verdict, judgement, read, exact)
-    may = same_subject(job.claim, job.evidence.evidence)
     return Judged(verdict, judgement, exact, read, signals, spans, conflict_between(read, thresholds.conflict, may))
 
 
-def bounded_by_exact(judgement: Judgement, exact: ExactResult) -> Judgement:
+def denied_elsewhere(
+    read: EntailmentResult, exact: ExactResult, threshold: float, may: Callable[[str, str, str], bool]
+) -> bool:
+    """Whether the network finds a claim that a record states contradicted by a source that is not that record.
+
+    A text assembled of the record and another source counts where the record by itself does not contradict: then what
+    contradicts is the other.
+
+    Args:
+        read: what the network found.
+        exact: with the values that state the claim.
+        threshold: the least probability of contradiction.
+        may: whether two sources can conflict at all, by the stating id, the other id and its passage.
+    """
+    stating = {span.evidence_id for span in exact.supporting}
+    against = [one.premise for one in read.judgements if one.contradiction >= threshold]
+    misread = any(stating.issuperset(premise.evidence_ids) for premise in against)
+    return any(
+        (stating.isdisjoint(premise.evidence_ids) or not misread)
+        and any(may(mine, other, premise.text) for mine in stating for other in premise.evidence_ids - stating)
+        for premise in against
+    )
+
+
+def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool = False) -> Judgement:
     """The judgement within the bounds that the exact tier is sure of.
 
     A contradiction found with confidence c is at least that probable; a condition that was left out with confidence c
     leaves at most 1 - c for the claim as it stands. Where a record states all of the claim and nothing that is as sure
-    speaks against it, support is at least that probable: networks read prose and not JSON.
+    speaks against it, support is at least that probable: networks read prose and not JSON. A claim that another source
+    disputes is not raised.
     """
     sure = [f for f in exact.findings if f.confidence >= SURE]
     stated = exact.signals.get("supports_record", 0.0)
-    if stated >= SURE and not sure:
+    if stated >= SURE and not sure and not disputed:
         contradiction = min(judgement.contradiction, 1 - stated)
         return Judgement(min(max(judgement.support, stated), 1 - contradiction), contradiction)
     contradiction = max([judgement.contradiction, *(f.confidence for f in sure if f.effect == "contradicts")])
