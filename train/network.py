@@ -55,8 +55,11 @@ class Settings:
     warm_share: float = 0.04
     decay_share: float = 0.25
     dropout: float = 0.0
+    smoothing: float = 0.0
+    """Share of the loss that asks for all three labels alike, so that no probability is driven to 1 (label smoothing,
+    Szegedy et al. 2016, "Rethinking the Inception architecture for computer vision", section 7)."""
     teacher_weight: float = 0.0
-    """Share of the loss that is the distance from the teacher's probabilities."""
+    """Share of the loss that is the distance from the teachers' probabilities."""
     seed: int = 7
 
 
@@ -169,29 +172,45 @@ def token_loss(logits: torch.Tensor, batch: Sequence[Encoded]) -> torch.Tensor:
     return binary_cross_entropy_with_logits(logits.float()[known], targets[known].float())
 
 
-def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def loss_of(logits: torch.Tensor, targets: torch.Tensor, smoothing: float = 0.0) -> torch.Tensor:
     """Cross-entropy over three labels; target 3 stands for "neutral or contradiction" and is trained on their sum.
 
-    logits: (batch, 3). targets: (batch,) in 0..3. Returns the mean over the batch.
+    logits: (batch, 3). targets: (batch,) in 0..3. smoothing: in [0, 1), the share that every label has alike. Returns
+    the mean over the batch.
     """
     logs = log_softmax(logits.float(), dim=-1)
     merged = torch.logsumexp(logs[:, 1:], dim=-1, keepdim=True)
-    return nll_loss(torch.cat([logs, merged], dim=-1), targets)
+    loss = nll_loss(torch.cat([logs, merged], dim=-1), targets)
+    return (1 - smoothing) * loss - smoothing * logs.mean() if smoothing else loss
+
+
+@torch.no_grad()
+def teaching(teachers: Sequence[TwoHeads], batch: Sequence[Encoded]) -> tuple[torch.Tensor, torch.Tensor]:
+    """What several networks say of a batch, on average: probabilities of labels (batch, 3) and of being wrong for each
+    token (batch, width)."""
+    labels, wrong = [], []
+    for teacher in teachers:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits, tokens = teacher(*tensors(batch))
+        assert tokens is not None  # a teacher has both heads
+        labels.append(logits.float().softmax(-1))
+        wrong.append(tokens.float().sigmoid())
+    return torch.stack(labels).mean(0), torch.stack(wrong).mean(0)
 
 
 def teacher_loss(
     made: tuple[torch.Tensor, torch.Tensor], wanted: tuple[torch.Tensor, torch.Tensor], batch: Sequence[Encoded]
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """How far the probabilities are from the teacher's: cross-entropy over labels, and over the claims' known tokens.
+    """How far a network is from what it is taught: cross-entropy over labels, and over the claims' known tokens.
 
-    made, wanted: logits of the pair (batch, 3) and of the tokens (batch, width), of the network and of its teacher.
+    made: logits of the pair (batch, 3) and of the tokens (batch, width). wanted: probabilities of the same shapes.
     """
-    pair = -(wanted[0].float().softmax(-1) * log_softmax(made[0].float(), -1)).sum(-1).mean()
+    pair = -(wanted[0] * log_softmax(made[0].float(), -1)).sum(-1).mean()
     width = made[1].shape[1]
     known = torch.tensor([e.wrong + [-1] * (width - len(e.wrong)) for e in batch]) >= 0
     if not bool(known.any()):
         return pair, pair.new_zeros(())
-    return pair, binary_cross_entropy_with_logits(made[1].float()[known], wanted[1].float()[known].sigmoid())
+    return pair, binary_cross_entropy_with_logits(made[1].float()[known], wanted[1][known])
 
 
 def parameter_groups(model: TwoHeads, settings: Settings) -> list[dict[str, object]]:
@@ -328,7 +347,10 @@ def main() -> None:
     parser.add_argument("--rows-of-edits", type=int, default=Settings.rows_of_edits)
     parser.add_argument("--edits", type=Path, help="rows that train.mining wrote, in place of --rows-of-edits")
     parser.add_argument("--seed", type=int, default=Settings.seed)
-    parser.add_argument("--teacher", type=Path, help="a network with both heads to learn from beside the labels")
+    parser.add_argument(
+        "--teacher", type=Path, nargs="+", help="networks with both heads to learn from beside the labels, on average"
+    )
+    parser.add_argument("--smoothing", type=float, default=Settings.smoothing, help="of labels, in [0, 1)")
     parser.add_argument("--layers", type=int, help="begin with so many of the base's layers, evenly chosen")
     arguments = parser.parse_args()
     settings = Settings(
@@ -336,6 +358,7 @@ def main() -> None:
         decay_share=arguments.decay_share,
         rows_of_edits=arguments.rows_of_edits,
         seed=arguments.seed,
+        smoothing=arguments.smoothing,
         teacher_weight=0.5 if arguments.teacher else 0.0,
     )
     torch.set_num_threads(arguments.threads)
@@ -358,7 +381,7 @@ def main() -> None:
     if arguments.layers:
         keep_layers(model, arguments.layers)
     model.train()
-    teacher = load_two_heads(arguments.teacher).eval() if arguments.teacher else None
+    teachers = [load_two_heads(folder).eval() for folder in arguments.teacher or ()]
     optimizer = torch.optim.AdamW(parameter_groups(model, settings), betas=(0.9, 0.98), fused=True)
     step, trained_tokens, elapsed_before = 0, 0, 0.0
     if arguments.resume:
@@ -385,13 +408,11 @@ def main() -> None:
                 group["lr"] = group["base"] * factor(progress, settings)
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 logits, tokens = model(*tensors(batch))
-            loss = loss_of(logits, torch.tensor([e.target for e in batch]))
+            loss = loss_of(logits, torch.tensor([e.target for e in batch]), settings.smoothing)
             by_token = token_loss(tokens, batch)
-            if teacher is not None:
-                with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad():
-                    wanted = teacher(*tensors(batch))
+            if teachers:
                 share = settings.teacher_weight
-                pair_distance, token_distance = teacher_loss((logits, tokens), wanted, batch)
+                pair_distance, token_distance = teacher_loss((logits, tokens), teaching(teachers, batch), batch)
                 loss = (1 - share) * loss + share * pair_distance
                 by_token = (1 - share) * by_token + share * token_distance
             (loss + settings.token_weight * by_token).backward()

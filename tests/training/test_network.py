@@ -19,6 +19,7 @@ from train.network import (
     loss_of,
     parameter_groups,
     teacher_loss,
+    teaching,
     tensors,
     token_loss,
     wrong_characters,
@@ -137,13 +138,35 @@ def test_fewer_layers_are_chosen_evenly_and_the_last_is_among_them(tmp_path: Pat
 
 def test_the_distance_from_a_teacher_is_least_where_both_agree() -> None:
     batch = [example(1, 5, 2, wrong=(-1, 1, -1))]
-    wanted = torch.tensor([[2.0, 0.0, -1.0]]), torch.tensor([[9.0, 1.0, 9.0]])
-    same_pair, same_tokens = teacher_loss(wanted, wanted, batch)
-    other_pair, other_tokens = teacher_loss((-wanted[0], -wanted[1]), wanted, batch)
+    logits = torch.tensor([[2.0, 0.0, -1.0]]), torch.tensor([[9.0, 1.0, 9.0]])
+    wanted = logits[0].softmax(-1), logits[1].sigmoid()
+    same_pair, same_tokens = teacher_loss(logits, wanted, batch)
+    other_pair, other_tokens = teacher_loss((-logits[0], -logits[1]), wanted, batch)
     assert same_pair < other_pair
     assert same_tokens < other_tokens
-    _, unknown = teacher_loss((-wanted[0], -wanted[1]), wanted, [example(1, 5, 2)])
+    _, unknown = teacher_loss((-logits[0], -logits[1]), wanted, [example(1, 5, 2)])
     assert unknown == 0
+
+
+def test_several_teachers_say_the_mean_of_what_each_says() -> None:
+    first, second = small_network(), small_network()
+    torch.nn.init.constant_(second.network.classifier.bias, 3.0)
+    torch.nn.init.zeros_(second.network.classifier.weight)
+    batch = [example(1, 5, 7, 2), example(1, 6, 2)]
+    labels, wrong = teaching([first, second], batch)
+    alone = [teaching([one], batch) for one in (first, second)]
+    assert torch.allclose(alone[1][0], torch.full((2, 3), 1 / 3), atol=1e-3)
+    assert torch.allclose(labels, (alone[0][0] + alone[1][0]) / 2)
+    assert torch.allclose(wrong, (alone[0][1] + alone[1][1]) / 2)
+    assert torch.allclose(labels.sum(-1), torch.ones(2), atol=1e-5)
+
+
+def test_smoothed_labels_ask_for_less_than_certainty() -> None:
+    sure, unsure = torch.tensor([[20.0, 0.0, 0.0]]), torch.tensor([[4.0, 0.0, 0.0]])
+    right = torch.tensor([0])
+    assert loss_of(sure, right) < loss_of(unsure, right)
+    assert loss_of(sure, right, 0.1) > loss_of(unsure, right, 0.1)
+    assert loss_of(sure, right, 0.1).item() == pytest.approx(0.1 * 40 / 3, abs=1e-3)
 
 
 def test_the_embeddings_of_words_and_places_stay_and_those_of_the_two_texts_learn() -> None:
