@@ -290,6 +290,9 @@ def _statements(
     """The atomic statements from `begin` on, of which the part up to `lead` is only a lead-in."""
     begin, lead = place
     body = cleaned.text[lead:]
+    tail = kinds.strip_tail(body)
+    if tail < len(body):  # what ends the sentence stays
+        body = body[:tail] + (cleaned.text[-1] if cleaned.text[-1] in ".!" else "")
     kind = kinds.statement_kind(cleaned.text)
     imperative = kind is ClaimKind.PROCEDURAL and not critical_commitment(body)
     tokens = tokenise(body)

@@ -4,6 +4,8 @@
 import re
 from dataclasses import dataclass
 
+from assay.text.pointers import POINTER
+
 _LINK = re.compile(r"!?\[([^\[\]\n]{1,400})\]\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,200}\")?\)")
 _DROPPED = (
     re.compile(r"\[\^?[\w.:#/†\-–]{1,60}\](?!\()"),
@@ -14,6 +16,9 @@ _DROPPED = (
     ),
     re.compile(r"【[^【】\n]{1,80}】"),
     re.compile(r"\((?:source|sources|ref|cited in|citation)\b[^()\n]{0,80}\)", re.IGNORECASE),
+    re.compile(
+        rf"\s?\((?:(?:see|from|per|as per|in|cf\.?|according to|as \w{{4,12}} (?:in|by))\s)?{POINTER}\)", re.IGNORECASE
+    ),
     re.compile(r"(?<=[\w%])\s?\(\d{1,2}\)(?=\s*(?:[.,;:!?]|$))"),
     re.compile(r"(?<=[\w.,;:!?\"')])[⁰¹²³⁴-⁹]+(?![\w/])"),
     re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}(?:\s[^<>]{0,200})?/?>"),

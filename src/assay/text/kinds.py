@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from assay.schema.verdict import ClaimKind
 from assay.text.critical import has_commitment
 from assay.text.hedging import STRONG, hedge_score
+from assay.text.pointers import POINTER
 from assay.text.tokens import tokenise
 
 _SOURCE = (
@@ -19,15 +20,33 @@ _SOURCE = (
     r"texts?|articles?|excerpts?|results?|materials?|records?|files?|knowledge|base|policy|handbook|in|of|and|from|"
     r"you|i|have|has|shared|company|internal|documentation|snippets?|above)[ ,]+){1,10}?"
 )
+_GIVEN = r"(?:following|given|provided|supplied|retrieved|available|above|cited)"
+_THESE = rf"(?:{POINTER}|(?:the|these|this|all|both|none of the)(?: of the)?\s(?:{_GIVEN}\s)?(?:passages?|documents?|sources?|contexts?|texts?|articles?|excerpts?|snippets?|search results?|evidence|information)(?:\s{_GIVEN})?)"
+"""The given evidence as the subject of a sentence."""
+_REPORTS = r"(?:states?|says?|mentions?|notes?|indicates?|shows?|confirms?|explains?|reports?|adds?|suggests?|reveals?|specif(?:y|ies)|describes?)"
+_REPORTED = r"(?:stated|said|mentioned|noted|indicated|shown|confirmed|explained|reported|described|outlined|discussed|specified|suggested|recommended|provided|listed|seen|written)"
+_CITED = (
+    rf"(?:{POINTER}|(?:the\s|these\s)?(?:{_GIVEN}\s)?(?:passages?|excerpts?|snippets?|search results?)(?:\s{_GIVEN})?"
+    rf"|(?:the\s|these\s)?{_GIVEN}\s(?:context|texts?|documents?|sources?|articles?|information|evidence)|the\s(?:context|texts?|documents?|sources?|information)\s{_GIVEN}(?:\sin\sthe\spassages?)?)"
+)
+"""The given evidence where a claim is ascribed to it: named by number, or by a word that means nothing else."""
+_TAIL = re.compile(
+    rf"(?:,?\s(?:as|which is|which was|as is|as was)\s{_REPORTED}(?:\s(?:in|by|on|from))?\s{_CITED}"
+    rf"|,?\s(?:as per|according to|per|based on)\s{_CITED})(?=[.!]*$)",
+    re.IGNORECASE,
+)
 _LEAD_IN = re.compile(
     rf"(?:based (?:up)?on|according to|as (?:stated|described|noted|mentioned|per|outlined) (?:in|by)|as per|per|from|"
     rf"in|looking at|drawing on|given)\s+{_SOURCE}(?<=,)\s?"
     rf"|(?:according to|based on|as stated in|per|as per)\s(?:\[[^\[\]]{{1,40}}\]|(?:source|document|passage|section|page)\s[\w.\-]{{1,20}}),\s"
-    r"|(?:the|these|this)\s(?:provided |given |retrieved )?(?:passages?|documents?|sources?|context|text|articles?|excerpts?|evidence)"
-    r"\s(?:clearly |also |explicitly )?(?:states?|says?|shows?|indicates?|mentions?|confirms?|notes?)\sthat\s"
+    rf"|{_THESE}\s(?:clearly |also |explicitly |further |specifically )?{_REPORTS}\sthat\s"
+    rf"|(?:as {_REPORTED} (?:in|by|on)|as per|according to|based (?:up)?on|in|from)\s{_CITED},\s(?:it (?:is|was) {_REPORTED} that\s)?"
+    rf"|it (?:is|was) (?:also )?{_REPORTED} (?:in|by)\s{_CITED}\sthat\s"
+    r"|(?:we can|one can|it can be|i can) (?:infer|see|conclude|deduce|say|inferred|seen|concluded|deduced|said) that\s"
+    r"|(?:to answer (?:your|the) question|in (?:answer|response) to (?:your|the) question)[,:]\s|(?:answer|response|summary|a):\s"
     r"|(?:here|below)(?:['’]s| is| are)\s[^:;.\d]{1,80}:\s"
     r"|(?:did you know|please note|note|it is worth noting|it should be noted|it's worth noting|keep in mind|remember|"
-    r"it is important to note|importantly)(?:,\s|:\s| that\s)"
+    r"it is (?:also )?important to (?:note|remember|mention)|it['’]s (?:also )?important to (?:note|remember|mention)|importantly|please (?:be aware|keep in mind|remember))(?:,\s|:\s| that\s)"
     r"|(?:sure|certainly|of course|great question|good question|yes|no|hello|hi|thanks|thank you|absolutely|okay|ok|"
     r"well|actually|in short|in summary|to summarize|in conclusion|overall|in fact)(?:[!,:—]| -)\s"
     r"|(?:however|moreover|furthermore|additionally|in addition|also|besides|meanwhile|finally|similarly|likewise|"
@@ -35,11 +54,14 @@ _LEAD_IN = re.compile(
     r"in particular|in other words|that is|then|next),\s",
     re.IGNORECASE,
 )
+_PLAIN = r"(?!(?:that|which|who|whose|where|is|are|was|were|has|have|had)\b)[^\s;:.,\d]+"
+"""A word that opens no clause."""
 _META = re.compile(
     r"(?:hello|hi|hey|greetings|good (?:morning|afternoon|evening|day)|dear)\b(?:[ ,]+[\w.\-]+){0,4}[!.,]*"
     r"|(?:many )?(?:thanks|thank you)(?:[ ,]+(?:so much|very much|for (?:your|the|asking|reaching|sharing)\b[^.;:,]{0,60}))?[!.]*"
     r"|you(?:'|’| a)re (?:very )?welcome[!.]*|(?:sure|certainly|of course|absolutely|great question|good question|okay|ok|yes|no|understood|got it|no problem)[!.]*"
-    r"|(?:i )?hope (?:this|that|it) helps[^,;:.]{0,40}[!.]*"
+    r"|(?:i )?hope (?:this|that|it|these|the)(?: (?:information|answer|summary|response|explanation|overview|tips|points|details))?"
+    r" (?:helps?|(?:is|are|was|were) (?:helpful|useful)|answers your question)[^,;:.\d]{0,40}[!.]*"
     r"|(?:please )?(?:let me know(?! that\b)|feel free to (?:ask|reach out|contact me)|don['’]t hesitate to)\b[^;:.]{0,160}[!.]*"
     r"|if (?:you (?:have|need|require|want|would like)(?: (?:any|some|more|further|other|additional|questions?|concerns?|assistance|help|support|or|need|require)){1,9}"
     r"|there(?:['’]s| is) anything else(?: (?:within my capabilities|that|you|i|we|can|could|need|want|help|assist|assistance|support|with|do|for|to|know|about)){0,12}),?"
@@ -49,6 +71,13 @@ _META = re.compile(
     r"|(?:here|below|the following|this)(?:['’]s| is| are)\b[^.;!?]{0,160}:"
     r"|(?:here (?:is|are)|here['’]s|below (?:is|are)) (?:a|an|the|my|your)\b[^;:.,\d]{0,80}[.]"
     r"|based on (?:the|your|these|this)\b[^.;!?\d]{0,80}:"
+    rf"|{_THESE}\s(?:also )?(?:provides?|contains?|offers?|gives?|discuss(?:es)?|describes?|lists?|mentions?|suggests?|outlines?|includes?)\b[^.;!?\d]{{0,100}}:"
+    r"|(?:some|several|a few|the)(?: of the)? (?:(?:key|main|common|important|relevant) ){1,2}(?:points|facts|details|takeaways|findings|information)\b[^.;!?\d]{0,80}:"
+    rf"|{_THESE}\s(?:also )?(?:provides?|contains?|offers?|gives?) (?:(?:some|more|further|useful|detailed|general|various) ){{0,2}}(?:information|details|an overview) (?:about|on|regarding|of)\s{_PLAIN}(?:\s{_PLAIN}){{0,9}}[.!]*"
+    rf"|(?:this|that|the) (?:information|answer|summary|response)?\s?(?:is|was|comes|can be) (?:(?:also )?(?:{_REPORTED}|found|based|taken|drawn|supported)\s)?(?:in|on|from|by)\s{_CITED}[.!]*"
+    r"|(?:that|this|it)(?:['’]s| is| was| sounds) (?:so |very |really |pretty |quite |such )?(?:an? )?(?:interesting|cool|awesome|amazing|great|nice|wonderful|fascinating|fantastic|good question|great question|interesting question|good point|great point)[!.]*"
+    r"|without (?:further|more|additional|any|other) (?:information|context|details|data|evidence), (?:it is|it['’]s|it would be|i am|i['’]m) (?:difficult|impossible|not possible|hard|unable) (?:for me )?to\b[^;:,.\d]{0,120}[.!]*"
+    r"|(?:i see|i understand|i agree|i can see where you['’]re coming from|maybe|perhaps|lol|haha|oh|interesting|indeed)[!.]*"
     r"|(?:let me|i will now|i['’]ll now|let['’]s) (?:explain|summari[sz]e|answer|start|begin|break|walk|look|help)\b[^;,\d]{0,100}[.:!]*"
     r"|as an ai\b[^;,.\d]{0,60}[.!]*|(?:in summary|in conclusion|to summarize|to conclude|note|answer|summary|response|sources?|references?|citations?|conclusion|overview)\s?[:.]?"
     r"|(?:many )?congrat(?:ulation)?s(?: again)?(?: to you)?(?: on (?:the|your)(?-i:(?: [a-z]+){1,3}))?[!.]*|well done[!.]*|wow[!.]*"
@@ -62,7 +91,7 @@ _SOURCES_NOUN = (
     r"records?|policy|handbook|data|files?|results?|documentation|knowledge base|snippets?|answer|question)"
 )
 _ABSTENTION = re.compile(
-    r"(?:unfortunately,? |sorry,? (?:but )?|i(?:'|’| a)m (?:sorry|afraid),? (?:but )?(?:that )?|regrettably,? |based on [^,]{1,60}, |however,? )?"
+    r"(?:unfortunately,? |sorry,? (?:but )?|i(?:'|’| a)m (?:sorry|afraid),? (?:but )?(?:that )?|regrettably,? |based on [^,]{1,60}, |however,? |as an ai(?: language model| assistant| model)?,? )?"
     r"(?:i (?:really |simply |just )?(?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|can not|did not|didn['’]t|was(?: not|n['’]t) able to|am(?: not)? (?:un)?able to|was unable to|['’]m (?:not able|unable) to|have no|lack)\s"
     r"(?:know|find|found|see|locate|answer|determine|provide|confirm|verify|have|tell|say|access|identify|information|way|any|enough|sufficient|data|knowledge|the)\b[^;]{0,300}"
     r"|i(?: am|['’]m) (?:not sure|unsure|not certain|uncertain)\b[^;,]{0,120}"
@@ -70,6 +99,12 @@ _ABSTENTION = re.compile(
     r"(?:(?:do|does|did)(?: not|n['’]t)\s(?:\w+ )?(?:mention|say|state|specify|contain|include|provide|address|cover|discuss|give|indicate|answer|explain|describe|offer|list|tell|have|show|reveal)"
     r"|(?:is|are|was|were) (?:not |un|in)(?:available|sufficient|enough|silent|clear|mentioned|provided|specified|given|found|stated)|(?:is|are) silent|lacks?|mentions?|contains?|addresses)\b[^;]{0,300}"
     r"|there (?:is|was|are|were) (?:not enough|insufficient|no(?:t any)?) (?:\w+ ){0,2}(?:information|evidence|mention|data|details?|indication|answer|context|documents?|references?|passages?)\b[^;]{0,300}"
+    rf"|{POINTER}\s(?:do|does|did)(?: not|n['’]t)\s(?:\w+ )?(?:mention|say|state|specify|contain|include|provide|address|cover|discuss|give|indicate|answer|explain|describe|offer|list|tell|show|reveal)\b[^;]{{0,300}}"
+    r"|(?:neither (?:of the )?(?:given |provided )?(?:passages?|documents?|sources?)|none of (?:them|these))\s(?:mentions?|says?|states?|specif(?:y|ies)|contains?|provides?|address(?:es)?|answers?)\b[^;]{0,300}"
+    r"|(?:unable|not able|not possible|impossible) to (?:answer|determine|say|tell|provide an answer)\b[^;:,\d]{0,120}"
+    r"|(?:it )?(?:cannot|can['’]t|can not|could not) be (?:answered|determined|inferred) (?:from|based on|with|using|by) (?:the|these|this|given|provided)\b[^;:,\d]{0,100}"
+    r"|no (?:\w+ ){0,2}(?:information|mention|details?|data) (?:about|on|regarding|of|as to|for|is|are|was|were)\b[^;:,]{0,160}?(?:given|provided|available|mentioned|found|specified|stated|included)\b[^;:,\d]{0,60}"
+    r"|the information (?:provided|given|available|contained)?(?: in the (?:\w+ )?(?:passages?|documents?|sources?|text|context))? is (?:limited|insufficient|incomplete)"
     r"|(?:this|that|the|your) question (?:cannot|can not|could not|can['’]t|couldn['’]t) be (?:fully |completely )?answered\b[^;]{0,200}"
     r"|(?:not enough|insufficient|no relevant) (?:information|evidence|data|context|documents?)\b[^;,]{0,120}"
     r"|(?:it is|this is|that is|it['’]s) (?:not (?:mentioned|stated|specified|known|clear)|unknown|unclear) (?:in|from|whether|what|who|when|where|how|why|if|based)\b[^;,]{0,200}"
@@ -139,6 +174,17 @@ def strip_lead_in(text: str) -> int:
             break
         at = match.end()
     return at
+
+
+def strip_tail(text: str) -> int:
+    """Where the sentence ends but for words that only ascribe it to the given evidence; its length without them.
+
+    >>> text = "The fee is $5, as stated in passage 2."
+    >>> text[:strip_tail(text)]
+    'The fee is $5'
+    """
+    match = _TAIL.search(text)
+    return match.start() if match is not None and any(c.isalnum() for c in text[: match.start()]) else len(text)
 
 
 def is_question(text: str) -> bool:

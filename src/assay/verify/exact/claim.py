@@ -9,6 +9,7 @@ from assay.text.dates import DateMention, find_dates
 from assay.text.identifiers import Identifier, find_identifiers
 from assay.text.lexemes import Words, find_words, word_set
 from assay.text.names import Name, find_names
+from assay.text.pointers import find_pointers
 from assay.text.quantities import Quantity, find_quantities
 from assay.text.synonyms import GENERIC_NOUNS, LIGHT_VERBS, PRONOUNS, SYNONYMS
 from assay.verify.exact.index import Candidate, ExactIndex, Passage, Sentence, reads_day_first
@@ -69,21 +70,24 @@ def parse_claim(text: str, index: ExactIndex, question: str | None = None) -> Cl
     """
     words = find_words(text)
     identifiers = find_identifiers(text)
-    taken = [(i.start, i.end) for i in identifiers]
+    pointers = find_pointers(text)
+    taken = [*((i.start, i.end) for i in identifiers), *pointers]
     day_first = reads_day_first(index.locale)
     dates = find_dates(text, words, skip=taken, day_first=day_first)
     taken += [(d.start, d.end) for d in dates]
     quantities = find_quantities(text, words, locale=index.locale, skip=taken)
     weights: dict[str, float] = {}
-    for lexeme in words.lexemes:
-        if lexeme.weight and lexeme.stem not in weights:
+    for at, lexeme in zip(words.starts, words.lexemes, strict=True):
+        pointing = any(start <= at < end for start, end in pointers)
+        if lexeme.weight and lexeme.stem not in weights and not pointing:
             weights[lexeme.stem] = lexeme.weight * index.weight(lexeme.stem)
     if question and len(weights) < _FEW_WORDS:
         for lexeme in find_words(question).lexemes:
             if lexeme.weight and lexeme.stem not in weights:
                 weights[lexeme.stem] = _QUESTION_WEIGHT * lexeme.weight * index.weight(lexeme.stem)
     candidates = tuple(index.candidates(weights))
-    names = [n for n in find_names(text, words) if not any(q.start <= n.start and n.end <= q.end for q in quantities)]
+    taken = [*((q.start, q.end) for q in quantities), *pointers]
+    names = [n for n in find_names(text, words) if not any(start <= n.start and n.end <= end for start, end in taken)]
     named = frozenset([w.stem for n in names if n.sure for w in words.lexemes[n.first : n.last] if w.weight])
     folds = frozenset([w.fold for w in words.lexemes])
     return Claim(text, words, weights, quantities, dates, identifiers, tuple(names), candidates, folds, named)
