@@ -17,6 +17,7 @@ from assay.models.cross_encoder import load_embedded
 from assay.models.interface import PairScorer
 from assay.models.load import load_scorer
 from assay.models.registry import DEFAULT, embedded_name
+from assay.models.runtime import DEFAULT_RUNTIME, Runtime, read_runtime
 from assay.policy import PRESETS, Policy, parse_policy, preset
 from assay.receipt import Keys, open_keys
 from assay.schema import HallucinationReport, Stakes
@@ -44,6 +45,8 @@ class Settings:
     """`ASSAY_RECEIPT_KEYS`: the folder of keys that signs receipts, or the file of a public ring."""
     verifier: str | None = None
     """`ASSAY_VERIFIER`: the network that judges where a caller names none, by its name or its folder."""
+    runtime: str | None = None
+    """`ASSAY_RUNTIME`: what runs the network where a caller names nothing, `onnxruntime` or `openvino`."""
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -52,11 +55,12 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     >>> read_settings({"ASSAY_CONFIG": "team.yaml"}).config.name
     'team.yaml'
     """
-    names = ("ASSAY_CONFIG", "ASSAY_RECEIPT_KEYS", "ASSAY_VERIFIER")
-    config, keys, verifier = (environ.get(name, "").strip() for name in names)
+    names = ("ASSAY_CONFIG", "ASSAY_RECEIPT_KEYS", "ASSAY_VERIFIER", "ASSAY_RUNTIME")
+    config, keys, verifier, runtime = (environ.get(name, "").strip() for name in names)
     return Settings(
-        config=Path(config) if config else None, receipt_keys=Path(keys) if keys else None, verifier=verifier or None
-    )
+        config=Path(config) if config else None, receipt_keys=Path(keys) if keys else None, verifier=verifier or None,
+        runtime=runtime or None,
+    )  # fmt: skip
 
 
 def read_policy(name_or_path: str | Path | None, environ: Mapping[str, str]) -> Policy:
@@ -102,31 +106,36 @@ def _why(error: OSError | ValueError) -> str:
     return f"it cannot be read: {reason}"
 
 
-def embedded_scorer(name: str = DEFAULT) -> PairScorer:
-    """A verifier network that ships with the package, loaded and verified once for a process.
+def embedded_scorer(name: str = DEFAULT, runtime: Runtime = DEFAULT_RUNTIME) -> PairScorer:
+    """A verifier network that ships with the package, loaded and verified once for a process and runtime.
 
     Raises:
-        ModelError: there is none of that name, or its files were altered or are not there.
+        ModelError: there is none of that name, its files were altered or are not there, or the runtime is not
+            installed.
     """
-    return _embedded_scorer(name)
+    return _embedded_scorer(name, runtime)
 
 
 @lru_cache(maxsize=4)
-def _embedded_scorer(name: str) -> PairScorer:
-    return CachedScorer(load_embedded(name))
+def _embedded_scorer(name: str, runtime: Runtime) -> PairScorer:
+    return CachedScorer(load_embedded(name, runtime=runtime))
 
 
-def scorer_of(model: str | Path | None, environ: Mapping[str, str]) -> PairScorer:
+def scorer_of(model: str | Path | None, environ: Mapping[str, str], runtime: str | None = None) -> PairScorer:
     """The network that a caller names, else the one that `ASSAY_VERIFIER` names, else the default one.
+
+    It is run by what the caller names, else by what `ASSAY_RUNTIME` names, else by ONNX Runtime.
 
     Raises:
         ModelError: it cannot be used.
     """
-    chosen = read_settings(environ).verifier if model is None else model
-    if chosen is None:
-        return embedded_scorer()
-    name = embedded_name(chosen)
-    return CachedScorer(load_scorer(chosen)) if name is None else embedded_scorer(name)
+    settings = read_settings(environ)
+    chosen = settings.verifier if model is None else model
+    runs = read_runtime(runtime or settings.runtime or DEFAULT_RUNTIME)
+    name = DEFAULT if chosen is None else embedded_name(chosen)
+    if chosen is not None and name is None:
+        return CachedScorer(load_scorer(chosen, runtime=runs))
+    return embedded_scorer(name or DEFAULT, runs)
 
 
 class Guard(CoreGuard):
@@ -150,6 +159,7 @@ class Guard(CoreGuard):
         llm: ChatModel | None = None,
         budget: "Budget | None" = None,
         judging: "JudgeOptions | None" = None,
+        runtime: str | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Make a guard.
@@ -169,17 +179,19 @@ class Guard(CoreGuard):
                 `assay.Chat("gpt-5")`.
             budget: what one check may spend on it.
             judging: how it is asked as a judge, where the policy has one asked.
+            runtime: what runs the network, `onnxruntime` or `openvino` (needs the extra of that name); what
+                `ASSAY_RUNTIME` names by default, else `onnxruntime`.
             environ: the environment; that of the process by default.
 
         Raises:
             PolicyError: there is no such policy, or what its file says is wrong.
-            ModelError: the network cannot be loaded.
+            ModelError: the network cannot be loaded, or the runtime is not installed.
         """
         environ = os.environ if environ is None else environ
         if not isinstance(policy, Policy):
             policy = read_policy(policy, environ)
         if scorer is None:
-            scorer = scorer_of(model, environ)
+            scorer = scorer_of(model, environ, runtime)
         super().__init__(
             policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale,
             receipts=_desk(keys, environ) if receipts is None else receipts, llm=llm, budget=budget,
@@ -205,9 +217,9 @@ def build_guard(
 
 
 @lru_cache(maxsize=8)
-def _guard_of(policy: Policy, verifier: str | None) -> Guard:
+def _guard_of(policy: Policy, verifier: str | None, runtime: str | None) -> Guard:
     """Kept by what the policy says, never by the name of its file: an edited file counts from the next check on."""
-    return Guard(policy, model=verifier)
+    return Guard(policy, model=verifier, runtime=runtime)
 
 
 def check(
@@ -226,14 +238,16 @@ def check(
 ) -> HallucinationReport:
     """Check one output against its evidence; see `Guard.check` for the arguments.
 
-    The network is the one that `ASSAY_VERIFIER` names, else the default one of the package.
+    The network is the one that `ASSAY_VERIFIER` names, else the default one of the package; `ASSAY_RUNTIME` names
+    what runs it.
 
     Raises:
         InputError: something given cannot be read as what it should be.
         PolicyError: there is no such policy, or what its file says is wrong.
     """
     settled = policy if isinstance(policy, Policy) else read_policy(policy, os.environ)
-    return _guard_of(settled, read_settings(os.environ).verifier).check(
+    named = read_settings(os.environ)
+    return _guard_of(settled, named.verifier, named.runtime).check(
         answer, evidence, question=question, stakes=stakes, task=task, schema=schema, citations=citations,
         claim_free=claim_free, revisions_failed=revisions_failed, run_id=run_id,
     )  # fmt: skip

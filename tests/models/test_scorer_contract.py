@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.models.openvino_installed import needs_openvino
 from tests.models.scorer_contract import CHECKS
 from tests.models.tiny_models import write_model
 
@@ -20,6 +21,17 @@ MAKERS: dict[str, Callable[[Path], PairScorer]] = {
     "onnx, single score": lambda path: OnnxCrossEncoder.load(write_model(path, "score", None)),
     "onnx, no token types": lambda path: OnnxCrossEncoder.load(write_model(path, "untyped")),
     "onnx, with words": lambda path: OnnxCrossEncoder.load(write_model(path, "words")),
+    "onnx, the shipped operators": lambda path: OnnxCrossEncoder.load(write_model(path, "products")),
+    "openvino": lambda path: OnnxCrossEncoder.load(write_model(path), runtime="openvino"),
+    "openvino, one thread": lambda path: OnnxCrossEncoder.load(write_model(path), threads=1, runtime="openvino"),
+    "openvino, single score": lambda path: OnnxCrossEncoder.load(write_model(path, "score", None), runtime="openvino"),
+    "openvino, no token types": lambda path: OnnxCrossEncoder.load(write_model(path, "untyped"), runtime="openvino"),
+    "openvino, the shipped operators": lambda path: OnnxCrossEncoder.load(
+        write_model(path, "products"), threads=3, runtime="openvino"
+    ),
+    "openvino, cached": lambda path: CachedScorer(
+        OnnxCrossEncoder.load(write_model(path, "words"), runtime="openvino")
+    ),
     "cached": lambda path: CachedScorer(OnnxCrossEncoder.load(write_model(path))),
     "cached, with words": lambda path: CachedScorer(OnnxCrossEncoder.load(write_model(path, "words"))),
     "cached, another kind behind": lambda path: CachedScorer(FakeScorer()),
@@ -30,7 +42,9 @@ MAKERS: dict[str, Callable[[Path], PairScorer]] = {
 }
 
 
-@pytest.fixture(params=list(MAKERS))
+@pytest.fixture(
+    params=[pytest.param(name, marks=needs_openvino if name.startswith("openvino") else ()) for name in MAKERS]
+)
 def scorer(request: pytest.FixtureRequest, tmp_path: Path) -> PairScorer:
     return MAKERS[request.param](tmp_path)
 

@@ -19,9 +19,9 @@ from assay.errors import ModelError, VerifierError
 from assay.models.interface import MIN_PAIR_TOKENS, WordScores
 from assay.models.labels import LabelOrder, read_labels
 from assay.models.manifest import Manifest, read_json, read_manifest, verify_files
-from assay.models.onnx_session import OnnxSession, open_session
 from assay.models.pair_tokens import PairTokenizer, Tokens, load_tokenizer, position_limit
 from assay.models.registry import DEFAULT, embedded_directory
+from assay.models.runtime import DEFAULT_RUNTIME, NetworkSession, Runtime, known_as, start_session
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,7 @@ def find_graph(directory: Path) -> Path | None:
 class OnnxCrossEncoder:
     """A scorer of pairs over one ONNX graph. Build it with `load`."""
 
-    def __init__(self, *, name: str, digest: str, session: OnnxSession, tokenizer: PairTokenizer, labels: LabelOrder,
+    def __init__(self, *, name: str, digest: str, session: NetworkSession, tokenizer: PairTokenizer, labels: LabelOrder,
                  max_pair_tokens: int, threads: int) -> None:  # fmt: skip
         self._name = name
         self._digest = digest
@@ -79,15 +79,19 @@ class OnnxCrossEncoder:
         self._words = lru_cache(maxsize=WORDS_KEPT)(tokenizer.words)
 
     @classmethod
-    def load(cls, directory: Path | str, *, threads: int | None = None) -> OnnxCrossEncoder:
+    def load(
+        cls, directory: Path | str, *, threads: int | None = None, runtime: Runtime = DEFAULT_RUNTIME
+    ) -> OnnxCrossEncoder:
         """Read a model directory: `model.onnx`, `tokenizer.json`, `config.json` and, where present, `manifest.json`.
 
         Args:
             directory: as `save_pretrained` and the ONNX exporters write it.
             threads: how many pairs are judged at once; the usable CPUs by default.
+            runtime: what runs the graph; `openvino` needs the extra of that name.
 
         Raises:
-            ModelError: a file is missing, broken or altered, or the network is of a shape that cannot judge claims.
+            ModelError: a file is missing, broken or altered, the network is of a shape that cannot judge claims, or
+                the runtime is not installed.
         """
         directory = Path(directory)
         graph = find_graph(directory) if directory.is_dir() else None
@@ -104,7 +108,8 @@ class OnnxCrossEncoder:
         config_path = directory / "config.json"
         config = read_json(config_path) if config_path.exists() else {}
         tokenizer = load_tokenizer(directory / "tokenizer.json")
-        session = open_session(graph)
+        threads = threads or usable_cpus()
+        session = start_session(graph, runtime, threads)
         _check_inputs(session, graph)
         limit = position_limit(config, directory)
         if limit < MIN_PAIR_TOKENS:
@@ -113,17 +118,18 @@ class OnnxCrossEncoder:
             )
         labels = read_labels(config, config_path, _probe(session, tokenizer, graph))
         name = f"{manifest.name} {manifest.version}" if manifest else str(config.get("_name_or_path") or directory.name)
+        name, digest = known_as(name, digest, runtime)
         return cls(name=name, digest=digest, session=session, tokenizer=tokenizer, labels=labels,
-                   max_pair_tokens=limit, threads=threads or usable_cpus())  # fmt: skip
+                   max_pair_tokens=limit, threads=threads)  # fmt: skip
 
     @property
     def name(self) -> str:
-        """The name in the manifest, else in the config, else of the directory."""
+        """The name in the manifest, else in the config, else of the directory; then a runtime other than the usual."""
         return self._name
 
     @property
     def digest(self) -> str:
-        """The SHA-256 over the digests of graph, tokenizer and config."""
+        """A SHA-256 over the digests of graph, tokenizer and config, and over a runtime other than the usual."""
         return self._digest
 
     @property
@@ -222,7 +228,7 @@ class OnnxCrossEncoder:
         return output[0], of_tokens[0]
 
 
-def _feed(session: OnnxSession, tokens: Tokens) -> dict[str, NDArray[np.int64]]:
+def _feed(session: NetworkSession, tokens: Tokens) -> dict[str, NDArray[np.int64]]:
     """The inputs that the graph has; some graphs know no token types."""
     import numpy as np
 
@@ -242,7 +248,7 @@ def _digest(directory: Path, graph: Path, manifest: Manifest | None) -> str:
     return verify_files(directory, files, manifest)
 
 
-def _check_inputs(session: OnnxSession, graph: Path) -> None:
+def _check_inputs(session: NetworkSession, graph: Path) -> None:
     unknown = sorted(set(session.inputs) - KNOWN_INPUTS)
     if unknown or "input_ids" not in session.inputs:
         raise ModelError(
@@ -256,7 +262,7 @@ def _check_inputs(session: OnnxSession, graph: Path) -> None:
         )
 
 
-def _probe(session: OnnxSession, tokenizer: PairTokenizer, graph: Path) -> int:
+def _probe(session: NetworkSession, tokenizer: PairTokenizer, graph: Path) -> int:
     """The number of outputs, from judging one small pair."""
     try:
         output, _ = session.run(_feed(session, tokenizer.encode([("One premise.", "One claim.")])[0]))
@@ -270,14 +276,17 @@ def _probe(session: OnnxSession, tokenizer: PairTokenizer, graph: Path) -> int:
     return int(output.shape[1])
 
 
-def load_embedded(name: str = DEFAULT, *, threads: int | None = None) -> OnnxCrossEncoder:
+def load_embedded(
+    name: str = DEFAULT, *, threads: int | None = None, runtime: Runtime = DEFAULT_RUNTIME
+) -> OnnxCrossEncoder:
     """A network that ships with the package, its files held against the manifest first.
 
     Args:
         name: which one; see `assay.models.registry`.
         threads: how many pairs are judged at once; the usable CPUs by default.
+        runtime: what runs it; `openvino` needs the extra of that name.
 
     Raises:
-        ModelError: there is no such network, or its weights are missing or altered.
+        ModelError: there is no such network, its weights are missing or altered, or the runtime is not installed.
     """
-    return OnnxCrossEncoder.load(embedded_directory(name), threads=threads)
+    return OnnxCrossEncoder.load(embedded_directory(name), threads=threads, runtime=runtime)

@@ -7,15 +7,17 @@ from pathlib import Path
 from assay.errors import ModelError
 from assay.models.cross_encoder import OnnxCrossEncoder, find_graph
 from assay.models.interface import PairScorer
+from assay.models.runtime import DEFAULT_RUNTIME, Runtime
 from assay.models.torch_cross_encoder import WEIGHTS, TorchCrossEncoder
 
 
-def load_scorer(directory: Path | str, *, threads: int | None = None) -> PairScorer:
+def load_scorer(directory: Path | str, *, threads: int | None = None, runtime: Runtime = DEFAULT_RUNTIME) -> PairScorer:
     """The cross-encoder in a directory: its ONNX graph where there is one, else its PyTorch weights.
 
     Args:
         directory: a Hugging Face model directory.
         threads: how many pairs are judged at once; the usable CPUs by default.
+        runtime: what runs an ONNX graph; `openvino` needs the extra of that name.
 
     Raises:
         ModelError: nothing in the directory can judge claims; the message names the file and says what to do.
@@ -24,5 +26,7 @@ def load_scorer(directory: Path | str, *, threads: int | None = None) -> PairSco
     if not directory.is_dir():
         raise ModelError(f"{directory}: expected the directory of a cross-encoder, got no directory")
     if find_graph(directory) is None and any((directory / name).exists() for name in WEIGHTS):
+        if runtime != DEFAULT_RUNTIME:
+            raise ModelError(f"{directory}: holds no ONNX graph, which the runtime {runtime} needs; export the model")
         return TorchCrossEncoder.load(directory)
-    return OnnxCrossEncoder.load(directory, threads=threads)
+    return OnnxCrossEncoder.load(directory, threads=threads, runtime=runtime)

@@ -1,7 +1,4 @@
-"""One loaded ONNX graph that several threads may ask at once. The only file that knows ONNX Runtime.
-
-`open_session` is the place where another runtime, such as OpenVINO, would be chosen when it is installed.
-"""
+"""One loaded ONNX graph that several threads may ask at once. The only file that knows ONNX Runtime."""
 
 from __future__ import annotations
 

@@ -1,0 +1,91 @@
+"""What runs a graph: ONNX Runtime, or OpenVINO where it is asked for.
+
+Which one it is, is a setting and never a matter of what happens to be installed: scores differ in the last digits,
+and sometimes in more where rounding falls to another side.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
+
+from assay.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Runtime = Literal["onnxruntime", "openvino"]
+DEFAULT_RUNTIME: Final[Runtime] = "onnxruntime"
+"""What runs a graph where nothing else is asked for."""
+RUNTIMES: Final[tuple[Runtime, ...]] = get_args(Runtime)
+
+
+class NetworkSession(Protocol):
+    """One loaded graph that several threads may ask at once."""
+
+    inputs: dict[str, str]
+    """The names of the inputs and their types, such as `tensor(int64)`."""
+    tells_tokens: bool
+    """Whether the graph has an output that says of every token how wrong it is."""
+
+    def run(self, feed: Mapping[str, NDArray[np.int64]]) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        """The raw outputs for one pair: of the pair, and of its tokens where the graph tells tokens.
+
+        Raises:
+            VerifierError: the runtime failed.
+        """
+        ...
+
+
+def read_runtime(name: str) -> Runtime:
+    """The runtime of that name.
+
+    Raises:
+        ModelError: there is none.
+
+    >>> read_runtime("openvino")
+    'openvino'
+    """
+    for runtime in RUNTIMES:
+        if runtime == name:
+            return runtime
+    raise ModelError(f"expected a runtime ({', '.join(RUNTIMES)}), got {name!r}")
+
+
+def start_session(graph: Path, runtime: Runtime, threads: int) -> NetworkSession:
+    """Load a graph under a runtime.
+
+    Args:
+        graph: an ONNX file, its content verified before.
+        runtime: what runs it.
+        threads: how many runs may go on at once.
+
+    Raises:
+        ModelError: the file or the runtime cannot be used.
+    """
+    if runtime == "openvino":
+        from assay.models.openvino_session import open_openvino
+
+        return open_openvino(graph, threads)
+    from assay.models.onnx_session import open_session
+
+    return open_session(graph)
+
+
+def known_as(name: str, digest: str, runtime: Runtime) -> tuple[str, str]:
+    """The name and digest of a network under a runtime: what reports, receipts, promises and caches tell it by.
+
+    Under ONNX Runtime they are those of the files, as they were before there was a choice. Under another one both are
+    different, so that remembered scores, calibrations and receipts of the one never pass for those of the other.
+
+    >>> known_as("tiny 1", "0" * 64, "onnxruntime") == ("tiny 1", "0" * 64)
+    True
+    >>> known_as("tiny 1", "0" * 64, "openvino")[0]
+    'tiny 1 (openvino)'
+    """
+    if runtime == DEFAULT_RUNTIME:
+        return name, digest
+    return f"{name} ({runtime})", hashlib.sha256(f"{digest} {runtime}".encode()).hexdigest()
