@@ -4,12 +4,14 @@
 
 Speed: one pair at a time on one thread, the two run in turn in one process; processor time of that thread, so that
 other jobs on the machine count little. FILE is a row file as `assay eval` reads them (`.jsonl.gz`): of each, the
-given number of rows drawn by a fixed seed is judged by both, and the table says what that changes.
+given number of rows drawn by a fixed seed is judged by both, and by the same weights with activations in float
+(OpenVINO's own translation without dynamic quantisation), so that one sees whether the two are equally near to it.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import platform
 import random
 import statistics
@@ -18,13 +20,16 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from train.agreement import by_set, summary, table
+from train.agreement import by_set, right_where_apart, summary, table
 from train.premises import premise
 from train.rows import Row, detokenise, read_rows
 
 from assay.models.cross_encoder import find_graph
+from assay.models.labels import read_labels
 from assay.models.load import load_scorer
-from assay.models.manifest import EMBEDDED
+from assay.models.manifest import EMBEDDED, read_json
+from assay.models.openvino_session import OpenVinoSession
+from assay.models.pair_tokens import load_tokenizer
 from assay.models.runtime import RUNTIMES, NetworkSession, start_session
 
 PREMISE_WORDS = 100
@@ -74,8 +79,25 @@ def pair_of(row: Row) -> tuple[str, str]:
     return detokenise(premise(row.evidence, claim, PREMISE_WORDS)), detokenise(claim)
 
 
-def agreement(model: Path, files: list[Path], count: int) -> None:
-    """Print how far apart the two lie on rows of each file."""
+def unquantised(model: Path, graph: Path, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+    """Probabilities by the stored int8 weights and activations in float, of shape (pairs, 3)."""
+    import openvino  # its telemetry is off: the runtime was loaded before
+
+    core = openvino.Core()
+    found = core.read_model(str(graph))
+    settings = {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0}
+    session = OpenVinoSession(core.compile_model(found, "CPU", settings), graph)
+    rows = []
+    for tokens in load_tokenizer(model / "tokenizer.json").encode(pairs):
+        given = {"input_ids": tokens.ids, "token_type_ids": tokens.types, "attention_mask": [1] * len(tokens.ids)}
+        rows.append(session.run({name: np.array([given[name]], np.int64) for name in session.inputs})[0][0])
+    logits = np.stack(rows)
+    labels = read_labels(read_json(model / "config.json"), model / "config.json", logits.shape[1])
+    return np.asarray(labels.probabilities(logits), dtype=np.float64)
+
+
+def agreement(model: Path, graph: Path, files: list[Path], count: int) -> None:
+    """Print how far apart the ways lie on rows of each file."""
     rows = []
     for file in files:
         found = list(read_rows(file))
@@ -85,9 +107,14 @@ def agreement(model: Path, files: list[Path], count: int) -> None:
         np.asarray(load_scorer(model, threads=1, runtime=runtime).score(pairs), dtype=np.float64)
         for runtime in ("onnxruntime", "openvino")
     )
-    print()
-    print("\n".join(summary(one, other)), end="\n\n")
-    print("\n".join(table(by_set(one, other, rows), "by ONNX Runtime", "by OpenVINO")))
+    exact = unquantised(model, graph, pairs)
+    ways = {"with activations in float": exact, "by ONNX Runtime": one, "by OpenVINO": other}
+    for first, second in itertools.combinations(ways, 2):
+        print(f"\n## {first} and {second}\n")
+        print("\n".join(summary(ways[first], ways[second])))
+        right = right_where_apart(ways[first], ways[second], rows)
+        print(f"where they lie on two sides of 0.5, {right[0]} are right {first}, {right[1]} {second}\n")
+        print("\n".join(table(by_set(ways[first], ways[second], rows), first, second)), flush=True)
 
 
 def main() -> None:
@@ -106,7 +133,7 @@ def main() -> None:
     if arguments.runs:
         speed(graph, [int(tokens) for tokens in arguments.tokens.split(",")], arguments.runs)
     if arguments.files:
-        agreement(arguments.model, arguments.files, arguments.rows)
+        agreement(arguments.model, graph, arguments.files, arguments.rows)
 
 
 if __name__ == "__main__":

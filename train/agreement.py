@@ -53,6 +53,14 @@ def by_set(first: NDArray[np.float64], second: NDArray[np.float64], rows: Sequen
     return lines
 
 
+def right_where_apart(first: NDArray[np.float64], second: NDArray[np.float64], rows: Sequence[Row]) -> tuple[int, int]:
+    """Of the pairs that lie on two sides of 0.5: how many the first way has right, and how many the second."""
+    supported = np.array([row.label == "supported" for row in rows])
+    one, other = first[:, 0] >= 0.5, second[:, 0] >= 0.5
+    apart = one != other
+    return int((one == supported)[apart].sum()), int((other == supported)[apart].sum())
+
+
 def summary(first: NDArray[np.float64], second: NDArray[np.float64]) -> list[str]:
     """How often the likeliest label is the same, and how far probabilities move."""
     moved = np.abs(first - second).max(axis=1)
@@ -64,7 +72,8 @@ def summary(first: NDArray[np.float64], second: NDArray[np.float64]) -> list[str
 
 
 def table(lines: Sequence[SetAgreement], first: str, second: str) -> list[str]:
-    """A Markdown table of the sets."""
+    """A Markdown table of the sets, and their mean, each set weighing the same."""
+    before, after = (float(np.mean(values)) for values in ([o.before for o in lines], [o.after for o in lines]))
     return [
         f"| set | rows | balanced {first} | {second} | lost | other side of 0.5 | mean move |",
         "|---|---|---|---|---|---|---|",
@@ -73,4 +82,5 @@ def table(lines: Sequence[SetAgreement], first: str, second: str) -> list[str]:
             f"{line.flipped:.1%} | {line.moved:.4f} |"
             for line in lines
         ),
+        f"| mean | {sum(line.rows for line in lines)} | {before:.3f} | {after:.3f} | {before - after:+.3f} | | |",
     ]
