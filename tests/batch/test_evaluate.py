@@ -8,7 +8,7 @@ import pytest
 
 from assay.batch import evaluate as module
 from assay.batch.baselines import Scored, decide, fit_threshold, token_overlap
-from assay.batch.evaluate import batches, evaluate
+from assay.batch.evaluate import batches, evaluate, of_answer
 from assay.batch.figures import columns, figures
 from assay.batch.page import eval_page, margins, slice_tables
 from assay.batch.page import three_way as three_way_sets
@@ -18,7 +18,23 @@ from assay.batch.slices import slices_of
 from assay.batch.summary import scored_guard, summarise
 from assay.batch.worst import worst_errors
 from assay.errors import InputError
-from assay.schema import ClaimKind, ClaimReport, ClaimStatus, Evidence, Issue, Span, Verdict
+from assay.schema import (
+    Action,
+    ClaimKind,
+    ClaimReport,
+    ClaimStatus,
+    Coverage,
+    Decision,
+    Evidence,
+    HallucinationReport,
+    Identity,
+    Issue,
+    Labels,
+    Retrieval,
+    Span,
+    Timing,
+    Verdict,
+)
 from assay.stats.classification import span_f1
 
 WHO = {"verifier": "v"}
@@ -380,3 +396,61 @@ def test_a_threshold_is_fitted_for_the_best_balanced_accuracy() -> None:
 
 def test_what_has_no_score_is_flagged() -> None:
     assert decide("b", [0.4, None, 0.6], 0.5).flagged == (True, True, False)
+
+
+def _scored(score: float | None) -> ClaimReport:
+    if score is None:
+        verdict = Verdict.UNCHECKED
+    else:
+        verdict = Verdict.SUPPORTED if score >= 0.4 else Verdict.UNSUPPORTED
+    return Judge.report("It is so.").model_copy(update={"score": score, "verdict": verdict})
+
+
+def answer(*scores: float | None, action: Action = Action.REVISE, **fields: Any) -> HallucinationReport:
+    """A report of an answer with one claim for each score; a claim without one could not be checked."""
+    text = "It is so. " * len(scores) or "I do not know."
+    claims = [_scored(score).model_copy(update=fields) for score in scores]
+    return HallucinationReport(
+        run_id="r",
+        output=text,
+        claims=tuple(claims),
+        retrieval=Retrieval(evidence=1, windows=1, pairs=1, pairs_possible=1),
+        coverage=Coverage(characters=len(text), checked=len(text), not_checkable=0, unchecked=0),
+        action=action,
+        decision=Decision(action=action, route="serve", reasons=()),
+        labels=Labels(verdict="PASS", abstention="RESPOND", routing="SERVE", escalation="auto_approve"),
+        policy=Identity(name="p", digest="d"),
+        verifier=Identity(name="v", digest="d"),
+        timing=Timing(total_ms=0),
+    )
+
+
+def test_a_claim_by_itself_is_judged_as_an_answer_of_one_claim() -> None:
+    assert [of_answer("d", answer(score), 0.4).verdict for score in (0.39, 0.4)] == ["unsupported", "supported"]
+    assert of_answer("d", answer(0.4), 0.4).score == 0.4
+
+
+def test_one_weak_claim_among_many_does_not_flag_an_answer_and_a_wrong_one_does() -> None:
+    weak, wrong = (of_answer("d", answer(*[0.95] * 7, least), 0.4) for least in (0.3, 0.02))
+    assert (weak.supported, wrong.supported) == (True, False)
+
+
+def test_a_contradicted_claim_flags_an_answer_of_any_length() -> None:
+    report = answer(*[0.95] * 9)
+    against = Judge.report("FALSE it is.").model_copy(update={"score": 0.45, "contradiction": 0.55})
+    found = of_answer("d", report.model_copy(update={"claims": (*report.claims, against)}), 0.4)
+    assert (found.verdict, found.contradiction) == ("contradicted", 0.55)
+
+
+def test_an_answer_with_a_claim_that_could_not_be_checked_is_not_supported_and_has_no_score() -> None:
+    found = of_answer("d", answer(0.95, None), 0.4)
+    assert (found.verdict, found.score) == ("unchecked", None)
+
+
+def test_an_answer_that_only_abstains_counts_as_supported_where_the_gate_lets_it_out() -> None:
+    said = {"verdict": Verdict.NOT_CHECKABLE, "kind": ClaimKind.ABSTENTION, "contradiction": None}
+    out = of_answer("d", answer(None, action=Action.EMIT, **said), 0.4)
+    kept = of_answer("d", answer(None, action=Action.BLOCK, **said), 0.4)
+    greeting = of_answer("d", answer(None, action=Action.EMIT, **{**said, "kind": ClaimKind.META}), 0.4)
+    assert (out.verdict, out.score) == ("supported", 1.0)
+    assert [(found.verdict, found.score) for found in (kept, greeting)] == [("not_checkable", None)] * 2

@@ -11,6 +11,7 @@ from typing import Any
 from typer.testing import Result
 
 from assay.errors import InputError
+from assay.policy import Policy, preset
 from assay.schema import (
     Action,
     CitationReport,
@@ -170,8 +171,8 @@ class StandIn:
         self.judged = 0
 
     @property
-    def policy(self) -> Identity:
-        return Identity(name="general", digest="a" * 64)
+    def policy(self) -> Policy:
+        return preset("general")
 
     @property
     def verifier(self) -> Identity:

@@ -181,3 +181,30 @@ def test_the_composite_is_sound_for_any_mix_of_metrics(values: dict[str, float |
         for name, value in values.items()
     }
     assert is_sound(metrics.composite_hallucination_score(given_, WEIGHTS))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.data())
+def test_the_support_of_an_answer_never_falls_where_that_of_a_claim_rises(
+    scores: list[float], data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(scores) - 1))
+    raised = [*scores[:at], data.draw(st.floats(scores[at], 1)), *scores[at + 1 :]]
+    before, after = (metrics.answer_support(one).value or 0.0 for one in (scores, raised))
+    assert 0 <= before <= after <= 1
+
+
+@given(st.floats(0, 1), st.integers(1, 9))
+def test_the_weakest_of_more_claims_may_be_weaker(least: float, count: int) -> None:
+    fewer, more = (metrics.answer_support([1.0] * (n - 1) + [least]).value or 0.0 for n in (count, count + 1))
+    assert least <= fewer + 1e-12
+    assert fewer <= more
+
+
+def test_claims_beyond_the_tenth_do_not_make_up_for_a_wrong_one() -> None:
+    ten, thousand = (metrics.answer_support([0.01, *[1.0] * (n - 1)]).value for n in (10, 1000))
+    assert ten == thousand
+
+
+def test_the_support_of_an_answer_is_undefined_without_claims_and_that_of_its_claim_for_one() -> None:
+    assert metrics.answer_support([]).undefined
+    assert metrics.answer_support([0.1]).value == 0.1

@@ -108,7 +108,7 @@ def key_of(row: Row) -> str:
 
 def _result(digest: str, report: HallucinationReport, policy: Policy, row: Row) -> Result:
     levels = levels_of(report, policy)
-    found = of_answer(digest, report)
+    found = of_answer(digest, report, policy.support_threshold)
     named = {"passes": levels.passes, "blocked": levels.blocked}
     finite = {name: level for name, level in named.items() if math.isfinite(level)}  # JSON has no infinity
     kept = finite | signals_kept(report, row, policy)

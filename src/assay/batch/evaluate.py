@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 from assay.batch.results import Result, ResultLog
 from assay.batch.rows import Row
-from assay.schema import ClaimReport, HallucinationReport, Verdict
+from assay.schema import Action, ClaimKind, ClaimReport, HallucinationReport, Verdict
+from assay.stats.metrics import answer_support
 
 if TYPE_CHECKING:
     from assay.guard import Guard
@@ -14,8 +15,6 @@ BATCH_ROWS: Final = 64
 """Rows that are judged, and kept, at once."""
 BATCH_CHARACTERS: Final = 400_000
 """Characters of evidence from which a batch is closed before it is full."""
-
-_GRAVITY: Final = (Verdict.CONTRADICTED, Verdict.UNCHECKED, Verdict.UNSUPPORTED, Verdict.SUPPORTED)
 
 
 def evaluate(
@@ -69,7 +68,7 @@ def _judge(guard: "Guard", batch: Sequence[tuple[str, Row]]) -> Iterator[Result]
     answers = [(digest, row) for digest, row in batch if not row.whole]
     requests = ({"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in answers)
     for (digest, _), report in zip(answers, guard.check_many(requests), strict=True):
-        yield of_answer(digest, report)
+        yield of_answer(digest, report, guard.policy.support_threshold)
 
 
 def of_claim(digest: str, report: ClaimReport) -> Result:
@@ -84,18 +83,46 @@ def of_claim(digest: str, report: ClaimReport) -> Result:
     )
 
 
-def of_answer(digest: str, report: HallucinationReport) -> Result:
-    """The result of an answer: the gravest verdict of its claims; `not_checkable` where it makes none."""
-    verdicts = [claim.verdict for claim in report.claims if claim.verdict in _GRAVITY]
-    gravest = min(verdicts, key=_GRAVITY.index, default=Verdict.NOT_CHECKABLE)
-    contradictions = [claim.contradiction for claim in report.claims if claim.contradiction is not None]
+def of_answer(digest: str, report: HallucinationReport, threshold: float) -> Result:
+    """The result of an answer.
+
+    Its score is `answer_support` of its claims. It is contradicted where a claim is, unchecked where one could not be
+    checked, and otherwise supported from the threshold on, so that one weak claim of many does not flag it. An answer
+    that only abstains claims nothing that could be wrong: where the gate lets it out it is supported. Any other answer
+    without a claim is not checkable and has no score.
+
+    Args:
+        digest: of its row.
+        report: of the answer.
+        threshold: `support_threshold` of the policy.
+    """
+    checkable = [claim for claim in report.claims if claim.verdict is not Verdict.NOT_CHECKABLE]
+    contradictions = [claim.contradiction for claim in checkable if claim.contradiction is not None]
+    if checkable:
+        verdict, score = _of_claims(checkable, threshold)
+    elif report.action is Action.EMIT and any(claim.kind is ClaimKind.ABSTENTION for claim in report.claims):
+        verdict, score = Verdict.SUPPORTED, 1.0
+    else:
+        verdict, score = Verdict.NOT_CHECKABLE, None
     return Result(
         digest=digest,
-        verdict=gravest.value,
-        score=report.overall_score,
+        verdict=verdict.value,
+        score=score,
         contradiction=max(contradictions, default=None),
         spans=_spans(report.claims),
     )
+
+
+def _of_claims(claims: Sequence[ClaimReport], threshold: float) -> tuple[Verdict, float | None]:
+    """The verdict and the score of an answer with claims; no score where one of them has none."""
+    verdicts = {claim.verdict for claim in claims}
+    scores = [claim.score for claim in claims if claim.score is not None]
+    score = answer_support(scores).value if len(scores) == len(claims) else None
+    if Verdict.CONTRADICTED in verdicts:
+        return Verdict.CONTRADICTED, score
+    if score is None or Verdict.UNCHECKED in verdicts:
+        return Verdict.UNCHECKED, None
+    return (Verdict.SUPPORTED if score >= threshold else Verdict.UNSUPPORTED), score
 
 
 def _spans(claims: Sequence[ClaimReport]) -> tuple[tuple[int, int], ...]:

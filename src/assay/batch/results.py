@@ -15,8 +15,8 @@ from typing import IO, Any, Self
 
 from assay.errors import InputError
 
-FORM = 1
-"""The version of the file's form."""
+FORM = 2
+"""The version of the file's form, and of what a result of an answer means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Result:
     digest: str
     """`Row.digest` of the row."""
     verdict: str
-    """The verdict on the claim; of an answer, the gravest of its claims."""
+    """The verdict on the claim; of an answer, that on all of its claims together."""
     score: float | None
-    """The probability of support; of an answer, its overall score. None where it could not be judged."""
+    """The probability of support; of an answer, its `answer_support`. None where it could not be judged."""
     contradiction: float | None
     """The probability of contradiction; of an answer, the highest of its claims."""
     spans: tuple[tuple[int, int], ...] = ()

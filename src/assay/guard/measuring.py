@@ -6,8 +6,15 @@ from assay.policy import Policy, claim_weight
 from assay.schema import CitationReport, ClaimReport, Coverage, Metric, Stakes, Verdict
 from assay.stats import metrics as formulas
 
-OVER_CLAIMS = ("faithfulness", "weighted_faithfulness", "groundedness", "factscore", "hallucination_rate")
-"""The metrics that are a mean over claims."""
+OVER_CLAIMS = (
+    "faithfulness",
+    "weighted_faithfulness",
+    "groundedness",
+    "factscore",
+    "hallucination_rate",
+    "answer_support",
+)
+"""The metrics over claims."""
 
 
 def metrics_of(
@@ -81,5 +88,6 @@ def _over_claims(checked: Sequence[ClaimReport], policy: Policy, stakes: Stakes)
         formulas.groundedness(grounded, policy.support_threshold),
         formulas.factscore(supported),
         formulas.hallucination_rate([not flag for flag in supported]),
+        formulas.answer_support(scores),
     )
     return dict(zip(OVER_CLAIMS, values, strict=True))

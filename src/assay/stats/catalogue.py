@@ -36,6 +36,11 @@ OUTPUT: tuple[Definition, ...] = (
         "G = #{c : max_i P(entails | e_i, c) ≥ θ} / N", "seed 000, 20.6.6", "0 to 1, 1 best", "no claims",
     ),
     Definition(
+        "answer_support", "metrics.answer_support",
+        "S = n m / (n m + 1 − m), m the least P(support) of a claim, n = min(N, 10)", "ADR 0028",
+        "0 to 1, 1 best", "no claims",
+    ),
+    Definition(
         "attribution_precision", "metrics.attribution_precision",
         "AP = AP_existence · AP_accuracy · AP_entailment = valid / cited", "seed 000, 20.6.3",
         "0 to 1, 1 best", "no citations, or one that could not be checked to the end",

@@ -176,6 +176,39 @@ def self_consistency(agreements: Sequence[float]) -> Metric:
     return _ratio(fsum(agreements), len(agreements), "no claim was probed")
 
 
+MOST_COUNTED = 10
+"""Claims beyond it change no answer's support: there are no labelled answers of more to tell whether they should."""
+
+
+def answer_support(scores: Sequence[float]) -> Metric:
+    """How well the evidence bears out an answer as a whole: its weakest claim, measured as the weakest of so many.
+
+    S = n m / (n m + 1 - m), with m = min s_j and n = min(N, 10): the odds of the weakest claim, n times
+
+    A right claim scores low now and then, so that the weakest of many is weak in right answers too. With its odds
+    multiplied by the number of claims, one threshold is right for answers of every length. Of a single claim it is the
+    claim's own score. It never falls where a claim's score rises.
+
+    Args:
+        scores: for each claim its calibrated probability of support.
+
+    Returns:
+        A value in [0, 1]; undefined without claims.
+
+    >>> answer_support([0.4]).value
+    0.4
+    >>> answer_support([0.9, 0.95, 0.25]).value
+    0.5
+    """
+    _require_probabilities("scores", scores)
+    if not scores:
+        return Metric(undefined=NO_CLAIMS)
+    weakest = min(scores)
+    grown = min(len(scores), MOST_COUNTED) * weakest
+    # Exactly the claim's score where it is alone: 1 - m rounds, and thresholds are met at equality.
+    return Metric(value=weakest if len(scores) == 1 else grown / (grown + 1 - weakest))
+
+
 def coverage_rate(checked: int, unchecked: int) -> Metric:
     """The share of the checkable characters of an output that got a verdict.
 
