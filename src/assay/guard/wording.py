@@ -1,9 +1,12 @@
 """Which words of a claim the network calls wrong, as pieces that a person can be shown."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from assay.guard.judging import SURE, Judged
 from assay.schema import Verdict
+from assay.text.names import find_names
+from assay.verify.exact import ExactResult
 
 WRONG = 0.5
 """From this probability on a word of a claim that is not supported is shown as wrong."""
@@ -22,6 +25,8 @@ CLOSE = 0.1
 """Differences this close to the surest one name words as well."""
 MOST_PIECES = 4
 """Pieces that a claim shows at most, those that the network is surest of."""
+
+_TOKEN = re.compile(r"\S+")
 
 
 def wrong_pieces(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
@@ -42,14 +47,16 @@ def wrong_pieces(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
     shift = read.claim_length - len(job_claim)
     words = [(start - shift, end - shift, p) for (start, end), p in zip(read.words, reading.wrong, strict=True)]
     own = [word for word in words if word[0] >= 0]
-    return _pieces(own)
+    return _unsettled(_pieces(own), judged.exact)
 
 
 def wrong_places(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
     """Start and end of the wrong words of a claim, in order and apart from each other; none where all of it is wrong.
 
-    The network's words come first, since it sees the claim as a whole. A difference that the exact tier is sure of
-    counts besides; where the network names no word, the surest differences stand alone.
+    The network's words come first, since it sees the claim as a whole. Where the claim repeats a sentence of the
+    evidence but for some words, what it changed is taken in full: of those changes, the ones that the network points
+    into, or the only one. A difference that the exact tier is sure of counts besides; where the network names no word,
+    the surest differences stand alone. In a sentence that records answer the words that differ from them are all.
 
     Args:
         judged: what the tiers found.
@@ -58,14 +65,69 @@ def wrong_places(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
     if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
         return ()
     found = [f for f in judged.exact.findings if f.effect != "note" and f.claim_start < f.claim_end]
-    pieces = wrong_pieces(judged, job_claim)
+    pieces = within_changes(job_claim, wrong_pieces(judged, job_claim), judged.exact.changed)
     if pieces:
         sure = [f for f in found if f.effect == "contradicts" and f.confidence >= SURE]
         apart = [f for f in sure if all(f.claim_end <= a or b <= f.claim_start for a, b in pieces)]
-        return _merged([*pieces, *((f.claim_start, f.claim_end) for f in apart)])
+        return _as_recorded([*pieces, *((f.claim_start, f.claim_end) for f in apart)], judged.exact)
     surest = max((f.confidence for f in found), default=0.0)
     named = [(f.claim_start, f.claim_end) for f in found if f.confidence >= max(LEAST_SURE, surest - CLOSE)]
-    return _merged([place for place in named if place != (0, len(job_claim))])
+    return _as_recorded([place for place in named if place != (0, len(job_claim))], judged.exact)
+
+
+def _as_recorded(places: Sequence[tuple[int, int]], exact: ExactResult) -> tuple[tuple[int, int], ...]:
+    """The places, with the words that differ from records, and no others, in the sentences that records answer."""
+    return _merged([*_unsettled(places, exact), *(place for f in exact.findings for place in f.words)])
+
+
+def _unsettled(places: Sequence[tuple[int, int]], exact: ExactResult) -> tuple[tuple[int, int], ...]:
+    """The places outside of the sentences that records answer; all of them where nothing else is wrong.
+
+    A record that answers a sentence has all of it but the words that it finds wrong.
+    """
+    outside = tuple((a, b) for a, b in places if not any(a < end and start < b for start, end in exact.settled))
+    return outside if outside or any(f.words for f in exact.findings) else tuple(places)
+
+
+def within_changes(
+    claim: str, pieces: Sequence[tuple[int, int]], changed: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """The wrong pieces of a claim that repeats a sentence of the evidence but for some changes.
+
+    A word that the evidence has in just that place is not what is wrong, so it is left out. A name that was changed in
+    full is wrong in full. Pieces that touch no change stay as they are, and where there is no piece, the only change
+    is one.
+
+    >>> claim = "All of them liked Oslo City Hall."
+    >>> within_changes(claim, [(0, 17), (18, 22)], [(0, 3), (18, 32)])
+    ((0, 3), (18, 32))
+
+    Args:
+        claim: its text.
+        pieces: start and end of what the network calls wrong, in the order of the text.
+        changed: start and end of what the claim changed, likewise.
+    """
+    if not pieces:
+        return tuple(changed) if len(changed) == 1 else ()
+    if not any(_touches(piece, changed) for piece in pieces):
+        return tuple(pieces)
+    names = [(n.start, n.end) for n in find_names(claim)]
+    kept: list[tuple[int, int]] = []
+    for start, end in pieces:
+        tokens = [(start + m.start(), start + m.end()) for m in _TOKEN.finditer(claim[start:end])]
+        runs: list[list[tuple[int, int]]] = [[]]
+        for token in tokens:
+            if _touches(token, changed):
+                runs[-1].append(token)
+            else:
+                runs.append([])
+        kept += [(run[0][0], run[-1][1]) for run in runs if run]
+    whole = [name for name in names if _touches(name, kept) and any(a <= name[0] and name[1] <= b for a, b in changed)]
+    return _merged([*kept, *whole]) or tuple(pieces)  # only blanks are common to both
+
+
+def _touches(place: tuple[int, int], places: Iterable[tuple[int, int]]) -> bool:
+    return any(start < place[1] and place[0] < end for start, end in places)
 
 
 def _merged(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

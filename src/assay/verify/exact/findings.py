@@ -70,6 +70,9 @@ class ExactFinding:
     """Whether the evidence says otherwise, does not say it, or it is merely worth a note."""
     confidence: float
     """How sure the tier is of the finding, 0 to 1."""
+    words: tuple[tuple[int, int], ...] = ()
+    """Start and end of the characters of the claim that are wrong, where the finding knows them more finely than by its
+    own place: of "4 May 2020" the day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +87,9 @@ class ExactResult:
     """Up to three evidence sentences that fit the claim best by their words."""
     supporting: tuple[EvidenceSpan, ...] = ()
     """The values of records that state the claim, where records do so in full."""
+    changed: tuple[tuple[int, int], ...] = ()
+    """Where a claim repeats sentences of the evidence nearly word for word: the characters of the claim in which it
+    does not."""
+    settled: tuple[tuple[int, int], ...] = ()
+    """Start and end of the sentences of the claim of which records say all: that they hold, or which words of them are
+    wrong."""

@@ -13,6 +13,7 @@ from assay.verify.exact.compare_numbers import Shares, compare_numbers
 from assay.verify.exact.compare_polarity import compare_polarity, negations_of
 from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
 from assay.verify.exact.compare_records import NOTHING, RecordResult, compare_records
+from assay.verify.exact.compare_wording import compare_wording
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
 from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
 
@@ -60,6 +61,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
     verbatim = index.whole.get(normal_sentence(claim)) if claim.strip() else None
     findings: list[ExactFinding] = []
     recorded = NOTHING
+    changed: tuple[tuple[int, int], ...] = ()
     if verbatim is not None:
         shares, negated, differs, quoted = Shares(1.0, 1.0), bool(negations_of(parsed)), False, bool(find_quotes(claim))
         signals.update(dates_found=1.0, names_found=1.0, identifiers_found=1.0, quotes_found=1.0, verbatim=1.0)
@@ -70,10 +72,14 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)
         quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
         polarity, negated, differs = compare_polarity(parsed, index)
-        findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity])
+        wording, changed = compare_wording(parsed, index)
+        if any(f.code == "name.swapped" for f in wording):
+            names = [f for f in names if f.code != "name.swapped"]
+        findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity, *wording])
         recorded = compare_records(parsed, index)
         findings = [*_apart_from(findings, recorded, index), *recorded.findings]
-        findings += check_arithmetic(claim, parsed.quantities, parsed.folds)
+        if not recorded.support:
+            findings += check_arithmetic(claim, parsed.quantities, parsed.folds)
     signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject)
     signals.update(
         has_numbers=float(bool(parsed.quantities)),
@@ -90,7 +96,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
     _strengths(findings, signals)
     signals["supports_record"] = recorded.support
     findings.sort(key=lambda f: (-f.confidence, f.claim_start, f.claim_end, f.code, f.message))
-    return ExactResult(tuple(findings), signals, _best(parsed, index), recorded.spans)
+    return ExactResult(tuple(findings), signals, _best(parsed, index), recorded.spans, changed, recorded.settled)
 
 
 def _apart_from(findings: Sequence[ExactFinding], recorded: RecordResult, index: ExactIndex) -> list[ExactFinding]:
