@@ -2,11 +2,14 @@
 
 A row pairs a claim with its evidence; its label is one of `supported`, `contradicted`, `unsupported` and
 `not_supported` (the source does not tell the last two apart). The split is a function of the evidence text
-alone, so that one document never stands on two sides, in whichever set it appears.
+alone, so that one document never stands on two sides, in whichever set it appears. Documents of two sides that share
+text (`train.kin`) are on neither: the one that is not for training is `shared`, and nothing is fitted on it or
+measured on it as unseen.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 import json
@@ -18,8 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from train.kin import kin
+
 Label = Literal["supported", "contradicted", "unsupported", "not_supported"]
-Part = Literal["train", "fit", "test"]
+Part = Literal["train", "fit", "test", "shared"]
 
 FIT_BUCKETS = range(8)  # 8% of documents fit the combination and its calibration
 TEST_BUCKETS = range(8, 18)  # 10% are never seen by anything that is fitted
@@ -37,6 +42,8 @@ class Row:
     question: str | None = None
     spans: tuple[tuple[int, int], ...] = ()
     """Character ranges of the claim that are known to be wrong."""
+    shared: bool = False
+    """Whether its document shares text with one of a side that is fitted before its own."""
 
     @property
     def document(self) -> str:
@@ -94,6 +101,8 @@ QUOTAS: dict[str, int] = {
     "med": 4_500,
     "breaking_nli": 2_000,
 }
+_FITTED: tuple[Part, ...] = ("train", "fit", "test")
+"""The sides of the split in the order in which something is fitted on them; on the last nothing is."""
 NEGATIVE_ONLY_REFUTED = frozenset({"fever_rte"})  # its not_supported rows are refuted wherever they could be checked
 
 
@@ -124,6 +133,8 @@ def bucket(document: str) -> int:
 
 def part_of(row: Row) -> Part:
     """Which side of the split the row's document is on."""
+    if row.shared:
+        return "shared"
     number = bucket(row.document)
     if number in FIT_BUCKETS:
         return "fit"
@@ -167,10 +178,27 @@ def unique(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def load_training_sets(data: Path) -> list[Row]:
-    """All rows of `data/train`, without those whose evidence also stands in `data/dev`, each pair once."""
+    """All rows of `data/train`, without those whose evidence also stands in `data/dev`, each pair once.
+
+    Rows of the later sides of the split whose documents share text with an earlier side are marked `shared`.
+    """
     held_out = {row.document for path in sorted((data / "dev").glob("*.jsonl.gz")) for row in read_rows(path)}
     files = sorted([*(data / "train").glob("*.jsonl.gz"), *(data / "train").glob("*.jsonl")])
-    return [row for row in unique(row for path in files for row in read_rows(path)) if row.document not in held_out]
+    rows = [row for row in unique(row for path in files for row in read_rows(path)) if row.document not in held_out]
+    return marked_shared(rows)
+
+
+def marked_shared(rows: Sequence[Row]) -> list[Row]:
+    """The rows, `shared` where their document has kin on a side that is fitted before its own: train, fit, test."""
+    sides = [_FITTED.index(part_of(row)) for row in rows]
+    groups = kin([(row.document, fold(row.claim)) for row in rows])
+    earliest: dict[int, int] = {}
+    for group, side in zip(groups, sides, strict=True):
+        earliest[group] = min(side, earliest.get(group, side))
+    return [
+        dataclasses.replace(row, shared=True) if earliest[group] < side else row
+        for row, group, side in zip(rows, groups, sides, strict=True)
+    ]
 
 
 def mix(rows: Iterable[Row], seed: int) -> list[Row]:
