@@ -199,17 +199,23 @@ _Found = tuple[str, str, float]
 
 def _other_name(claim: Claim, index: ExactIndex, repetition: Repetition, change: Change) -> _Found | None:
     """Another name in the place of a name, unless the two may be one: a part, an acronym, a spelling, a second name."""
-    ours = next((n for n in claim.names if n.sure and (n.first, n.last) == (change.first, change.last)), None)
+    first = _after_article(claim.words, change.first, change.last)
+    ours = next((n for n in claim.names if n.sure and (n.first, n.last) == (first, change.last)), None)
     if ours is None or negations_of(claim):  # who lives nowhere in Norway does not live in Oslo
         return None
     sentence = index.sentences[repetition.candidate.sentence]
     text = index.passages[sentence.passage].text
-    start, end = repetition.words.starts[change.their_first], repetition.words.ends[change.their_last - 1]
+    their_first = _after_article(repetition.words, change.their_first, change.their_last)
+    start, end = repetition.words.starts[their_first], repetition.words.ends[change.their_last - 1]
     theirs = [n for n in find_names(text[sentence.start : sentence.end]) if n.sure]
     other = next((n for n in theirs if sentence.start + n.start == start and sentence.start + n.end == end), None)
     if other is None or _may_be_one(ours, other) or _said_to_be_one(index, ours, other):
         return None
     return "name.mismatch", "another name in the same sentence", _OTHER_NAME
+
+
+def _after_article(words: Words, first: int, last: int) -> int:
+    return first + 1 if last - first > 1 and words.lexemes[first].fold == "the" else first
 
 
 _SPELLED_ALIKE = 4
