@@ -6,9 +6,11 @@ from typing import Final
 from assay.schema import EvidenceSpan
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.compare_records.decision import decide
+from assay.verify.exact.compare_records.identity import found_by_name
 from assay.verify.exact.compare_records.match import Match
 from assay.verify.exact.compare_records.outcome import Outcome
 from assay.verify.exact.compare_records.statement import Statement, statements_of
+from assay.verify.exact.compare_records.totals import judge_total
 from assay.verify.exact.compare_records.value_relation import CellValues
 from assay.verify.exact.compare_records.vocabulary import FUNCTION_WORDS
 from assay.verify.exact.findings import ExactFinding
@@ -48,6 +50,8 @@ class RecordResult:
     """The values that support it."""
     passages: frozenset[int] = frozenset()
     """Evidence whose records state it."""
+    settled: tuple[tuple[int, int], ...] = ()
+    """Start and end of the sentences that records state or say otherwise of."""
 
 
 NOTHING: Final = RecordResult()
@@ -58,42 +62,49 @@ def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
     records = index.records
     if not records:
         return NOTHING
-    statements = list(statements_of(claim))
+    texts = [index.passages[number].text for number in sorted(records.passages)]
+    statements = list(statements_of(claim, texts))
     if not statements or len(statements) > _MOST_STATEMENTS:
         return NOTHING
     values = CellValues()
     findings: list[ExactFinding] = []
     supports: list[Outcome] = []
+    settled: list[tuple[int, int]] = []
     for statement in statements:
         outcome = _judge(statement, records, index, values)
         if outcome is None:
             continue
+        settled.append((statement.starts[0], statement.ends[-1]))
         if outcome.verdict:
             supports.append(outcome)
         else:
             findings.append(_finding(statement, outcome, index))
-    if findings:
-        return RecordResult(tuple(findings))
-    if len(supports) < len(statements):
-        return NOTHING
+    if findings or len(supports) < len(statements):
+        return RecordResult(tuple(findings), settled=tuple(settled))
     spans = tuple(_span(o, index, "supports") for o in supports)
     passages = frozenset(o.passage for o in supports)
-    return RecordResult((), min(o.confidence for o in supports), spans, passages)
+    return RecordResult((), min(o.confidence for o in supports), spans, passages, tuple(settled))
 
 
 def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> ExactFinding:
     start, end = statement.starts[outcome.first], statement.ends[outcome.last - 1]
     ours, cell = statement.text[start:end], outcome.cell
     name = cell.name.strip()
-    if outcome.code == "record.negation":
+    if outcome.code == "record.title":
+        message = f'The claim speaks of "{ours}", but the record is of "{outcome.instead[:_LONGEST_SHOWN]}".'
+    elif outcome.code == "record.total":
+        message = f'The claim says "{ours}", but the values under "{name}" add up to {outcome.instead}.'
+    elif outcome.code == "record.negation":
         message = f'The claim denies what the record has: its "{name}" is {_shown(cell)}.'
     elif outcome.code == "record.count":
         message = f'The claim says "{ours}", but the record has {cell.number} under "{name}".'
     else:
         message = f'The claim says "{ours}", but the record\'s "{name}" is {_shown(cell)}.'
+    wrong = tuple((statement.starts[first], statement.ends[last - 1]) for first, last in outcome.wrong)
     return ExactFinding(
-        outcome.code, message, start, end, _span(outcome, index, "contradicts"), "contradicts", outcome.confidence
-    )
+        outcome.code, message, start, end, _span(outcome, index, "contradicts"),
+        "missing" if outcome.code == "record.title" else "contradicts", outcome.confidence, wrong,
+    )  # fmt: skip
 
 
 def _shown(cell: Cell) -> str:
@@ -115,7 +126,11 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
     """What the records say of one statement; none where nothing or several things."""
     if len(statement) > _LONGEST_STATEMENT:
         return None
+    total = judge_total(statement, records)
+    if total is not None:
+        return total
     outcomes: list[Outcome] = []
+    named_groups: set[int] = set()
     for number in _candidates(statement, records):
         match = Match(statement, records, number, index, values)
         if match.too_wide:
@@ -124,6 +139,10 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
         outcome = decide(match)
         if outcome is not None:
             outcomes.append(outcome)
+        if match.group.table and found_by_name(match):
+            named_groups.add(match.record.group)
+    # Where a row of a table has the name that the statement gives, one value does not make another row the one meant.
+    outcomes = [o for o in outcomes if o.verdict or o.naming or o.group not in named_groups or o.right > 1]
     if not outcomes:
         return None
     agreeing = [o for o in outcomes if o.verdict]

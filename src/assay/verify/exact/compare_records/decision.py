@@ -1,6 +1,7 @@
 """Names and values of a statement, matched as far as they go: what is left decides."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -10,7 +11,13 @@ from assay.verify.exact.compare_records.match import Match, Mention
 from assay.verify.exact.compare_records.outcome import DOUBTFUL, LIKELY, SURE, Outcome
 from assay.verify.exact.compare_records.placement import Placement
 from assay.verify.exact.compare_records.text_difference import is_person, overlaps, text_differs
-from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS, PLAIN_NEGATIONS, PRESENTING
+from assay.verify.exact.compare_records.vocabulary import (
+    BLOCKERS,
+    FRAME,
+    NEGATIONS,
+    PLAIN_NEGATIONS,
+    negating_words,
+)
 
 _FEWEST_IN_ROW: Final = 2
 """Values of a row that a claim has to have: one that finds the row, one that is said of it."""
@@ -42,6 +49,16 @@ class _Decision:
 
     def outcome(self) -> Outcome | None:
         """What is decided; none where the record says nothing of the statement."""
+        found = self._of_values()
+        if found is None or not found.verdict or not self.match.retitled:
+            return found
+        return replace(
+            found, verdict=False, confidence=LIKELY, code="record.title", instead=self.match.own_title,
+            first=self.match.retitled[0][0], last=self.match.retitled[-1][1], wrong=self.match.retitled,
+        )  # fmt: skip
+
+    def _of_values(self) -> Outcome | None:
+        """What the values decide, whatever the title."""
         negation = self._negation()
         if negation is None:
             return None
@@ -49,6 +66,8 @@ class _Decision:
         if not placed.place() or self._blocked():
             return None
         rest = self._unexplained()
+        if not rest and self.valued and placed.differing is None and placed.flag is None:
+            self._drop_presenting()
         naming = found_by_name(self.match)
         if not is_meant(self.match):
             return None
@@ -66,6 +85,8 @@ class _Decision:
             code = "record.count" if self.cells[number].kind == "array" else "record.mismatch"
             sure = self._sure_of(number, first, last)
             return self._result(bool(negation), sure, number, first, last, naming, code)
+        if not self.unvalued and not negation and (exchanged := self._exchanged(naming)):
+            return exchanged
         if not self.unvalued:
             return self._all_valued(rest, negation, naming)
         if len(self.unvalued) == 1 and not negation:
@@ -74,8 +95,22 @@ class _Decision:
 
     def _result(self, verdict: bool, confidence: float, number: int, first: int, last: int, naming: bool,
                 code: str) -> Outcome:  # fmt: skip
+        wrong = () if verdict else self._wrong_words(number, first, last)
         return Outcome(verdict, confidence, self.cells[number], self.match.group.passage, first, last, naming, code,
-                        self.match.record.group, 1 if verdict else count_alike(self.match, number))  # fmt: skip
+                        self.match.record.group, 1 if verdict else count_alike(self.match, number), wrong,
+                        len(self.unnamed) + sum(map(len, self.valued.values())))  # fmt: skip
+
+    def _wrong_words(self, number: int, first: int, last: int) -> tuple[tuple[int, int], ...]:
+        """Which words are wrong: those that negate, or of a value what does not begin or end the right one as well."""
+        folds, at = self.match.folds, self.negated_at
+        if "negation" in self.roles:
+            return (negating_words(folds, at),)
+        theirs = self.cells[number].words
+        while last - first > 1 and theirs and folds[last - 1] == theirs[-1]:
+            last, theirs = last - 1, theirs[:-1]
+        while last - first > 1 and theirs and folds[first] == theirs[0]:
+            first, theirs = first + 1, theirs[1:]
+        return ((first, last),)
 
     def _negation(self) -> int | None:
         """How many negations the statement has, one at most; none where it has another form."""
@@ -98,6 +133,12 @@ class _Decision:
             if self.roles[at] is None and not inside[at] and word.fold in BLOCKERS:
                 return True
         return False
+
+    def _drop_presenting(self) -> None:
+        """Takes fields for words that present where nothing else names them: "the record gives 4 under points"."""
+        for number in list(self.unvalued):
+            if all(self.statement.lexemes[at].stem in FRAME for at in self.named[number]):
+                del self.unvalued[number]
 
     def _unexplained(self) -> list[int]:
         """The words of content that nothing explains."""
@@ -139,11 +180,34 @@ class _Decision:
         code = "record.negation" if negation else "record.mismatch"
         at = self.negated_at if negation else mention.first
         sure = SURE if told and not fillers and not self.placed.loose else DOUBTFUL
-        if told and all(self.cells[n].naming for n, _ in told) and not fillers:
+        if told and all(self.cells[n].naming for n, _ in told) and not fillers and not self._named_besides(told):
             return None
         if self.match.group.table and len(told) + len(self.unnamed) < _FEWEST_IN_ROW:
             return None
         return self._result(not negation, sure, number, min(at, mention.first), mention.last, naming, code)
+
+    def _exchanged(self, naming: bool) -> Outcome | None:
+        """A value as the subject, and the record's name as the doer: "Ann Lee was directed by Blue Door"."""
+        names = [(m.first, m.last) for m in self.unnamed if m.whole and any(self.cells[c].naming for c in m.cells)]
+        for number, mentions in self.valued.items():
+            for at in self.named[number]:
+                by = at + 1
+                if self.cells[number].kind != "text" or self.match.folds[by : by + 1] != ("by",):
+                    continue
+                last = by + 1
+                while last < len(self.roles) and self.roles[last] == "title":
+                    last += 1
+                doer = (by + 1, last) if last > by + 1 else next((n for n in names if n[0] == by + 1), None)
+                before = [m for m in mentions if m.last <= at]
+                if doer and len(before) == 1:
+                    (value,) = before
+                    found = self._result(False, SURE, number, value.first, value.last, naming, "record.mismatch")
+                    return replace(found, wrong=((value.first, value.last), doer))
+        return None
+
+    def _named_besides(self, told: Sequence[tuple[int, Mention]]) -> bool:
+        """Whether something else names the record than what is said of it: its title, or another of its names."""
+        return len(told) > 1 or bool(self.unnamed) or (not self.match.group.table and title_is_named(self.match))
 
     def _scattered(self, mentions: Sequence[Mention]) -> bool:
         """Whether the items of one list stand apart, so that they are not told as one list."""
@@ -184,7 +248,7 @@ class _Decision:
             other = self.cells[filler.cells[0]]
             if other.kind != cell.kind or not filler.whole or overlaps(self.match, cell, filler.first, filler.last):
                 return None
-            if not self._in_slot(number, filler.first, filler.last):
+            if not self.match.in_slot(number, filler.first, filler.last):
                 return None
             sure = SURE if self.match.group.table or is_person(cell) else LIKELY
             return self._result(False, sure, number, filler.first, filler.last, naming, "record.mismatch")
@@ -193,21 +257,10 @@ class _Decision:
         first, last = rest[0], rest[-1] + 1
         if any(t is not None for t in self.roles[first:last]) or overlaps(self.match, cell, first, last):
             return None
-        if not self._in_slot(number, first, last):
+        if not self.match.in_slot(number, first, last):
             return None
         confidence = text_differs(self.match, cell, number, first, last)
         return self._result(False, confidence, number, first, last, naming, "record.mismatch") if confidence else None
-
-    def _in_slot(self, number: int, first: int, last: int) -> bool:
-        """Whether the words stand where a value of the field would: "the mayor is X", "X is the mayor"."""
-        folds = self.match.folds
-        before = folds[first - 1] if first else ""
-        after = folds[last] if last < len(folds) else ""
-        behind = max(self.named[number]) < first
-        if behind:
-            return before in PRESENTING
-        ahead = min(self.named[number]) >= last
-        return ahead and (before in PRESENTING or (first == 0 and after in PRESENTING))
 
     def _wrong_item(self, rest: Sequence[int], naming: bool) -> Outcome | None:
         """Something stands among the items of a list that the record's list has not."""
@@ -235,6 +288,8 @@ class _Decision:
     def _sure_of(self, number: int, first: int, last: int) -> float:
         """How sure it is that a number or a date differs from the value of a field."""
         cell = self.cells[number]
+        if self.placed.of_column:
+            return SURE
         if self.placed.loose or any(q.bound != "exact" for a, b, q in self.statement.quantities if first <= a < last):
             return DOUBTFUL
         return SURE if cell.number is not None or len(cell.words) <= _LONGEST_PLAIN_VALUE else LIKELY

@@ -26,3 +26,10 @@ class Outcome:
     group: int = 0
     alike: int = 1
     """How many records of the group fit what the statement says right."""
+    wrong: tuple[tuple[int, int], ...] = ()
+    """The words that are wrong, from the first to before the last of each run; all of the others are right. Empty where
+    it states the claim."""
+    right: int = 0
+    """How many values of the record the statement has right."""
+    instead: str = ""
+    """What the evidence has, where it is not the text of the cell: a title, a total."""

@@ -5,11 +5,22 @@ from typing import Final
 from assay.text.dates import DateMention
 from assay.text.lexemes import word_set
 from assay.text.quantities import Quantity
+from assay.text.units import UNIT_SYMBOLS, UNIT_WORDS
 from assay.verify.exact.compare_records.match import Match, Mention
 from assay.verify.exact.compare_records.value_relation import is_as_written, relation_of, states_one_value
 
-_LONGEST_SHAPE: Final = 8
-"""Words of a value whose form is looked for; no date or code is longer."""
+_SHORTEST_SHAPE: Final = 2
+_SHORT_SHAPE: Final = 8
+"""Words of a value that may differ in all of its figures and still be written alike; no date or code is longer."""
+
+_LONGEST_SHAPE: Final = 24
+_LONG_SHAPE_SHARE: Final = 3
+"""Words of a longer value for each that may differ."""
+
+_MOST_ROWS_OF_COLUMN: Final = 500
+"""Rows of a table of which the values are looked for."""
+
+_UNITS: Final = frozenset({*UNIT_SYMBOLS, *UNIT_WORDS})
 
 _SMALL_COUNT: Final = 3
 """Numbers up to here, and those in words, may count rows."""
@@ -35,36 +46,63 @@ class Placement:
         """The one field that the statement gives another value, and the words of that value."""
         self.flag: tuple[int, bool, int] | None = None
         """The one field that is true or false, or empty, whether it is true, and the word that names it."""
+        self.of_column = False
+        """Whether that value is another row's."""
         self.loose = False
         """Whether a value fits by its bound or by rounding only."""
 
     def place(self) -> bool:
         """Takes up what can be; false where something cannot be placed."""
-        self._shapes_fit()
+        self._column_fit()
+        if self.differing is None:
+            self._shapes_fit()
         return self._typed_fit() and self._flags_fit()
 
-    def _shapes_fit(self) -> None:
-        """Takes up the words that are written as the value of an open field is and differ in figures or months."""
-        for number in list(self.unvalued):
-            words = self.cells[number].words
-            if not any(w[0].isdigit() for w in words) or len(words) > _LONGEST_SHAPE or self.differing is not None:
-                continue
-            runs = [at for at in range(len(self.roles) - len(words) + 1) if self._shaped(at, words)]
-            if len(words) < 2 or len(runs) != 1 or self.cells[number].kind == "number":
-                continue
-            first, last = runs[0], runs[0] + len(words)
-            self.differing = (number, first, last)
-            self.unvalued.pop(number)
-            self.roles[first:last] = ["value"] * (last - first)
+    def _column_fit(self) -> None:
+        """Takes up the words that are the value of a field that is named, not of this row of a table but of another."""
+        group, records = self.match.group, self.match.records.records
+        if not group.table:
+            return
+        rows = records[group.first : min(group.last, group.first + _MOST_ROWS_OF_COLUMN)]
+        for number in [n for n in self.unvalued if n < self.match.own and self.cells[n].words]:
+            cell = self.cells[number]
+            others = {c.words for row in rows for c in row.cells if c.stems == cell.stems and c.words}
+            for words in sorted(others, key=lambda words: (-len(words), words)):
+                if _within(words, cell.words) or _within(cell.words, words):
+                    continue
+                for first, last in self.match.places_of(words):
+                    if self.match.in_slot(number, first, last) and self.match.absorb(first, last, number):
+                        self.differing = (number, first, last)
+                        self.of_column = True
+                        return
 
-    def _shaped(self, at: int, words: tuple[str, ...]) -> bool:
-        """Whether the words from `at` on are written as a value is, and are not that value."""
-        mine = self.match.folds[at : at + len(words)]
-        if any(t is not None for t in self.roles[at : at + len(words)]) or mine == words:
+    def _shapes_fit(self) -> None:
+        """Takes up the words that are written as the value of a field is and differ in figures, months or units."""
+        partly = [n for n, mentions in self.valued.items() if not any(m.whole for m in mentions)]
+        for number in [*self.unvalued, *partly]:
+            words = self.cells[number].words
+            if self.differing is not None or not any(w[0].isdigit() for w in words) or len(words) > _LONGEST_SHAPE:
+                continue
+            runs = [at for at in range(len(self.roles) - len(words) + 1) if self._shaped(at, number)]
+            if len(runs) == 1 and self.match.absorb(runs[0], runs[0] + len(words), number):
+                self.differing = (number, runs[0], runs[0] + len(words))
+
+    def _shaped(self, at: int, number: int) -> bool:
+        """Whether the words from `at` on are written as the value of a cell is, and are not that value."""
+        words, last = self.cells[number].words, at + len(self.cells[number].words)
+        mine = self.match.folds[at:last]
+        if any(role not in (None, "value") for role in self.roles[at:last]):
+            return False
+        if mine == words:
+            return self.match.other_currency(self.cells[number], at, last)
+        if len(words) < _SHORTEST_SHAPE or self.cells[number].kind == "number":
+            return False
+        differing = [(a, b) for a, b in zip(mine, words, strict=True) if a != b]
+        if len(words) > _SHORT_SHAPE and len(differing) * _LONG_SHAPE_SHARE > len(words):
             return False
         return all(
-            a == b or (a.isdigit() and b.isdigit()) or (a[:3] in _MONTHS and b[:3] in _MONTHS)
-            for a, b in zip(mine, words, strict=True)
+            (a.isdigit() and b.isdigit()) or (a[:3] in _MONTHS and b[:3] in _MONTHS) or {a, b} <= _UNITS
+            for a, b in differing
         )
 
     def _typed_fit(self) -> bool:
@@ -74,12 +112,11 @@ class Placement:
         """
         for first, last, date in self.statement.dates:
             words = self.roles[first:last]
-            if "value" not in words and set(words) != {"title"} and not self._place(first, last, date):
+            if "value" not in words and not set(words) <= {"key", "title"} and not self._place(first, last, date):
                 return False
         for first, last, quantity in self.statement.quantities:
             words = self.roles[first:last]
-            if "value" in words or set(words) == {"title"} or (
-                set(words) <= {"key", "title"} and not self.statement.lexemes[first].digit):  # fmt: skip
+            if "value" in words or set(words) <= {"key", "title"}:
                 continue
             if not self._place(first, last, quantity):
                 return False
@@ -134,3 +171,8 @@ class Placement:
         self.flag = (number, self.cells[number].kind == "yes", at)
         self.unvalued.pop(number)
         return True
+
+
+def _within(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether words stand among others in a row: one of two names of the same thing."""
+    return any(others[at : at + len(words)] == words for at in range(len(others) - len(words) + 1))

@@ -10,9 +10,14 @@ from assay.text.dates import DateMention
 from assay.text.lexemes import Lexeme
 from assay.text.quantities import Quantity
 from assay.verify.exact.claim import Claim
+from assay.verify.exact.compare_records.vocabulary import FRAME, NEGATIONS
 
 _LONGEST_ABBREVIATION: Final = 2
 """Letters of a word before a full stop that may end no sentence: "St. Olav"."""
+
+
+_LONGEST_LEAD: Final = 2
+"""Words of what may stand before a sentence and say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +37,30 @@ class Statement:
         return len(self.starts)
 
 
-def statements_of(claim: Claim) -> Iterator[Statement]:
-    """The sentences of a claim."""
+def statements_of(claim: Claim, texts: Sequence[str]) -> Iterator[Statement]:
+    """The sentences of a claim that say anything.
+
+    Args:
+        claim: with its sentences.
+        texts: of the records; marks between two words that stand so in one of them end no sentence but are a value's
+            own ("1999; 2010 - present").
+    """
     words = claim.words
     starts = words.starts
     cuts = [0]
     for at in range(1, len(words)):
         gap = claim.text[words.ends[at - 1] : starts[at]]
-        ended = gap.strip() and (gap[0] in "!?;" or (gap[0] == "." and len(gap) > 1))
-        if ("\n" in gap or ended) and (gap[0] != "." or not _abbreviated(words.lexemes[at - 1], claim, at)):
+        if "\n" in gap:
             cuts.append(at)
+        elif gap[0] in "!?;." and gap[1:2].isspace() and not (gap[0] == "." and _abbreviated(claim, at)):
+            around = claim.text[starts[at - 1] : words.ends[at]]
+            if not any(around in text for text in texts):
+                cuts.append(at)
     cuts.append(len(words))
     quantities = [(*_range(starts, q.start, q.end), q) for q in claim.quantities]
     dates = [(*_range(starts, d.start, d.end), d) for d in claim.dates]
     for first, last in pairwise(cuts):
-        if first == last:
+        if last < len(words) and _says_nothing(words.lexemes[first:last]):
             continue
         yield Statement(
             claim.text, starts[first:last], words.ends[first:last], words.lexemes[first:last],
@@ -55,10 +69,20 @@ def statements_of(claim: Claim) -> Iterator[Statement]:
         )  # fmt: skip
 
 
-def _abbreviated(word: Lexeme, claim: Claim, at: int) -> bool:
-    """Whether a full stop between a word and the one at `at` ends no sentence."""
-    following = claim.words.lexemes[at]
-    return len(word.fold) <= _LONGEST_ABBREVIATION or not (following.capital or following.digit)
+def _abbreviated(claim: Claim, at: int) -> bool:
+    """Whether a full stop before the word at `at` ends no sentence: that of an abbreviation, or one within a date."""
+    before, following, start = claim.words.lexemes[at - 1], claim.words.lexemes[at], claim.words.starts[at]
+    if any(date.start < start < date.end for date in claim.dates):
+        return True
+    short = len(before.fold) <= _LONGEST_ABBREVIATION and not before.digit
+    return short or not (following.capital or following.digit)
+
+
+def _says_nothing(words: Sequence[Lexeme]) -> bool:
+    """Whether words before a sentence only lead to it: "Sure!", "Yes.", the number of an item of a list."""
+    if len(words) > _LONGEST_LEAD or (len(words) > 1 and any(word.digit for word in words)):
+        return False
+    return all(word.digit or ((not word.weight or word.stem in FRAME) and word.fold not in NEGATIONS) for word in words)
 
 
 def _range(starts: Sequence[int], start: int, end: int) -> tuple[int, int]:

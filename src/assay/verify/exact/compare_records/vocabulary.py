@@ -1,5 +1,6 @@
 """Words that a statement about a record is made of, besides names of fields and values."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from assay.text.lexemes import lexeme, word_set
@@ -11,7 +12,8 @@ FRAME: Final = frozenset(
         column value values according information provide provided context text based answer yes following data
         document source have has had result results detail details say says name named called total number under
         mention mentioned passage clear article summary specifically question answer described section page
-        report reported evidence available note indicate indicates it its there field record's recorded"""
+        report reported evidence available note indicate indicates it its there field record's recorded explain explains
+        notes contain contains include includes show follows sure certainly short brief course okay"""
     )
 )
 """Words of phrases that present a value and say nothing of it."""
@@ -31,6 +33,9 @@ NEGATIONS: Final = word_set(
 PLAIN_NEGATIONS: Final = frozenset({"not", "isn't", "aren't", "wasn't", "weren't", "doesn't", "didn't", "don't"})
 """Those that deny the whole of a plain sentence."""
 
+_DOING: Final = word_set("do does did")
+"""Verbs that stand before a negation for the sake of the verb behind it."""
+
 CITED: Final = word_set("passage source document page section step text")
 """Words before the number of a piece of evidence: "passage 2"."""
 
@@ -39,3 +44,18 @@ PRESENTING: Final = word_set("is are was were be by as has have had lists list g
 
 FUNCTION_WORDS: Final = word_set("a an the of in on at to for from by with is are was were and as its it has have had")
 """Words that are too common to find a record, or to be a value by themselves."""
+
+
+def negating_words(folds: Sequence[str], at: int) -> tuple[int, int]:
+    """The words that a negation adds to a sentence or changes in it, from the first to before the last.
+
+    >>> negating_words(("it", "is", "not", "4"), 2), negating_words(("it", "does", "not", "cost", "4"), 2)
+    ((2, 3), (1, 4))
+
+    Args:
+        folds: the words of the sentence.
+        at: the word that negates.
+    """
+    doing = folds[at - 1] if at and folds[at - 1] in _DOING else ""
+    changed = doing in ("does", "did")
+    return at - bool(doing), min(at + 1 + changed, len(folds))

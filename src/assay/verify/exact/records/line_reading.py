@@ -32,7 +32,7 @@ _MOST_SENTENCES: Final = 0.4
 """The share of values that may be sentences, before "key: value" lines are taken for a dialogue."""
 
 KEY_LINE: Final = re.compile(
-    r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?([^\W\d_][^:|=\n]{0,59}?)(?:\*\*)?\s*[:=](?:\*\*)?[ \t]+(\S.*)$"
+    r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?((?:[^\W\d_]|\d{4}(?!\d))[^:|=\n]{0,59}?)(?:\*\*)?\s*[:=](?:\*\*)?[ \t]+(\S.*)$"
 )
 _RULE: Final = re.compile(r"\|?[ \t]*+:?-{2,}+:?[ \t]*+(?:\|[ \t]*+:?-{2,}+:?[ \t]*+)*+\|?")
 _SENTENCE: Final = re.compile(r"(?:\S+\s+){4,}\S+[.?!]$")
@@ -63,12 +63,8 @@ def read_lines(text: str) -> Iterator[GroupDraft]:
 
 def _block(lines: Sequence[_Line]) -> Iterator[GroupDraft]:
     """The one table or record of lines without an empty line among them, if they are either."""
-    for cut in (_cut_pipes, _cut_tabs, _cut_commas):
-        draft = _table(lines, cut)
-        if draft is not None:
-            yield draft
-            return
-    draft = _pairs(lines)
+    # Values have commas as well, so that lines are "key: value" rather than cells by commas where they may be both.
+    draft = _table(lines, _cut_pipes) or _table(lines, _cut_tabs) or _pairs(lines) or _table(lines, _cut_commas)
     if draft is not None:
         yield draft
 

@@ -56,6 +56,8 @@ class Group:
     """Stems of what stands above it: a title, a caption, the names of the fields that it lies in."""
     titled: tuple[str, ...]
     """Folded words of the title that names a single record; empty for none."""
+    caption: tuple[str, ...]
+    """Folded words of what stands above it, whatever it names."""
     first: int
     last: int
     """Its records, from the first to before the last."""

@@ -70,8 +70,9 @@ class RecordReader:
             for head in {words[0] for cell in cells for words in (cell.words, *cell.items) if words}:
                 self._postings.setdefault(head, []).append(at)
         title = stems | frozenset(stems_of(draft.title))
-        words = tuple(w.fold for w in find_words(draft.title).lexemes) if not draft.table and draft.named else ()
-        self._groups.append(Group(passage, title, words, first, len(self._records), draft.table))
+        caption = tuple(w.fold for w in find_words(draft.title).lexemes)
+        titled = caption if not draft.table and draft.named else ()
+        self._groups.append(Group(passage, title, titled, caption, first, len(self._records), draft.table))
 
     def _cell(self, raw: RawCell, named: bool) -> Cell:
         """Reads one cell; `named` says whether its row has a field that is known to name the record."""
