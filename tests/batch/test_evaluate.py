@@ -399,10 +399,8 @@ def test_what_has_no_score_is_flagged() -> None:
 
 
 def _scored(score: float | None) -> ClaimReport:
-    if score is None:
-        verdict = Verdict.UNCHECKED
-    else:
-        verdict = Verdict.SUPPORTED if score >= 0.4 else Verdict.UNSUPPORTED
+    enough = {True: Verdict.SUPPORTED, False: Verdict.UNSUPPORTED}
+    verdict = Verdict.UNCHECKED if score is None else enough[score >= 0.4]
     return Judge.report("It is so.").model_copy(update={"score": score, "verdict": verdict})
 
 
