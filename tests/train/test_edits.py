@@ -2,21 +2,25 @@
 
 import random
 import re
+from dataclasses import replace
+from functools import cache
 from itertools import islice
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from train.edits import EDITS, generate, is_single, make_rows, planted
-from train.edits.context import Bank, Context
+from train.edits.context import Bank, Context, Maker
 from train.edits.document import Document
-from train.edits.entities import role
+from train.edits.entities import blend, condition, role
 from train.edits.generate import SHAPES, contradicted
-from train.edits.kinds import Base
+from train.edits.kinds import Base, Edit
+from train.edits.kinds import replace as put
+from train.edits.narrow import narrow_beside, narrow_negation
 from train.edits.records import read_record, record_claims
 from train.edits.true_values import CONVERSIONS
 from train.edits.values import wrong_value
-from train.edits.words import quantifier
+from train.edits.words import cause, negation, quantifier
 from train.rows import Row
 
 BRIDGE = (
@@ -57,17 +61,154 @@ CLAIMS = [(document, Base(document.pieces[i], "extracted", (i,))) for document i
 CLAIMS += [(d, base) for d in DOCUMENTS if d.record for base in islice(record_claims(d.record, random.Random(1)), 12)]
 
 
-@pytest.mark.parametrize(("kind", "make"), [(kind, make) for kind, _, make in EDITS])
-def test_outside_of_the_span_an_edited_claim_is_as_it_was(kind: str, make: object) -> None:
+def words(text: str) -> list[str]:
+    """The words of a text in lower case, marks at their ends left out."""
+    return [found for word in text.lower().split() if (found := word.strip(" ,.;:!?\"'()"))]
+
+
+def replaced(original: str, edit: Edit) -> list[str]:
+    """What stood in the original where the edit marks its claim as wrong."""
+    pieces, at = [], 0
+    for start, end in edit.spans:
+        pieces.append(edit.claim[at:start])
+        at = end
+    pieces.append(edit.claim[at:])
+    pieces[0], pieces[-1] = pieces[0].rstrip(" ,"), pieces[-1].lstrip(" ,")
+    found = re.fullmatch("(.*?)".join(map(re.escape, pieces)), original, re.DOTALL)
+    assert found, (original, edit)
+    return list(found.groups())
+
+
+@cache
+def edits_of(make: Maker) -> list[tuple[str, Edit]]:
+    """Edits of all claims over many seeds, each with the claim that it was made of."""
+    found = [
+        (base.text, make(base.text, Context(document, BANK, base.sources), random.Random(seed)))
+        for seed in range(25)
+        for document, base in CLAIMS
+    ]
+    return [(text, edit) for text, edit in found if edit is not None]
+
+
+@pytest.mark.parametrize(("kind", "make"), [(k, make) for k, _, make in EDITS if k != "condition"])
+def test_the_span_is_exactly_what_changed(kind: str, make: Maker) -> None:
     made = 0
-    for seed in range(25):
-        for document, base in CLAIMS:
-            edit = make(base.text, Context(document, BANK, base.sources), random.Random(seed))  # type: ignore[operator]
-            if edit is not None:
-                made += 1
-                assert is_single(base.text, edit), edit
-                assert edit.claim[slice(*edit.span)].strip()
+    for original, edit in edits_of(make):
+        made += 1
+        for old, (start, end) in zip(replaced(original, edit), edit.spans, strict=True):
+            before, after = words(old), words(edit.claim[start:end])
+            assert after, edit
+            assert before != after, edit
+            only_left_out = len(after) < len(before) and (
+                before[: len(after)] == after or before[-len(after) :] == after
+            )
+            if only_left_out:
+                assert len(after) == 1, edit
+            else:
+                assert before[:1] != after[:1], (original, edit)
+                assert before[-1:] != after[-1:], (original, edit)
+        assert is_single(original, edit), edit
     assert made, kind
+
+
+@pytest.mark.parametrize("make", [make for _, _, make in EDITS])
+def test_a_span_that_is_a_word_too_wide_is_no_single_edit(make: Maker) -> None:
+    widened = 0
+    for original, edit in edits_of(make):
+        start, end = edit.span
+        before = re.search(r"\w+ $", edit.claim[:start])
+        if before is None or edit.parts or edit.gap is not None:
+            continue
+        widened += 1
+        assert not is_single(original, replace(edit, span=(before.start(), end))), edit
+    assert widened or make in (role, blend, condition)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "marked"),
+    [
+        ("Peter Holm is the mayor of Lindholm.", "Peter Holm is not the mayor of Lindholm.", {"not"}),
+        ("Peter Holm was not elected in Sweden.", "Peter Holm was elected in Sweden.", {"was"}),
+        ("Maria Lopez won a prize in Denmark.", "Maria Lopez did not win a prize in Denmark.", {"did not win"}),
+        ("Maria Lopez won a prize in Denmark.", "Maria Lopez never won a prize in Denmark.", {"never"}),
+        ("The villages have a school in the valley.", "The villages do not have a school in the valley.", {"do not"}),
+        ("The village has a school in the valley.", "The village does not have a school in the valley.",
+         {"does not have"}),
+    ],
+)  # fmt: skip
+def test_a_negation_marks_the_words_that_are_new(text: str, claim: str, marked: set[str]) -> None:
+    made = [negation(text, Context(DOCUMENTS[1], BANK, ()), random.Random(seed)) for seed in range(8)]
+    found = [edit for edit in made if edit is not None and edit.claim == claim]
+    assert {edit.claim[start:end] for edit in found for start, end in edit.spans} == marked
+
+
+def test_an_article_that_changes_with_its_noun_is_marked_with_it() -> None:
+    edit = put("comparative", "It saw an increase in trade.", 10, 18, "decrease")
+    assert (edit.claim, edit.claim[slice(*edit.span)]) == ("It saw a decrease in trade.", "a decrease")
+
+
+def test_cause_and_effect_are_marked_and_the_word_between_them_is_not() -> None:
+    text = "The mill closed in 1931 because Anna Weiss sold the northern wing."
+    made = [cause(text, Context(DOCUMENTS[0], BANK, ()), random.Random(seed)) for seed in range(8)]
+    turned = next(edit for edit in made if edit is not None and edit.parts)
+    assert turned.claim == "Anna Weiss sold the northern wing because the mill closed in 1931."
+    assert [turned.claim[start:end] for start, end in turned.spans] == [
+        "Anna Weiss sold the northern wing",
+        "the mill closed in 1931",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "verb"),
+    [
+        ("Visitors may swim in the northern lake if a guard is present.", "Visitors may swim in the northern lake.",
+         "may swim"),
+        ("The old ferry is cancelled unless ten people have booked a seat.", "The old ferry is cancelled.",
+         "is cancelled"),
+        ("If the level falls, the pumps must run through the night.", "The pumps must run through the night.",
+         "must run"),
+        ("The board pays the members only after the audit has ended.", "The board pays the members.", "pays"),
+    ],
+)  # fmt: skip
+def test_a_dropped_condition_marks_the_verb_that_it_governed(text: str, claim: str, verb: str) -> None:
+    edit = condition(text, Context(DOCUMENTS[0], BANK, ()), random.Random(1))
+    assert edit is not None
+    assert (edit.claim, edit.claim[slice(*edit.span)]) == (claim, verb)
+    assert is_single(text, edit)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mayor met the angry students only after the strike was over.",  # it happened
+        "It was revealed the tower would fall if the northern wall was removed.",  # reported
+        "The judge said the club must pay the fine unless it appeals in May.",  # reported
+        "A group that meets in the hall can rent the kitchen if the hall is free.",  # two verbs
+        "The choir meets on Monday and sings in the church if the priest agrees.",  # two verbs
+    ],
+)
+def test_a_condition_is_not_dropped_where_it_is_unclear_what_it_governs(text: str) -> None:
+    for seed in range(8):
+        assert condition(text, Context(DOCUMENTS[0], BANK, ()), random.Random(seed)) is None
+
+
+def test_spans_of_rows_that_were_made_before_are_brought_to_what_is_new() -> None:
+    def old(source: str, claim: str, said: str) -> Row:
+        at = claim.index(said)
+        return Row(source, ("",), claim, "contradicted", spans=((at, at + len(said)),))
+
+    def marked(row: Row) -> list[str]:
+        return [row.claim[start:end] for start, end in row.spans]
+
+    assert marked(narrow_negation(old("edit:negation", "It is not long.", "is not"))) == ["not"]
+    assert marked(narrow_negation(old("edit:negation", "She never won it.", "never won"))) == ["never"]
+    assert marked(narrow_negation(old("edit:negation", "She did not win it.", "did not win"))) == ["did not win"]
+    assert marked(narrow_negation(old("edit:negation", "It does not have one.", "does not have"))) == ["does not have"]
+    assert marked(narrow_negation(old("edit:negation", "It is long.", "is"))) == ["is"]
+    assert marked(narrow_negation(old("edit:two_negations", "It is not long.", "is not"))) == ["is not"]
+    bound = old("edit:derived_bound", "It has more than 50 rooms.", "more than 50")
+    assert marked(narrow_beside(bound, ["Is it?", "It has more than 20 rooms."])) == ["50"]
+    assert narrow_beside(bound, ["It had more than 20 rooms."]) == bound
 
 
 @settings(deadline=None)

@@ -9,7 +9,7 @@ from assay.text import verbs
 from assay.text.clauses import verb_group
 from train.edits.context import Context
 from train.edits.document import Parsed, parse, usable
-from train.edits.kinds import Edit, replace
+from train.edits.kinds import Edit, changed, replace
 from train.edits.names import Name
 
 _PARTS = re.compile(r"^(?:'s|’s|-| (?:Jr|Sr|II|III)\b)")
@@ -107,8 +107,10 @@ def role(text: str, _context: Context, rng: random.Random) -> Edit | None:
         return None
     a, b = rng.choice(pairs)
     claim = text[: a.start] + b.text + text[a.end : b.start] + a.text + text[b.end :]
-    first, second = (a.start, a.start + len(b.text)), (b.end - len(a.text), b.end)
-    return Edit("role", claim, (a.start, b.end), parts=(first, second))
+    one, other = changed(a.text, b.text), changed(b.text, a.text)
+    second = b.end - len(a.text)
+    places = ((a.start + one[0], a.start + one[1]), (second + other[0], second + other[1]))
+    return Edit("role", claim, (places[0][0], places[1][1]), parts=places)
 
 
 def _simple_subject(parsed: Parsed) -> Name | None:
@@ -173,42 +175,79 @@ _NO_CONDITION = re.compile(
 )
 _OPEN_ENDED = frozenset({"AUX", "PREP", "DET", "SUB", "PRON", "ADV", "AND", "OR", "BUT", ","})
 _REPORTED = re.compile(
-    r"\b(?:said|says|states|stated|told|tells|asked|argues|argued|warned|believes?|claims?|claimed)\b"
+    r"\b(?:sa(?:id|ys?)|tells?|told|asks?|asked|explained|thinks?|thought|hopes?|hoped|fears?|feared|knows?|knew|"
+    r"(?:stat|argu|warn|believ|claim|announc|report|reveal|add|not|suggest|confirm|insist|promis|admitt?|agre|expect|"
+    r"indicat|learn|discover|conclud|mention|estimat|acknowledg|emphasis|emphasiz|stress|predict|propos|recommend)"
+    r"(?:e|s|es|ed))\b|\baccording to\b|[“”\"]",
+    re.IGNORECASE,
 )
+_TOLD = frozenset({"only after", "only when", "only with", "as long as"})
+"""Conditions that, of something past, tell when it happened: without them it did happen."""
 _FRONTED = re.compile(
     r"^(?:If|Unless|Provided that|Subject to|Only if|As long as|In the event (?:of|that)) [^,;:]{6,120}, (?:then )?"
 )
 
 
-def verb_span(text: str) -> tuple[int, int]:
-    """Start and end of the words of the main verb; where none is found, of the last three words."""
-    parsed = parse(text)
-    if parsed.verb >= 1:
-        group = verb_group(parsed.tokens, parsed.verb)
-        last = group.last
-        if last == group.first and parsed.tokens[last].low in verbs.MODAL:  # followed by a verb, listed or not
-            rest = (i for i in range(last + 1, len(parsed.tokens)) if parsed.tokens[i].tag != "ADV")
-            last = next(rest, last)
-        return parsed.tokens[group.first].start, parsed.tokens[last].end
-    words = list(re.finditer(r"\w\S*\w|\w", text))[-3:]
-    return words[0].start(), words[-1].end()
+def governed_verb(clause: str) -> tuple[int, int] | None:
+    """Start and end of the finite verb of a clause of one verb, with its auxiliaries and what they carry.
+
+    Nothing where the clause has several verbs or a clause within, so that it is not clear which one says too much.
+    """
+    parsed = parse(clause)
+    tokens = parsed.tokens
+    if parsed.verb < 1:
+        return None
+    group = verb_group(tokens, parsed.verb)
+    last = group.last
+    if last == group.first and tokens[last].low in verbs.MODAL:  # followed by a verb, listed or not
+        rest = (i for i in range(last + 1, len(tokens)) if tokens[i].tag != "ADV")
+        last = next(rest, last)
+        if not tokens[last].text.isalpha():
+            return None
+    elif tokens[last].low in verbs.BE and any(
+        t.tag == "W" and t.low.endswith("ed") for t in tokens[last + 1 : last + 2]
+    ):
+        last += 1  # a participle, listed or not
+    for i, token in enumerate(tokens):
+        if token.tag in {"SUB", ";", ":"} or token.low == "that":
+            return None
+        if group.first <= i <= last or i == 0:
+            continue
+        before = tokens[i - 1]
+        if token.tag in {"AUX", "V"} and before.low != "to":
+            return None
+        if token.tag in {"VN", "VA"} and before.tag not in {"DET", "PREP", "NUM"}:
+            return None
+        if before.tag in {"AND", "OR", "BUT"} and token.low in verbs.BASE | verbs.PARTICIPLE:
+            return None
+    return tokens[group.first].start, tokens[last].end
+
+
+def _happened(clause: str, verb: tuple[int, int]) -> bool:
+    """Whether the verb tells of something past rather than of what holds or would hold."""
+    first = clause[verb[0] :].split(maxsplit=1)[0].lower()
+    return first in {"was", "were", "had", "did"} or (first in verbs.PAST and first not in verbs.BASE)
 
 
 def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
     """Leave a condition out, so that the claim holds always.
 
-    Nothing wrong stands where the condition stood. The span is therefore what now states too much: the main verb.
+    Nothing wrong stands where the condition stood. The span is therefore what now says too much: the verb of the clause
+    that the condition governed, with its auxiliaries. Where the clause has several verbs, where somebody reports it, or
+    where the condition tells when something did happen, there is no edit.
     """
+    if _REPORTED.search(text):
+        return None
     found = _FRONTED.match(text)
     if found:
         rest = text[found.end() :]
         if len(rest.split()) < 4 or not rest[0].isalpha() or re.match(r"(?:or|and|but|if|then|not)\b", rest):
             return None
         claim = rest[0].upper() + rest[1:]
-        if not usable(claim):
+        verb = governed_verb(claim) if usable(claim) else None
+        if verb is None or (_happened(claim, verb) and found.group().lower().startswith(tuple(_TOLD))):
             return None
-        verb = verb_span(claim)
-        return Edit("condition", claim, (0, verb[1]), "not_supported", (verb,))
+        return Edit("condition", claim, verb, "not_supported", gap=0)
     offers = []
     for match in _CONDITION.finditer(text):
         before, rest = text[: match.start()], text[match.end() :]
@@ -226,7 +265,6 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
             or re.search(r"\bonly\b", before)
             or words[-1].tag in _OPEN_ENDED
             or words[-1].low in {"that", "to", "be", "been"}
-            or _REPORTED.search(before)
         ):
             continue
         tail = rest[stop.start() :]
@@ -234,8 +272,8 @@ def condition(text: str, _context: Context, rng: random.Random) -> Edit | None:
             continue
         if not usable(before + tail):
             continue
-        start, end = verb_span(before + ".")
-        verb = (start, min(end, match.start()))
-        hull = (min(start, match.start() - 1), match.start())
-        offers.append(Edit("condition", before + tail, hull, "not_supported", (verb,)))
+        verb = governed_verb(before + ".")
+        if verb is None or (match["cue"] in _TOLD and _happened(before, verb)):
+            continue
+        offers.append(Edit("condition", before + tail, verb, "not_supported", gap=match.start()))
     return rng.choice(offers) if offers else None

@@ -14,6 +14,7 @@ from train.edits.context import Bank
 from train.edits.document import Document, usable
 from train.edits.framing import BEFORE_SENTENCE, draw_frame, framed
 from train.edits.generate import SHAPES, WINDOW_WORDS, contradicted, evidence_of, is_prose
+from train.edits.kinds import changed
 from train.rows import Label, Row
 
 NAME = r"[A-Z][\w'’.-]*\w(?: (?:of |de |van |von |the )?[A-Z][\w'’.-]*\w){0,3}"
@@ -45,14 +46,15 @@ class Fork:
 
     @property
     def wrong(self) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """The wrong claim, and the character ranges of its wrong values."""
+        """The wrong claim, and the character ranges of those words of its wrong values that the right ones lack."""
         text = ""
         spans: list[tuple[int, int]] = []
         for part in self.parts:
             if isinstance(part, str):
                 text += part
             else:
-                spans.append((len(text), len(text) + len(part[1])))
+                first, last = changed(*part)
+                spans.append((len(text) + first, len(text) + last))
                 text += part[1]
         return upper(text), tuple(spans)
 

@@ -13,7 +13,7 @@ from assay.schema import Evidence
 from assay.verify.exact import check_exact, index_evidence
 from train.edits.additions import addition
 from train.edits.context import Bank, Context, Maker
-from train.edits.document import Document, excerpt, usable, words_of
+from train.edits.document import Document, excerpt, parse, usable, words_of
 from train.edits.entities import blend, condition, name, role
 from train.edits.framing import draw_frame, frame_edit, framed
 from train.edits.kinds import Base, Edit, is_single, weighted_order
@@ -208,11 +208,12 @@ def denial(document: Document, bank: Bank, base: Base, rng: random.Random, windo
     wrong = negation(base.text, context, rng)
     if wrong is None or len(wrong.claim) <= len(base.text) or not is_single(base.text, wrong):
         return None
-    if re.search(r", | and | or ", base.text[wrong.span[0] :]):
+    verb = parse(base.text).verb_start
+    if re.search(r", | and | or ", base.text[verb:]):
         return None  # who denies a list of which one member is wrong denies the right ones too
     kinds = rng.sample(DENIABLE, len(DENIABLE))
     edits = (edit_claim(base, document, bank, rng, kind) for kind in kinds)
-    edit = next((e for e in edits if e is not None and e.span[0] > wrong.span[0]), None)
+    edit = next((e for e in edits if e is not None and e.span[0] > verb), None)
     said = None if edit is None else negation(edit.claim, context, rng)
     if edit is None or said is None or len(said.claim) <= len(edit.claim):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from train.edits.context import Context
-from train.edits.kinds import Edit, narrowed
+from train.edits.kinds import Edit, replace
 
 
 def wrong_value(text: str, context: Context, rng: random.Random) -> Edit | None:
@@ -36,8 +36,7 @@ def wrong_value(text: str, context: Context, rng: random.Random) -> Edit | None:
     if not offers:
         return None
     start, end, new = rng.choice(offers)
-    edit = Edit("wrong_value", text[:start] + new + text[end:], (start, start + len(new)))
-    return narrowed(edit, text[start:end])
+    return replace("wrong_value", text, start, end, new)
 
 
 def bare(value: str) -> str:

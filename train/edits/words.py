@@ -8,7 +8,7 @@ import re
 from assay.text import verbs
 from train.edits.context import Context
 from train.edits.document import parse
-from train.edits.kinds import Edit, match_case, narrowed, replace
+from train.edits.kinds import Edit, changed, match_case, replace
 from train.edits.rules import ANTONYMS, CAUSES, COMPARATIVES, MODALITY, ORDERS, QUANTIFIERS, Rule
 from train.rows import Label
 
@@ -35,8 +35,7 @@ def swap(text: str, kind: str, rng: random.Random) -> Edit | None:
     if not found:
         return None
     match, new, label = rng.choice(found)
-    edit = replace(kind, text, *match.span(), match_case(text[match.start() : match.start() + 1], new), label)
-    return narrowed(edit, text[match.start() : match.end()])
+    return replace(kind, text, *match.span(), match_case(text[match.start() : match.start() + 1], new), label)
 
 
 def quantifier(text: str, _context: Context, rng: random.Random) -> Edit | None:
@@ -78,8 +77,12 @@ def cause(text: str, _context: Context, rng: random.Random) -> Edit | None:
         tokens = parse(text).tokens
         if tokens and tokens[0].tag == "DET":
             effect = effect[0].lower() + effect[1:]
-        new = reason[0].upper() + reason[1:] + " because " + effect
-        return Edit("cause", new + ".", (0, len(new)), "not_supported")
+        reason = reason[0].upper() + reason[1:]
+        new = f"{reason} because {effect}"
+        one, other = changed(found.group(1), reason), changed(found.group(2), effect)
+        by = len(new) - len(effect)
+        places = (one, (by + other[0], by + other[1]))
+        return Edit("cause", new + ".", (one[0], by + other[1]), "not_supported", places)
     return swap(text, "cause", rng)
 
 
@@ -118,7 +121,11 @@ def _affirm(text: str, rng: random.Random) -> Edit | None:
 
 
 def negation(text: str, _context: Context, rng: random.Random) -> Edit | None:
-    """Negate the main verb, or take a negation away; the span covers the verb that it changes."""
+    """Negate the main verb, or take a negation away.
+
+    The span is what is new: `not` alone behind an auxiliary, `did not win` whole where the verb changes its form. Where
+    a negation is taken away, it is the verb that lost it.
+    """
     affirmed = _affirm(text, rng)
     if affirmed is not None:
         return affirmed
