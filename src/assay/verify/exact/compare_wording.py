@@ -219,11 +219,15 @@ def _after_article(words: Words, first: int, last: int) -> int:
 
 
 _SPELLED_ALIKE = 4
+_ABBREVIATED = 3
+"""Single words up to this length ("WW2", "LA") may stand for a longer name."""
 
 
 def _may_be_one(ours: Name, theirs: Name) -> bool:
     """Whether two names can be forms of one: a shared word, an acronym, words that begin alike."""
     if set(ours.keys) & set(theirs.keys) or ours.acronym or theirs.acronym:
+        return True
+    if any(len(name.keys) == 1 and len(name.keys[0]) <= _ABBREVIATED for name in (ours, theirs)):
         return True
     return any(a[:_SPELLED_ALIKE] == b[:_SPELLED_ALIKE] for a in ours.keys for b in theirs.keys)
 
