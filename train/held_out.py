@@ -6,7 +6,9 @@
 
 The rows are those of `data/train` whose document is on the `test` side of the split (`train/rows.py`): every set at
 once, each pair once, evidence of the development sets left out. Thresholds of the baselines should come from the `fit`
-side. The files hold other people's text: `--out` must not lie in this repository.
+side. `--part shared` gives the rows that are on no side, since their documents share text with those of training: what
+the verifier reaches there says nothing of unseen documents. The files hold other people's text: `--out` must not lie in
+this repository.
 """
 
 from __future__ import annotations
@@ -104,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--part", choices=("test", "fit"), default="test")
+    parser.add_argument("--part", choices=("test", "fit", "shared"), default="test")
     parser.add_argument("--most", type=int, help="rows of each set, up to the end of a document; all by default")
     arguments = parser.parse_args()
     found = chosen(load_training_sets(arguments.data), arguments.part, arguments.most)
