@@ -42,6 +42,8 @@ def test_pointers_lie_in_the_text_in_order_and_apart(text: str) -> None:
     "text",
     [
         "Passage 1 states that the fee is $5.",
+        "Passage 1: The fee is $5.",
+        "* Passages 1 and 2: The fee is $5.",
         "The second passage also mentions that the fee is $5.",
         "One of the passages notes that the fee is $5.",
         "In passage 1, it is stated that the fee is $5.",

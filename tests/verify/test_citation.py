@@ -275,6 +275,21 @@ def test_numbers_follow_numbered_ids() -> None:
     assert SourceIndex(coerce_evidence(["a", "b"])).find("3").evidence_ids == ()
 
 
+def test_a_number_may_name_a_passage_within_one_text() -> None:
+    index = SourceIndex(coerce_evidence(["passage 1: Leave is paid.\n\nPassage 2:The fee is $5.\nPassage 2019 came."]))
+    assert [index.find(number).evidence_ids for number in ("1", "2", "3")] == [("1",), ("1",), ()]
+
+
+def test_a_number_in_running_text_names_no_passage() -> None:
+    index = SourceIndex(coerce_evidence(["As passage 7: shows, leave is paid.\n[8] Smith 2020.\nPassage 9 is long."]))
+    assert [index.find(number).evidence_ids for number in ("7", "8", "9")] == [(), (), ()]
+
+
+def test_evidence_of_that_number_comes_before_a_passage_that_is_labelled_so() -> None:
+    index = SourceIndex(coerce_evidence(["Source 2: a", "b"]))
+    assert index.find("2").evidence_ids == ("2",)
+
+
 def test_an_author_and_a_year_name_a_paper() -> None:
     index = SourceIndex(coerce_evidence([{"id": "x", "title": "Smith and Lee: Leave (2020)", "text": "a"}]))
     assert index.find("Smith et al., 2020").evidence_ids == ("x",)

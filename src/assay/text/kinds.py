@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from assay.schema.verdict import ClaimKind
 from assay.text.critical import has_commitment
 from assay.text.hedging import STRONG, hedge_score
-from assay.text.pointers import POINTER
+from assay.text.pointers import NUMBERED, POINTER
 from assay.text.tokens import tokenise
 
 _SOURCE = (
@@ -41,6 +41,7 @@ _LEAD_IN = re.compile(
     rf"|(?:according to|based on|as stated in|per|as per)\s(?:\[[^\[\]]{{1,40}}\]|(?:source|document|passage|section|page)\s[\w.\-]{{1,20}}),\s"
     rf"|{_THESE}\s(?:clearly |also |explicitly |further |specifically )?{_REPORTS}\sthat\s"
     rf"|(?:as {_REPORTED} (?:in|by|on)|as per|according to|based (?:up)?on|in|from)\s{_CITED},\s(?:it (?:is|was) {_REPORTED} that\s)?"
+    rf"|{NUMBERED}:\s"
     rf"|it (?:is|was) (?:also )?{_REPORTED} (?:in|by)\s{_CITED}\sthat\s"
     r"|(?:we can|one can|it can be|i can) (?:infer|see|conclude|deduce|say|inferred|seen|concluded|deduced|said) that\s"
     r"|(?:to answer (?:your|the) question|in (?:answer|response) to (?:your|the) question)[,:]\s|(?:answer|response|summary|a):\s"

@@ -21,6 +21,12 @@ _NUMBERED: Final = re.compile(
     r"|^\s*\d{1,3}(?:\.\d{1,3})+\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_LABEL: Final = re.compile(
+    r"^[ \t>*#(\[]{0,8}(?:passage|document|doc|source|excerpt|snippet|context|search result)\s{0,2}#?(\d{1,3})"
+    r"[)\]*]{0,3}\s{0,2}[:.–—-]",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What stands before each passage where several were put into one text."""
 _SHORTEST_PART: Final = 8
 """Fewer characters are never taken as a part of a title."""
 
@@ -31,7 +37,7 @@ class Found:
 
     evidence_ids: tuple[str, ...]
     how: str
-    """id, name, number, position, author, part or mention; empty where nothing was found."""
+    """id, name, number, position, label, author, part or mention; empty where nothing was found."""
 
 
 NOTHING: Final = Found((), "")
@@ -52,6 +58,7 @@ class SourceIndex:
         prefixes = {match[1] if (match := _LAST_NUMBER.match(item.id)) else None for item in evidence}
         self._one_series = len(prefixes) == 1 and None not in prefixes
         self._counted = any(item.id.isdigit() for item in evidence)
+        self._labels: dict[str, tuple[str, ...]] | None = None
 
     def find(self, name: str) -> Found:
         """What a name written in a citation stands for."""
@@ -96,7 +103,15 @@ class SourceIndex:
         if self._one_series and number.lstrip("0") in self._numbers:
             return Found(self._numbers[number.lstrip("0")], "number")
         # Ids that are numbers mean what they say; else the answer counted the passages as they were given.
-        return NOTHING if self._counted else self._at(int(number) - 1)
+        found = NOTHING if self._counted else self._at(int(number) - 1)
+        return found if found.evidence_ids else self._labelled(number.lstrip("0"))
+
+    def _labelled(self, number: str) -> Found:
+        """A number that no evidence has, but a passage within one: `passage 2: ...` at the start of a line."""
+        if self._labels is None:
+            pairs = ((match[1].lstrip("0"), item.id) for item in self.evidence for match in _LABEL.finditer(item.text))
+            self._labels = _group(dict.fromkeys(pairs))
+        return Found(self._labels[number], "label") if number in self._labels else NOTHING
 
     def _at(self, position: int) -> Found:
         return Found((self.evidence[position].id,), "position") if 0 <= position < len(self.evidence) else NOTHING
