@@ -225,22 +225,23 @@ class Match:
     def absorb(self, first: int, last: int, number: int) -> bool:
         """Takes words for one value of a field, and away from what else was found in them; false where they cannot be.
 
-        Names of fields stay as they are, and so do values that another field's name goes with or that name the record.
+        Names of fields stay as they are, and so does the only value that another field's name goes with, or that names
+        the record.
         """
         if any(role not in (None, "value") for role in self.roles[first:last]):
             return False
-        for cell, mentions in self.valued.items():
-            if cell != number and any(m.first < last and first < m.last for m in mentions):
-                return False
-        inside = [m for m in [*self.unnamed, *self.valued.get(number, ())] if m.first < last and first < m.last]
+        told = [*self.unnamed, *(m for mentions in self.valued.values() for m in mentions)]
+        inside = [m for m in told if m.first < last and first < m.last]
         if any(m.first < first or last < m.last for m in inside):
             return False
-        if any(m.whole and any(self.cells[c].naming for c in m.cells) for m in inside):
+        kept = {cell: [m for m in mentions if m not in inside] for cell, mentions in self.valued.items()}
+        if any(not mentions for cell, mentions in kept.items() if cell != number):
+            return False
+        if any(m.whole and any(self.cells[c].naming for c in m.cells) for m in inside if m in self.unnamed):
             return False
         self.unnamed[:] = [m for m in self.unnamed if m not in inside]
-        kept = [m for m in self.valued.pop(number, ()) if m not in inside]
-        if kept:
-            self.valued[number] = kept
+        self.valued.clear()
+        self.valued.update({cell: mentions for cell, mentions in kept.items() if mentions})
         self.unvalued.pop(number, None)
         self.roles[first:last] = ["value"] * (last - first)
         return True

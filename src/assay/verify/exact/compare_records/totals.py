@@ -47,23 +47,31 @@ def _in_group(statement: Statement, folds: tuple[str, ...], group: Group, record
         return None
     explained = {stem for cell in field for stem in cell.stems} | group.title
     named = [used[at] or word.stem in explained for at, word in enumerate(statement.lexemes)]
-    numbers = [(a, b, q) for a, b, q in statement.quantities if not any(named[a:b])]
+    numbers = [(a, b, low, high) for a, b, low, high in _numbers(statement) if not any(named[a:b])]
     negated = [at for at, fold in enumerate(folds) if fold in PLAIN_NEGATIONS]
     if len(numbers) != 1 or len(negated) > 1:
         return None
-    first, last, stated = numbers[0]
+    first, last, low, high = numbers[0]
     for at, word in enumerate(statement.lexemes):
         known = named[at] or first <= at < last or word.fold in _TOGETHER or at in negated
         if not known and (word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME)):
             return None
     total = sum((cell.number for cell in field if cell.number is not None), Decimal(0))
-    low, high = stated.low, stated.high
     holds = (low is None or low <= total) and (high is None or total <= high)
     verdict = holds is not bool(negated)
     at = negated[0] if negated else first
     wrong = () if verdict else (negating_words(folds, at),) if negated else ((first, last),)
     return Outcome(verdict, SURE, field[0], group.passage, min(at, first), last, True, "record.total",
                    records.records[group.first].group, wrong=wrong, instead=f"{total.normalize():f}")  # fmt: skip
+
+
+def _numbers(statement: Statement) -> list[tuple[int, int, Decimal | None, Decimal | None]]:
+    """The words of each number, with its least and its largest value; a bare figure that may be a year is one too."""
+    found = [(first, last, quantity.low, quantity.high) for first, last, quantity in statement.quantities]
+    for first, last, date in statement.dates:
+        if last - first == 1 and date.year is not None and date.month is None and date.bound == "exact":
+            found.append((first, last, Decimal(date.year), Decimal(date.year)))
+    return found
 
 
 def _place_of(cell: Cell, statement: Statement, folds: tuple[str, ...], used: Sequence[bool]) -> tuple[int, int] | None:
