@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-browser test-crash test-tamper test-train lint check format bench eval train train-on clean
+.PHONY: demo test test-slow test-browser test-crash test-tamper test-train lint check format bench eval data train train-on clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -78,26 +78,37 @@ $(VENV)-train/dev: pyproject.toml
 	$(VENV)-train/bin/python -m pip install --quiet --editable '.[test]' transformers onnx onnxscript nupunkt safetensors llguidance
 	touch $@
 
-TRAIN_PYTHON ?= .venv-train/bin/python
+TRAIN_PYTHON ?= $(VENV)-train/bin/python
+TRAIN_READY := $(if $(filter $(VENV)-train/bin/python,$(TRAIN_PYTHON)),$(VENV)-train/dev)  # another Python is as it is
 DATA ?= ../shared/data
 BASE ?= .work/base
 MINUTES ?= 100
-
-train:  ## the network, its export and the combination, from labelled data; see train/README.md
-	test -d $(BASE) || $(TRAIN_PYTHON) -m train.base --out $(BASE)
-	$(TRAIN_PYTHON) -m train.network --base $(BASE) --data $(DATA) --out .work/run --minutes $(MINUTES)
-	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12
-	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/combination.json --cache .work/signals
-
+STEPS ?=
+LENGTH = $(if $(STEPS),--steps $(STEPS),--minutes $(MINUTES))
+SEED ?= 7
+VERSION ?= local
+RATE ?= 7e-5
 WORDNET ?= /usr/share/wordnet
 
-train-on:  ## go on from the weights in the package with rows that they get wrong, averaged with what they were
-	$(TRAIN_PYTHON) -m train.shipped --weights src/assay/models/weights --out .work/shipped
-	$(TRAIN_PYTHON) -m train.mining --data $(DATA) --weights src/assay/models/weights --wordnet $(WORDNET) --out .work/made.jsonl.gz
-	$(TRAIN_PYTHON) -m train.network --base .work/shipped/model --data $(DATA) --edits .work/made.jsonl.gz --out .work/on --minutes $(MINUTES) --rate 6e-5 --decay-share 0.6
-	$(TRAIN_PYTHON) -m train.average --first .work/shipped --second .work/on --share 0.7 --out .work/run
-	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12
+train: $(TRAIN_READY)  ## one stage from the base: the network, its export and the combination; see train/README.md
+	test -d $(BASE) || $(TRAIN_PYTHON) -m train.base --out $(BASE)
+	$(TRAIN_PYTHON) -m train.data --data $(DATA) --seed $(SEED) --out .work/rows.jsonl.gz
+	$(TRAIN_PYTHON) -m train.network --base $(BASE) --data $(DATA) --rows .work/rows.jsonl.gz --out .work/run $(LENGTH) --seed $(SEED) --rate $(RATE)
+	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12 --version $(VERSION)
 	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/combination.json --cache .work/signals
+
+train-on: RATE = 6e-5
+train-on: $(TRAIN_READY)  ## a further stage: from the weights in the package with rows that they get wrong, averaged with what they were
+	$(TRAIN_PYTHON) -m train.shipped --weights src/assay/models/weights --out .work/shipped
+	$(TRAIN_PYTHON) -m train.mining --data $(DATA) --weights src/assay/models/weights --wordnet $(WORDNET) --seed $(SEED) --out .work/made.jsonl.gz
+	$(TRAIN_PYTHON) -m train.data --data $(DATA) --edits .work/made.jsonl.gz --seed $(SEED) --out .work/rows.jsonl.gz
+	$(TRAIN_PYTHON) -m train.network --base .work/shipped/model --data $(DATA) --rows .work/rows.jsonl.gz --out .work/on $(LENGTH) --seed $(SEED) --rate $(RATE) --decay-share 0.6
+	$(TRAIN_PYTHON) -m train.average --first .work/shipped --second .work/on --share 0.7 --out .work/run
+	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12 --version $(VERSION)
+	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/combination.json --cache .work/signals
+
+data: $(VENV)/core  ## the rows of training with a report of them; needs no PyTorch
+	$(BIN)/python -m train.data --data $(DATA) --seed $(SEED) --out .work/rows.jsonl.gz
 
 eval: $(VENV)/core  ## figures on the development sets, beside the baselines
 	$(BIN)/assay eval $(DATA)/dev/*.jsonl.gz --baselines --out .work/eval

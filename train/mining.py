@@ -6,19 +6,17 @@ Most edits are easy: a network that has seen thirty thousand of them judges nine
 teach it little. More edits are made than are wanted; all that the network gives the wrong label are kept, with others
 at random beside them, since a network that sees its mistakes alone forgets what it knew and doubts everything. Rows
 of the other makers (`train.made`) are kept as they come. `train.network --edits FILE` reads the file in place of
-making rows.
+making rows. Beside it stands `FILE.json`: how it was made, how much of each sort it has, and the digest of its rows.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import gzip
 import json
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,13 +26,16 @@ from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.models.interface import PairScorer
 from train.made import MAKERS, make
 from train.premises import premise
+from train.provenance import commit_of, file_digest, record_path
 from train.rows import Row, detokenise, load_training_sets, part_of
+from train.written import digest_of, write_made
 
 COLUMNS = {"supported": (0,), "unsupported": (1,), "contradicted": (2,), "not_supported": (1, 2)}
 """Columns of a scorer's output that a label allows."""
 PREMISE_WORDS = 100
 _SPECIAL_TOKENS = 3
 _BLOCK = 2_000
+REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def right_probability(row: Row, score: NDArray[np.float32] | None) -> float:
@@ -83,27 +84,26 @@ def score(scorer: PairScorer, rows: Sequence[Row]) -> list[NDArray[np.float32] |
     return found
 
 
-def write_made(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows as gzipped JSON Lines that `read_made` gives back as they were."""
-    with gzip.open(path, "wt", encoding="utf-8") as out:
-        for row in rows:
-            out.write(json.dumps(dataclasses.asdict(row), ensure_ascii=False) + "\n")
+def record_of(arguments: argparse.Namespace, kept: Sequence[Row], made: int, hard: int) -> dict[str, object]:
+    """What is written beside the rows: how they were made, without the paths of one machine.
 
-
-def read_made(path: Path) -> list[Row]:
-    """Rows that `write_made` wrote."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [
-            Row(
-                source=raw["source"],
-                evidence=tuple(raw["evidence"]),
-                claim=raw["claim"],
-                label=raw["label"],
-                question=raw["question"],
-                spans=tuple((start, end) for start, end in raw["spans"]),
-            )
-            for raw in map(json.loads, lines)
-        ]
+    Args:
+        arguments: of the command.
+        kept: the rows that were written.
+        made: edits that were made.
+        hard: those of them that the network judged wrongly.
+    """
+    return {
+        "seed": arguments.seed,
+        "keep": arguments.keep,
+        "makers": {name: getattr(arguments, name) for name in MAKERS},
+        "network": file_digest(arguments.weights / "manifest.json"),
+        "edits_made": made,
+        "edits_judged_wrongly": hard,
+        "rows": len(kept),
+        "digest": digest_of(kept),
+        "commit": commit_of(REPOSITORY),
+    }
 
 
 def main() -> None:
@@ -118,6 +118,10 @@ def main() -> None:
     for name, count in MAKERS.items():
         parser.add_argument(f"--{name}", type=int, default=count, help=f"rows of {name} to make (%(default)s)")
     arguments = parser.parse_args()
+    if arguments.lexical and (arguments.wordnet is None or not arguments.wordnet.is_dir()):
+        parser.error(
+            "rows of exchanged words need --wordnet, a folder with WordNet's dictionary; or ask for --lexical 0"
+        )
     train = [row for row in load_training_sets(arguments.data) if part_of(row) == "train"]
     made = {
         name: make(name, train, getattr(arguments, name), arguments.seed, arguments.wordnet)
@@ -136,7 +140,10 @@ def main() -> None:
     for name, rows in made.items():
         print(f"{len(rows):,} rows of {name}")
         kept += rows
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     write_made(arguments.out, kept)
+    record = record_of(arguments, kept, len(edits), sum(wrong.values()))
+    record_path(arguments.out).write_text(json.dumps(record, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ contradicted from unsupported train the sum of the two (a masked loss). The othe
 whether it is wrong: it learns from supported claims, where none is, and from claims whose wrong characters are known;
 other rows leave it alone. The rate warms up, stays, and decays
 linearly over the last fifth of the time or steps; `--steps` with the number that the log of a timed run reports
-repeats that run exactly on one machine. Checkpoints are written every few minutes and `--resume` goes on from one.
+repeats that run exactly on one machine. Checkpoints are written every few minutes and `--resume` goes on from one,
+with the same arguments: a checkpoint of other settings or other rows is refused.
 """
 
 from __future__ import annotations
@@ -26,13 +27,16 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, nll_loss
 from transformers import AutoTokenizer, BertForSequenceClassification, PreTrainedTokenizerBase
 
+from train.data import EDITS, REPOSITORY, SEED, STRANGER, STRANGERS, training_rows
 from train.edits import EDITABLE, make_rows
-from train.mining import read_made
 from train.premises import premise
-from train.rows import Row, detokenise, load_training_sets, mix, part_of, report, strangers
+from train.provenance import commit_of, record_of_made, versions_of
+from train.rows import QUOTAS, REVIEWS, Row, detokenise, load_training_sets, mix, part_of, report
 from train.two_heads import TOKEN_HEAD, TwoHeads, load_two_heads, save_two_heads
+from train.written import digest_of, read_made
 
 LABELS = ("entailment", "neutral", "contradiction")
+CHECKPOINT_SECONDS = 240.0
 TARGETS = {"supported": 0, "unsupported": 1, "contradicted": 2, "not_supported": 3}
 
 
@@ -40,8 +44,8 @@ TARGETS = {"supported": 0, "unsupported": 1, "contradicted": 2, "not_supported":
 class Settings:
     """What a run depends on, written beside its result."""
 
-    rows_of_edits: int = 40_000
-    rows_of_strangers: int = 5_000
+    rows_of_edits: int = EDITS
+    rows_of_strangers: int = STRANGERS
     token_weight: float = 0.5
     premise_words: int = 100
     long_words: int = 210
@@ -60,7 +64,7 @@ class Settings:
     Szegedy et al. 2016, "Rethinking the Inception architecture for computer vision", section 7)."""
     teacher_weight: float = 0.0
     """Share of the loss that is the distance from the teachers' probabilities."""
-    seed: int = 7
+    seed: int = SEED
 
 
 def pair(row: Row, words: int, rng: random.Random | None) -> tuple[str, str]:
@@ -264,10 +268,20 @@ def evaluate(model: TwoHeads, items: Sequence[Encoded]) -> dict[str, float]:
 
 
 def save_checkpoint(
-    folder: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, step: int, tokens: int, elapsed: float
+    folder: Path,
+    run: dict[str, object],
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    step: int,
+    tokens: int,
+    elapsed: float,
 ) -> None:
-    """Write what `--resume` needs; the old checkpoint stays whole until the new one is."""
+    """Write what `--resume` needs; the old checkpoint stays whole until the new one is.
+
+    run: what the batches and the steps depend on, plain values only, for `same_run`.
+    """
     state = {
+        "run": run,
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),
         "step": step,
@@ -278,27 +292,35 @@ def save_checkpoint(
     (folder / "checkpoint.pt.part").replace(folder / "checkpoint.pt")
 
 
+def same_run(found: object, wanted: dict[str, object]) -> None:
+    """See that a checkpoint is of this run: with others the batches it has had are not those that would be left out.
+
+    Args:
+        found: `run` of the checkpoint; None in those that were written before it was kept.
+        wanted: what this run would write.
+
+    Raises:
+        SystemExit: they differ, or the checkpoint does not say.
+    """
+    if not isinstance(found, dict):
+        raise SystemExit(
+            "The checkpoint does not say which settings and rows it is of, so that nothing can go on from it; "
+            "begin anew with --base."
+        )
+    told = [
+        f"{name} is {wanted.get(name)!r} and was {found.get(name)!r}"
+        for name in sorted({*found, *wanted})
+        if found.get(name) != wanted.get(name)
+    ]
+    if told:
+        raise SystemExit(f"The checkpoint is of another run ({'; '.join(told)}); --resume takes the same arguments.")
+
+
 def factor(progress: float, settings: Settings) -> float:
     """The rate's factor at a progress in [0, 1]: warm-up, plateau, linear decay to nothing."""
     if progress < settings.warm_share:
         return progress / settings.warm_share
     return min(1.0, max(0.0, (1 - progress) / settings.decay_share)) if settings.decay_share else 1.0
-
-
-def training_rows(rows: Sequence[Row], settings: Settings, made: Sequence[Row] | None = None) -> list[Row]:
-    """The mixture: people's labels by quota, claims beside evidence of other documents, rows made of evidence.
-
-    made: rows that `train.mining` chose; without them edits are made here.
-    """
-    train = [row for row in rows if part_of(row) == "train"]
-    mixed = mix(train, settings.seed)
-    mixed += strangers(mixed, settings.rows_of_strangers, settings.seed)
-    if made is None:
-        made = make_rows([row for row in train if row.source in EDITABLE], settings.rows_of_edits, settings.seed)
-    mixed += made
-    random.Random(settings.seed).shuffle(mixed)
-    print(report(mixed), flush=True)
-    return mixed
 
 
 def start(base: Path, settings: Settings) -> TwoHeads:
@@ -345,7 +367,9 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=Settings.rate, help="the highest learning rate")
     parser.add_argument("--decay-share", type=float, default=Settings.decay_share, help="0 stays on the plateau")
     parser.add_argument("--rows-of-edits", type=int, default=Settings.rows_of_edits)
-    parser.add_argument("--edits", type=Path, help="rows that train.mining wrote, in place of --rows-of-edits")
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument("--rows", type=Path, help="all rows, as train.data wrote them; the other arguments of rows idle")
+    given.add_argument("--edits", type=Path, help="rows that train.mining wrote, in place of --rows-of-edits")
     parser.add_argument("--seed", type=int, default=Settings.seed)
     parser.add_argument(
         "--teacher", type=Path, nargs="+", help="networks with both heads to learn from beside the labels, on average"
@@ -367,10 +391,23 @@ def main() -> None:
 
     rows = load_training_sets(arguments.data)
     tokenizer = AutoTokenizer.from_pretrained(arguments.base)
-    made = read_made(arguments.edits) if arguments.edits else None
-    if made is not None:
-        settings = dataclasses.replace(settings, rows_of_edits=len(made))
-    items = encode(tokenizer, training_rows(rows, settings, made), settings, random.Random(settings.seed))
+    if arguments.rows:
+        mixed = read_made(arguments.rows)
+        strangers = sum(row.source == STRANGER for row in mixed)
+        edits = len(mixed) - strangers - sum(row.source in QUOTAS or row.source == REVIEWS for row in mixed)
+    else:
+        made = read_made(arguments.edits) if arguments.edits else None
+        edits, strangers = settings.rows_of_edits if made is None else len(made), settings.rows_of_strangers
+        mixed = training_rows(rows, made, edits=edits, of_strangers=strangers, seed=settings.seed)
+    settings = dataclasses.replace(settings, rows_of_edits=edits, rows_of_strangers=strangers)
+    print(report(mixed), flush=True)
+    items = encode(tokenizer, mixed, settings, random.Random(settings.seed))
+    run: dict[str, object] = {
+        **dataclasses.asdict(settings),
+        "rows": digest_of(mixed),
+        "layers": arguments.layers,
+        "teachers": len(arguments.teacher or ()),
+    }
     held = [row for row in rows if part_of(row) == "fit"]
     held_items = encode(tokenizer, mix(held, settings.seed)[:1_200], settings, None)
     edited = make_rows([row for row in held if row.source in EDITABLE], 600, settings.seed)
@@ -386,6 +423,7 @@ def main() -> None:
     step, trained_tokens, elapsed_before = 0, 0, 0.0
     if arguments.resume:
         state = torch.load(arguments.resume, weights_only=True)
+        same_run(state.get("run"), run)
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         step, trained_tokens, elapsed_before = state["step"], state["tokens"], state["elapsed"]
@@ -432,8 +470,8 @@ def main() -> None:
             if step % 500 == 0:
                 print("held out", json.dumps(evaluate(model, held_items)), flush=True)
                 print("held-out edits", json.dumps(evaluate(model, held_edits)), flush=True)
-            if time.monotonic() - last_saved > 240:
-                save_checkpoint(arguments.out, model, optimizer, step, trained_tokens, elapsed)
+            if time.monotonic() - last_saved > CHECKPOINT_SECONDS:
+                save_checkpoint(arguments.out, run, model, optimizer, step, trained_tokens, elapsed)
                 last_saved = time.monotonic()
         else:
             continue
@@ -447,8 +485,14 @@ def main() -> None:
         "steps": step,
         "tokens": trained_tokens,
         "passes": passes,
+        "threads": arguments.threads,
+        "commit": commit_of(REPOSITORY),
+        "versions": versions_of(("torch", "transformers", "tokenizers", "numpy")),
+        "rows": {"count": len(mixed), "digest": run["rows"]},
         "held_out": figures,
     }
+    if arguments.rows or arguments.edits:
+        record["made"] = record_of_made(arguments.rows or arguments.edits)
     before = arguments.base.parent / "run.json"
     if before.exists():
         record["before"] = json.loads(before.read_text())

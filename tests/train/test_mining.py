@@ -1,13 +1,16 @@
 """Choosing among made rows those that a network gets wrong."""
 
+import argparse
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from train.mining import hardest, read_made, right_probability, score, write_made
+from train.made import MAKERS
+from train.mining import hardest, record_of, right_probability, score
 from train.rows import Row
+from train.written import digest_of
 
 
 def row(claim: str, label: str = "supported", spans: tuple[tuple[int, int], ...] = ()) -> Row:
@@ -52,7 +55,13 @@ def test_a_row_that_is_too_long_to_be_read_is_not_called_a_mistake() -> None:
     assert right_probability(rows[1], scores[1]) == 1
 
 
-def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
-    rows = [row("Ångström ran “it”.", "not_supported", ((0, 8), (9, 12))), row("It rests by day.")]
-    write_made(tmp_path / "made.jsonl.gz", rows)
-    assert read_made(tmp_path / "made.jsonl.gz") == rows
+def test_what_is_mined_is_recorded_without_the_paths_of_a_machine(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    said = dict.fromkeys(MAKERS, 4) | {"weights": tmp_path, "seed": 3, "keep": 2}
+    kept = [row("It runs."), row("It rests.")]
+    record = record_of(argparse.Namespace(**said), kept, 9, 1)
+    assert record["rows"] == 2
+    assert record["digest"] == digest_of(kept)
+    assert (record["edits_made"], record["edits_judged_wrongly"]) == (9, 1)
+    assert record["makers"] == dict.fromkeys(MAKERS, 4)
+    assert str(tmp_path) not in str(record)

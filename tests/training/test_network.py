@@ -1,6 +1,9 @@
 """What the training of the network rests on. Needs PyTorch: `make test-train`."""
 
+import gzip
+import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ from train.network import (
     keep_layers,
     loss_of,
     parameter_groups,
+    same_run,
     teacher_loss,
     teaching,
     tensors,
@@ -25,8 +29,12 @@ from train.network import (
     wrong_characters,
 )
 from train.rows import Row, strangers
+from train.shipped import SPECIAL
 from train.two_heads import TwoHeads, load_two_heads, save_two_heads
-from transformers import BertConfig, BertForSequenceClassification
+from train.written import write_made
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+from train import network
 
 
 def small_network() -> TwoHeads:
@@ -189,3 +197,99 @@ def test_an_average_lies_between_two_networks_and_refuses_other_shapes() -> None
         average(first, smaller, 0.5)
     with pytest.raises(ValueError, match="share"):
         average(first, second, 1.5)
+
+
+def base_and_data(folder: Path) -> tuple[Path, Path]:
+    """A network of two narrow layers with the shipped tokenizer, and 160 labelled pairs with documents of each side."""
+    torch.manual_seed(5)
+    base, data = folder / "base", folder / "data"
+    tokenizer = Path(network.__file__).parents[1] / "src" / "assay" / "models" / "weights" / "tokenizer.json"
+    read = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer), **SPECIAL)
+    config = BertConfig(
+        vocab_size=len(read), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=400, num_labels=3, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        attn_implementation="eager",
+    )  # fmt: skip
+    base.mkdir()
+    save_two_heads(TwoHeads(BertForSequenceClassification(config), torch.nn.Linear(16, 1)), base)
+    read.save_pretrained(base)
+    for part in ("train", "dev"):
+        (data / part).mkdir(parents=True)
+    labels = ("supported", "contradicted", "unsupported")
+    with gzip.open(data / "train" / "fm2.jsonl.gz", "wt") as out:
+        for n in range(160):
+            evidence = f"House {n} was sold to Anna in {1800 + n} for {n + 3} pounds, and Peter lived there."
+            claim = f"House {n} was sold for {n + 3} pounds."
+            out.write(
+                json.dumps({"set": "fm2", "evidence": [evidence], "claim": claim, "label": labels[n % 3]}) + "\n"
+            )
+    return base, data
+
+
+def train(monkeypatch: pytest.MonkeyPatch, base: Path, data: Path, out: Path, *said: str) -> dict[str, torch.Tensor]:
+    """Six steps by one thread; returns the weights."""
+    settled = ["--base", base, "--data", data, "--out", out, "--steps", "6", "--threads", "1", "--rows-of-edits", "12"]
+    monkeypatch.setattr(sys, "argv", ["network", *map(str, settled), *said])
+    network.main()
+    return load_two_heads(out / "model").state_dict()
+
+
+def test_a_run_that_was_stopped_and_resumed_gives_the_weights_of_one_that_was_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, data = base_and_data(tmp_path)
+    monkeypatch.setattr(network, "CHECKPOINT_SECONDS", -1.0)  # after every step
+    whole = train(monkeypatch, base, data, tmp_path / "whole")
+    keep, kept = network.save_checkpoint, 0
+
+    def stop_after_three(*said: object) -> None:
+        nonlocal kept
+        keep(*said)  # type: ignore[arg-type]
+        kept += 1
+        if kept == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(network, "save_checkpoint", stop_after_three)
+    with pytest.raises(KeyboardInterrupt):
+        train(monkeypatch, base, data, tmp_path / "cut")
+    monkeypatch.setattr(network, "save_checkpoint", keep)
+    checkpoint = str(tmp_path / "cut" / "checkpoint.pt")
+    resumed = train(monkeypatch, base, data, tmp_path / "cut", "--resume", checkpoint)
+    begun = load_two_heads(base).state_dict()
+    assert any(not torch.equal(begun[name], value) for name, value in whole.items())
+    assert all(torch.equal(resumed[name], value) for name, value in whole.items())  # bit for bit
+    records = [json.loads((tmp_path / name / "run.json").read_text()) for name in ("whole", "cut")]
+    assert [record["steps"] for record in records] == [6, 6]
+    assert records[0] == records[1]
+    assert len(records[0]["rows"]["digest"]) == 64
+    assert {"python", "torch", "transformers"} <= set(records[0]["versions"])
+    with pytest.raises(SystemExit, match=r"rate is 0\.001 and was 7e-05"):
+        train(monkeypatch, base, data, tmp_path / "cut", "--resume", checkpoint, "--rate", "0.001")
+    with gzip.open(data / "train" / "fm2.jsonl.gz", "rt") as lines:
+        fewer = list(lines)[::2]
+    with gzip.open(data / "train" / "fm2.jsonl.gz", "wt") as out:
+        out.writelines(fewer)
+    with pytest.raises(SystemExit, match="rows is"):
+        train(monkeypatch, base, data, tmp_path / "cut", "--resume", checkpoint)
+
+
+def test_rows_of_a_file_are_trained_on_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, data = base_and_data(tmp_path)
+    rows = [Row("mnli", (f"Tea {n} is hot.",), "Tea is hot.", "supported") for n in range(8)]
+    rows.append(Row("edit:negation", ("Tea is hot.",), "Tea is not hot.", "contradicted", spans=((7, 10),)))
+    write_made(tmp_path / "rows.jsonl.gz", rows)
+    (tmp_path / "rows.jsonl.gz.json").write_text('{"settings": {"seed": 7}}')
+    train(monkeypatch, base, data, tmp_path / "out", "--rows", str(tmp_path / "rows.jsonl.gz"))
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["rows"]["count"] == 9
+    assert (record["settings"]["rows_of_edits"], record["settings"]["rows_of_strangers"]) == (1, 0)
+    assert record["made"]["settings"] == {"seed": 7}
+    assert len(record["made"]["file"]) == 64
+
+
+def test_a_checkpoint_that_does_not_say_what_it_is_of_is_refused() -> None:
+    same_run({"seed": 7}, {"seed": 7})
+    with pytest.raises(SystemExit, match="does not say"):
+        same_run(None, {"seed": 7})
+    with pytest.raises(SystemExit, match="seed is 7 and was None"):
+        same_run({}, {"seed": 7})
