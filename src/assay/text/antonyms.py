@@ -67,6 +67,14 @@ primary secondary tertiary;
 """
 """Sets of which at most one is true of one thing in one place; weaker evidence than an antonym."""
 
+_CONVERSES = """
+higher lower; more less; more fewer; larger smaller; bigger smaller; greater smaller; greater less; greater fewer;
+longer shorter; older younger; faster slower; earlier later; above below; over under; before after; better worse;
+stronger weaker; warmer colder; hotter colder; cheaper dearer; heavier lighter; taller shorter; wider narrower;
+ahead behind; exceed lag; buy sell; lend borrow; send receive; north south; east west; left right; front back
+"""
+"""Opposites that say the same of two things which changed places; rising and falling, giving and keeping do not."""
+
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "mis")
 
 
@@ -92,6 +100,9 @@ EXCLUSIVE: dict[str, frozenset[str]] = {
     for word in group.split()
 }
 """Stems of words of a closed set, each with the rest of its set."""
+
+CONVERSES: dict[str, frozenset[str]] = _pairs(_CONVERSES.strip())
+"""Stems of words that relate two things, each with those that relate the same two the other way about."""
 
 _SHORTEST_PREFIXED = 4
 

@@ -6,6 +6,8 @@ from itertools import combinations, islice
 from typing import NamedTuple
 
 from assay.text.dates import DateRelation, relate_dates
+from assay.text.lexemes import word_set
+from assay.text.polarity import find_negations
 from assay.text.quantities import Quantity, Relation, relate, roundness
 from assay.verify.exact.arithmetic import derive
 from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of, is_generic
@@ -46,6 +48,7 @@ _MOST_COMPARED = 64
 """Numbers of one claim beyond this are only looked up by value: they count as found, never as on their subject."""
 
 _MOST_OPERANDS = 24
+_TOTALS = word_set("total totals altogether together combined both overall all average averaged mean")
 _AGE_WORDS = frozenset({"age", "aged", "old"})
 _MOST_ELSEWHERE = 16
 _MOST_LOOKED_THROUGH = 512
@@ -202,8 +205,10 @@ def _judge(
     compatible = max(allowing, key=_rank, default=None)
     if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
         confidence = _confidence(claim, index, quantity, worst, different)
-        if confidence >= _LEAST_CONFIDENCE and not _derived(claim, index, quantity, worst):
-            return _mismatch(claim, index, quantity, worst, confidence, elsewhere), elsewhere, False
+        if confidence >= _LEAST_CONFIDENCE:
+            if not _derived(claim, index, quantity, worst):
+                return _mismatch(claim, index, quantity, worst, confidence, elsewhere), elsewhere, False
+            elsewhere = True  # what follows from the evidence is not missing there
     if compatible is not None:
         note = _finding(claim, index, quantity, compatible, "number.imprecise", "note", 0.5 * compatible.agreement,
                         "the evidence says {theirs}, which allows it but does not say it")  # fmt: skip
@@ -319,7 +324,33 @@ def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
 def _derived(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
     if _sum_beside(index, quantity, worst) or _years_between(claim, index, quantity):
         return True
+    if _rest(claim, index, quantity, worst):
+        return True
+    if not claim.folds.isdisjoint(_TOTALS) and derive(quantity, _around(index, worst), claim.folds) is not None:
+        return True
     return derive(quantity, _operands(claim, index), claim.folds) is not None
+
+
+def _rest(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+    """Whether a share of a whole is what the evidence's share of it leaves, where one of the two is negated.
+
+    75% were located in the north: the other 25% were not.
+    """
+    if quantity.dimension != "share" or worst.quantity.dimension != "share":
+        return False
+    parts = (quantity.low, worst.quantity.low)
+    if parts[0] is None or parts[1] is None or not quantity.exact or not worst.quantity.exact or sum(parts) != 1:
+        return False
+    theirs = index.reading(worst.candidate.sentence)
+    return bool(find_negations(claim.text, claim.words)) != bool(theirs.negations)
+
+
+def _around(index: ExactIndex, worst: Option) -> list[Quantity]:
+    """The numbers of the sentence of a number and of those beside it in its passage, in their order."""
+    here = index.sentences[worst.candidate.sentence]
+    beside = range(max(0, worst.candidate.sentence - 1), min(len(index.sentences), worst.candidate.sentence + 2))
+    some = [q for s in beside if index.sentences[s].passage == here.passage for q in index.quantities.get(s, ())]
+    return some[:_MOST_OPERANDS]
 
 
 def _sum_beside(index: ExactIndex, quantity: Quantity, worst: Option) -> bool:

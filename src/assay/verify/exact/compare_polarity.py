@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.text.antonyms import DIRECTIONS, EXCLUSIVE, OPPOSITES, opposites, prefix_opposites
+from assay.text.antonyms import CONVERSES, DIRECTIONS, EXCLUSIVE, OPPOSITES, opposites, prefix_opposites
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.lexemes import Words, word_set
 from assay.text.polarity import (
@@ -160,6 +160,8 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
         return
     twice = _affirmed(claim.words, negations)
     for stem, cue in ours.items():
+        if _set_apart(claim, side, cue) or _other_part(claim, index, side, cue):
+            continue
         if stem in side.candidate.stems and stem not in theirs_all and not theirs and stem not in twice:
             place = _place(side.words, stem)
             span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
@@ -188,6 +190,10 @@ _MOST_DATES = 16
 _LIMITING = word_set("only except unless solely exclusively just other otherwise until till")
 _COMPARING = word_set("more less than fewer as better worse")
 _AGAINST_LIMIT, _AGAINST_COMPARISON = 0.45, 0.7
+_COMPARED_TO = frozenset({"with", "to"})
+_REACH = 5
+"""Words after "not" among which "the least" or "one of the least" stands."""
+_PARTS = frozenset({"count", "share"})
 
 
 def _elided(side: _Side) -> _Elided | None:
@@ -224,9 +230,44 @@ def _most_sure(claim: Claim, side: _Side, negations: Sequence[Negation]) -> floa
         return _AGAINST_LIMIT
     if len(negations) > 1 and len(negations) % 2 == 0 and not side.negations:
         return _AGAINST_LIMIT
+    if not negations and "few" in theirs:
+        return _AGAINST_LIMIT  # few of them were not sold: nearly all were
     if ours & _COMPARING and "than" in ours | theirs:
         return _AGAINST_COMPARISON
     return 1.0
+
+
+def _set_apart(claim: Claim, side: _Side, cue: int) -> bool:
+    """Whether a "not" of the claim denies no predicate that the sentence states: "Ann, not Bo, won", "not the least".
+
+    The name after "not" is set against the one before it, or with "but" against the one after it; which of the two the
+    sentence speaks of cannot be told from the words alone. Who is not the least successful may be the most successful.
+    """
+    lexemes, starts = claim.words.lexemes, claim.words.starts
+    if lexemes[cue].fold != "not" or cue + 1 >= len(lexemes):
+        return False
+    following = [w.fold for w in lexemes[cue + 1 : cue + 1 + _REACH]]
+    if "least" in following and "least" not in side.folds and "the" in following:
+        return True
+    if not claim.text[starts[cue + 1]].isupper():
+        return False
+    if cue and claim.text[: starts[cue]].rstrip().endswith(","):
+        return lexemes[cue - 1].stem in side.candidate.stems
+    other = next((at + 1 for at in range(cue + 1, len(lexemes) - 1) if lexemes[at].fold == "but"), None)
+    return other is not None and lexemes[other].stem in side.candidate.stems
+
+
+def _other_part(claim: Claim, index: ExactIndex, side: _Side, cue: int) -> bool:
+    """Whether the claim negates of one number of things what the sentence says of another number: 30 were not, 90 were.
+
+    The two may be parts of one whole. Whether their numbers agree is for the numbers' own comparison.
+    """
+    at = claim.words.starts[cue]
+    ours = [q for q in claim.quantities if q.end <= at and q.exact and q.dimension in _PARTS]
+    if not ours:
+        return False
+    theirs = [q for q in index.quantities.get(side.candidate.sentence, ())[:_MOST_DATES] if q.dimension in _PARTS]
+    return bool(theirs) and all(q.dimension != o.dimension or q.low != o.low for q in ours for o in theirs)
 
 
 def _agreed_elsewhere(
@@ -297,6 +338,8 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
             continue
         if other in claim.weights or any(w.stem == other for w in claim.words.lexemes):
             continue
+        if other in CONVERSES.get(stem, ()) and _changed_places(claim, at, side, other):
+            continue
         recall = _recall_without(claim, side.candidate, {stem})
         confidence = _strength(max(recall, (recall + _local(claim, at, side, other)) / 2), most)
         if confidence >= _LEAST_CONFIDENCE:
@@ -304,12 +347,46 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
             yield _finding(claim, index, side, code, ours, _place(side.words, other), confidence, "the opposite")
 
 
+def _changed_places(claim: Claim, at: int, side: _Side, other: str) -> bool:
+    """Whether the two that a claim relates stand in the sentence the other way about: its opposite is then the same.
+
+    "A is wider than B" and "B is narrower than A", "A bought it from B" and "B sold it to A".
+    """
+    before, after = _related(claim.words, at)
+    for place, lexeme in enumerate(side.words.lexemes):
+        if lexeme.stem != other:
+            continue
+        first, second = _related(side.words, place)
+        crossed, there = (before & second) - first - after, (after & first) - second - before
+        stayed = (before & first) | (after & second)
+        if crossed and there and len(crossed) + len(there) >= len(stayed):
+            return True
+    return False
+
+
+def _related(words: Words, at: int) -> tuple[set[str], set[str]]:
+    """The content stems before and after a relating word; what stands between "compared with" and it is parted anew.
+
+    "Compared with B, A is wider" is read as "A is wider than B": the words up to the comma stand after.
+    """
+    lexemes = words.lexemes
+    before, after = lexemes[:at], lexemes[at + 1 :]
+    led = next(
+        (i for i in range(at - 1) if lexemes[i].fold == "compared" and lexemes[i + 1].fold in _COMPARED_TO), None
+    )
+    if led is not None:
+        comma = next((i for i in range(led + 2, at) if words.starts[i] - words.ends[i - 1] > 1), None)
+        if comma is not None:
+            before, after = lexemes[comma:at], (*lexemes[led + 2 : comma], *after)
+    return {w.stem for w in before if w.weight}, {w.stem for w in after if w.weight}
+
+
 def _same_dates(claim: Claim, index: ExactIndex, side: _Side) -> bool:
     """Whether the sentence states every date of the claim: opening and closing are then of one day.
 
-    A time of day may be the end of one and the beginning of the other.
+    A time of day may be the end of one and the beginning of the other, and what is over "by 1952" began before it.
     """
-    if any(date.minute is not None for date in claim.dates):
+    if any(date.minute is not None or date.bound != "exact" for date in claim.dates):
         return False
     theirs = index.dates.get(side.candidate.sentence, ())[:_MOST_DATES]
     return all(any(relate_dates(d, other) is DateRelation.SAME for other in theirs) for d in claim.dates[:_MOST_DATES])
