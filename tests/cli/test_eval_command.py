@@ -70,6 +70,54 @@ def test_a_folder_gets_results_summary_and_page(run: Run, tmp_path: Path, guard:
     assert guard.judged == 40
 
 
+def test_the_page_is_written_where_it_is_wanted_without_a_folder(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "new" / "eval.html"
+    result = run("eval", rows(tmp_path), "--report", report)
+    assert result.exit_code == 0
+    assert f"written: {report}" in result.stdout.replace("\n", " ")
+    page = report.read_text(encoding="utf-8")
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert page == run("eval", rows(tmp_path), "-f", "html").stdout
+    assert [path.name for path in report.parent.iterdir()] == ["eval.html"]
+
+
+def test_a_page_that_cannot_be_written_ends_with_2(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = run("eval", rows(tmp_path), "--report", tmp_path / "file" / "eval.html")
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr
+
+
+def test_slices_say_how_well_they_are_calibrated_in_text_and_json(run: Run, tmp_path: Path) -> None:
+    path = rows(tmp_path, 80)
+    slices = json.loads(run("eval", path, "-f", "json").stdout)["slices"]
+    for way in ("domain", "claim length", "evidence length", "number", "negation"):
+        for found in slices[way]:
+            error = found["figures"]["ece"]
+            assert 0 <= error["low"] <= error["high"] <= 1
+            assert error["value"] is not None
+    text = run("eval", path, "--slice", "topic").stdout.splitlines()
+    heads = [line for line in text if line.startswith("By ")]
+    assert {"By set", "By meta topic", "By claim type"} <= {" ".join(line.split(" rows")[0].split()) for line in heads}
+    assert all("ECE" in line for line in heads)
+
+
+def test_every_system_has_f1_and_balanced_accuracy_with_intervals_in_each_set(run: Run, tmp_path: Path) -> None:
+    arguments = ("eval", rows(tmp_path), "--baselines")
+    compared = json.loads(run(*arguments, "-f", "json").stdout)["systems_by_set"]
+    for figure in ("balanced_accuracy", "f1"):
+        for name in ("one", "two"):
+            assert {"assay", "always supported", "token overlap"} <= set(compared[figure][name])
+            assert all(found["low"] is not None for found in compared[figure][name].values())
+    lines = run(*arguments).stdout.splitlines()
+    for title in ("balanced accuracy", "F1 of wrong"):
+        at = next(n for n, line in enumerate(lines) if line.startswith(title) and "always supported" in line)
+        assert [line.split()[0] for line in lines[at + 1 : at + 3]] == ["one", "two"]
+        assert lines[at + 1].count("±") == len(compared["f1"]["one"])
+
+
 def test_the_worst_errors_are_written_to_be_read(run: Run, tmp_path: Path) -> None:
     result = run("eval", rows(tmp_path), "--out", tmp_path / "out", "--worst", "3")
     assert result.exit_code == 0

@@ -193,6 +193,10 @@ def evaluate(
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Keep results here; a run that was stopped goes on from them."),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the page with the curves here, such as eval.html."),
+    ] = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the summary.")] = Format.TEXT,
     policy: PolicyOption = None,
     model: ModelOption = None,
@@ -223,6 +227,7 @@ def evaluate(
             EvalOptions(
                 files=tuple(files),
                 out=out,
+                report=report,
                 format=format_.value,
                 policy=policy,
                 model=model,

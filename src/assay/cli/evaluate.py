@@ -44,6 +44,7 @@ class EvalOptions:
 
     files: tuple[Path, ...]
     out: Path | None = None
+    report: Path | None = None
     format: Literal["text", "json", "html"] = "text"
     policy: str | None = None
     model: Path | None = None
@@ -61,6 +62,7 @@ def run_eval(options: EvalOptions) -> None:
 
     With a folder, `results.jsonl` keeps what was judged, so that a run that was stopped goes on where it was, and
     `summary.json` and `report.html` are written at the end, and `worst.jsonl` where the worst errors were asked for.
+    With `report` the page is written there, whether there is a folder or not.
 
     Raises:
         AssayError: anything that was given cannot be used.
@@ -208,6 +210,8 @@ def _write(options: EvalOptions, summary: Summary) -> None:
     if options.out is not None:
         write_file(options.out / "summary.json", as_json)
         write_file(options.out / "report.html", eval_page(summary))
+    if options.report is not None:
+        write_file(options.report, eval_page(summary))
     if options.format == "json":
         write_text(as_json, sys.stdout)
     elif options.format == "html":
@@ -219,3 +223,5 @@ def _write(options: EvalOptions, summary: Summary) -> None:
         if options.out is not None:
             names = "summary.json, report.html, worst.jsonl" if options.worst else "summary.json, report.html"
             write_text(f"\nwritten: {names} and results.jsonl in {options.out}\n", sys.stdout)
+        if options.report is not None:
+            write_text(f"\nwritten: {options.report}\n", sys.stdout)
