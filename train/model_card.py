@@ -1,4 +1,4 @@
-"""Fills the model card from what was measured: data, training, figures, weakest slices, edits and energy.
+"""Fills the model card from what was recorded and measured: data, training, figures, weakest slices, edits and energy.
 
     python -m train.model_card --dev .work/eval --held .work/held --edits .work/edits.txt --cpu-hours 3.3 1.1 2.1
 
@@ -29,6 +29,40 @@ WEAKEST = 8
 """Weakest slices that are shown."""
 
 Json = Mapping[str, Any]
+
+
+def about_table(manifest: Json) -> list[str]:
+    """What the network is and how it came about, as the manifest of its weights tells it, in Markdown."""
+    stages = _stages(manifest.get("training", {}))
+    made = (
+        "`make train` (see [train/README.md](../train/README.md))"
+        if stages == 1
+        else f"{stages} stages of `train.network`, each from the weights of the one before (`make train` runs the "
+        "first of such stages, `make train-on` a further one; see [train/README.md](../train/README.md))"
+    )
+    kept = (
+        "; settings and figures of every stage stand in `manifest.json` beside the weights, whose digests are verified "
+        "on load. The stages were run by hand over several sessions, so that one command repeats a stage, not the line"
+        if stages > 1
+        else "; settings and figures stand in `manifest.json` beside the weights, whose digests are verified on load"
+    )
+    rows = {
+        "what it is": "a cross-encoder, 12 layers of 384, 33.4M parameters, int8, that reads a premise and a claim and "
+        "gives entailment, neutral and contradiction, and for every word of the claim how likely it is wrong",
+        "base": f"{manifest['base']}, rebuilt from an int8 export",
+        "licence": manifest["licence"],
+        "made by": made + kept,
+        "more figures": "[benchmarks/RESULTS.md](../benchmarks/RESULTS.md): speed, int8 against float, edits by kind",
+        "errors": "[errors.md](errors.md): read one by one and sorted into causes",
+    }
+    return ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())]
+
+
+def _stages(training: Json) -> int:
+    """How many runs a record tells of: as a list, or each holding the one `before` it."""
+    if "stages" in training:
+        return len(training["stages"])
+    return 1 + (_stages(training["before"]) if "before" in training else 0)
 
 
 def data_table() -> list[str]:
@@ -159,7 +193,7 @@ def main() -> None:
     parser.add_argument("--cpu-hours", type=float, nargs="+", help="of each stage of training")
     arguments = parser.parse_args()
     manifest = json.loads((arguments.weights / "manifest.json").read_text())
-    parts = {"data": data_table(), "stages": stages_table(manifest)}
+    parts = {"about": about_table(manifest), "data": data_table(), "stages": stages_table(manifest)}
     if arguments.dev is not None:
         summary = json.loads((arguments.dev / "summary.json").read_text())
         parts |= {"dev": figures_table(summary), "weakest": weakest_table(summary)}

@@ -8,7 +8,15 @@ import pytest
 from train.draw_errors import replaced
 from train.held_out import REPOSITORY
 from train.licences import SOURCES
-from train.model_card import data_table, edits_table, energy_table, figures_table, stages_table, weakest_table
+from train.model_card import (
+    about_table,
+    data_table,
+    edits_table,
+    energy_table,
+    figures_table,
+    stages_table,
+    weakest_table,
+)
 from train.rows import QUOTAS
 
 CARD = REPOSITORY / "docs" / "model-card.md"
@@ -60,6 +68,19 @@ def test_the_weakest_slices_come_first_and_small_ones_not_at_all() -> None:
 def test_a_manifest_of_one_run_is_one_stage() -> None:
     manifest = {"name": "n", "version": "1", "base": "b", "training": {"steps": 5, "held_out": {"accuracy": 0.5}}}
     assert stages_table(manifest)[2] == "| 1. one run | 5 |  |  |  | 0.500 |  |"
+
+
+def test_the_card_says_of_weights_of_several_stages_that_one_command_repeats_one_stage() -> None:
+    base = {"base": "b", "licence": "l"}
+    one, many = (
+        "\n".join(about_table({**base, "training": training}))
+        for training in ({"steps": 5}, {"stages": [{"what": "first"}, {"what": "second"}, {"what": "third"}]})
+    )
+    assert "| made by | `make train` (see" in one
+    assert "| made by | 3 stages of `train.network`" in many
+    assert "3 stages" in about_table({**base, "training": {"before": {"stages": [{}, {}]}}})[5]
+    assert "one command repeats a stage, not the line" in many
+    assert all(len({line.count("|") for line in table.splitlines()}) == 1 for table in (one, many))
 
 
 def test_energy_is_hours_times_the_assumed_draw_and_says_so() -> None:
