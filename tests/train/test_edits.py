@@ -318,6 +318,17 @@ def test_planted_pairs_differ_within_their_span_alone() -> None:
             assert pair.wrong.evidence == pair.twin.evidence
 
 
+def test_near_copies_of_a_document_give_one_pair_of_a_kind_among_them() -> None:
+    copies = [
+        Row("made", (f"{BRIDGE} The report was printed in {year}.",), "", "supported") for year in range(1990, 1998)
+    ]
+    found = planted([*copies, *ROWS[1:]], 8, 3)
+    for kind, pairs in found.items():
+        copied = [pair for pair in pairs if "Lindholm" in pair.twin.evidence[0] or "Vollmer" in pair.twin.evidence[0]]
+        assert len(copied) <= 1, kind
+    assert sum(len(pairs) for pairs in found.values()) > len(found) / 2
+
+
 @pytest.mark.parametrize("text", ["a, ", "A", '"(', "In 1990, ", "1,", "x: y\n", "The A is B. ", "a | b\n", "Aa Bb ("])
 @pytest.mark.parametrize("size", [3_000, 19_000, 100_000])
 def test_long_hostile_evidence_is_read_or_left_out(text: str, size: int) -> None:

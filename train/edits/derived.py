@@ -35,6 +35,7 @@ _ON_DAY = re.compile(
 _NOT_PLAIN = re.compile(
     r"(?:about|around|approximately|nearly|almost|roughly|some|over|under|than|least|most|to|up|between|exactly|and|or|"
     r"estimated|since|from|by|before|after|until|late|early|mid|age|aged|number|no\.|the|only|just|of|as|another|per|"
+    r"an?|first|last|next|within|every|each|these|those|its|their|his|her|all|"
     r"[A-Z][\w.]*|\d[\d,.]*|[-–/$£€(])\s?$"
 )
 _ORDER = ("first", "second", "third", "fourth")
@@ -117,7 +118,7 @@ def _life(site: Site, _world: World, rng: random.Random) -> Fork | None:
         if first is None
         else (f"{a} was ", (f"under {bound + 11}", f"over {bound + 11}"), " at the time of death."),
     ]
-    return Fork("derived_age", rng.choice(turned), site.evidence(rng), computed=True)
+    return Fork("derived_age", rng.choice(turned), site.evidence(rng))
 
 
 def _period(site: Site, _world: World, rng: random.Random) -> Fork | None:
@@ -141,7 +142,6 @@ def _period(site: Site, _world: World, rng: random.Random) -> Fork | None:
     turned: list[Parts] = [
         (f"{before}some time ", ("before", "after"), f" {end + rng.randint(2, 12)}{after}"),
         (f"{before}some time ", ("after", "before"), f" {start - rng.randint(2, 12)}{after}"),
-        (f"{before}between ", (f"{start - 3} and {end + 2}", f"{end + 2} and {end + 8 + years}"), after),
     ]
     if lasting:
         turned += 2 * [
@@ -170,7 +170,7 @@ def _period(site: Site, _world: World, rng: random.Random) -> Fork | None:
                 after,
             ),
         ]
-    return Fork("derived_period", rng.choice(turned), site.evidence(rng), computed=True)
+    return Fork("derived_period", rng.choice(turned), site.evidence(rng))
 
 
 def _calendar(site: Site, _world: World, rng: random.Random) -> Fork | None:
@@ -189,7 +189,7 @@ def _calendar(site: Site, _world: World, rng: random.Random) -> Fork | None:
             (f"{before}{into} the ", (_ORDER[quarter], _ORDER[other]), f" quarter of {year}{comma}{after}"),
             (f"{before}{into} the ", (_ORDER[half], _ORDER[1 - half]), f" half of {year}{comma}{after}"),
         ]
-        return Fork("derived_date", rng.choice(turned), site.evidence(rng), computed=True)
+        return Fork("derived_date", rng.choice(turned), site.evidence(rng))
     found = _IN_YEAR.search(text)
     if found is None:
         return None
@@ -219,7 +219,7 @@ def _calendar(site: Site, _world: World, rng: random.Random) -> Fork | None:
     if year_number % 10 in (0, 1, 2, 7, 8, 9):
         right = "early" if year_number % 10 < 5 else "late"
         turned.append((f"{before}{into}the ", (right, "late" if right == "early" else "early"), f" {decade}0s{after}"))
-    return Fork("derived_date", rng.choice(turned), site.evidence(rng), computed=True)
+    return Fork("derived_date", rng.choice(turned), site.evidence(rng))
 
 
 def _suffix(number: int) -> str:
@@ -298,7 +298,7 @@ def _threshold(site: Site, _world: World, rng: random.Random) -> Fork | None:
         isinstance(p, tuple) and any(int(n.replace(",", "")) > 100 for n in re.findall(r"\d[\d,]*", p[1])) for p in fork
     ):
         return None
-    return Fork("derived_bound", fork, site.evidence(rng), computed=True)
+    return Fork("derived_bound", fork, site.evidence(rng))
 
 
 def _share(site: Site, _world: World, rng: random.Random) -> Fork | None:
@@ -307,7 +307,7 @@ def _share(site: Site, _world: World, rng: random.Random) -> Fork | None:
     if found is None or re.search(r"\b(?:not|no|up|only|population)\b", found["rest"] + found["who"]):
         return None
     parts = rng.choice(_share_claims(int(found["p"]), found["who"], found["be"], found["rest"], rng))
-    return Fork("derived_share", parts, site.evidence(rng), computed=True)
+    return Fork("derived_share", parts, site.evidence(rng))
 
 
 _FRACTIONS = (
@@ -405,12 +405,7 @@ def _told_share(world: World, rng: random.Random) -> Fork | None:
     if rng.random() < 0.5:
         p = rng.choice((20, 25, 30, 33, 35, 40, 45, 55, 60, 65, 67, 70, 75, 80, 90, rng.randint(4, 96)))
         said = rng.choice((f"{p}% of {who} were {state}.", f"In the survey, {p} percent of {who} were {state}."))
-        return Fork(
-            "derived_share",
-            rng.choice(_share_claims(p, who, "were", state, rng)),
-            world.passage([said], rng),
-            computed=True,
-        )
+        return Fork("derived_share", rng.choice(_share_claims(p, who, "were", state, rng)), world.passage([said], rng))
     whole = rng.choice((20, 40, 60, 80, 120, 200, 240, 300, 400, 500, 1200, 2000))
     value, name = rng.choice(_FRACTIONS[:2] + _FRACTIONS[3:4] + _FRACTIONS[5:])
     part = whole * value // 100
@@ -436,7 +431,7 @@ def _told_share(world: World, rng: random.Random) -> Fork | None:
             ),
         )
     )
-    return Fork("derived_share", parts, world.passage([said], rng), computed=True)
+    return Fork("derived_share", parts, world.passage([said], rng))
 
 
 _COUNTED = (
@@ -500,7 +495,7 @@ def _told_sum(world: World, rng: random.Random) -> Fork | None:
                 f" of that {two}.",
             ),
         ]
-    return Fork("derived_sum", rng.choice(turned), world.passage(said, rng), computed=True)
+    return Fork("derived_sum", rng.choice(turned), world.passage(said, rng))
 
 
 def _half(total: int) -> str:
@@ -580,7 +575,7 @@ def _told_time(world: World, rng: random.Random) -> Fork | None:
                     ".",
                 ),
             ]
-    return Fork("derived_period", rng.choice(turned), world.passage(said, rng), computed=True)
+    return Fork("derived_period", rng.choice(turned), world.passage(said, rng))
 
 
 def _told_hours(world: World, rng: random.Random) -> Fork | None:
@@ -656,7 +651,7 @@ def _told_hours(world: World, rng: random.Random) -> Fork | None:
                 f" than {cold}.",
             ),
         ]
-    return Fork("derived_sum", rng.choice(turned), world.passage(said, rng), computed=True)
+    return Fork("derived_sum", rng.choice(turned), world.passage(said, rng))
 
 
 SITES: tuple[SiteMaker, ...] = (

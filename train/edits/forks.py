@@ -1,6 +1,7 @@
 """Claims that fork: one wording with places in which a right or a wrong value stands.
 
-Both claims of a fork have the same form, so that the form gives no label away.
+Both claims of a fork have the same form, so that the form gives no label away. The exact tier checks every right
+version a second time, whatever maker it comes from, and drops those that it speaks against.
 """
 
 from __future__ import annotations
@@ -35,9 +36,6 @@ class Fork:
     """Text as it is, and pairs of a right and a wrong value."""
     evidence: tuple[str, ...]
     label: Label = "contradicted"
-    computed: bool = False
-    """Whether the right version follows by calculation or by the meaning of its words. The exact tier compares and
-    does not derive, so that its word does not drop such a claim."""
 
     @property
     def right(self) -> str:
@@ -165,7 +163,7 @@ def _rows(fork: Fork, rng: random.Random) -> tuple[Row, Row] | None:
             right, wrong = before, behind
             spans = tuple((start + len(prefix), end + len(prefix)) for start, end in spans)
     twin = Row(f"edit:true.{fork.kind}", fork.evidence, right, "supported")
-    if not fork.computed and contradicted(twin):
+    if contradicted(twin):
         return None
     return Row(f"edit:{fork.kind}", fork.evidence, wrong, fork.label, spans=spans), twin
 

@@ -23,7 +23,7 @@ from train.edits.true_forms import atomic, merged, reordered, resolved, shorten,
 from train.edits.true_values import CONVERSIONS
 from train.edits.values import wrong_value
 from train.edits.words import antonym, cause, comparative, modality, negation, order, quantifier
-from train.rows import Row, detokenise
+from train.rows import Row, detokenise, fold
 
 EDITS: tuple[tuple[str, float, Maker], ...] = (
     ("number", 8, number), ("number_word", 6, number_word), ("unit", 6, unit), ("date", 5, date), ("name", 4, name),
@@ -54,6 +54,8 @@ RECORD_SHARE = 0.3
 """At most this share of the documents that rows are made of are records and tables: they give fewer rows than prose."""
 PLANTED_RECORD_SHARE = 0.15
 """The same for evaluation, where a document gives at most one pair of a kind."""
+SHARED_SENTENCES = 0.5
+"""A document that shares more of its sentences than this with those that gave pairs of a kind gives none of it."""
 _BANK_DOCUMENTS = 6_000
 EDITABLE = frozenset({
     "begin_cmudog", "bump_task1", "bump_task2", "defacto", "factcheck_gpt", "faithdial_audit", "fever_rte",
@@ -326,21 +328,31 @@ def make_rows(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
 def planted(rows: Sequence[Row], per_kind: int, seed: int) -> dict[str, list[Pair]]:
     """For evaluation: for each kind of edit up to `per_kind` pairs of a wrong claim and its unedited twin.
 
-    Give rows of documents that nothing was trained on. A document gives at most one pair of a kind.
+    Give rows of documents that nothing was trained on. A document gives at most one pair of a kind, and of documents
+    that share most of their sentences only the first gives one of that kind.
     """
     rng = random.Random(seed)
     documents = _documents(rows, rng, PLANTED_RECORD_SHARE)
     bank = Bank.of(documents[:_BANK_DOCUMENTS])
     found: dict[str, list[Pair]] = {kind: [] for kind, _, _ in EDITS}
+    used: dict[str, set[str]] = {kind: set() for kind in found}
     for document in documents:
-        wanted = [kind for kind in found if len(found[kind]) < per_kind]
-        if not wanted:
+        sentences = {fold(piece) for piece in document.pieces}
+        wanted = [
+            kind
+            for kind in found
+            if len(found[kind]) < per_kind and len(sentences & used[kind]) <= SHARED_SENTENCES * len(sentences)
+        ]
+        if all(len(pairs) >= per_kind for pairs in found.values()):
             break
+        if not wanted:
+            continue
         bases = list(islice(base_claims(document, rng), min(40, 6 + 2 * len(document.usable))))
         for kind in wanted:
             for base in bases:
                 pair = make_pair(document, bank, base, rng, WINDOW_WORDS, kind)
                 if pair is not None and not contradicted(pair.twin):
                     found[kind].append(pair)
+                    used[kind] |= sentences
                     break
     return found

@@ -394,7 +394,7 @@ def _told_of_two(world: World, rng: random.Random) -> Fork | None:
             (pair, ", not ", pair[::-1], f", {deed}."),
         )
     )
-    return Fork("moved", parts, world.passage([said], rng), "not_supported", computed=True)
+    return Fork("moved", parts, world.passage([said], rng), "not_supported")
 
 
 def _frame_parts(frame: str, a: str, b: str, *, names: bool, flipped: str | None) -> tuple[str | tuple[str, str], ...]:
@@ -480,7 +480,7 @@ def _converse(world: World, rng: random.Random) -> Fork | None:
         more = plain(rng.choice(relation.frames), *((c, a) if rng.random() < 0.5 else (b, c)))
         sentences.insert(rng.randint(0, 1), more)
     parts = converse_parts(relation, frame, a, b, rng)
-    return Fork("converse", parts, world.passage(sentences, rng), relation.label, computed=True)
+    return Fork("converse", parts, world.passage(sentences, rng), relation.label)
 
 
 _COMPASS = "north|south|east|west|northeast|northwest|southeast|southwest|north-east|north-west|south-east|south-west"
@@ -544,7 +544,7 @@ def _told_converse(site: Site, _world: World, rng: random.Random) -> Fork | None
         return None
     if a in b or b in a or not any(n.text == a and n.start == 0 for n in parse(text).names):
         return None
-    return Fork("converse", parts, site.evidence(rng), computed=True)
+    return Fork("converse", parts, site.evidence(rng))
 
 
 _SUPERLATIVE = re.compile(
@@ -584,7 +584,7 @@ def _superlative(site: Site, _world: World, rng: random.Random) -> Fork | None:
         parts = (f"{head}{found['one']}", (found["most"], other), rest)
     else:
         parts = (head, (f"not {found['one']}{other}", f"not {found['one']}{found['most']}"), rest)
-    return Fork("two_negations", parts, site.evidence(rng), computed=True)
+    return Fork("two_negations", parts, site.evidence(rng))
 
 
 _PREFIXED = re.compile(
@@ -620,7 +620,7 @@ def _prefixed(site: Site, _world: World, rng: random.Random) -> Fork | None:
         parts = (f"{head}not ", (bare, word), tail)
     else:
         parts = (head, (f"not {bare}", f"not {word}"), tail)
-    return Fork("two_negations", parts, site.evidence(rng), computed=True)
+    return Fork("two_negations", parts, site.evidence(rng))
 
 
 def _prefix_of(bare: str) -> str:
@@ -663,7 +663,7 @@ def _complement(world: World, rng: random.Random) -> Fork | None:
             (f"{subject} {be} anything but ", (q, p), "."),
         )
     )
-    return Fork("two_negations", parts, world.passage([upper(said)], rng), computed=True)
+    return Fork("two_negations", parts, world.passage([upper(said)], rng))
 
 
 def _negated(world: World, rng: random.Random) -> Fork | None:
@@ -676,9 +676,7 @@ def _negated(world: World, rng: random.Random) -> Fork | None:
     said = rng.choice(yes)
     right = rng.choice([s for s in yes if s != said] or list(yes)).format(**values)
     wrong = rng.choice(no).format(**values)
-    return Fork(
-        "two_negations", _differing(right, wrong), world.passage([upper(said.format(**values))], rng), computed=True
-    )
+    return Fork("two_negations", _differing(right, wrong), world.passage([upper(said.format(**values))], rng))
 
 
 def _differing(right: str, wrong: str) -> tuple[str | tuple[str, str], ...]:
@@ -711,7 +709,7 @@ def _only(world: World, rng: random.Random) -> Fork | None:
             parts.append((right, wrong))
         elif piece:
             parts.append(piece)
-    return Fork("two_negations", tuple(parts), world.passage([upper(said)], rng, 0.4), computed=True)
+    return Fork("two_negations", tuple(parts), world.passage([upper(said)], rng, 0.4))
 
 
 SITES: tuple[SiteMaker, ...] = (

@@ -347,4 +347,4 @@ def told_table(world: World, rng: random.Random) -> Fork | None:
     made = statements(table, rng)
     if not made:
         return None
-    return Fork("over_rows", rng.choice(made), (text,), computed=True)
+    return Fork("over_rows", rng.choice(made), (text,))
