@@ -110,6 +110,13 @@ def test_a_short_sentence_that_says_something_is_not_passed_over(claim: str) -> 
     assert found(claim, FILM).signals["supports_record"] == 0
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.text(alphabet="ab1µ漢字کé'’-. ;!£$°", max_size=40))
+def test_words_of_any_script_with_nothing_between_them_are_read(claim: str) -> None:
+    result = found(claim, FILM)
+    assert 0 <= result.signals["supports_record"] <= 1
+
+
 def test_the_same_amount_in_another_currency_is_another_amount() -> None:
     claim = "The budget of The Salt Road is £30 million."
     result = found(claim, FILM)

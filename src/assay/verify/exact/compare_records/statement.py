@@ -52,7 +52,7 @@ def statements_of(claim: Claim, texts: Sequence[str]) -> Iterator[Statement]:
         gap = claim.text[words.ends[at - 1] : starts[at]]
         if "\n" in gap:
             cuts.append(at)
-        elif gap[0] in "!?;." and gap[1:2].isspace() and not (gap[0] == "." and _abbreviated(claim, at)):
+        elif gap[:1] in tuple("!?;.") and gap[1:2].isspace() and not (gap[0] == "." and _abbreviated(claim, at)):
             around = claim.text[starts[at - 1] : words.ends[at]]
             if not any(around in text for text in texts):
                 cuts.append(at)
