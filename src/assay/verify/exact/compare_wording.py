@@ -152,8 +152,9 @@ def _aligned(folds: Sequence[str], first: int, last: int, theirs: Sequence[str])
 
     alike = 0
     runs: list[tuple[bool, int, int, int, int]] = []
-    for tag, a, b, c, d in Levenshtein.opcodes(list(folds[first:last]), list(theirs)):
-        equal = tag == "equal"
+    for step in Levenshtein.opcodes(list(folds[first:last]), list(theirs)):
+        equal = step.tag == "equal"
+        a, b, c, d = step.src_start, step.src_end, step.dest_start, step.dest_end
         alike += (b - a) if equal else 0
         if runs and not equal and not runs[-1][0]:
             _, start, _, their_start, _ = runs.pop()
