@@ -23,7 +23,7 @@ from pathlib import Path
 from train.edits import EDITABLE, make_rows
 from train.made import MAKERS, make
 from train.provenance import commit_of, record_of_made, record_path
-from train.rows import Row, fold, load_training_sets, mix, part_of, read_rows, report, strangers
+from train.rows import Part, Row, fold, load_training_sets, mix, part_of, read_rows, report, strangers
 from train.written import digest_of, read_made, write_made
 
 EDITS = 40_000
@@ -33,7 +33,7 @@ STRANGERS = 5_000
 STRANGER = "stranger"
 """What such a row has for its set."""
 SEED = 7
-PARTS = ("train", "fit", "test", "shared")
+PARTS: tuple[Part, ...] = ("train", "fit", "test", "shared")
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
@@ -46,7 +46,7 @@ class Counts:
     """Pairs that stood in a row before, in whichever set."""
     in_dev: int
     """Rows whose evidence stands in the development sets too, duplicates among them."""
-    parts: dict[str, int]
+    parts: dict[Part, int]
     """Rows that were kept by the side of the split that their document is on."""
 
 

@@ -388,6 +388,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(settings.seed)
     arguments.out.mkdir(parents=True, exist_ok=True)
+    commit = commit_of(REPOSITORY)  # now: the tree may have moved on by the end of a run
 
     rows = load_training_sets(arguments.data)
     tokenizer = AutoTokenizer.from_pretrained(arguments.base)
@@ -486,7 +487,7 @@ def main() -> None:
         "tokens": trained_tokens,
         "passes": passes,
         "threads": arguments.threads,
-        "commit": commit_of(REPOSITORY),
+        "commit": commit,
         "versions": versions_of(("torch", "transformers", "tokenizers", "numpy")),
         "rows": {"count": len(mixed), "digest": run["rows"]},
         "held_out": figures,

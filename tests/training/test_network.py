@@ -220,9 +220,7 @@ def base_and_data(folder: Path) -> tuple[Path, Path]:
         for n in range(160):
             evidence = f"House {n} was sold to Anna in {1800 + n} for {n + 3} pounds, and Peter lived there."
             claim = f"House {n} was sold for {n + 3} pounds."
-            out.write(
-                json.dumps({"set": "fm2", "evidence": [evidence], "claim": claim, "label": labels[n % 3]}) + "\n"
-            )
+            out.write(json.dumps({"set": "fm2", "evidence": [evidence], "claim": claim, "label": labels[n % 3]}) + "\n")
     return base, data
 
 
@@ -260,7 +258,7 @@ def test_a_run_that_was_stopped_and_resumed_gives_the_weights_of_one_that_was_no
     assert all(torch.equal(resumed[name], value) for name, value in whole.items())  # bit for bit
     records = [json.loads((tmp_path / name / "run.json").read_text()) for name in ("whole", "cut")]
     assert [record["steps"] for record in records] == [6, 6]
-    assert records[0] == records[1]
+    assert len({json.dumps({**record, "commit": None}) for record in records}) == 1
     assert len(records[0]["rows"]["digest"]) == 64
     assert {"python", "torch", "transformers"} <= set(records[0]["versions"])
     with pytest.raises(SystemExit, match=r"rate is 0\.001 and was 7e-05"):
