@@ -338,8 +338,8 @@ def _rest(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) ->
     """
     if quantity.dimension != "share" or worst.quantity.dimension != "share":
         return False
-    parts = (quantity.low, worst.quantity.low)
-    if parts[0] is None or parts[1] is None or not quantity.exact or not worst.quantity.exact or sum(parts) != 1:
+    ours, other = quantity.low, worst.quantity.low
+    if ours is None or other is None or not quantity.exact or not worst.quantity.exact or ours + other != 1:
         return False
     theirs = index.reading(worst.candidate.sentence)
     return bool(find_negations(claim.text, claim.words)) != bool(theirs.negations)
