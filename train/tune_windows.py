@@ -62,13 +62,13 @@ LEAST_ROWS = 20
 """A set with fewer has no figures of its own."""
 
 CHOICES: dict[str, PremiseOptions] = {
-    "as before: sentence, 2 windows, assembled 112": PremiseOptions(passages=2, other_source=2),
+    "as before: sentence, 2 windows, assembled 112": PremiseOptions(document_tokens=112, passages=2, other_source=2),
     "as shipped": PremiseOptions(),
-    "sentence, window, assembled 112": PremiseOptions(other_source=2),
-    "window, assembled 112": PremiseOptions(sentences=0, other_source=2),
-    "2 windows, assembled 112": PremiseOptions(sentences=0, passages=2, other_source=2),
-    "sentence, 3 windows, assembled 112": PremiseOptions(passages=3, other_source=2),
-    "sentence, assembled 112": PremiseOptions(passages=0, other_source=2),
+    "sentence, window, assembled 112": PremiseOptions(document_tokens=112, other_source=2),
+    "window, assembled 112": PremiseOptions(document_tokens=112, sentences=0, other_source=2),
+    "2 windows, assembled 112": PremiseOptions(document_tokens=112, sentences=0, passages=2, other_source=2),
+    "sentence, 3 windows, assembled 112": PremiseOptions(document_tokens=112, passages=3, other_source=2),
+    "sentence, assembled 112": PremiseOptions(document_tokens=112, passages=0, other_source=2),
     "sentence": PremiseOptions(passages=0, document_tokens=0, other_source=2),
     "window": PremiseOptions(sentences=0, document_tokens=0, other_source=2),
     "2 windows": PremiseOptions(sentences=0, passages=2, document_tokens=0, other_source=2),
@@ -76,7 +76,7 @@ CHOICES: dict[str, PremiseOptions] = {
     "window of 64": PremiseOptions(WindowOptions(64), sentences=0, document_tokens=0, other_source=2),
     "window of 160": PremiseOptions(WindowOptions(160), sentences=0, document_tokens=0, other_source=2),
     "assembled 80": PremiseOptions(sentences=0, passages=0, document_tokens=80),
-    "assembled 112": PremiseOptions(sentences=0, passages=0),
+    "assembled 112": PremiseOptions(document_tokens=112, sentences=0, passages=0),
     "assembled 160": PremiseOptions(sentences=0, passages=0, document_tokens=160),
     "assembled 224": PremiseOptions(sentences=0, passages=0, document_tokens=224),
     "sentence, window, assembled 80": PremiseOptions(document_tokens=80, other_source=2),

@@ -38,7 +38,7 @@ class PremiseOptions:
     """Windows per claim; none is all of them, so that nothing rests on the ranking."""
     sentences: int = 1
     """Single sentences per claim."""
-    document_tokens: int = 112
+    document_tokens: int = 224
     """Tokens of the assembled premise; 0 leaves it out."""
     other_source: float = 0.5
     """Where sentences and windows are all of one source, the best sentence of another is read too if its score is at
