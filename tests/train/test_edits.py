@@ -16,7 +16,6 @@ from train.edits.entities import blend, condition, role
 from train.edits.generate import SHAPES, contradicted
 from train.edits.kinds import Base, Edit
 from train.edits.kinds import replace as put
-from train.edits.narrow import narrow_beside, narrow_negation
 from train.edits.records import read_record, record_claims
 from train.edits.true_values import CONVERSIONS
 from train.edits.values import wrong_value
@@ -190,25 +189,6 @@ def test_a_dropped_condition_marks_the_verb_that_it_governed(text: str, claim: s
 def test_a_condition_is_not_dropped_where_it_is_unclear_what_it_governs(text: str) -> None:
     for seed in range(8):
         assert condition(text, Context(DOCUMENTS[0], BANK, ()), random.Random(seed)) is None
-
-
-def test_spans_of_rows_that_were_made_before_are_brought_to_what_is_new() -> None:
-    def old(source: str, claim: str, said: str) -> Row:
-        at = claim.index(said)
-        return Row(source, ("",), claim, "contradicted", spans=((at, at + len(said)),))
-
-    def marked(row: Row) -> list[str]:
-        return [row.claim[start:end] for start, end in row.spans]
-
-    assert marked(narrow_negation(old("edit:negation", "It is not long.", "is not"))) == ["not"]
-    assert marked(narrow_negation(old("edit:negation", "She never won it.", "never won"))) == ["never"]
-    assert marked(narrow_negation(old("edit:negation", "She did not win it.", "did not win"))) == ["did not win"]
-    assert marked(narrow_negation(old("edit:negation", "It does not have one.", "does not have"))) == ["does not have"]
-    assert marked(narrow_negation(old("edit:negation", "It is long.", "is"))) == ["is"]
-    assert marked(narrow_negation(old("edit:two_negations", "It is not long.", "is not"))) == ["is not"]
-    bound = old("edit:derived_bound", "It has more than 50 rooms.", "more than 50")
-    assert marked(narrow_beside(bound, ["Is it?", "It has more than 20 rooms."])) == ["50"]
-    assert narrow_beside(bound, ["It had more than 20 rooms."]) == bound
 
 
 @settings(deadline=None)
