@@ -400,6 +400,7 @@ ENTAILMENT_ALONE = Combination.from_json(
             "against": {"intercept": -3.0, "weights": {"contra_max": 6.0}},
             "contradiction": {"intercept": 0.0, "weights": {"logit(against)": 1.0}},
             "logits": [],
+            "prior": 0.5,
         }
     )
 )

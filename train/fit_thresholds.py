@@ -34,7 +34,7 @@ from assay.batch import resample
 from assay.config import Guard
 from assay.policy import PRESETS
 from assay.policy.presets import CRITERIA, Criterion
-from assay.verify.combine import load_combination
+from assay.verify.combine import at_prior, load_combination
 from train.draw_errors import replaced
 from train.draw_thresholds import Line, Mark, panels
 from train.fit_combination import SIDES, chosen_rows, signals_of, weights_by_set
@@ -76,9 +76,10 @@ class Scores:
 
 
 def scores_of(rows: Sequence[Row], signals: Sequence[Mapping[str, float]]) -> Scores:
-    """The columns of rows, with the probabilities of the combination that ships."""
-    combination = load_combination()
-    judged = [combination.judge(one) for one in signals]
+    """The columns of rows, with the probabilities of the combination that ships at the share of use of the presets."""
+    combination, prior = load_combination(), PRESETS["general"].prior
+    fitted = [combination.judge(one) for one in signals]
+    judged = fitted if prior is None else [at_prior(one, combination.prior, prior) for one in fitted]
     return Scores(
         label=np.array([row.label for row in rows]),
         support=np.array([one.support for one in judged]),

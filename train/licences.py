@@ -58,5 +58,33 @@ SOURCES: tuple[Source, ...] = (
     Source(("help_conjdisj",), "CC BY-SA 4.0", "verypluming/HELP", "rules"),
     Source(("med",), "CC BY-SA 4.0", "verypluming/MED", "people and literature"),
     Source(("breaking_nli",), "CC BY-SA 4.0", "BIU-NLP/Breaking_NLI", "rules, checked by people"),
+    Source(("expertqa",), "MIT", "chaitanyamalaviya/ExpertQA", "experts"),
+    Source(
+        ("expertqa_ab", "stanford_gensearch", "attributedqa"),
+        "MIT and Apache-2.0 of the sets joined there; it has none of its own",
+        "OSU-NLP-Group/AttributionBench",
+        "people",
+    ),
+    Source(
+        ("refchecker_dolly_triplets", "refchecker_dolly_answers"),
+        "annotations CC BY 4.0, texts CC BY-SA 3.0",
+        "amazon-science/RefChecker",
+        "people",
+    ),
+    Source(("mtrag_human_eval",), "Apache-2.0", "IBM/mt-rag-benchmark", "people"),
+    Source(
+        ("xsumfaith",), "CC BY 4.0, news texts", "google-research-datasets/xsum_hallucination_annotations", "people"
+    ),
+    Source(("cliff",), "Apache-2.0, news texts", "Liyan06/AggreFact", "people"),
+    Source(("fib_xsum",), "CC BY 4.0, news texts", "r-three/fib", "people"),
+    Source(("bamboo_senhallu_4k", "bamboo_abshallu_4k"), "MIT", "RUCAIBox/BAMBOO", "wrong claims by a language model"),
+    Source(("condaqa",), "Apache-2.0", "AbhilashaRavichander/CondaQA", "people"),
+    Source(("pubmedqa_yesno",), "MIT", "pubmedqa/pubmedqa", "people"),
+    Source(("scone",), "CC0", "selenashe/ScoNe", "people"),
+    Source(("liar_plus",), "CC0, texts of PolitiFact", "Tariq60/LIAR-PLUS", "journalists"),
+    Source(("indonli",), "CC BY-SA", "ir-nlp-csui/indonli", "people"),
+    Source(("farstail",), "Apache-2.0", "dml-qom/FarsTail", "people"),
+    Source(("klue_nli",), "CC BY-SA 4.0", "KLUE-benchmark/KLUE", "people"),
+    Source(("jnli",), "CC BY-SA 4.0", "yahoojapan/JGLUE", "people"),
 )
 """The sets that the network is trained on; the keys of `train.rows.QUOTAS`."""

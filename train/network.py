@@ -14,8 +14,10 @@ with the same arguments: a checkpoint of other settings or other rows is refused
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import difflib
+import functools
 import json
 import random
 import re
@@ -24,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, nll_loss
+from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, nll_loss, softplus
 from transformers import AutoTokenizer, BertForSequenceClassification, PreTrainedTokenizerBase
 
 from train.data import EDITS, REPOSITORY, SEED, STRANGER, STRANGERS, training_rows
@@ -37,6 +39,8 @@ from train.written import digest_of, read_made
 
 LABELS = ("entailment", "neutral", "contradiction")
 CHECKPOINT_SECONDS = 240.0
+WHOLE = "scenario:"
+"""What the set of a row begins with whose evidence was assembled already."""
 TARGETS = {"supported": 0, "unsupported": 1, "contradicted": 2, "not_supported": 3}
 
 
@@ -51,7 +55,9 @@ class Settings:
     long_words: int = 210
     long_share: float = 0.3
     """This share of the rows shows premises up to `long_words`, where the evidence is so long."""
-    max_tokens: int = 352
+    whole_words: int = 320
+    """Rows of scenarios show evidence that was assembled already, as in use, up to so many words."""
+    max_tokens: int = 480
     batch_tokens: int = 2_304
     rate: float = 7e-5
     layer_decay: float = 0.95
@@ -62,9 +68,28 @@ class Settings:
     smoothing: float = 0.0
     """Share of the loss that asks for all three labels alike, so that no probability is driven to 1 (label smoothing,
     Szegedy et al. 2016, "Rethinking the Inception architecture for computer vision", section 7)."""
+    margin_weight: float = 0.0
+    """Of the distance that right and wrong claims of one group lack, beside the loss of the labels."""
+    margin: float = 2.0
+    """The distance wanted, in log odds."""
     teacher_weight: float = 0.0
     """Share of the loss that is the distance from the teachers' probabilities."""
     seed: int = SEED
+
+
+@functools.cache
+def has_bfloat16(flags: Path = Path("/proc/cpuinfo")) -> bool:
+    """Whether the processor multiplies bfloat16 itself; where it does not, PyTorch takes five times as long with it."""
+    try:
+        known = flags.read_text()
+    except OSError:
+        return False
+    return re.search(r"\b(avx512_bf16|amx_bf16|bf16)\b", known) is not None
+
+
+def precision() -> contextlib.AbstractContextManager[object]:
+    """bfloat16 where the processor has it, else float32."""
+    return torch.autocast("cpu", dtype=torch.bfloat16) if has_bfloat16() else contextlib.nullcontext()
 
 
 def pair(row: Row, words: int, rng: random.Random | None) -> tuple[str, str]:
@@ -100,6 +125,8 @@ class Encoded:
     target: int
     wrong: list[int]
     """For each token 1 where it is wrong, 0 where it is right, -1 where it is not of the claim or not known."""
+    group: str | None = None
+    """Pairs of one group are read in one batch, so that right and wrong ones can be held apart."""
 
 
 def encode(
@@ -107,10 +134,12 @@ def encode(
 ) -> list[Encoded]:
     """Tokenise all pairs; the longer text is cut first where a pair is too long."""
 
-    def words() -> int:
+    def words(row: Row) -> int:
+        if row.source.startswith(WHOLE):
+            return settings.whole_words
         return settings.long_words if rng is not None and rng.random() < settings.long_share else settings.premise_words
 
-    pairs = [pair(row, words(), rng) for row in rows]
+    pairs = [pair(row, words(row), rng) for row in rows]
     result: list[Encoded] = []
     for begin in range(0, len(rows), 2_000):
         some = pairs[begin : begin + 2_000]
@@ -131,24 +160,34 @@ def encode(
                 ):
                     if place == 1:
                         wrong[t] = int(any(characters[start:end]))
-            result.append(Encoded(ids, batch["token_type_ids"][i], TARGETS[row.label], wrong))
+            result.append(Encoded(ids, batch["token_type_ids"][i], TARGETS[row.label], wrong, row.group))
     return result
 
 
 def batches(items: Sequence[Encoded], budget: int, rng: random.Random | None) -> Iterator[list[Encoded]]:
-    """Batches of similar length whose padded size stays within the token budget, in random order."""
-    order = list(range(len(items)))
+    """Batches of similar length whose padded size stays within the token budget, in random order.
+
+    What is of one group stays together, as far as the budget allows.
+    """
+    units: dict[object, list[int]] = {}
+    for i, item in enumerate(items):
+        units.setdefault(i if item.group is None else item.group, []).append(i)
+    groups = list(units.values())
     if rng is not None:
-        rng.shuffle(order)
+        rng.shuffle(groups)
+    order = [i for group in groups for i in group]
+    longest = {i: (max(len(items[j].ids) for j in group), group[0]) for group in groups for i in group}
     chunk = 3_000 if rng is not None else len(order)
     for begin in range(0, len(order), chunk):
-        some = sorted(order[begin : begin + chunk], key=lambda i: len(items[i].ids))
+        some = sorted(order[begin : begin + chunk], key=lambda i: longest[i])
         made: list[list[Encoded]] = []
         current: list[Encoded] = []
+        width = 0
         for i in some:
-            if current and len(items[i].ids) * (len(current) + 1) > budget:
+            width = max(width, len(items[i].ids))
+            if current and width * (len(current) + 1) > budget:
                 made.append(current)
-                current = []
+                current, width = [], len(items[i].ids)
             current.append(items[i])
         made.append(current)
         if rng is not None:
@@ -188,13 +227,30 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor, smoothing: float = 0.0)
     return (1 - smoothing) * loss - smoothing * logs.mean() if smoothing else loss
 
 
+def margin_loss(logits: torch.Tensor, batch: Sequence[Encoded], margin: float) -> torch.Tensor:
+    """How far right claims fall short of lying `margin` above the wrong ones of their group (RankNet with a margin).
+
+    logits: (batch, 3). margin: in units of the log odds of being supported, at least 0. The mean of
+    log(1 + exp(margin - difference)) over all pairs of a right and a wrong claim of one group, 0 where there is none.
+    Burges et al. 2005, "Learning to rank using gradient descent", section 3.
+    """
+    scores = logits.float()
+    odds = scores[:, 0] - torch.logsumexp(scores[:, 1:], dim=-1)
+    right = [i for i, item in enumerate(batch) if item.group is not None and item.target == 0]
+    pairs = [(i, j) for i in right for j, item in enumerate(batch) if item.target and item.group == batch[i].group]
+    if not pairs:
+        return logits.new_zeros(())
+    first, second = torch.tensor(pairs).T
+    return softplus(margin - (odds[first] - odds[second])).mean()
+
+
 @torch.no_grad()
 def teaching(teachers: Sequence[TwoHeads], batch: Sequence[Encoded]) -> tuple[torch.Tensor, torch.Tensor]:
     """What several networks say of a batch, on average: probabilities of labels (batch, 3) and of being wrong for each
     token (batch, width)."""
     labels, wrong = [], []
     for teacher in teachers:
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with precision():
             logits, tokens = teacher(*tensors(batch))
         assert tokens is not None  # a teacher has both heads
         labels.append(logits.float().softmax(-1))
@@ -244,7 +300,7 @@ def evaluate(model: TwoHeads, items: Sequence[Encoded]) -> dict[str, float]:
     seen = {True: 0, False: 0}
     found = flagged = wrong = 0
     for batch in batches(items, 4_096, None):
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with precision():
             logits, tokens = model(*tensors(batch))
         assert tokens is not None  # training always has both heads
         for e, row, scores in zip(batch, logits.float().softmax(-1), tokens.float().tolist(), strict=True):
@@ -375,6 +431,7 @@ def main() -> None:
         "--teacher", type=Path, nargs="+", help="networks with both heads to learn from beside the labels, on average"
     )
     parser.add_argument("--smoothing", type=float, default=Settings.smoothing, help="of labels, in [0, 1)")
+    parser.add_argument("--margin-weight", type=float, default=Settings.margin_weight, help="of groups' margins")
     parser.add_argument("--layers", type=int, help="begin with so many of the base's layers, evenly chosen")
     arguments = parser.parse_args()
     settings = Settings(
@@ -383,6 +440,7 @@ def main() -> None:
         rows_of_edits=arguments.rows_of_edits,
         seed=arguments.seed,
         smoothing=arguments.smoothing,
+        margin_weight=arguments.margin_weight,
         teacher_weight=0.5 if arguments.teacher else 0.0,
     )
     torch.set_num_threads(arguments.threads)
@@ -395,7 +453,8 @@ def main() -> None:
     if arguments.rows:
         mixed = read_made(arguments.rows)
         strangers = sum(row.source == STRANGER for row in mixed)
-        edits = len(mixed) - strangers - sum(row.source in QUOTAS or row.source == REVIEWS for row in mixed)
+        read = sum(row.source in QUOTAS or row.source == REVIEWS or row.source.startswith(WHOLE) for row in mixed)
+        edits = len(mixed) - strangers - read
     else:
         made = read_made(arguments.edits) if arguments.edits else None
         edits, strangers = settings.rows_of_edits if made is None else len(made), settings.rows_of_strangers
@@ -445,9 +504,11 @@ def main() -> None:
                 break
             for group in optimizer.param_groups:
                 group["lr"] = group["base"] * factor(progress, settings)
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with precision():
                 logits, tokens = model(*tensors(batch))
             loss = loss_of(logits, torch.tensor([e.target for e in batch]), settings.smoothing)
+            if settings.margin_weight:
+                loss = loss + settings.margin_weight * margin_loss(logits, batch, settings.margin)
             by_token = token_loss(tokens, batch)
             if teachers:
                 share = settings.teacher_weight

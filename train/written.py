@@ -42,6 +42,7 @@ def read_made(path: Path) -> list[Row]:
                 label=raw["label"],
                 question=raw["question"],
                 spans=tuple((start, end) for start, end in raw["spans"]),
+                group=raw.get("group"),
             )
             for raw in map(json.loads, lines)
         ]

@@ -166,13 +166,17 @@ def report_of(answer: str, evidence: Sequence[Evidence] = (), question: str | No
 class StandIn:
     """What the command uses of a guard."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: str = "general") -> None:
         self.calls: list[tuple[str, tuple[Evidence, ...], dict[str, Any]]] = []
         self.judged = 0
+        self._policy = policy
 
     @property
     def policy(self) -> Policy:
-        return preset("general")
+        return preset(self._policy)
+
+    def under(self, policy: str) -> "StandIn":
+        return StandIn(policy)
 
     @property
     def verifier(self) -> Identity:

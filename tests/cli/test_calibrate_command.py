@@ -14,6 +14,9 @@ from assay.guard import Guard
 from assay.policy import Policy, parse_policy, preset
 from assay.policy.parse import parse_calibration
 from assay.policy.strictness import loosest
+from assay.schema.coerce import coerce_evidence
+from assay.store.interface import CheckRecord
+from assay.store.store import Store
 from assay.testing import FakeScorer
 
 
@@ -40,7 +43,11 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     def open_loosest(policy: Policy, model: Path | None) -> Guard:
         return Guard(loosest(policy), scorer=FakeScorer())
 
+    def open_guard(policy: Policy, model: Path | None) -> Guard:
+        return Guard(policy, scorer=FakeScorer())
+
     monkeypatch.setattr(verb, "open_loosest", open_loosest)
+    monkeypatch.setattr(verb, "open_guard", open_guard)
 
 
 def calibrate(*arguments: object) -> Result:
@@ -273,3 +280,40 @@ def test_too_few_rows_for_a_confidence_are_refused(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "at least 50 labelled outputs" in done.output
     assert not (tmp_path / "assay.yaml").exists()
+
+
+def test_the_prior_is_estimated_without_labels_and_written_as_a_policy(tmp_path: Path) -> None:
+    mostly_right, mostly_wrong = (
+        rows(tmp_path / f"{name}.jsonl", right, wrong) for name, right, wrong in (("a", 50, 6), ("b", 6, 50))
+    )
+    out = tmp_path / "assay.yaml"
+    done = calibrate(mostly_right, "--prior", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "estimated from" in done.output
+    high = read_policy(out, {}).prior
+    low = json.loads(calibrate(mostly_wrong, "--prior", "--format", "json").stdout)["prior"]
+    assert high is not None
+    assert low < 0.5 < high
+
+
+def test_the_prior_is_estimated_from_recorded_outputs(tmp_path: Path) -> None:
+    database = str(tmp_path / "assay.db")
+    guard = Guard("general", scorer=FakeScorer())
+    with Store(database) as store:
+        for number in range(40):
+            evidence = coerce_evidence([f"Team {number} gets {number + 2} weeks of leave."])
+            answer = f"Team {number} gets {number + 2} weeks of leave."
+            asked = {"answer": answer, "question": None}
+            store.record(CheckRecord(guard.check(answer, evidence), asked, evidence, preset("general")))
+    done = calibrate("--prior", "--database", database, "--format", "json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["claims"], told["before"]) == (40, 0.9)
+    assert told["prior"] > 0.9
+
+
+def test_a_prior_needs_claims_and_one_place_to_read_them(tmp_path: Path) -> None:
+    few = calibrate(rows(tmp_path / "rows.jsonl", 2, 2), "--prior")
+    assert (few.exit_code, "30 claims or more" in few.output) == (2, True)
+    assert calibrate("--prior").exit_code == 2
+    assert calibrate(tmp_path / "rows.jsonl", "--database", "x.db").exit_code == 2

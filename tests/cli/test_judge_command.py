@@ -15,7 +15,7 @@ from assay.cli.app import app
 from assay.cli.judging import adjusted, judge_words
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Message
-from assay.policy import Policy
+from assay.policy import Policy, preset
 from assay.testing import FakeScorer
 
 HOPS = {"a.txt": "The Arden office is led by Ines Duarte.", "b.txt": "Ines Duarte was born in Porto."}
@@ -26,7 +26,9 @@ HOP = "The head of the Arden office was born in Porto."
 def guard(monkeypatch: pytest.MonkeyPatch) -> None:
     def open_guard(policy: Policy | str | None, model: Path | None, llm: Any = None) -> Guard:
         del model
-        return Guard(policy or "general", scorer=FakeScorer(), llm=llm)
+        chosen = preset(policy or "general") if policy is None or isinstance(policy, str) else policy
+        # At a share of one in two the scorer's overlap of words is no support, as a claim of two hops should have none.
+        return Guard(chosen.model_copy(update={"prior": 0.5}), scorer=FakeScorer(), llm=llm)
 
     monkeypatch.setattr(check_verb, "open_guard", open_guard)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -126,10 +128,10 @@ def test_omissions_are_told_or_send_the_answer_back(tmp_path: Path) -> None:
 
 def test_switches_change_the_policy_and_its_name_only_where_they_differ() -> None:
     assert adjusted("rag", None, None, None) == "rag"
-    changed = adjusted("rag", "uncertain", "revise", "m")
+    changed = adjusted("rag", "all", "revise", "m")
     assert isinstance(changed, Policy)
-    assert (changed.name, changed.judge, changed.omissions) == ("rag-adjusted", "uncertain", "revise")
-    same = adjusted("rag", "off", "note", None)
+    assert (changed.name, changed.judge, changed.omissions) == ("rag-adjusted", "all", "revise")
+    same = adjusted("rag", "uncertain", "note", "m")
     assert isinstance(same, Policy)
     assert same.name == "rag"
 

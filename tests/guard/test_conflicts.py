@@ -1,7 +1,9 @@
 """When two sources disagree, and when one of them merely speaks of something else."""
 
+import pytest
+
 from assay import Guard
-from assay.guard.conflicts import speaks_of_another
+from assay.guard.conflicts import on_one_matter, speaks_of_another, with_their_name
 from assay.schema import Action, Evidence
 
 LINDAU = "The library of Lindau opens at 9 o'clock on weekdays. A card costs 12 euros a year."
@@ -56,3 +58,48 @@ def test_two_sources_that_disagree_on_one_place_are_disclosed() -> None:
     ]
     report = Guard().check(CLAIM, evidence)
     assert report.action is not Action.EMIT
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "claim"),
+    [
+        ("The fair opens on 4 June 2026 at noon.", "Opening day of the fair: 11 June 2026.",
+         "The fair opens on 4 June 2026."),
+        ("Anna Berg leads the northern team.", "The northern team is led by Jan Moe, who joined in 2021.",
+         "Anna Berg leads the northern team."),
+        ("The archive is kept in Trondheim.", "All archive boxes are stored at the Bergen site.",
+         "The archive is kept in Trondheim."),
+        ("Dogs are allowed on the terrace.", "Dogs are not allowed anywhere on the premises, terrace included.",
+         "Dogs are allowed on the terrace."),
+        ("The bridge is open to cars again.", "The bridge remains closed to all traffic until further notice.",
+         "The bridge is open to cars."),
+        ("A day pass costs 18 euros.", "Day pass: EUR 22.00; children half price.", "A day pass costs 18 euros."),
+    ],
+)  # fmt: skip
+def test_sources_that_disagree_in_other_words_are_heard(mine: str, theirs: str, claim: str) -> None:
+    report = Guard().check(claim, [Evidence(id="mine", text=mine), Evidence(id="theirs", text=theirs)])
+    assert report.action is not Action.EMIT
+    assert [one.contradicting.evidence_id for one in report.retrieval.conflicts] == ["theirs"]
+
+
+def test_a_name_is_exchanged_for_one_of_the_other_passage() -> None:
+    assert with_their_name("Anna Berg leads the team.", "The team is led by Jan Moe.") == ["Jan Moe leads the team."]
+    assert with_their_name("The team is new.", "The team is led by Jan Moe.") == []
+
+
+def test_two_values_of_two_things_are_no_conflict() -> None:
+    said = "Partners are entitled to 2 weeks of leave."
+    assert not on_one_matter(said, said, "Partners must give notice of leave 30 days before.", 35)
+    assert on_one_matter(said, said, "Partners get 4 weeks of leave.", 13)
+
+
+def test_a_source_under_another_heading_speaks_of_another_group() -> None:
+    evidence = [
+        Evidence(
+            id="a", text="# Leave for birth parents\n\nEmployees who give birth are entitled to 20 weeks of leave."
+        ),
+        Evidence(id="b", text="# Leave for partners\n\nPartners of an employee who gives birth get 2 weeks of leave."),
+    ]
+    report = Guard().check("Birth parents get 20 weeks of leave.", evidence)
+    assert not report.retrieval.conflicts
+    assert report.action is Action.EMIT

@@ -29,7 +29,8 @@ RIGHT, WRONG = "Partners are entitled to 2 weeks of leave.", "Partners are entit
 
 
 def policy(base: str = "general", **fields: Any) -> Policy:
-    return Policy.model_validate({**preset(base).model_dump(), **fields})
+    """Of one claim in two supported, so that words in common alone are no support for the scorer that counts them."""
+    return Policy.model_validate({**preset(base).model_dump(), "prior": 0.5, **fields})
 
 
 def guard(model: ScriptedChat | None, **fields: Any) -> Guard:
@@ -360,9 +361,10 @@ def test_the_switches_stand_in_policy_files() -> None:
         parse_policy("version: 1\npolicy:\n  judge: sometimes\n", "f")
 
 
-def test_presets_ask_no_judge_unless_they_are_told_to() -> None:
+def test_presets_for_answers_to_people_ask_a_judge_about_what_is_uncertain() -> None:
     names = ("general", "rag", "support-desk", "monitor", "high-stakes", "creative")
-    assert {preset(name).judge for name in names} == {"off"}
+    assert {name for name in names if preset(name).judge == "uncertain"} == {"rag", "support-desk", "high-stakes"}
+    assert {name for name in names if preset(name).judge == "off"} == {"general", "monitor", "creative"}
     assert {name: preset(name).omissions for name in names if preset(name).omissions != "off"} == {
         "rag": "note", "high-stakes": "revise",
     }  # fmt: skip

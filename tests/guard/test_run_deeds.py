@@ -102,3 +102,19 @@ def test_hostile_results_are_read_within_bounds() -> None:
     assert Deeds([UPDATED], [nested, wide, long], ()).bear_out(
         "Order W-1717 has been updated.", "updated", ("update_order",)
     )
+
+
+def test_calls_leave_room_for_a_claim_whose_values_and_most_words_they_have() -> None:
+    assert DEEDS.may_bear_out("Order W-1717 was updated to express speed by road.", "updated", ("update_order",))
+    assert not DEEDS.may_bear_out("Order W-1799 was updated to express speed.", "updated", ("update_order",))
+    assert not DEEDS.may_bear_out("Your hotel costs were refunded to your bank.", "refunded", ("update_order",))
+
+
+def test_a_record_that_has_verb_and_values_tells_of_an_action_that_no_call_did() -> None:
+    seen = [*SEEN, Evidence(id="step:4/get_refund", text='{"refund": "R-9", "status": "processed", "amount": 20}')]
+    asked = Evidence(id="step:6/user", text="Refund R-8 of 15 euros was processed.")
+    deeds = Deeds([UPDATED], [*seen, asked], [])
+    assert deeds.told("Refund R-9 has been processed.", "processed")
+    assert not deeds.told("Refund R-9 over 30 euros has been processed.", "processed")
+    assert not deeds.told("Refund R-9 has been cancelled.", "cancelled")
+    assert not deeds.told("Refund R-8 has been processed.", "processed")

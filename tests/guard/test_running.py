@@ -228,12 +228,24 @@ def test_what_the_model_said_before_is_no_evidence() -> None:
     assert guard.check_run(raw).action is not Action.EMIT
 
 
-def test_what_a_user_asks_is_no_evidence_and_what_a_user_states_is() -> None:
+def test_what_users_say_of_themselves_is_evidence_and_what_they_ask_or_say_of_the_world_is_none() -> None:
     asked = guard.check_run(transcript("The office is in Bonn.", user="Is the office in Bonn?"))
-    stated = guard.check_run(transcript("The office is in Bonn.", user="The office is in Bonn. Where do I send mail?"))
+    said = "The office is in Bonn. Where do I send mail?"
+    world = guard.check_run(transcript("The office is in Bonn.", FOUND, user=said))
+    given = guard.check_run(transcript("The office is in Bonn.", user=said))
+    stated = guard.check_run(transcript("Your office is in Bonn.", user="My office is in Bonn. Where do I send mail?"))
     assert asked.action is Action.BLOCK
+    assert world.action is not Action.EMIT
+    assert given.action is Action.EMIT  # a prompt that is all that there is, as chat applications put passages
     assert stated.action is Action.EMIT
     assert stated.claims[0].evidence_spans[0].evidence_id == "step:3/user"
+
+
+def test_no_word_of_a_user_says_that_something_was_done() -> None:
+    told = "My order SO-77120 has been cancelled, has it not? Please cancel my order SO-77120. " + "It is late. " * 40
+    report = guard.check_run(transcript("Your order SO-77120 has been cancelled.", user=told))
+    assert report.action is not Action.EMIT
+    assert "action.absent" in {issue.code for claim in report.claims for issue in claim.issues}
 
 
 def test_a_system_prompt_is_evidence_only_where_the_caller_says_so() -> None:
@@ -446,3 +458,41 @@ def test_any_run_gets_a_report_and_none_without_an_answer_is_emitted(found: list
         assert report.action is Action.BLOCK
     for claim in report.claims:
         assert 0 <= claim.span.start <= claim.span.end <= len(report.output)
+
+
+# --- claims of deeds that the run does not bear out, and talk --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Order W-18 has been cancelled.",
+        "Your other order has also been cancelled.",
+        'Order W-17 is listed as "late." If you wish, I can look again. Your other order has also been cancelled.',
+        "The date of birth on the account has been corrected.",
+        "I have refunded your hotel costs to your credit card.",
+        "Order W-17 has been upgraded to express.",
+        "The refund of 30 euros has been processed.",
+    ],
+)
+def test_an_action_that_no_call_did_is_never_emitted_beside_one_that_was_done(said: str) -> None:
+    report = guard.check_run(transcript(said, FOUND, CANCELLED))
+    assert report.action is not Action.EMIT
+    assert any(issue.code.startswith("action.") for claim in report.claims for issue in claim.issues)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You're welcome! If you have any other questions, feel free to reach out. Have a great day!",
+        "Thank you! If you need anything else, just let me know.",
+        "Hello! Which order do you mean?",
+    ],
+)
+def test_talk_of_an_agent_is_emitted(said: str) -> None:
+    assert guard.check_run(transcript(said, FOUND)).action is Action.EMIT
+
+
+@pytest.mark.parametrize("said", ["# Cancelled", "| Order |\n|---|", "```\n# done\n```"])
+def test_what_no_sentence_says_is_no_talk(said: str) -> None:
+    assert guard.check_run(transcript(said, FOUND)).action is not Action.EMIT

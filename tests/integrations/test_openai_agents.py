@@ -299,7 +299,7 @@ def test_runs_beside_each_other_do_not_mix() -> None:
 
     said = asyncio.run(all_of_them())
     assert said[1::2] == [TRUE] * 6
-    assert all(text.startswith(WITHHELD) for text in said[::2])
+    assert all(text.startswith("This answer ") for text in said[::2])  # withheld, or held for a person
 
 
 def test_what_cannot_be_stopped_or_traced_is_refused() -> None:

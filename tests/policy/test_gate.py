@@ -65,7 +65,15 @@ def outcome(policy: Policy | str, gate: GateInput) -> tuple[Action, str]:
 
 
 def test_claims_at_the_emit_threshold_are_emitted() -> None:
-    assert outcome("general", output(claim(0.85), claim(0.99, critical=True))) == (Action.EMIT, Route.SERVE)
+    assert outcome("general", output(claim(0.85))) == (Action.EMIT, Route.SERVE)
+
+
+def test_an_answer_is_emitted_where_all_of_its_claims_are_likely_to_hold_together() -> None:
+    likely = output(*[claim(0.99)] * 10)
+    assert outcome("general", likely) == (Action.EMIT, Route.SERVE)
+    assert decide(preset("general"), likely)[1] == pytest.approx(0.99 ** (10 * preset("general").independence))
+    doubtful = output(*[claim(0.95)] * 10)
+    assert outcome("general", doubtful) == (Action.REVISE, Route.REVISE)
 
 
 def test_a_claim_just_below_the_emit_threshold_is_revised() -> None:
@@ -271,7 +279,7 @@ def test_weak_support_says_the_sentence_of_the_table() -> None:
 
 
 def test_a_disclosure_does_not_excuse_a_weak_critical_claim() -> None:
-    gate = output(claim(), claim(), claim(), unsupported(0.5, critical=True))
+    gate = output(claim(), claim(), claim(), unsupported(0.7, critical=True), faithfulness=0.89)
     assert outcome("rag", gate) == (Action.REVISE, Route.REVISE)
 
 
@@ -298,7 +306,7 @@ def test_partial_support_may_be_disclosed_after_failed_revisions() -> None:
     ],
 )  # fmt: skip
 def test_the_monitor_passes_below_a_tenth_and_fails_from_three_tenths(bad: int, of: int, action: Action) -> None:
-    claims = [unsupported(critical=True)] * bad + [claim(0.6)] * (of - bad)
+    claims = [unsupported(critical=True)] * bad + [claim(0.9)] * (of - bad)
     decision, overall = decide(preset("monitor"), output(*claims))
     assert decision.action is action
     assert overall == pytest.approx(1 - bad / of)
@@ -344,7 +352,8 @@ def test_a_blocked_output_of_critical_severity_is_also_reviewed() -> None:
 
 
 def test_the_weighted_mean_counts_critical_claims_more() -> None:
-    score = overall_score(preset("rag"), (claim(1.0, critical=True), unsupported(0.4)))
+    policy = Policy(name="mean", aggregation="weighted_mean")
+    score = overall_score(policy, (claim(1.0, critical=True), unsupported(0.4)))
     assert score == pytest.approx((2 * 1.0 + 0.4) / 3)
 
 
@@ -386,7 +395,7 @@ def test_the_status_of_one_claim(signal: ClaimSignal, status: ClaimStatus) -> No
 
 
 def test_the_status_under_a_rate_is_the_verdict() -> None:
-    assert claim_status(preset("monitor"), claim(0.6)) is ClaimStatus.PASS
+    assert claim_status(preset("monitor"), claim(0.9)) is ClaimStatus.PASS
     assert claim_status(preset("monitor"), unsupported()) is ClaimStatus.REVISE
 
 

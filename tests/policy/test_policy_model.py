@@ -81,7 +81,7 @@ def test_digests_tell_policies_apart_and_are_stable() -> None:
     [
         ({"emit_threshold": 0.5}, "emit_threshold must be at least revise_threshold"),
         ({"block_threshold": 0.7}, "revise_threshold must be at least block_threshold"),
-        ({"support_threshold": 0.9}, "support_threshold must be at most emit_threshold"),
+        ({"aggregation": "minimum", "support_threshold": 0.9}, "support_threshold must be at most emit_threshold"),
         ({"warn_rate": 0.4}, "warn_rate must be at most fail_rate"),
         ({"severity": {"alpha": 0.5}}, "must sum to 1, but sum to 1.2"),
         ({"severity": {"high": 0.9}}, "levels must not fall"),

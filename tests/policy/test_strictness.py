@@ -67,9 +67,16 @@ def test_a_report_of_another_policy_is_refused() -> None:
 
 
 def test_what_counts_as_support_is_never_touched() -> None:
+    policy = Policy(name="worst", aggregation="minimum")
     with pytest.raises(InputError, match="support_threshold"):
-        at_strictness(preset("general"), 0.2)
-    assert grid_of(preset("general"))[0] == preset("general").support_threshold
+        at_strictness(policy, 0.2)
+    assert grid_of(policy)[0] == policy.support_threshold
+
+
+def test_where_all_claims_have_to_be_supported_their_joint_probability_may_be_asked_for_less() -> None:
+    loose = at_strictness(preset("general"), 0.2)
+    assert loose.emit_threshold == 0.2
+    assert loose.support_threshold == preset("general").support_threshold
 
 
 def calibration(policy: Policy, **changes: object) -> Calibration:

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.retrieve.premises import OVERHEAD, EvidenceIndex, IndexCache, PremiseOptions
 from assay.schema import Evidence
@@ -19,11 +21,32 @@ def of(premises: tuple[Premise, ...], granularity: str) -> list[Premise]:
 
 
 def test_the_assembled_premise_brings_distant_sentences_together_in_document_order() -> None:
-    found = EvidenceIndex(SOURCES, COUNT).candidates(CLAIM)
+    found = EvidenceIndex(SOURCES, COUNT, PremiseOptions(document_tokens=22)).candidates(CLAIM)
     (document,) = of(found.premises, "document")
     assert document.text == "Sites: The observatory stands on Mount Vela. Ana Prado runs the observatory."
     assert [w.evidence_id for w in document.windows] == sorted(w.evidence_id for w in document.windows)
-    assert COUNT([document.text])[0] <= 112
+    assert COUNT([document.text])[0] <= 22
+
+
+def test_what_shares_no_word_with_the_claim_is_read_too_where_there_is_room_the_nearest_first() -> None:
+    steps = [f"Step {word} is written down here." for word in ("one", "two", "three", "four", "five", "six", "seven")]
+    steps[3] = "The kiln is lit at dawn."
+    evidence = [Evidence(id="a", text=" ".join(steps))]
+    claim = "They light the kiln early."
+    small, large = (
+        of(EvidenceIndex(evidence, COUNT, PremiseOptions(document_tokens=size)).candidates(claim).premises, "document")
+        for size in (24, 200)
+    )
+    assert small[0].text == " ".join(steps[2:5])
+    assert large[0].text == " ".join(steps)
+
+
+@given(st.integers(8, 300))
+def test_the_assembled_premise_never_exceeds_its_tokens_and_says_no_sentence_twice(size: int) -> None:
+    found = EvidenceIndex(SOURCES, COUNT, PremiseOptions(document_tokens=size)).candidates(CLAIM).premises
+    for document in of(found, "document"):
+        assert COUNT([document.text])[0] <= max(size, 12)
+        assert document.text.count("Ana Prado runs") <= 1
 
 
 def test_each_granularity_has_its_premises() -> None:
@@ -48,8 +71,18 @@ def test_a_sentence_of_a_second_source_that_says_nearly_the_same_is_read_too() -
     assert [p.text for p in read] == [TIMES[0], TIMES[1]]
     apart = of(EvidenceIndex(evidence[::2], COUNT).candidates(TIMES[0]).premises, "sentence")
     assert [p.text for p in apart] == [TIMES[0]]
-    without = EvidenceIndex(evidence, COUNT, PremiseOptions(other_source=2))
+    without = EvidenceIndex(evidence, COUNT, PremiseOptions(other_source=2, other_terms=2))
     assert len(of(without.candidates(TIMES[0]).premises, "sentence")) == 1
+
+
+def test_a_second_source_that_lacks_only_the_telling_word_is_read_too() -> None:
+    evidence = [
+        Evidence(id="a", text="The server stands in Dublin."),
+        Evidence(id="b", text="The server stands in Frankfurt."),
+        Evidence(id="c", text="Lunch is at noon."),
+    ]
+    read = of(EvidenceIndex(evidence, COUNT).candidates("The server stands in Dublin.").premises, "sentence")
+    assert [p.text for p in read] == ["The server stands in Dublin.", "The server stands in Frankfurt."]
 
 
 def test_a_second_source_in_the_very_same_words_is_not_read_twice() -> None:

@@ -9,7 +9,7 @@ from tests.server.gateway_site import Site, play, site
 from tests.server.upstream_script import chat_chunk, chat_stream, cut, stream_answer
 
 from assay.server.settings import Mode
-from assay.testing import FailingScorer
+from assay.testing import FailingScorer, FakeScorer
 
 EVIDENCE = "Partners are entitled to 2 weeks of leave. Leave is paid in full. Managers approve every request."
 TRUE = "Partners are entitled to 2 weeks of leave. Leave is paid in full. Managers approve every request."
@@ -166,13 +166,25 @@ def test_a_greeting_is_kept_until_a_claim_follows_it() -> None:
 
 
 def test_an_answer_in_which_nothing_can_be_checked_is_withheld_as_a_whole() -> None:
+    said = "# Hello\n\nWhat would you like to know?"
+
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(stream_answer(chat_stream(said)))
+            _, body = await streamed(here)
+            assert shown(body) == ""
+            here.upstream.script(stream_answer(chat_stream(said)))
+            _, body = await streamed(here, body=asked(assay={"claim_free": True}))
+            assert shown(body) == said
+
+    play(scene)
+
+
+def test_talk_that_claims_nothing_goes_out() -> None:
     async def scene() -> None:
         async with site() as here:
             here.upstream.script(stream_answer(chat_stream("Hello there! What would you like to know?")))
             _, body = await streamed(here)
-            assert shown(body) == ""
-            here.upstream.script(stream_answer(chat_stream("Hello there! What would you like to know?")))
-            _, body = await streamed(here, body=asked(assay={"claim_free": True}))
             assert shown(body) == "Hello there! What would you like to know?"
 
     play(scene)
@@ -274,9 +286,16 @@ def test_two_choices_are_checked_each_for_itself() -> None:
     play(scene)
 
 
+class Sure(FakeScorer):
+    """Sure of everything: of 360 statements that are each nearly sure, one may well be wrong."""
+
+    def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
+        return 1.0, 0.0, 0.0
+
+
 def test_a_long_text_is_checked_in_windows_and_passes() -> None:
     async def scene() -> None:
-        async with site() as here:
+        async with site(scorer=Sure()) as here:
             text = " ".join([TRUE] * 120)
             sent = b"".join(chat_stream(text))
             here.upstream.script(stream_answer(cut(sent, 4096)))

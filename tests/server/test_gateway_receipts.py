@@ -28,11 +28,11 @@ GRANTED = "Leave is granted to partners by their managers."
 PLAIN = {name: value for name, value in asked().items() if name != "stream"}
 
 
-class Half(FakeScorer):
-    """Half sure of everything: under the policy `rag` such an answer is served with a disclosure."""
+class Unsure(FakeScorer):
+    """Unsure of everything: under the policy `rag` such an answer is served with a disclosure."""
 
     def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
-        return 0.8, 0.2, 0.0
+        return 0.2, 0.8, 0.0
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_disclosure_is_part_of_what_is_signed_and_a_stream_without_it_is_stopp
     half = {**PLAIN, "assay": {"policy": "rag"}}
 
     async def scene() -> None:
-        async with signing(keys, scorer=Half()) as here:
+        async with signing(keys, scorer=Unsure()) as here:
             here.upstream.script(json_answer(chat_completion(GRANTED)))
             _, headers, body = await here.post("/v1/chat/completions", half)
             text = json.loads(body)["choices"][0]["message"]["content"]

@@ -35,8 +35,9 @@ def waiting(seconds: float, mode: Mode = Mode.ENFORCE) -> Callable[[ServerSettin
 
 async def decided(here: Site, act: str, **more: Any) -> None:
     desk = Desk(here)
-    while not (page := (await desk.get(""))[1]["items"]):
-        await asyncio.sleep(0.02)
+    async with asyncio.timeout(10):
+        while not (page := (await desk.get(""))[1]["items"]):
+            await asyncio.sleep(0.02)
     status, said = await desk.decide(page[0]["id"], act, **more)
     assert status == 200, said
 

@@ -32,7 +32,7 @@ EVIDENCE = [
     {"id": "a", "text": "The Arden office is led by Ines Duarte."},
     {"id": "b", "text": "Ines Duarte was born in Porto."},
 ]
-HOP = "The head of the Arden office was born in Porto."
+HOP = "Whoever heads the Arden office is a native of Porto."
 CHECK: dict[str, Any] = {
     "answer": HOP, "evidence": EVIDENCE, "question": "Where was the head of the Arden office born?",
 }  # fmt: skip
@@ -229,8 +229,9 @@ def test_the_stricter_of_the_policy_and_the_server_says_which_claims_are_heard(t
 def test_a_preset_that_a_request_names_keeps_its_name_and_has_another_digest() -> None:
     with_judge = Guards(None, scorer=FakeScorer(), judge=JudgeSettings("m", "http://127.0.0.1:9/v1"), environ={})
     without = Guards(None, scorer=FakeScorer(), environ={})
-    one, other = with_judge.get("rag").policy, without.get("rag").policy
+    one, other = with_judge.get("monitor").policy, without.get("monitor").policy
     assert (one.name, one.digest != other.digest) == (other.name, True)
+    assert with_judge.get("rag").policy == without.get("rag").policy  # it asks a judge by itself
     assert with_judge.get("general") is with_judge.default
 
 

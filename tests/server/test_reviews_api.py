@@ -18,12 +18,12 @@ from assay.store.store import Store
 
 EVIDENCE = [{"id": "hr-2", "text": "Partners are entitled to 2 weeks of leave."}]
 HELD: dict[str, Any] = {
-    "answer": "Partners are entitled to some weeks of leave.",
+    "answer": "Everybody may be absent for a while.",
     "evidence": EVIDENCE,
     "question": "How long is partner leave?",
     "stakes": "high",
 }
-"""Half supported: under `support-desk` a person decides."""
+"""Weakly supported: under `support-desk` a person decides."""
 RIGHT = "Partners are entitled to 2 weeks of leave."
 WRONG = "Partners are entitled to 4 weeks of leave."
 
@@ -162,7 +162,7 @@ def test_evidence_that_was_asked_for_is_given_and_the_output_checked_against_it(
             id_ = await desk.held()
             _, item = await desk.decide(id_, "ask_evidence")
             assert item["state"] == "evidence"
-            more = {"id": "hr-9", "text": "Partners are entitled to some weeks of leave."}
+            more = {"id": "hr-9", "text": "Everybody may be absent for a while."}
             status, item = await desk.act(id_, "evidence", {"evidence": [more]})
             assert (status, item["state"]) == (200, "open")
             assert (await desk.act(id_, "evidence", {"evidence": [more]}))[0] == 422

@@ -27,7 +27,7 @@ from tests.server.upstream_script import (
 from assay.server.gateway import relay_stream
 from assay.store.store import Store
 
-DOUBT = "Partners are entitled to paid leave."
+DOUBT = "Everybody may be absent for a while."
 """What a person has to decide on."""
 TEXT = f"{RIGHT} {DOUBT} {RIGHT}"
 CALL = {"id": "c1", "type": "function", "function": {"name": "cancel", "arguments": '{"order_id": "W-1743"}'}}

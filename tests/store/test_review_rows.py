@@ -116,7 +116,7 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def checked(store: Store, number: int) -> CheckRecord:
     """An output that the guard itself escalated."""
     evidence = coerce_evidence([f"Team {number} is entitled to {number + 2} weeks of leave."])
-    answer = f"The members of team {number} are entitled to some weeks of leave."
+    answer = "Everybody may be absent for a while."
     report = Guard("support-desk", scorer=FakeScorer()).check(answer, evidence, stakes="high")
     assert report.action.value == "escalate"
     asked = {"answer": answer, "question": None, "stakes": "high", "task": "qa"}
@@ -132,7 +132,7 @@ def test_an_item_is_listed_shown_claimed_given_back_and_decided(run: Run, databa
     assert record.id in listed.output
     assert "async" in listed.output
     shown = run("review", "show", record.id)
-    assert "The members of team 1 are entitled to some weeks of leave." in shown.output
+    assert "Everybody may be absent for a while." in shown.output
     assert json.loads(run("review", "show", record.id, "--format", "json").stdout)["package"]["tier"] == "async"
     assert "ann has it until" in run("review", "claim", record.id, "--as", "ann").output
     refused = run("review", "claim", record.id, "--as", "bob")

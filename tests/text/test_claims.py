@@ -28,7 +28,7 @@ def said(text: str) -> list[str]:
 def test_the_parental_leave_answer_gives_the_seven_atomic_facts_of_seed_003() -> None:
     assert said(LEAVE) == [
         "The parental leave policy provides 16 weeks of leave",
-        "The leave is fully paid",
+        "The parental leave policy provides fully paid leave",
         "The parental leave policy provides 16 weeks of leave for primary caregivers",
         "Partners are entitled to 4 weeks",
         "The policy was updated in January 2024",
@@ -174,8 +174,8 @@ def test_code_is_kept_but_not_checked_and_prose_in_a_fence_is() -> None:
         ("Is it 5?", ClaimKind.META, False),
         ("Here is a summary of the Q3 report:", ClaimKind.META, False),
         ("I don't know.", ClaimKind.ABSTENTION, False),
-        ("The documents do not mention a fee.", ClaimKind.ABSTENTION, False),
-        ("I could not find the date in the passages.", ClaimKind.ABSTENTION, False),
+        ("The documents do not mention a fee.", ClaimKind.ABSTENTION, True),
+        ("I could not find the date in the passages.", ClaimKind.ABSTENTION, True),
         ("There is not enough information to answer this.", ClaimKind.ABSTENTION, False),
         ("I think it is lovely.", ClaimKind.UNCERTAIN, False),
         ("I think the fee is $5.", ClaimKind.UNCERTAIN, True),
@@ -199,13 +199,17 @@ def test_a_sentence_has_the_kind_that_a_reader_would_give_it(text: str, kind: Cl
         "Thanks, the fee is $5.",
         "Based on the provided passages, the fee is $5.",
         "Did you know that the fee is $5?",
-        "The documents do not mention tax, but the fee is $5.",
     ],
 )
 def test_a_courtesy_or_an_abstention_hides_no_claim(text: str) -> None:
     checkable = [c.text for c in extract(text) if c.checkable]
     assert len(checkable) == 1
     assert checkable[0].startswith("The fee is $5")
+
+
+def test_a_denial_about_the_evidence_and_the_claim_behind_it_are_two_claims() -> None:
+    found = extract("The documents do not mention tax, but the fee is $5.")
+    assert [(c.kind, c.checkable) for c in found] == [(ClaimKind.ABSTENTION, True), (ClaimKind.FACTUAL, True)]
 
 
 def test_a_phrase_is_an_answer_when_there_is_a_question() -> None:
@@ -256,3 +260,18 @@ def test_a_hostile_run_comes_back(unit: str) -> None:
 
 def test_the_extractor_names_its_rules() -> None:
     assert EXTRACTOR.name == "rules-1"
+
+
+@pytest.mark.parametrize(
+    ("said", "claims"),
+    [
+        ("Anna leads the team. She joined in 2020.", ["Anna leads the team.", "Anna joined in 2020."]),
+        ("Anna leads the team. She joined in 2020. It has 12 members.",
+         ["Anna leads the team.", "Anna joined in 2020.", "It has 12 members."]),
+        ("Brenn was born in 1900. It has often been said that he left.",
+         ["Brenn was born in 1900.", "It has often been said that he left."]),
+        ("The chair can be raised. It weighs 4 kg.", ["The chair can be raised.", "The chair weighs 4 kg."]),
+    ],
+)  # fmt: skip
+def test_a_pronoun_takes_the_place_of_what_it_stands_for_and_of_nothing_else(said: str, claims: list[str]) -> None:
+    assert [claim.text for claim in EXTRACTOR.extract(said)] == claims

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.hedging import WEIGHTS, hedge_score, hedges
+from assay.text.hedging import WEIGHTS, hedge_score, hedges, without_hedges
 
 SEED_001 = [
     "I think", "probably", "might be", "I'm not sure", "it's possible", "approximately", "roughly", "I believe",
@@ -40,3 +40,34 @@ def test_the_score_lies_between_nought_and_one_and_spans_slice_back(text: str) -
 @given(st.sampled_from(sorted(WEIGHTS)), st.sampled_from(sorted(WEIGHTS)))
 def test_a_further_hedge_never_lowers_the_score(a: str, b: str) -> None:
     assert hedge_score(f"{a} 5. {b} 5.") >= max(hedge_score(f"{a} 5."), hedge_score(f"{b} 5.")) - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("hedged", "flat"),
+    [
+        ("Perhaps partners get 4 weeks.", "partners get 4 weeks."),
+        ("It seems that the leave is paid.", "the leave is paid."),
+        ("It seems to be four weeks.", "It is four weeks."),
+        ("The shops appear to be closed.", "The shops are closed."),
+        ("As far as I can tell, it is free.", "it is free."),
+        ("The shop might open on Sundays.", "The shop does open on Sundays."),
+        ("Partners might be entitled to it.", "Partners are entitled to it."),
+        ("It is free, I think.", "It is free."),
+        ("You may borrow the tools.", "You may borrow the tools."),
+        ("It could be repaired.", "It could be repaired."),
+        ("The might of the army was great.", "The might of the army was great."),
+    ],
+)
+def test_a_statement_without_its_hedges_says_the_same_flatly(hedged: str, flat: str) -> None:
+    said = hedged
+    for start, end, words in reversed(without_hedges(hedged)):
+        said = said[:start] + words + said[end:]
+    assert said == flat
+
+
+@given(st.text(alphabet="iIt semghpayrb,.'", max_size=80))
+def test_what_takes_the_place_of_hedges_never_overlaps(text: str) -> None:
+    at = 0
+    for start, end, _ in without_hedges(text):
+        assert at <= start < end <= len(text)
+        at = end

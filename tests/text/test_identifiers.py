@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from assay.text.identifiers import find_identifiers
 from assay.text.lexemes import find_words, stem
 from assay.text.names import find_acronyms, find_names
-from assay.text.polarity import Modality, find_conditions, find_modality, find_negations
+from assay.text.polarity import find_conditions, find_negations
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,6 @@ def test_negation_has_a_scope_within_its_clause(text: str, scope: list[str]) -> 
     words = find_words(text)
     found = find_negations(text, words)
     assert [words.lexemes[i].stem for n in found for i in n.scope] == scope
-
-
-def test_may_is_weaker_than_must() -> None:
-    assert find_modality(find_words("You may go."))[0] is Modality.POSSIBLE
-    assert find_modality(find_words("You must go."))[0] is Modality.REQUIRED
-    assert find_modality(find_words("You go in May."))[0] is Modality.FLAT
 
 
 def test_a_condition_ends_with_its_clause() -> None:

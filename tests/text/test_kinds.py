@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.schema.verdict import ClaimKind
 from assay.text.claims import RuleClaimExtractor
 from assay.text.kinds import is_meta
 
@@ -49,9 +50,9 @@ def test_a_claim_behind_an_abstention_is_found_without_a_comma_too() -> None:
     assert any(claim.checkable and "500" in claim.text for claim in found)
 
 
-def test_what_an_abstention_does_not_know_is_no_claim() -> None:
+def test_what_an_abstention_does_not_know_is_no_claim_of_its_own() -> None:
     found = RuleClaimExtractor().extract("The documents do not say whether parking and meals are included.")
-    assert [claim.checkable for claim in found] == [False]
+    assert [(claim.kind, claim.checkable) for claim in found] == [(ClaimKind.ABSTENTION, True)]
 
 
 @pytest.mark.parametrize(

@@ -87,12 +87,22 @@ def test_words_that_say_something_of_the_world_stay(text: str, claim: str) -> No
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Passage 3 does not mention the fee.",
+        "Neither passage mentions the fee.",
+        "No information about the fee is given.",
+    ],
+)
+def test_what_is_said_not_to_be_in_the_evidence_is_checked(text: str) -> None:
+    (found,) = RuleClaimExtractor().extract(text)
+    assert (found.checkable, found.kind) == (True, ClaimKind.ABSTENTION)
+
+
+@pytest.mark.parametrize(
     ("text", "kind"),
     [
         ("Unable to answer based on given passages.", ClaimKind.ABSTENTION),
-        ("Passage 3 does not mention the fee.", ClaimKind.ABSTENTION),
-        ("Neither passage mentions the fee.", ClaimKind.ABSTENTION),
-        ("No information about the fee is given.", ClaimKind.ABSTENTION),
         ("It cannot be determined from the passages.", ClaimKind.ABSTENTION),
         ("As an AI language model, I don't have personal experience.", ClaimKind.ABSTENTION),
         ("The information provided in the passages is limited.", ClaimKind.ABSTENTION),

@@ -20,6 +20,7 @@ from train.network import (
     factor,
     keep_layers,
     loss_of,
+    margin_loss,
     parameter_groups,
     same_run,
     teacher_loss,
@@ -291,3 +292,39 @@ def test_a_checkpoint_that_does_not_say_what_it_is_of_is_refused() -> None:
         same_run(None, {"seed": 7})
     with pytest.raises(SystemExit, match="seed is 7 and was None"):
         same_run({}, {"seed": 7})
+
+
+def grouped(group: str | None, target: int, length: int = 4) -> Encoded:
+    return Encoded(list(range(length)), [0] * length, target, [-1] * length, group)
+
+
+def test_a_right_claim_far_above_the_wrong_ones_of_its_group_costs_next_to_nothing() -> None:
+    batch = [grouped("s/0", 0), grouped("s/0", 1), grouped("s/0", 2)]
+    far = torch.tensor([[9.0, 0.0, 0.0], [0.0, 9.0, 0.0], [0.0, 0.0, 9.0]])
+    near = torch.zeros((3, 3))
+    assert float(margin_loss(far, batch, 2.0)) < 0.01 < 1 < float(margin_loss(near, batch, 2.0))
+
+
+def test_claims_of_different_groups_and_rows_without_one_are_held_to_no_margin() -> None:
+    batch = [grouped("s/0", 0), grouped("s/1", 1), grouped(None, 0), grouped(None, 2)]
+    assert float(margin_loss(torch.randn((4, 3)), batch, 2.0)) == 0.0
+
+
+def test_a_margin_pulls_right_up_and_wrong_down() -> None:
+    logits = torch.zeros((2, 3), requires_grad=True)
+    margin_loss(logits, [grouped("s", 0), grouped("s", 2)], 2.0).backward()
+    assert logits.grad is not None
+    assert float(logits.grad[0, 0]) < 0 < float(logits.grad[1, 0])
+
+
+def test_a_group_is_read_in_one_batch_and_nothing_is_lost() -> None:
+    rng = random.Random(5)
+    items = [grouped(f"g/{n // 4}" if n < 80 else None, n % 3, rng.randint(4, 30)) for n in range(200)]
+    made = list(batches(items, 200, random.Random(1)))
+    assert sorted(id(item) for batch in made for item in batch) == sorted(map(id, items))
+    assert all(max(len(item.ids) for item in batch) * len(batch) <= 200 for batch in made if len(batch) > 1)
+    places = {item.group: {n for n, batch in enumerate(made) if item in batch} for item in items if item.group}
+    together = sum(
+        len({n for n, batch in enumerate(made) if any(item.group == group for item in batch)}) == 1 for group in places
+    )
+    assert together >= 0.6 * len(places)  # a batch may end within a group

@@ -17,6 +17,7 @@ SMALL = {
     "against": {"intercept": 0.0, "weights": {"b": 3.0}},
     "contradiction": {"intercept": -1.0, "weights": {"logit(support)": -1.0, "logit(against)": 0.5}},
     "logits": ["a"],
+    "prior": 0.5,
 }
 
 

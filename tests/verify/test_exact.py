@@ -39,7 +39,6 @@ def check(claim: str, *texts: str, question: str | None = None, locale: str = "e
         ("Users ask under Article 21.", "Users ask under GDPR Article 17.", "identifier.mismatch", "Article 21"),
         ("The system does not support Linux.", "The system supports Linux.", "polarity.negation", "not support"),
         ("The system supports Linux.", "The system no longer supports Linux.", "polarity.negation", "supports"),
-        ("Employees must work remotely.", "Employees may work remotely.", "modality.strengthened", "must"),
         ("Revenue decreased by 5% in 2020.", "Revenue increased by 5% in 2020.", "comparative.reversed", "decreased"),
         ("The door was open at night.", "The door was closed at night.", "antonym.clash", "open"),
         ("The number of users tripled from 20 to 50.", "Users grew from 20 to 50.", "arithmetic.wrong", "tripled"),
@@ -188,9 +187,7 @@ def test_changing_one_digit_of_the_only_number_is_a_contradiction_at_that_number
     top = check(claim, evidence).findings[0]
     assert (top.effect, claim[top.claim_start : top.claim_end]) == ("contradicts", changed)
     # A claim may round: 200 for 206 is careless rather than certainly wrong, and no ground to hold it back alone.
-    rounded = (
-        roundness(Decimal(changed)) >= 100 * roundness(Decimal(number)) and abs(int(changed) - number) * 20 <= number
-    )
+    rounded = roundness(Decimal(changed)) > roundness(Decimal(number)) and abs(int(changed) - number) * 20 <= number
     assert top.confidence >= (0.7 if rounded else 0.8)
 
 

@@ -66,7 +66,7 @@ def test_what_the_index_remembers_is_bounded_and_changes_no_result(monkeypatch: 
 
 
 def test_a_claim_that_is_a_sentence_of_the_evidence_is_found_whole() -> None:
-    sentence = "The archive has at least 12 rooms, opened in 1904, and never sells “any of its papers” to others."
+    sentence = "The archive has at least 12 rooms, opened in 1904, and never sells “any of its old papers” to others."
     index = index_evidence([Evidence(id="e", text=f"A note. {sentence} The harbour has 7 rooms since 1911.")])
     result = check_exact(sentence, index)
     assert result.findings == ()

@@ -1,6 +1,7 @@
 """Has a guard judge whole sets of rows: many claims in one batch, and never one row twice."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from assay.batch.results import Result, ResultLog
@@ -18,12 +19,17 @@ BATCH_CHARACTERS: Final = 400_000
 
 
 def evaluate(
-    guard: "Guard", rows: Sequence[Row], log: ResultLog, progress: Callable[[int], None] | None = None
+    guard: "Guard",
+    rows: Sequence[Row],
+    log: ResultLog,
+    progress: Callable[[int], None] | None = None,
+    gates: Sequence["Guard"] = (),
 ) -> list[Result]:
     """Judges the rows that the log has no result of.
 
     Args:
         guard: what judges.
+        gates: guards under other policies, whose action on each answer is kept besides.
         rows: the rows; equal rows are judged once.
         log: where results are kept, entered.
         progress: called with the number of rows that were done since the last call.
@@ -36,7 +42,7 @@ def evaluate(
     waiting = {d: row for d, row in zip(digests, rows, strict=True) if d not in log.results}
     told(len(rows) - len(waiting))
     for batch in batches(waiting.items()):
-        log.add(_judge(guard, batch))
+        log.add(_judge(guard, gates, batch))
         told(len(batch))
     return [log.results[digest] for digest in digests]
 
@@ -59,16 +65,21 @@ def batches(rows: Iterable[tuple[str, Row]]) -> Iterator[list[tuple[str, Row]]]:
         yield batch
 
 
-def _judge(guard: "Guard", batch: Sequence[tuple[str, Row]]) -> Iterator[Result]:
+def _judge(guard: "Guard", gates: Sequence["Guard"], batch: Sequence[tuple[str, Row]]) -> Iterator[Result]:
     """Claims in one call, answers in another."""
     claims = [(digest, row) for digest, row in batch if row.whole]
     if claims:
         reports = guard.judge_claims([(row.text, list(row.evidence), row.question) for _, row in claims])
         yield from (of_claim(digest, report) for (digest, _), report in zip(claims, reports, strict=True))
     answers = [(digest, row) for digest, row in batch if not row.whole]
-    requests = ({"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in answers)
-    for (digest, _), report in zip(answers, guard.check_many(requests), strict=True):
-        yield of_answer(digest, report, guard.policy.support_threshold)
+    if not answers:
+        return
+    requests = [{"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in answers]
+    asked = {one.policy.name: list(one.check_many(requests)) for one in (*gates, guard)}
+    for number, (digest, _) in enumerate(answers):
+        decided = {name: reports[number] for name, reports in asked.items()}
+        result = of_answer(digest, decided[guard.policy.name], guard.policy.support_threshold)
+        yield replace(result, gates={name: (one.action.value, one.overall_score) for name, one in decided.items()})
 
 
 def of_claim(digest: str, report: ClaimReport) -> Result:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from assay.batch.figures import FIGURES, Figure, Figures
+from assay.batch.gate import Rates, Share
 from assay.batch.html import Child, Markup, foreign, page, tag
 from assay.batch.plot import curve, reliability
 from assay.batch.slices import CLAIM_TYPES
@@ -57,6 +58,7 @@ def eval_page(summary: Summary) -> str:
             tag("p", about, class_="soft"),
             (tag("p", words) for words in left),
             _headline(overall),
+            _gates(summary),
             _systems(summary),
             _plots(summary),
             _table("By set", "Set", summary.sets),
@@ -76,6 +78,51 @@ def _headline(overall: Figures) -> Markup:
         if figure.value is not None
     )
     return tag("dl", cells, class_="head")
+
+
+def _gates(summary: Summary) -> Child:
+    """What each policy's gate is worth on outputs: its two rates, its actions, and the trade-off behind them."""
+    if not summary.gates:
+        return ()
+    body: list[Child] = []
+    for found in summary.gates:
+        own = found.policy == summary.identity.get("policy")
+        body.append(_gate_row(found.policy, found.overall, "ours" if own else None))
+        if own and len(found.sets) > 1:
+            body += [_gate_row(f"on {one.name}", one, None) for one in found.sets]
+    head = _head(("Policy", "Honest emitted", "Wrong stopped", "Honest", "Wrong", "Actions"))
+    curves = (
+        curve(
+            f"The gate under {found.policy}",
+            "What other thresholds of its score would do: up and to the right is better.",
+            ("wrong outputs stopped", "honest outputs emitted"),
+            [(stopped, emitted) for _, emitted, stopped in found.curve],
+            ((0, 1), (1, 0)),
+        )
+        for found in summary.gates
+        if found.curve
+    )
+    return (_section("The gate", head, body), tag("div", curves, class_="plots"))
+
+
+def _gate_row(name: str, found: Rates, style: str | None) -> Markup:
+    actions = ", ".join(f"{count:,} {action}" for action, count in found.actions.items())
+    return tag(
+        "tr",
+        tag("th", foreign(name), scope="row"),
+        _share_cell(found.honest_emitted),
+        _share_cell(found.wrong_stopped),
+        tag("td", f"{found.honest_emitted.of:,}", class_="num"),
+        tag("td", f"{found.wrong_stopped.of:,}", class_="num"),
+        tag("td", actions, class_="num"),
+        class_=style,
+    )
+
+
+def _share_cell(found: Share) -> Markup:
+    figure = Figure(found.value, found.low, found.high)
+    small = interval(figure)
+    return tag("td", words(figure), tag("small", small) if small else None, class_="num")
 
 
 def words(figure: Figure | None) -> str:

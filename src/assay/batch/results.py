@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 from assay.errors import InputError
 
-FORM = 2
+FORM = 3
 """The version of the file's form, and of what a result of an answer means."""
 
 
@@ -35,6 +35,8 @@ class Result:
     """The characters that issues point at."""
     signals: Mapping[str, float] = field(default_factory=dict)
     """The tiers' own scores, for a claim."""
+    gates: Mapping[str, tuple[str, float | None]] = field(default_factory=dict)
+    """Of an answer, by the name of a policy, its action and its overall score, none where nothing was checked."""
 
     @property
     def supported(self) -> bool:
@@ -153,4 +155,8 @@ def _from_json(value: Mapping[str, Any]) -> Result:
         contradiction=None if value["contradiction"] is None else float(value["contradiction"]),
         spans=tuple((int(start), int(end)) for start, end in value["spans"]),
         signals={str(name): float(number) for name, number in value["signals"].items()},
+        gates={
+            str(name): (str(action), None if score is None else float(score))
+            for name, (action, score) in value["gates"].items()
+        },
     )

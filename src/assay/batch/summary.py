@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assay.batch.baselines import Scored
 from assay.batch.figures import SLICE_RESAMPLES, Columns, Figure, Figures, columns, difference, figures
+from assay.batch.gate import Decided, GateFigures, gate_figures
 from assay.batch.results import Result
 from assay.batch.rows import LABELS, Row
 from assay.batch.slices import in_order, slices_of
@@ -66,6 +67,8 @@ class Summary:
     curves: Curves = Curves()
     reliability: Mapping[str, Mapping[str, Bins]] = field(default_factory=dict)
     """From way of slicing to slice to its reliability diagram."""
+    gates: tuple[GateFigures, ...] = ()
+    """Of the outputs among the rows, what each policy's gate is worth; none where all rows are claims."""
 
     def to_json(self) -> dict[str, Any]:
         """The summary as plain JSON values."""
@@ -133,7 +136,21 @@ def summarise(
         notes=tuple(notes),
         curves=_curves(data),
         reliability={way: _diagrams(data, sliced[way]) for way in DIAGRAMS},
+        gates=_gates(kept, judged, slice_keys),
     )
+
+
+def _gates(rows: Sequence[Row], results: Sequence[Result], keys: Sequence[str]) -> tuple[GateFigures, ...]:
+    """The figures of each policy that the outputs were held against."""
+    pairs = [(row, result) for row, result in zip(rows, results, strict=True) if result.gates]
+    names = list(dict.fromkeys(name for _, result in pairs for name in result.gates))
+    found = []
+    for name in names:
+        own = [(row, result.gates[name]) for row, result in pairs if name in result.gates]
+        decided = [Decided(not row.wrong, action, score) for row, (action, score) in own]
+        slices = [slices_of(row, keys) for row, _ in own]
+        found.append(gate_figures(name, decided, [row.set for row, _ in own], slices))
+    return tuple(found)
 
 
 def _keep(scored: Scored, chosen: Sequence[int]) -> Scored:

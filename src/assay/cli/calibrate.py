@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -102,6 +102,13 @@ def calibrate(
     ] = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first rows of each file.")] = None,
+    prior: Annotated[
+        bool, typer.Option("--prior", help="Fit the expected share of supported claims alone; needs no labels.")
+    ] = False,
+    database: Annotated[
+        str | None,
+        typer.Option("--database", metavar="URL|FILE", help="With --prior: the recorded outputs in place of FILE."),
+    ] = None,
     verify: Annotated[
         Path | None, typer.Option(metavar="POLICY", help="Say whether the promise of a fitted policy still stands.")
     ] = None,
@@ -111,6 +118,11 @@ def calibrate(
     Exit status 1 where the data do not allow the guarantee; no policy is written then.
     """
     with reporting_errors():
+        if prior:
+            run_prior(tuple(files or ()), database, policy, model, out, limit, format_.value)
+            raise typer.Exit(CLEAN)
+        if database is not None:
+            raise InputError("--database goes with --prior: thresholds are fitted on labelled rows")
         if verify is not None:
             raise typer.Exit(FINDINGS if run_verify(verify, model) else CLEAN)
         costs = _costs(leak, false_block, abstain, loss)
@@ -194,6 +206,76 @@ def run_calibrate(options: CalibrateOptions) -> bool:
         write_file(options.out, policy_text(found.policy, found.calibration))
     _write(found, options)
     return found.policy is not None
+
+
+def open_guard(policy: "Policy", model: Path | None) -> "Guard":
+    """A guard under the policy."""
+    from assay.config import Guard
+
+    return Guard(policy, model=model)
+
+
+def run_prior(
+    files: tuple[Path, ...],
+    database: str | None,
+    policy: str | None,
+    model: Path | None,
+    out: Path | None,
+    limit: int | None,
+    format_: str,
+) -> None:
+    """Estimate the share of supported claims in outputs that nobody labelled, and write the policy with it.
+
+    Raises:
+        AssayError: anything that was given cannot be used, or the outputs hold too few claims.
+    """
+    from contextlib import ExitStack
+
+    from assay.batch.estimate_prior import prior_of, recorded
+    from assay.batch.files import write_file
+    from assay.cli.evaluate import progress_bar, read_all
+    from assay.cli.terminal import write_text
+    from assay.config import read_policy
+    from assay.policy.provenance import policy_with_prior
+    from assay.store.interface import DEFAULT_TENANT
+
+    if bool(files) == (database is not None):
+        raise InputError("expected files of rows or --database, one of the two; see `assay calibrate --help`")
+    if format_ == Format.HTML.value:
+        raise InputError("--prior is reported as text or json")
+    base = read_policy(policy, os.environ)
+    guard = open_guard(base, model)
+    with ExitStack() as stack:
+        requests: Iterable[Mapping[str, Any]]
+        if database is not None:
+            from assay.cli.opened import opened
+
+            most = limit or MOST_RECORDED
+            requests = recorded(stack.enter_context(opened(database)), DEFAULT_TENANT, most)
+        else:
+            rows = list(read_all(files, limit))
+            most = len(rows)
+            requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
+        told = stack.enter_context(progress_bar("judging", most))
+        found = prior_of(guard, requests, told)
+    fitted = base.model_copy(update={"prior": round(found.prior, 4)})
+    if out is not None:
+        write_file(out, policy_with_prior(fitted, found.claims))
+    if format_ == Format.JSON.value:
+        write_text(
+            json.dumps({"policy": base.name, "before": base.prior, **asdict(found)}, indent=2) + "\n", sys.stdout
+        )
+        return
+    before = "none" if base.prior is None else f"{base.prior:g}"
+    words = (
+        f"prior {found.prior:.3f} ({found.low:.3f} to {found.high:.3f}, 95%), estimated from {found.claims:,} claims; "
+        f"{base.name} had {before}\n"
+    )
+    write_text(words + (f"written: {out}\n" if out is not None else ""), sys.stdout)
+
+
+MOST_RECORDED = 2_000
+"""Recorded outputs that are read where nobody says how many."""
 
 
 def run_verify(path: Path, model: Path | None) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assay.batch.figures import FIGURES, Figure, Figures
+from assay.batch.gate import Rates, Share
 from assay.batch.page import interval, margins, signed, slice_tables, three_way, words
 from assay.batch.summary import Summary
 from assay.cli.terminal import Line, one_line
@@ -38,6 +39,7 @@ def eval_text(summary: Summary) -> Iterator[Line]:
         if figure is not None and figure.value is not None:
             small = interval(figure)
             yield Line(((f"{label:<38} ", ""), (words(figure), "strong"), (f"  {small}", "faint")), indent=2)
+    yield from _gates(summary)
     if summary.systems:
         yield from _table("Beside the baselines", summary.systems)
         yield from _margins(summary)
@@ -48,6 +50,33 @@ def eval_text(summary: Summary) -> Iterator[Line]:
     yield from _three_way(summary.sets)
     for way, found in slice_tables(summary):
         yield from _table(f"By {one_line(way, 60)}", found)
+
+
+def _gates(summary: Summary) -> Iterator[Line]:
+    """What each policy's gate is worth; by set for the policy that judged."""
+    if not summary.gates:
+        return
+    yield Line()
+    head = f"{'The gate':<{_NAME}} {'honest emitted':>26} {'wrong stopped':>26}  actions"
+    yield Line(((head, "strong"),))
+    for found in summary.gates:
+        yield _gate(found.policy, found.overall)
+        if found.policy == summary.identity.get("policy") and len(found.sets) > 1:
+            for one in found.sets:
+                yield _gate(f"  {one.name}", one)
+
+
+def _gate(name: str, found: Rates) -> Line:
+    actions = ", ".join(f"{count:,} {action}" for action, count in found.actions.items())
+    cells = f"{_share(found.honest_emitted):>26} {_share(found.wrong_stopped):>26}"
+    return Line(((f"{one_line(name, _NAME):<{_NAME}} {cells}  {actions}", ""),))
+
+
+def _share(found: Share) -> str:
+    """A share with its interval and counts, such as `0.82 (0.75-0.88) 120`."""
+    if found.value is None or found.low is None or found.high is None:
+        return "–"
+    return f"{found.value:.3f} ({found.low:.2f}-{found.high:.2f}) {found.of:,}"
 
 
 def _table(title: str, found: Sequence[Figures]) -> Iterator[Line]:

@@ -74,11 +74,12 @@ def run_eval(options: EvalOptions) -> None:
     rows = read_all(options.files, options.limit)
     fitting = read_all(options.fit, options.limit)
     guard = open_guard(options.policy, options.model)
-    identity = identity_of(guard)
+    gates = other_gates(guard) if any(not row.whole for row in rows) else []
+    identity = identity_of(guard) | {"gates": " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)}
     path = None if options.out is None else options.out / "results.jsonl"
     with ResultLog(path, identity) as log, progress_bar("judging", len(rows) + len(fitting)) as told:
-        results = evaluate(guard, rows, log, told)
-        fitted = evaluate(guard, fitting, log, told)
+        results = evaluate(guard, rows, log, told, gates)
+        fitted = evaluate(guard, fitting, log, told, gates)
     scored, notes = score_baselines(options, rows, results, fitting, fitted) if options.baselines else ([], [])
     summary = summarise(
         rows,
@@ -105,6 +106,15 @@ def read_all(files: Sequence[Path], limit: int | None) -> list[Row]:
                 break
             rows.append(row)
     return rows
+
+
+GATES: Final = ("general", "rag", "support-desk", "high-stakes", "monitor")
+"""The presets whose two rates are told of outputs, whatever policy judges."""
+
+
+def other_gates(guard: "Guard") -> "list[Guard]":
+    """Guards of the same parts under the presets of `GATES`."""
+    return [guard.under(name) for name in GATES if name != guard.policy.name]
 
 
 def identity_of(guard: "Guard") -> dict[str, str]:

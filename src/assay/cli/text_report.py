@@ -7,6 +7,7 @@ from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, pieces
 from assay.cli.judging import judge_lines
 from assay.cli.repairing import confidence_lines, repair_lines
 from assay.cli.terminal import Line, clean, one_line
+from assay.policy.standing import standing_of
 from assay.schema import Action, CitationReport, ClaimReport, EvidenceSpan, HallucinationReport, Issue, Verdict
 from assay.schema.causes import CauseReport
 from assay.schema.tier import Escalated
@@ -221,6 +222,10 @@ def _summary(report: HallucinationReport) -> Iterator[Line]:
     yield Line((("Decision  ", "strong"), (decision.action.value, _ACTION_STYLE[decision.action]), (f" ({route})", "")))
     for reason in decision.reasons:
         yield Line((("- " + one_line(reason), ""),), indent=2)
+    standing = standing_of(report.policy.digest, report.verifier.digest)
+    if standing is not None:
+        told = f"{report.policy.name} {standing.words} (docs/thresholds.md)"
+        yield Line((("- " + one_line(told), "faint"),), indent=2)
     if report.escalation is not None:
         yield Line((("Review    ", "strong"), (escalation_words(report.escalation), "doubt")))
     if decision.response is not None:

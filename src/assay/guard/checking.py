@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from assay.errors import VerifierError
 from assay.guard.attributing import with_causes
@@ -18,8 +18,9 @@ from assay.guard.judging import Job, Judged, unjudged
 from assay.guard.measuring import metrics_of
 from assay.guard.prepared import Limits, PreparedEvidence
 from assay.guard.probing import Probing
-from assay.guard.reporting import claim_report
+from assay.guard.reporting import claim_report, with_doubts
 from assay.guard.request import CheckRequest, day_of, stakes_of, structure_of
+from assay.guard.superseded import gave_way, looks_back, superseded
 from assay.models.interface import PairScorer
 from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
 from assay.policy.escalation import escalation_of
@@ -40,6 +41,8 @@ from assay.schema import (
     Verdict,
 )
 from assay.schema.coerce import coerce_text
+from assay.text.blocks import blocks
+from assay.text.code_names import is_code_name
 from assay.text.interface import ClaimExtractor
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
@@ -73,6 +76,8 @@ class Draft:
     """What a judge said, and what was left out of the output; none where neither was looked for."""
     reasoning: Reasoning = field(default_factory=Reasoning)
     """What was found of the output by itself."""
+    given_way: Mapping[str, str | None] = field(default_factory=dict)
+    """The sources that gave way to others, and to which where that is known."""
     probing: Probing = field(default_factory=Probing)
     """What the model said when it was asked again."""
     meter: Meter | None = None
@@ -116,16 +121,49 @@ def draft_of(
     cited = replace(request, citations=(*(request.citations or ()), *form.cited)) if form and form.cited else request
     citing = begin_citations(cited, text[:read], evidence, claims, policy, prepare, limits)
     structural = form.issues if form else _structural(text, request)
-    with_calls = prepare((*evidence.evidence, *run.actions.calls)) if run is not None and run.any_done else evidence
+    given_way = superseded(evidence.evidence)
+    fields = form.fields(checkable, evidence.evidence) if form else {}
+    body = _bodies(evidence, given_way, run, prepare)
     jobs = [
-        Job(claim.text, with_calls if run is not None and run.states_done(claim) else evidence, question)
-        for claim in checkable
+        Job(
+            claim.text,
+            body(claim),
+            question,
+            claim.whole,
+            denies=claim.kind is ClaimKind.ABSTENTION,
+            named=claim.span != claim.sentence and is_code_name(claim.text),
+            field=fields.get(at),
+        )
+        for at, claim in enumerate(checkable)
     ]
     return Draft(
         request=request, text=text, question=question, stakes=stakes, read=read, evidence=evidence,
         claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
-        jobs=(*jobs, *citing.jobs), stages={}, run=run,
+        jobs=(*jobs, *citing.jobs), stages={}, run=run, given_way=given_way,
     )  # fmt: skip
+
+
+def _bodies(
+    evidence: PreparedEvidence, given_way: Mapping[str, str | None], run: RunContext | None, prepare: Prepare
+) -> Callable[[ExtractedClaim], PreparedEvidence]:
+    """What each claim is held against: all evidence but what gave way or cannot bear it out, and what a call did."""
+    out_of_use = [item for item in evidence.evidence if item.id in given_way]
+    made: dict[tuple[str, ...], PreparedEvidence] = {tuple(item.id for item in evidence.evidence): evidence}
+
+    def body(claim: ExtractedClaim) -> PreparedEvidence:
+        pieces = list(evidence.evidence)
+        if given_way and not looks_back(claim.text, out_of_use):
+            pieces = [item for item in pieces if item.id not in given_way]
+        if run is not None:
+            pieces = run.hearable(claim, pieces)
+            if run.states_done(claim):
+                pieces += run.actions.calls
+        key = tuple(item.id for item in pieces)
+        if key not in made:
+            made[key] = prepare(pieces)
+        return made[key]
+
+    return body
 
 
 def _require_within(claims: Sequence[ExtractedClaim], read: int, name: str) -> None:
@@ -173,11 +211,14 @@ def finish(
     )  # fmt: skip
     if draft.run is not None:
         coverage = draft.run.told(coverage)
+    if draft.given_way:
+        coverage = coverage.model_copy(update={"reasons": (*coverage.reasons, *gave_way(draft.given_way))})
     if draft.reasoning.notes:
         coverage = coverage.model_copy(update={"reasons": (*coverage.reasons, *draft.reasoning.notes)})
     conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
+    claims = with_doubts(claims, decision, policy)
     stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
     report = HallucinationReport(
         run_id=draft.request.run_id or _run_id(draft, policy, verifier),
@@ -214,6 +255,20 @@ def finish(
     )
 
 
+def _is_talk(draft: Draft) -> bool:
+    """Whether an agent's answer is sentences that only keep a conversation going: thanks, wishes, questions back.
+
+    Each of them has been recognised as such; a heading, a table or code may say more than its words do.
+    """
+    kinds = {claim.kind for claim in draft.claims}
+    plain = all(block.kind in _SENTENCES for block in blocks(draft.text[: draft.read]))
+    return bool(kinds) and kinds <= {ClaimKind.META, ClaimKind.ABSTENTION} and plain
+
+
+_SENTENCES: Final = frozenset({"prose", "list_item"})
+"""Blocks of a text that are sentences."""
+
+
 def _in_order(evidence: PreparedEvidence) -> list[Evidence]:
     """The evidence as it was given: where a passage stood says whether it may have been overlooked."""
     by_id = {item.id: item for item in evidence.evidence}
@@ -237,20 +292,21 @@ def _claims(
     """The report of each extracted claim; those beyond the limit are unchecked."""
     left = iter(judged)
     beyond = unjudged(f"the output has more than the {draft.judged_claims:,} claims that one check judges.")
+    found = [(claim, next(left, beyond) if claim.checkable else None) for claim in draft.claims]
     return tuple(
         claim_report(
             claim,
-            next(left, beyond) if claim.checkable else None,
+            of_claim,
             draft.text,
             policy,
             draft.stakes,
             (
                 *_issues(attachments.at_claim.get(place, ())),
                 *draft.reasoning.at_claim.get(place, ()),
-                *(draft.run.issues_at(claim) if draft.run else ()),
+                *(draft.run.issues_at(claim, of_claim) if draft.run else ()),
             ),
         )
-        for place, claim in enumerate(draft.claims)
+        for place, (claim, of_claim) in enumerate(found)
     )
 
 
@@ -287,7 +343,8 @@ def _gate_input(
         has_evidence=draft.evidence.readable,
         omissions=draft.hearing.left_out if draft.hearing else 0,
         unjudged=sum(map(_unjudged, claims)),
-        abstention_only=bool(spoken) and all(claim.kind is ClaimKind.ABSTENTION for claim in spoken),
+        abstention_only=(bool(spoken) and all(claim.kind is ClaimKind.ABSTENTION for claim in spoken))
+        or (run is not None and _is_talk(draft)),
         empty=not draft.text.strip(),
         run_faults=(*(run.faults if run else ()), *draft.probing.faults),
         logic_faults=draft.reasoning.loose_faults,
@@ -318,6 +375,7 @@ def _signal(claim: ClaimReport) -> ClaimSignal:
         contradiction=claim.contradiction,
         fabricated_citation=any(issue.code == "citation.fabricated" for issue in claim.issues),
         logic_fault=any(map(is_logic_fault, claim.issues)),
+        part_of=claim.part_of,
     )
 
 

@@ -23,6 +23,8 @@ from assay.verify.citation import (
 )
 from assay.verify.source_index import source_names
 
+SHORTEST_COPY = 20
+"""Characters of a statement from which finding it in the evidence, its mark included, is no accident."""
 Prepare = Callable[[Sequence[Evidence]], PreparedEvidence]
 
 
@@ -61,8 +63,10 @@ def begin_citations(
     objects = tuple(request.citations or ())
     if policy.citations == "off":
         return Citing(objects)
+    written = find_citations(text, source_names(evidence.evidence))
+    plain = [" ".join(item.text.split()) for item in evidence.evidence] if written else []
     found = (
-        *find_citations(text, source_names(evidence.evidence)),
+        *(one for one in written if not _copied(one, text, plain)),
         *read_citation_objects(objects, text, evidence.given_order),
     )
     by_name = {item.id: item for item in evidence.evidence}
@@ -74,6 +78,17 @@ def begin_citations(
     jobs = [Job(statement, by_id[name]) for name, statement in pairs]
     jobs += [Job(statement, prepare([Evidence(id="cited", text=passage)])) for passage, statement in passages]
     return Citing(objects, found, resolved, pairs, passages, tuple(jobs))
+
+
+def _copied(citation: Citation, text: str, plain: Sequence[str]) -> bool:
+    """Whether a mark was copied with its statement out of the evidence, where it names a source of the evidence's own.
+
+    A sentence of an encyclopedia ends in its footnote; who quotes it with its `[3]` cites nothing of ours.
+    """
+    said = " ".join(text[citation.cited_start : citation.end].split())
+    if len(said) - len(citation.marker) < SHORTEST_COPY:
+        return False
+    return any(said in evidence for evidence in plain)
 
 
 def end_citations(

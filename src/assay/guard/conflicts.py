@@ -1,6 +1,7 @@
 """Whether two sources really disagree about a claim, or one of them speaks of something else."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,7 +9,15 @@ from assay.guard.remembered import Remembered
 from assay.schema import Evidence
 from assay.text.lexemes import find_words
 from assay.text.names import find_names
+from assay.text.sentences import split_sentences
 
+ON_ONE_MATTER: Final = 0.55
+"""The share of a sentence's content that has to be that of a claim for its value to be another one for the same."""
+MOST_SOURCES: Final = 8
+"""Sources that each claim is held against by themselves."""
+MOST_SWAPS: Final = 4
+"""Exchanges of names that are tried for a claim and a passage."""
+_RECORD: Final = re.compile(r"\s*(?:[\[{|]|[\w.-]{1,40}\s*[:=][^\n]*\n\s*[\w.-]{1,40}\s*[:=])")
 LONGEST_REMEMBERED: Final = 20_000
 """Characters of a source whose names are remembered."""
 
@@ -62,18 +71,122 @@ def speaks_of_another(claim: str, supporting: str, contradicting: str, passage: 
     return bool({stem for stem, fold in told if fold not in own} - {stem for stem, _ in _told(passage)})
 
 
+def with_their_name(claim: str, passage: str) -> list[str]:
+    """The claim with a name of another passage in the place of one of its own that the passage lacks.
+
+    Whether that passage bears such a claim out tells of what two names are: "The archive is kept in Bergen" is said by
+    a source that disagrees on the place; "The library of Bern opens at 9", which its source denies, is of another
+    library.
+
+    >>> with_their_name("The archive is kept in Trondheim.", "All boxes are stored at the Bergen site.")
+    ['The archive is kept in Bergen.']
+    """
+    words = {word.fold for word in find_words(passage).lexemes}
+    own = [name for name in find_names(claim) if words.isdisjoint(name.keys)]
+    said = {word.fold for word in find_words(claim).lexemes}
+    theirs = [passage[one.start : one.end] for one in find_names(passage) if one.sure and said.isdisjoint(one.keys)]
+    return [claim[: one.start] + name + claim[one.end :] for one in own for name in dict.fromkeys(theirs)][:MOST_SWAPS]
+
+
 def _told(text: str) -> set[tuple[str, str]]:
     """The content words and the numbers of a text, stemmed and folded."""
     return {(w.stem, w.fold) for w in find_words(text).lexemes if w.weight or w.fold[:1].isdigit()}
 
 
-def same_subject(claim: str, evidence: tuple[Evidence, ...]) -> Callable[[str, str, str], bool]:
-    """A test for one claim: (id of the supporting source, id of the other, its passage) -> may they conflict?"""
+def on_one_matter(said: str, stated: str, passage: str, at: int) -> bool:
+    """Whether the sentence of another source around a value speaks of what is claimed.
+
+    "2 weeks of leave" and "30 days' notice of leave" are values of two things. Most of what such a sentence says, by
+    the weight of its content words, has to stand in the claim or in what bears it out.
+
+    Args:
+        said: the claim.
+        stated: the passage that bears it out.
+        passage: the text of the other source.
+        at: where in it the value stands.
+    """
+    known = {word.stem for text in (said, stated) for word in find_words(text).lexemes if word.weight}
+    around = next(
+        (passage[one.start : one.end] for one in split_sentences(passage) if one.start <= at < one.end), passage
+    )
+    words = {word.stem: word.weight for word in find_words(around).lexemes if word.weight}
+    return sum(weight for stem, weight in words.items() if stem in known) >= ON_ONE_MATTER * sum(words.values())
+
+
+def speaks_of_it(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]) -> float:
+    """The share of what a claim says, by the weight of its content words and numbers, that a passage says too.
+
+    A passage that contradicts a claim says it but for one thing; one that says nothing else of it speaks of something
+    else, whatever a network makes of it. The words that are wrong beside it are left out.
+
+    Args:
+        hypothesis: the claim as it was read.
+        passage: what seems to contradict it.
+        wrong: start and end of the words of the claim that the network calls wrong beside the passage.
+
+    >>> speaks_of_it("The bridge is open to cars.", "The bridge remains closed.", [(14, 18)])
+    0.5
+    """
+    found = find_words(hypothesis)
+    own: dict[str, float] = {}
+    for word, start, end in zip(found.lexemes, found.starts, found.ends, strict=True):
+        weight = word.weight or (1.0 if word.fold[:1].isdigit() else 0.0)
+        if weight and not any(start < there and end > here for here, there in wrong):
+            own[word.stem] = weight
+    theirs = {word.stem for word in find_words(passage).lexemes}
+    total = sum(own.values())
+    return sum(weight for stem, weight in own.items() if stem in theirs) / total if total else 0.0
+
+
+def is_record(passage: str) -> bool:
+    """Whether a passage is data and no prose: JSON, a row of a table, lines of keys and values.
+
+    >>> is_record('{"id": 3}'), is_record("| Bag | 23 kg |"), is_record("user: ann\\nlocked: no"), is_record("It is.")
+    (True, True, True, False)
+    """
+    return _RECORD.match(passage) is not None
+
+
+def closest_sources(claim: str, evidence: Sequence[Evidence], most: int = MOST_SOURCES) -> list[Evidence]:
+    """The sources that share most content words with the claim, best first."""
+    own = {fold for _, fold in _told(claim)}
+    shared = [(len(own & _named(f"{item.title or ''}\n{item.text}").words), item) for item in evidence]
+    return [item for count, item in sorted(shared, key=lambda pair: (-pair[0], pair[1].id)) if count][:most]
+
+
+def _heading(item: Evidence) -> frozenset[str]:
+    """The content words of a source's title, or of the heading that it begins with."""
+    first = item.text.lstrip().split("\n", 1)[0]
+    title = item.title or (first if first.startswith("#") else "")
+    return frozenset(word.stem for word in find_words(title[:200]).lexemes if word.weight)
+
+
+def _is_of_another(claim: set[str], mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether a claim is on what one heading names and another does not: "birth parents" and not "partners"."""
+    return bool(claim & (mine - theirs)) and bool(theirs - mine) and not claim & (theirs - mine)
+
+
+def same_subject(
+    claim: str, evidence: tuple[Evidence, ...], said: frozenset[str] = frozenset()
+) -> Callable[[str, str, str], bool]:
+    """A test for one claim: (id of the supporting source, id of the other, its passage) -> may they conflict?
+
+    Args:
+        claim: the claim.
+        evidence: all sources.
+        said: passages that are known to say the same of another name.
+    """
 
     def whole(wanted: str) -> str:
         return "\n".join(f"{item.title or ''}\n{item.text}" for item in evidence if item.id == wanted)
 
+    headings = {item.id: _heading(item) for item in evidence}
+    own = {word.stem for word in find_words(claim).lexemes if word.weight}
+
     def may(supporting: str, contradicting: str, passage: str) -> bool:
-        return not speaks_of_another(claim, whole(supporting), whole(contradicting), passage)
+        theirs = headings[contradicting]
+        if any(_is_of_another(own, heading, theirs) for name, heading in headings.items() if name != contradicting):
+            return False
+        return passage in said or not speaks_of_another(claim, whole(supporting), whole(contradicting), passage)
 
     return may

@@ -103,12 +103,30 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         self._judging = judging
         self._judged_before: Remembered[Heard] = Remembered(2_048)
         self._indices = IndexCache()
-        self._thresholds = Thresholds(self._policy.support_threshold, self._policy.contradiction_threshold)
+        self._thresholds = Thresholds(
+            self._policy.support_threshold, self._policy.contradiction_threshold, prior=self._policy.prior
+        )
 
     @property
     def policy(self) -> Policy:
         """The policy in force."""
         return self._policy
+
+    def under(self, policy: Policy | str) -> Guard:
+        """A guard of the same parts under another policy; with the scorer it shares what that remembers.
+
+        Raises:
+            PolicyError: there is no such preset.
+        """
+        return Guard(
+            policy, scorer=self._scorer, extractor=self._extractor, combination=self._combination, limits=self._limits,
+            locale=self._locale, receipts=self._receipts, llm=self._llm, budget=self._budget, judging=self._judging,
+        )  # fmt: skip
+
+    @property
+    def fitted_prior(self) -> float:
+        """The share of supported claims among the rows that the scores were fitted on, in (0, 1)."""
+        return self._combination.prior
 
     @property
     def tiers_digest(self) -> str:
@@ -236,6 +254,9 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
     def judge_claims(self, rows: Sequence[tuple[str, EvidenceLike, str | None]]) -> list[ClaimReport]:
         """Judge many single claims, each against its own evidence, in shared calls of the network.
 
+        The verdict is the one that a check gives. The score is not corrected to the share of supported claims in use
+        (`prior` of the policy), which is that of answers and not that of a labelled data set.
+
         Args:
             rows: claim, evidence and the question that it answers, if any.
 
@@ -256,7 +277,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         judged = [
             one
             for begin in range(0, len(jobs), CLAIMS_PER_CALL)
-            for one in self._judge(jobs[begin : begin + CLAIMS_PER_CALL])
+            for one in self._judge(jobs[begin : begin + CLAIMS_PER_CALL], replace(self._thresholds, corrects=False))
         ]
         return [
             claim_report(claim, one, claim.text, self._policy, Stakes.MEDIUM)
@@ -272,8 +293,9 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
     def _prepare(self, evidence: Sequence[Any]) -> PreparedEvidence:
         return prepare(evidence, self._scorer, self._indices, self._limits, self._locale)
 
-    def _judge(self, jobs: Sequence[Job]) -> list[Judged]:
-        return judge_jobs(jobs, self._scorer, self._combination, self._thresholds, self._policy.windows_per_claim)
+    def _judge(self, jobs: Sequence[Job], thresholds: Thresholds | None = None) -> list[Judged]:
+        asked = thresholds or self._thresholds
+        return judge_jobs(jobs, self._scorer, self._combination, asked, self._policy.windows_per_claim)
 
     def _draft(self, request: CheckRequest, run: RunContext | None = None) -> Draft:
         """The first half of every check: what is asked, read and cut into jobs."""

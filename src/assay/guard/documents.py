@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.guard.request import CheckRequest, structure_of
-from assay.schema import ExtractedClaim, Issue
+from assay.schema import Evidence, ExtractedClaim, Issue
 from assay.text.interface import ClaimExtractor
 
 if TYPE_CHECKING:  # loaded with the first document
     from assay.schema.structure import Structure
+    from assay.verify.document_fields import FieldMatch
     from assay.verify.json_text import Parsed
 
 
@@ -25,6 +27,23 @@ class Document:
     issues: tuple[Issue, ...]
     cited: tuple[Mapping[str, Any], ...]
     """Its statements with the sources that they name, as citation objects."""
+
+    def fields(self, claims: Sequence[ExtractedClaim], evidence: tuple[Evidence, ...]) -> dict[int, FieldMatch]:
+        """For the claims of single values the fields of the evidence that they are compared with, by claim's place."""
+        from assay.verify.document_fields import DocumentFields
+        from assay.verify.json_text import pointer, walk
+
+        known = DocumentFields(evidence)
+        places = {pointer(path): path for path, _ in walk(self.parsed)}
+        found: dict[int, FieldMatch] = {}
+        said = Counter(claim.path for claim in claims)
+        for at, claim in enumerate(claims):
+            path = places.get(claim.path) if claim.path is not None else None
+            if path is not None and claim.checkable and said[claim.path] == 1:
+                match = known.match(self.parsed.value, path)
+                if match is not None:
+                    found[at] = match
+        return found
 
     def claims(self, text: str, extractor: ClaimExtractor, question: str | None) -> tuple[ExtractedClaim, ...]:
         """Its values as claims, and the claims of what is written around it."""
@@ -42,6 +61,10 @@ def document_of(request: CheckRequest, text: str, read: int, evidence_ids: Colle
         InputError: the schema or the structure cannot be read.
     """
     structure = structure_of(request)
+    if structure is None and text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+        from assay.schema.structure import Structure
+
+        structure = Structure()  # nobody asked for a document, and it is one
     if structure is None or read < len(text):
         return None
     from assay.verify.json_text import JsonTextError, parse

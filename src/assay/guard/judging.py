@@ -1,20 +1,26 @@
 """Jobs and what the tiers say of them together."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from assay.guard.conflicts import same_subject
+from assay.guard.conflicts import closest_sources, is_record, on_one_matter, same_subject, speaks_of_it, with_their_name
 from assay.guard.prepared import PreparedEvidence
 from assay.guard.widening import widened
 from assay.models.interface import PairScorer
-from assay.schema import EvidenceSpan, Verdict
+from assay.schema import Evidence, EvidenceSpan, Verdict
 from assay.schema.judging import ClaimJudgement
 from assay.schema.premise import ClaimCandidates
+from assay.text.code_names import place_of
 from assay.text.fragments import is_fragment
-from assay.verify.combine import Combination, Judgement
+from assay.text.sentences import split_sentences
+from assay.verify import document_fields
+from assay.verify.combine import Combination, Judgement, at_prior
+from assay.verify.document_fields import FieldMatch
 from assay.verify.entailment import EntailmentResult, judge
 from assay.verify.entailment import Judgement as Reading
 from assay.verify.exact import ExactResult
+from assay.verify.exact.compare_records.told import told_field
+from assay.verify.exact.findings import ExactFinding
 
 SURE = 0.8
 """From this confidence on, what the exact tier found bounds the score by itself: of the rows on which it is so sure of
@@ -24,8 +30,21 @@ TELLING = 0.5
 """From this probability of the network on a passage is shown as contradicting."""
 PIECE_COST = 0.1
 """Probability that a premise of one piece may lack against one with a piece more, and still be shown in its place."""
+AGAINST, SURELY_AGAINST = 0.7, 0.9
+"""From here on a passage of prose that says half of a claim contradicts it, and one that says a third."""
+SAYS_A_THIRD, SAYS_HALF = 0.3, 0.5
+"""The least share of a claim that another source has to say too, but for what is wrong, to contradict it."""
+SAYS_NEARLY_ALL = 0.8
+"""The share of a claim from which a sentence with another value says it otherwise, however doubtful the value."""
+DIFFERS = 0.3
+"""The confidence from which what the exact tier finds in another source speaks for a disagreement."""
+WRONG = 0.5
+"""The probability from which a word counts as wrong beside a passage."""
 MOST_SPANS = 4
 """Evidence spans that a claim shows at most."""
+
+
+_Key = tuple[str, str | None, bytes, bool, bool, FieldMatch | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +54,25 @@ class Job:
     claim: str
     evidence: PreparedEvidence
     question: str | None = None
+    whole: str | None = None
+    """The statement that the claim was cut from, where it is a piece of one."""
+    denies: bool = False
+    """Whether it says of the evidence that it does not tell something."""
+    named: bool = False
+    """Whether it is nothing but a name out of code, which the evidence has or has not."""
+    field: FieldMatch | None = None
+    """Of a document's value the field of the evidence that it is compared with, where that is a document too."""
+
+    @property
+    def key(self) -> _Key:
+        """What the judgement depends on: equal jobs are judged once."""
+        return self.claim, self.question, self.evidence.key, self.denies, self.named, self.field
+
+    def differs(self, source: str) -> bool:
+        """Whether the exact tier finds that a source, by itself, has something else in the place of what is claimed."""
+        item = next(one for one in self.evidence.evidence if one.id == source)
+        found = self.evidence.exact_of(item, self.claim, self.question).findings
+        return any(one.effect == "contradicts" and one.confidence >= DIFFERS for one in found)
 
     @property
     def hypothesis(self) -> str:
@@ -61,6 +99,11 @@ class Judged:
     """Why it could not be checked."""
     heard: ClaimJudgement | None = None
     """What a judge said of it, where one was to be asked."""
+
+    @property
+    def support(self) -> float:
+        """The probability of support; 0 where the claim could not be checked."""
+        return self.judgement.support if self.judgement is not None else 0.0
 
     @property
     def decided_by(self) -> str | None:
@@ -92,12 +135,20 @@ class Thresholds:
     contradiction: float
     conflict: float = 0.8
     """Probability of the network from which a passage counts as one side of a conflict."""
+    prior: float | None = None
+    """The share of supported claims in use; none leaves probabilities at that of the rows they were fitted on."""
+    corrects: bool = True
+    """Whether the probabilities that are told are those in use; without it only the verdict goes by them."""
 
 
 def judge_jobs(
     jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
 ) -> list[Judged]:
-    """Judge all jobs in one pass of the network.
+    """Judge all jobs, pieces of a statement only where the whole of it is not supported.
+
+    A piece says less than its statement, so that what supports the statement supports the piece; and a cut can make of
+    a true statement a piece that is not. So a supported whole speaks for all its pieces, and of another its pieces say
+    which part is wrong.
 
     Args:
         jobs: the claims, each with its evidence.
@@ -106,6 +157,40 @@ def judge_jobs(
         thresholds: from which probability on a verdict is given.
         windows: how many windows of evidence the network reads for each claim; None for all.
     """
+    wholes = [replace(job, claim=job.whole, whole=None) if job.whole else job for job in jobs]
+    first = list({job.key: job for job in wholes}.values())
+    known = _judge_all(first, scorer, combination, thresholds, windows)
+    by_key = {job.key: judged for job, judged in zip(first, known, strict=True)}
+    found = [by_key[job.key] for job in wholes]
+    cut = [i for i, job in enumerate(jobs) if job.whole and found[i].verdict is not Verdict.SUPPORTED]
+    of_pieces = _judge_all([jobs[i] for i in cut], scorer, combination, thresholds, windows)
+    groups: dict[_Key, dict[int, Judged]] = {}
+    for i, judged in zip(cut, of_pieces, strict=True):
+        groups.setdefault(wholes[i].key, {})[i] = judged
+    for key, pieces in groups.items():
+        for i, judged in _answering(by_key[key], pieces).items():
+            found[i] = judged
+    return found
+
+
+def _answering(whole: Judged, pieces: Mapping[int, Judged]) -> Mapping[int, Judged]:
+    """The pieces of a statement that is not supported; where each of them is, the weakest answers for the whole.
+
+    What is wrong may be what the cut took away: which of two things came first, or that one is the reason of the other.
+    """
+    if any(one.verdict is not Verdict.SUPPORTED for one in pieces.values()):
+        return pieces
+    weakest = min(pieces, key=lambda i: (pieces[i].support, i))
+    own = pieces[weakest]
+    return {**pieces, weakest: replace(whole, exact=own.exact, entailment=own.entailment)}
+
+
+def _judge_all(
+    jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
+) -> list[Judged]:
+    """Judge all jobs as they are in one pass of the network."""
+    if not jobs:
+        return []
     found = [job.evidence.exact(job.claim, job.question) for job in jobs]
     asked = [widened(job.hypothesis, job.claim, exact) for job, exact in zip(jobs, found, strict=True)]
     candidates = [
@@ -113,26 +198,169 @@ def judge_jobs(
         for job, one in zip(jobs, asked, strict=True)
     ]
     read = [one.restored(result) for one, result in zip(asked, judge(candidates, scorer), strict=True)]
+    same = _same_but_for_names(jobs, read, scorer, thresholds.conflict)
     return [
-        _combine(job, exact, result, combination, thresholds)
-        for job, exact, result in zip(jobs, found, read, strict=True)
+        _combine(job, exact, result, combination, thresholds, said)
+        for job, exact, result, said in zip(jobs, found, read, same, strict=True)
     ]
 
 
+def _same_but_for_names(
+    jobs: Sequence[Job], read: Sequence[EntailmentResult], scorer: PairScorer, threshold: float
+) -> list[frozenset[str]]:
+    """For each job the contradicting passages that say what it claims of another name: they disagree on the name.
+
+    Asked only where a passage of one source bears a claim out and one of another contradicts it.
+    """
+    asked: list[tuple[int, str, ClaimCandidates]] = []
+    for at, (job, result) in enumerate(zip(jobs, read, strict=True)):
+        alone = [one for one in result.judgements if len(one.premise.evidence_ids) == 1]
+        if max((one.entailment for one in alone), default=0.0) < threshold:
+            continue
+        for one in alone:
+            if one.contradiction >= threshold:
+                asked += [
+                    (at, one.premise.text, ClaimCandidates(swapped, (one.premise,)))
+                    for swapped in with_their_name(job.claim, one.premise.text)
+                ]
+    said: list[set[str]] = [set() for _ in jobs]
+    for (at, text, _), result in zip(asked, judge([one for _, _, one in asked], scorer) if asked else (), strict=True):
+        if result.entailment >= 1 - result.entailment:
+            said[at].add(text)
+    return [frozenset(one) for one in said]
+
+
 def _combine(
-    job: Job, exact: ExactResult, read: EntailmentResult, combination: Combination, thresholds: Thresholds
+    job: Job,
+    exact: ExactResult,
+    read: EntailmentResult,
+    combination: Combination,
+    thresholds: Thresholds,
+    said: frozenset[str],
 ) -> Judged:
+    """The judgement of one job; `said` are passages that say the same of another name."""
     signals = {**exact.signals, **read.signals, "evidence_size": job.evidence.size}
     if read.failed is not None:
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, read.failed)
     if not job.evidence.readable:
-        return Judged(Verdict.UNSUPPORTED, Judgement(0.0, 0.0), exact, read, signals, (), None)
-    may = same_subject(job.claim, job.evidence.evidence)
+        verdict = Verdict.SUPPORTED if job.denies else Verdict.UNSUPPORTED
+        return Judged(verdict, Judgement(float(job.denies), 0.0), exact, read, signals, (), None)
+    if job.field is not None:
+        return compared(job, job.field, exact, read, signals)
+    if job.named:
+        return named(job, exact, read, signals)
+    told = told_field(job.claim, job.evidence.index)
+    if told is not None:
+        return _told(told, exact, read, signals)
+    may = same_subject(job.claim, job.evidence.evidence, said)
     disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may)
-    judgement = bounded_by_exact(combination.judge(signals), exact, disputed=bool(disputed))
+    fitted = combination.judge(signals)
+    used = at_prior(fitted, combination.prior, thresholds.prior) if thresholds.prior is not None else fitted
+    # What the exact tier is sure of was compared word by word: that does not hang on how many other claims are right.
+    judgement = bounded_by_exact(used, exact, disputed=bool(disputed))
+    if job.denies:
+        judgement = of_silence(judgement)
     verdict = verdict_of(judgement, thresholds)
+    if not thresholds.corrects:
+        judgement = bounded_by_exact(fitted, exact, disputed=bool(disputed))
     spans = evidence_spans(verdict, judgement, read, exact)
-    return Judged(verdict, judgement, exact, read, signals, spans, conflict_between(read, thresholds.conflict, may))
+    conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may, job.differs)
+    if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.denies:
+        conflict = conflicting_value(job, spans, may)
+    return Judged(verdict, judgement, exact, read, signals, spans, conflict)
+
+
+NAMED = 0.995
+"""The support of a name in code that the evidence has, and one minus that of one that it lacks: it was looked up."""
+
+
+def compared(
+    job: Job, field: FieldMatch, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]
+) -> Judged:
+    """The judgement of a document's value by the field of the evidence that has its name."""
+    if field.equal:
+        equal = Judgement(document_fields.EQUAL, 0.0)
+        return Judged(Verdict.SUPPORTED, equal, replace(exact, findings=()), read, signals, (field.span,), None)
+    from assay.verify.tool_call.shown import shown  # numpy and jsonschema-rs: kept off the import of the package
+
+    told = ExactFinding(
+        "record.mismatch", f"The evidence has {shown(field.span.text, 120)}.", 0, len(job.claim), field.span,
+        "contradicts", document_fields.SURE,
+    )  # fmt: skip
+    others = [one for one in exact.findings if one.code != "record.mismatch"]
+    result = replace(exact, findings=(told, *others))
+    against = Judgement(round(1 - document_fields.SURE, 4), document_fields.SURE)
+    return Judged(Verdict.CONTRADICTED, against, result, read, signals, (field.span,), None)
+
+
+def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
+    """The judgement of a claim that is nothing but a name out of code: whether the evidence has it is looked up."""
+    for item in job.evidence.evidence:
+        place = place_of(job.claim, item.text)
+        if place is not None:
+            start, end = place
+            span = EvidenceSpan(
+                evidence_id=item.id, start=start, end=end, text=item.text[start:end], relation="supports", score=NAMED
+            )
+            return Judged(Verdict.SUPPORTED, Judgement(NAMED, 0.0), exact, read, signals, (span,), None)
+    found = Judgement(round(1 - NAMED, 4), 0.0)
+    return Judged(Verdict.UNSUPPORTED, found, exact, read, signals, exact.best[:1], None)
+
+
+def _told(span: EvidenceSpan, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
+    """The judgement of a claim that the evidence does not tell what a field of a record does."""
+    message = f'The evidence does tell: it has "{span.text[:80]}".'
+    found = ExactFinding("record.told", message, 0, read.claim_length, span, "contradicts", NAMED)
+    against = Judgement(round(1 - NAMED, 4), NAMED)
+    result = replace(exact, findings=(found, *exact.findings))
+    return Judged(Verdict.CONTRADICTED, against, result, read, signals, (span,), None)
+
+
+_VALUES = frozenset({"number", "date", "time", "record", "identifier"})
+"""Families of findings by which one source can contradict what another says: a value for a value."""
+
+
+def conflicting_value(
+    job: Job, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """The passage behind a supported claim and a value of another source that it surely contradicts, if there is one.
+
+    Beside all sources a value that one of them has counts as found; another source may have another one for the same.
+    """
+    behind = next((span for span in spans if span.relation == "supports"), None)
+    if behind is None:
+        return None
+    stating = {span.evidence_id for span in spans if span.relation == "supports"}
+    others = [item for item in job.evidence.evidence if item.id not in stating]
+    for item in closest_sources(job.claim, others):
+        for found in job.evidence.exact_of(item, job.claim, job.question).findings:
+            if found.effect != "contradicts" or found.evidence is None:
+                continue
+            here = found.evidence.model_copy(update={"relation": "contradicts"})
+            sure = found.code.split(".", 1)[0] in _VALUES and found.confidence >= SURE
+            another = sure or _says_it_otherwise(job.claim, found, item)
+            if (
+                another
+                and on_one_matter(job.claim, behind.text, item.text, here.start)
+                and may(behind.evidence_id, item.id, here.text)
+            ):
+                return behind, here
+    return None
+
+
+def _says_it_otherwise(claim: str, found: ExactFinding, item: Evidence) -> bool:
+    """Whether the sentence of a finding says nearly all of a claim but for what the finding names.
+
+    Then even a doubtful finding tells of a disagreement: of 2,500 right claims beside several sources 4 met such a
+    sentence of another source that was on one matter with them.
+    """
+    if found.confidence < DIFFERS or found.evidence is None:
+        return False
+    at = found.evidence.start
+    sentence = next(
+        (item.text[one.start : one.end] for one in split_sentences(item.text) if one.start <= at < one.end), ""
+    )
+    return speaks_of_it(claim, sentence, [(found.claim_start, found.claim_end)]) >= SAYS_NEARLY_ALL
 
 
 def denied_elsewhere(
@@ -175,6 +403,15 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
     contradiction = max([judgement.contradiction, *(f.confidence for f in sure if f.effect == "contradicts")])
     dropped = max((f.confidence for f in sure if f.code == "condition.dropped"), default=0.0)
     return Judgement(min(judgement.support, 1 - contradiction, 1 - dropped), contradiction)
+
+
+def of_silence(judgement: Judgement) -> Judgement:
+    """The judgement of a claim that the evidence does not tell something.
+
+    It is right unless a passage does tell: evidence that says nothing of the matter, which leaves any other claim
+    without support, is what bears this one out.
+    """
+    return Judgement(1 - judgement.contradiction, judgement.contradiction)
 
 
 def verdict_of(judgement: Judgement, thresholds: Thresholds) -> Verdict:
@@ -229,10 +466,37 @@ def _spans_of(reading: Reading, relation: str, score: float) -> list[EvidenceSpa
 
 
 def conflict_between(
-    read: EntailmentResult, threshold: float, may: Callable[[str, str, str], bool]
+    hypothesis: str,
+    read: EntailmentResult,
+    threshold: float,
+    may: Callable[[str, str, str], bool],
+    differs: Callable[[str], bool],
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
-    """A passage that supports the claim and one of another source that contradicts it, if there are such."""
-    conflict = read.conflict(threshold, may)
+    """A passage that supports the claim and one of another source that contradicts it, if there are such.
+
+    How sure the network has to be of the contradiction hangs on how much of the claim the passage says besides.
+
+    Args:
+        hypothesis: the claim as it was read.
+        read: what the network found.
+        threshold: the least probability of contradiction by a record.
+        may: whether two sources can conflict at all, by the supporting id, the other id and its passage.
+        differs: whether the exact tier finds another value in a source, by its id.
+    """
+
+    def disagrees(reading: Reading) -> bool:
+        passage = " ".join(window.text for window in reading.premise.windows)
+        wrong = [place for place, p in zip(read.words, reading.wrong, strict=False) if p >= WRONG]
+        share = speaks_of_it(hypothesis, passage, wrong)
+        if is_record(passage):
+            return share >= SAYS_HALF and reading.contradiction >= threshold
+        return share >= SAYS_A_THIRD and reading.contradiction >= (
+            AGAINST if share >= SAYS_HALF or differs(min(reading.premise.evidence_ids)) else SURELY_AGAINST
+        )
+
+    alone = [one for one in read.judgements if len(one.premise.evidence_ids) == 1]
+    speaking = [one for one in alone if one.contradiction < AGAINST or disagrees(one)]
+    conflict = replace(read, judgements=tuple(speaking)).conflict(AGAINST, may)
     if conflict is None:
         return None
     supporting = _spans_of(conflict.supporting, "supports", conflict.supporting.entailment)[0]

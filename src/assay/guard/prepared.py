@@ -77,6 +77,13 @@ class PreparedEvidence:
 
         return _READ.get((self.key, hypothesis, passages), found)
 
+    def exact_of(self, item: Evidence, claim: str, question: str | None) -> ExactResult:
+        """What the exact tier finds of one claim where one source of the evidence is all there is."""
+        locale = self.index.locale
+        key = content_key([item], locale)
+        index = _EXACT.get([item], locale, key)
+        return _FOUND.get((key, claim, question), lambda: check_exact(claim, index, question=question))
+
     def exact(self, claim: str, question: str | None) -> ExactResult:
         """What the exact tier finds of one claim."""
         return _FOUND.get((self.key, claim, question), lambda: check_exact(claim, self.index, question=question))

@@ -1,5 +1,6 @@
 """From what the tiers found to what a report says of one claim."""
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
@@ -9,10 +10,12 @@ from assay.guard.suggesting import suggestions_for
 from assay.guard.wording import wrong_pieces, wrong_places
 from assay.policy import ClaimSignal, Policy, claim_status, is_logic_fault, severity
 from assay.schema import (
+    Action,
     Category,
     ClaimKind,
     ClaimReport,
     ClaimStatus,
+    Decision,
     ExtractedClaim,
     Issue,
     Origin,
@@ -214,7 +217,33 @@ def claim_report(
         judgement=judged.heard,
         signals=judged.signals,
         path=claim.path,
+        part_of=claim.sentence_index if claim.whole is not None else None,
     )
+
+
+def with_doubts(claims: Sequence[ClaimReport], decision: Decision, policy: Policy) -> tuple[ClaimReport, ...]:
+    """The claims, with a finding at those that keep an output back though each of them counts as supported.
+
+    What is held back for the probability that all claims hold has no wrong claim to point at. The weak ones are named:
+    those below what each of so many would need for all of them to pass.
+    """
+    checked = [claim.score for claim in claims if claim.score is not None]
+    if decision.action is Action.EMIT or not policy.groundedness or not checked:
+        return tuple(claims)
+    asked = policy.emit_threshold ** (1 / len(checked)) if policy.aggregation == "joint" else policy.emit_threshold
+    return tuple(_doubted(claim, asked) for claim in claims)
+
+
+def _doubted(claim: ClaimReport, asked: float) -> ClaimReport:
+    if claim.verdict is not Verdict.SUPPORTED or claim.score is None or claim.score >= asked:
+        return claim
+    message = (
+        f"Not certain: the evidence bears this out with a probability of {math.floor(claim.score * 100) / 100:g}. "
+        "Say it closer to the source, or show the passage that it rests on."
+    )
+    closest = claim.evidence_spans[0] if claim.evidence_spans else None
+    issue = Issue(code="claim.uncertain", message=message, span=claim.span, evidence=closest, path=claim.path)
+    return claim.model_copy(update={"issues": (*claim.issues, issue)})
 
 
 def _wrong_spans(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Span, ...]:

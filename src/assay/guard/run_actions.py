@@ -46,6 +46,8 @@ _SAYS_MORE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that make a sentence say more than that something was done, which only the tiers can judge."""
+_ONE_MORE: Final = re.compile(r"\b(?:other|another|both)\b", re.IGNORECASE)
+"""Words by which an action was done to more than the one thing that a call is about."""
 _READING: Final = re.compile(
     r"\b(?:I|we)(?:['’]ve| have| had)?\s(?:(?:already|just|now|also)\s){0,2}(?:double-?\s?)?"
     r"(?P<verb>checked|looked up|looked into|looked at|retrieved|reviewed|found|searched|fetched|pulled up|located)\b",
@@ -79,17 +81,30 @@ class RunActions:
             emit: the support from which an output may be emitted.
         """
         action = self.at_claim.get(claim)
-        if action is None or action.grade is Grade.LOW:
+        if action is None:
             return judged
         if action.standing is ActionStanding.DONE:
+            if not self._as_often(claim, action) or not deeds.may_bear_out(claim.text, action.verb, action.tools):
+                return self._doubted(judged, action)
             return _done(claim, judged, action, deeds)
         support = judged.judgement.support if judged.judgement else 0.0
         against = judged.judgement.contradiction if judged.judgement else 0.0
         if action.grade is Grade.HIGH:
             made = Judgement(min(support, 1 - NOT_DONE), max(against, NOT_DONE))
             return self._settled(judged, Verdict.CONTRADICTED, made, action)
-        if judged.verdict is Verdict.SUPPORTED and support >= emit:
+        if judged.verdict is Verdict.SUPPORTED and support >= emit and deeds.told(claim.text, action.verb):
             return judged  # a record says so: "your refund has been processed" need not be the agent's own act
+        return self._doubted(judged, action)
+
+    def _as_often(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
+        """Whether a claim that an action was done to one thing more is borne out by more than one call."""
+        if not _ONE_MORE.search(claim.text) or not action.tools:
+            return True
+        return sum(call.source in action.tools for call in self.calls) > 1
+
+    def _doubted(self, judged: Judged, action: ClaimedAction) -> Judged:
+        support = judged.judgement.support if judged.judgement else 0.0
+        against = judged.judgement.contradiction if judged.judgement else 0.0
         made = Judgement(min(support, HALF_SURE), against)
         verdict = judged.verdict if judged.verdict is Verdict.CONTRADICTED else Verdict.UNSUPPORTED
         return self._settled(judged, verdict, made, action)
@@ -201,9 +216,14 @@ def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
     )  # fmt: skip
 
 
-def action_issue(action: ClaimedAction) -> Issue | None:
-    """What the report says of an action; none where it was done, or where the finding is too weak to be told."""
-    return None if action.grade is Grade.LOW else action.issue()
+def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
+    """What the report says of an action; none where the run bears it out, or a record says so."""
+    doubted = judged is not None and judged.signals.get("action_done") == 0.0
+    if action.standing is ActionStanding.DONE:
+        said = f"The answer says {shown(action.text, 120)}; no call of the run and no result says all of that."
+        span = Span(start=action.start, end=action.end)
+        return Issue(code="action.absent", message=said, span=span) if doubted else None
+    return action.issue() if doubted or action.grade is not Grade.LOW else None
 
 
 def calls_of(run: Run, outcomes: Sequence[CallOutcome]) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:

@@ -1,16 +1,42 @@
 """What an agent run adds to the check of its answer: its calls, its claimed actions, its probes, its faults."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from assay.guard.judging import Judged
+from assay.guard.judging import SURE, Judged
 from assay.guard.prepared import PreparedEvidence
-from assay.guard.run_actions import RunActions, action_issue, calls_of, place_actions, readings
+from assay.guard.run_actions import HALF_SURE, RunActions, action_issue, calls_of, place_actions, readings
 from assay.guard.run_courtesy import without_courtesies
 from assay.guard.run_deeds import Deeds
 from assay.guard.run_tools import RunFindings
-from assay.schema import Coverage, ExtractedClaim, Issue
+from assay.schema import Coverage, Evidence, ExtractedClaim, Issue, Verdict
 from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
+
+_USER: Final = re.compile(r"step:\d+/user(?:#\d+)?")
+_OF_USER: Final = re.compile(
+    r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll)|user|customer|asked|requested|told me)\b", re.IGNORECASE
+)
+"""Words of a claim about the user, or about what the user said."""
+_DOCUMENT: Final = 60
+"""Words from which a text that a user gives is a document and no statement."""
+
+
+def _is_document(text: str) -> bool:
+    return len(text.split()) >= _DOCUMENT
+
+
+def _within_what_was_seen(judged: Judged) -> Judged:
+    """A judgement that a claim about an identifier which stands nowhere in the run cannot pass by.
+
+    An agent has identifiers from users, tools and passages; another one was made up, however like the rest it reads.
+    """
+    made_up = any(f.code == "identifier.missing" and f.confidence >= SURE for f in judged.exact.findings)
+    if not made_up or judged.judgement is None or judged.judgement.support <= HALF_SURE:
+        return judged
+    verdict = Verdict.UNSUPPORTED if judged.verdict is Verdict.SUPPORTED else judged.verdict
+    return replace(judged, verdict=verdict, judgement=replace(judged.judgement, support=HALF_SURE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +65,26 @@ class RunContext:
         """Whether a claim states an action that a call did."""
         return self.actions.done(claim)
 
+    def states_deed(self, claim: ExtractedClaim) -> bool:
+        """Whether a claim states an action of the agent, whatever became of it."""
+        return claim in self.actions.at_claim
+
+    @property
+    def _looked_at_anything(self) -> bool:
+        return any(isinstance(step, ToolCall | Passage) for step in self.run.steps)
+
+    def hearable(self, claim: ExtractedClaim, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """The evidence that can bear out a claim: what a user says tells what the user wants and is, and nothing else.
+
+        No word of a user says that something was done. Of the world a user's own words are no evidence either, where
+        the run has looked at anything else; a long text that a user gives is a document, and so is whatever stands in a
+        prompt that is all that there is ("Our fee is 40 euros. How much is it?").
+        """
+        deed = self.states_deed(claim)
+        if not deed and (_OF_USER.search(claim.text) or not self._looked_at_anything):
+            return list(evidence)
+        return [piece for piece in evidence if not _USER.fullmatch(piece.id) or (not deed and _is_document(piece.text))]
+
     def placed(
         self, claims: Sequence[ExtractedClaim], text: str
     ) -> tuple["RunContext", tuple[ExtractedClaim, ...]]:  # fmt: skip
@@ -54,16 +100,17 @@ class RunContext:
         self, judged: Sequence[tuple[ExtractedClaim, Judged]], evidence: PreparedEvidence, emit: float
     ) -> list[Judged]:
         """What was found of each claim, with what the trace says of the actions; see `RunActions.settle`."""
+        judged = [(claim, _within_what_was_seen(found)) for claim, found in judged]
         if not self.actions.at_claim:
             return [found for _, found in judged]
         asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]
         deeds = Deeds(self.actions.calls, evidence.evidence, asked)
         return [self.actions.settle(claim, found, deeds, emit) for claim, found in judged]
 
-    def issues_at(self, claim: ExtractedClaim) -> tuple[Issue, ...]:
-        """What the trace says against an action that a claim states."""
+    def issues_at(self, claim: ExtractedClaim, judged: Judged | None) -> tuple[Issue, ...]:
+        """What the trace says against an action that a claim states, as it was settled."""
         action = self.actions.at_claim.get(claim)
-        issue = action_issue(action) if action is not None else None
+        issue = action_issue(action, judged) if action is not None else None
         return (issue,) if issue is not None else ()
 
     def told(self, coverage: Coverage) -> Coverage:

@@ -30,7 +30,11 @@ MOST_JOINED: Final = 50
 """Records that are joined to a call."""
 MOST_TEXT: Final = 60_000
 """Characters of what belongs to a call that are read for values."""
+MOST_WORDS: Final = 0.7
+"""The share of a claim's words that has to belong to a call for the tiers to judge what else it says."""
 
+_WISHED: Final = re.compile(r"step:\d+/(?:user|system|developer)")
+"""Ids of what users and operators wrote."""
 _SHORTEST_PART: Final = 4
 """Letters of a word that may be a part of a longer one, as "mail" is of "email"."""
 _NEUTRAL: Final = content_stems(
@@ -58,8 +62,18 @@ class KnownWords:
 
     def cover(self, claim: str, verb: str) -> bool:
         """Whether every content word of a claim, its verb aside, stands in the texts or inside a word of them."""
+        return self.share(claim, verb) == 1
+
+    def share(self, claim: str, verb: str) -> float:
+        """The share of a claim's content words, its verb aside, that stand in the texts, by their weight."""
         own = content_stems(find_words(verb).lexemes)
-        return all(w.stem in own or self._has(w.stem) for w in find_words(claim).lexemes if w.weight)
+        weights = {w.stem: w.weight for w in find_words(claim).lexemes if w.weight and w.stem not in own}
+        missing = sum(weight for stem, weight in weights.items() if not self._has(stem))
+        return 1 - missing / sum(weights.values()) if weights else 1.0
+
+    def say(self, verb: str) -> bool:
+        """Whether the verb of an action stands in the texts in any form."""
+        return all(self._has(stem) for stem in content_stems(find_words(verb).lexemes))
 
     def _has(self, stem: str) -> bool:
         if stem not in self._inside:
@@ -147,6 +161,15 @@ def _exact(claim: str, taken: Sequence[tuple[int, int]]) -> Iterator[str | Decim
             yield written.casefold()
 
 
+def names_something(claim: str) -> bool:
+    """Whether a claim has a number, a date, an identifier or a name by which a record can be known to speak of it.
+
+    >>> names_something("Order W-17 has been cancelled."), names_something("Your other order has been cancelled.")
+    (True, False)
+    """
+    return bool(find_dates(claim) or find_identifiers(claim)) or next(_exact(claim, ()), None) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Deed:
     """What belongs to a call that may have done an action, or to several."""
@@ -186,8 +209,7 @@ class Deeds:
             tools: the tools that may have done it; where none are named, all that the run saw counts.
         """
         if not tools:
-            texts = [*(call.text for call in self._calls), *(piece.text for piece in self._evidence)]
-            return self._deed(tuple(texts)).bears_out(claim, verb)
+            return self._deed(tuple(self._seen)).bears_out(claim, verb)
         calls = [call for call in self._calls if call.source in tools]
         if any(self._deed((call.text,)).bears_out(claim, verb) for call in calls):
             return True
@@ -197,6 +219,34 @@ class Deeds:
             if len(texts) > 1 and self._deed(tuple(texts)).bears_out(claim, verb):
                 return True
         return False
+
+    def may_bear_out(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
+        """Whether calls that worked leave room for a claim: they have its values and most of its words."""
+        calls = [call.text for call in self._calls if not tools or call.source in tools]
+        each = [self._deed((text,)) for text in calls]
+        for deed in [*each, self._deed(tuple(calls))] if tools else [self._deed(tuple(self._seen))]:
+            if deed.values.hold(claim) and deed.words.share(claim, verb) >= MOST_WORDS:
+                return True
+        return False
+
+    def told(self, claim: str, verb: str) -> bool:
+        """Whether something that the run saw tells of an action that no call did, with its values and its verb.
+
+        Without a number, a name or an identifier in the claim nothing can be known to tell of just that action, and
+        instructions and wishes tell of none.
+        """
+        if not names_something(claim):
+            return False
+        for piece in self._evidence:
+            if not _WISHED.match(piece.id) and KnownWords((piece.text,)).say(verb):
+                deed = self._deed((piece.text,))
+                if deed.values.hold(claim) and deed.words.share(claim, verb) >= MOST_WORDS:
+                    return True
+        return False
+
+    @cached_property
+    def _seen(self) -> list[str]:
+        return [*(call.text for call in self._calls), *(piece.text for piece in self._evidence)]
 
     def _deed(self, texts: tuple[str, ...]) -> Deed:
         if texts not in self._made:

@@ -1,4 +1,9 @@
-"""A claim's date that lies in a span of the evidence, said for the network with the words of that span.
+"""A claim's values as the network reads them: in the form that the evidence has.
+
+Hedges that the evidence does not share are left out: the reserve is reported beside the claim and makes it no truer.
+
+A value that the evidence writes otherwise (`assay.verify.exact.same_values`) is put in its words. So is a date that
+lies in a span of the evidence, with the words of that span:
 
 "The desk is open on Tuesday" follows from "open from Monday to Thursday" by counting days, and a network counts none:
 it calls the claim contradicted. What holds over a span holds on each of its days, so the network is asked whether the
@@ -9,6 +14,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from assay.text.hedging import hedge_score, without_hedges
 from assay.text.lexemes import word_set
 from assay.verify.entailment import EntailmentResult
 from assay.verify.exact import ExactResult
@@ -17,6 +23,8 @@ WITHIN: Final = "date.within"
 AGREEING: Final = 0.95
 """The least agreement of the words around the span with those around the date: all that the claim says besides stands
 in the span's own clause. Below it the span may be of something else (a project's years, a report's day)."""
+HEDGED: Final = 0.3
+"""From this score on a sentence of the evidence holds back itself."""
 _BEFORE: Final = re.compile(r"\b(?:on|in|at|during)\s+(?:(?:an?|the|any|every|each)\s+)?$", re.IGNORECASE)
 _LONGEST_BEFORE: Final = 24
 _SINGLING: Final = word_set("""
@@ -63,21 +71,43 @@ def widened(hypothesis: str, claim: str, exact: ExactResult) -> Widened:
         claim: the claim alone.
         exact: what the exact tier found of it.
     """
-    same = Widened(hypothesis, hypothesis)
+    parts = _spans(claim, exact)
+    taken = {at for start, end, _ in parts for at in range(start, end)}
+    parts += [(one.start, one.end, one.text) for one in exact.same if taken.isdisjoint(range(one.start, one.end))]
+    taken = {at for start, end, _ in parts for at in range(start, end)}
+    parts += [one for one in _reserves(claim, exact) if taken.isdisjoint(range(one[0], one[1]))]
+    offset = len(hypothesis) - len(claim)
+    text, at, places = "", 0, list[tuple[int, int, int, int]]()
+    for start, end, words in sorted(parts):
+        text += hypothesis[at : offset + start]
+        at = offset + end
+        places.append((offset + start, at, len(text), len(text) + len(words)))
+        text += words
+    return Widened(text + hypothesis[at:], hypothesis, tuple(places))
+
+
+def _reserves(claim: str, exact: ExactResult) -> list[tuple[int, int, str]]:
+    """Hedges of a claim that no sentence near it has: what is said with reserve has to be so all the same.
+
+    "Perhaps partners get 4 weeks" is as wrong beside "2 weeks" as without the word, and "probably 2 weeks" as right. A
+    hedge that the evidence has too is part of what is said.
+    """
+    if any(hedge_score(span.text) >= HEDGED for span in exact.best):
+        return []
+    return without_hedges(claim)
+
+
+def _spans(claim: str, exact: ExactResult) -> list[tuple[int, int, str]]:
+    """Start and end of the claim's dates, prepositions included, that lie in spans of the evidence, and these."""
     found = [
         f for f in exact.findings if f.code == WITHIN and f.evidence is not None and f.evidence.score >= AGREEING
     ]  # fmt: skip
     if not found or any(word.lower() in _SINGLING for word in _WORD.findall(claim)):
-        return same
-    offset = len(hypothesis) - len(claim)
-    text, at, places = "", 0, list[tuple[int, int, int, int]]()
-    for finding in sorted(found, key=lambda one: one.claim_start):
+        return []
+    parts: list[tuple[int, int, str]] = []
+    for finding in found:
         before = _BEFORE.search(claim[max(0, finding.claim_start - _LONGEST_BEFORE) : finding.claim_start])
         if before is None or finding.evidence is None:
-            return same
-        start = offset + finding.claim_start - len(before[0])
-        text += hypothesis[at:start]
-        at = offset + finding.claim_end
-        places.append((start, at, len(text), len(text) + len(finding.evidence.text)))
-        text += finding.evidence.text
-    return Widened(text + hypothesis[at:], hypothesis, tuple(places))
+            return []
+        parts.append((finding.claim_start - len(before[0]), finding.claim_end, finding.evidence.text))
+    return parts

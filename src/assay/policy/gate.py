@@ -15,6 +15,7 @@ from assay.policy.responses import Cause, disclosure, refusal
 from assay.policy.routes import Route, permissiveness, strictest
 from assay.policy.signals import ClaimSignal, GateInput
 from assay.schema import Action, ClaimStatus, Decision, Stakes, Verdict
+from assay.stats.joint import joint_support
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ def overall_score(policy: Policy, claims: tuple[ClaimSignal, ...]) -> float | No
     """The gating score over the claims that were checked, in [0, 1]; none where there are none.
 
     A claim counts with its probability of support; without support at most `support_threshold`, and contradicted at
-    most one minus the probability of contradiction. `minimum` takes the least, `weighted_mean` the mean in which
+    most one minus the probability of contradiction. `joint` takes the probability that all of them hold,
+    `assay.stats.joint`, `minimum` the least, `weighted_mean` the mean in which
     critical claims count `critical_weight` times, `unsupported_rate` one minus the share without support.
     """
     checked = [claim for claim in claims if claim.checkable and not claim.unchecked]
@@ -64,6 +66,8 @@ def overall_score(policy: Policy, claims: tuple[ClaimSignal, ...]) -> float | No
         return None
     values = [_value(policy, claim) for claim in checked]
     match policy.aggregation:
+        case "joint":
+            return joint_support(_by_statement(checked, values), policy.independence)
         case "minimum":
             return min(values)
         case "weighted_mean":
@@ -72,6 +76,15 @@ def overall_score(policy: Policy, claims: tuple[ClaimSignal, ...]) -> float | No
             return min(1.0, total / fsum(weights))
         case "unsupported_rate":
             return 1 - _unsupported_rate(policy, checked)
+
+
+def _by_statement(claims: list[ClaimSignal], values: list[float]) -> list[float]:
+    """One value for each statement: what was cut from one counts once, with its weakest part."""
+    weakest: dict[object, float] = {}
+    for place, (claim, value) in enumerate(zip(claims, values, strict=True)):
+        key: object = ("whole", place) if claim.part_of is None else claim.part_of
+        weakest[key] = min(value, weakest.get(key, 1.0))
+    return list(weakest.values())
 
 
 def escalated(decision: Decision, reason: str) -> Decision:
@@ -189,7 +202,9 @@ def _coverage(policy: Policy, gate: GateInput) -> Iterator[Finding]:
     if gate.unjudged:
         count = _count(gate.unjudged, "claim", "claims")
         yield Finding(action, Cause.UNCHECKED, f"{count} could not be judged, and the policy asks for it.")
-    if checkable and not gate.has_evidence:
+    if gate.abstention_only and checkable and not policy.abstention_may_emit:
+        yield Finding(action, Cause.NO_CLAIMS, "The output only abstains, and the policy does not let that out.")
+    if checkable and not gate.has_evidence and not gate.abstention_only:
         count = _count(checkable, "claim", "claims")
         yield Finding(Action.BLOCK, Cause.NO_EVIDENCE, f"There is no evidence to test {count} against.")
     if not checkable and not _may_be_claim_free(policy, gate):
@@ -242,7 +257,7 @@ def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
     if claim.unchecked or by_rate:
         return
     value = _value(policy, claim)
-    must_hold = claim.critical or policy.aggregation == "minimum"
+    must_hold = claim.critical or policy.aggregation in {"joint", "minimum"}
     if claim.critical and value < policy.block_threshold:
         # Not laxer than a claim between the thresholds, whatever the policy says of that one.
         action = strictest(Action(policy.critical_action), Action(policy.weak_action))
@@ -261,8 +276,10 @@ def _score(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[F
     if policy.aggregation == "unsupported_rate":
         yield from _rate_bands(policy, gate)
     elif policy.route_by_table:
-        worst = overall if gate.faithfulness is None else min(overall, gate.faithfulness)
-        yield from _table_bands(policy, worst, gate.factscore)
+        mean = overall if gate.faithfulness is None else gate.faithfulness
+        # What may be served is decided by whether all claims hold; how much of the rest is borne out by their mean.
+        below = mean if policy.aggregation == "joint" else min(overall, mean)
+        yield from _table_bands(policy, min(overall, mean), below, gate.factscore)
     else:
         yield from _bands(policy, overall)
 
@@ -277,12 +294,19 @@ def _bands(policy: Policy, overall: float) -> Iterator[Finding]:
         yield Finding(Action.REVISE, Cause.WEAK, _below(overall, "emit_threshold", policy.emit_threshold))
 
 
-def _table_bands(policy: Policy, worst: float, factscore: float | None) -> Iterator[Finding]:
-    """Rows 1 to 4 of seed 003's routing table; conflicts and citations are rows 4 to 6, found elsewhere."""
-    if worst < policy.block_threshold:
-        yield Finding(Action.BLOCK, Cause.GAP, _below(worst, "block_threshold", policy.block_threshold))
-    elif worst < policy.revise_threshold:
-        yield Finding(Action.BLOCK, Cause.CLOSEST, _below(worst, "revise_threshold", policy.revise_threshold))
+def _table_bands(policy: Policy, worst: float, below: float, factscore: float | None) -> Iterator[Finding]:
+    """Rows 1 to 4 of seed 003's routing table; conflicts and citations are rows 4 to 6, found elsewhere.
+
+    Args:
+        policy: the thresholds.
+        worst: the score that has to reach `emit_threshold`.
+        below: the score by which what does not reach it is withheld or served in part.
+        factscore: the share of supported facts, if defined.
+    """
+    if below < policy.block_threshold:
+        yield Finding(Action.BLOCK, Cause.GAP, _below(below, "block_threshold", policy.block_threshold))
+    elif below < policy.revise_threshold:
+        yield Finding(Action.BLOCK, Cause.CLOSEST, _below(below, "revise_threshold", policy.revise_threshold))
     elif worst < policy.emit_threshold:
         yield Finding(Action.REVISE, Cause.PARTIAL, _below(worst, "emit_threshold", policy.emit_threshold))
     if factscore is not None and factscore < policy.factscore_threshold:
@@ -351,7 +375,7 @@ def _emitted(policy: Policy, gate: GateInput, *, grounded: bool, overall: float 
     checkable = sum(claim.checkable for claim in gate.claims)
     if not grounded:
         route, reason = Route.SERVE_UNGROUNDED, "Claims are not held to evidence for this kind of task."
-    elif checkable:
+    elif checkable and not gate.abstention_only:
         count = _count(checkable, "checkable claim", "checkable claims")
         score = f", with an overall score of {_rounded(overall)}" if overall is not None else ""
         route, reason = Route.SERVE, f"Nothing found against {count}{score}, under the policy {policy.name}."

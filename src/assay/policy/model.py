@@ -165,9 +165,16 @@ class Policy(Value):
     description: str = ""
     """What it is for, in a sentence."""
 
-    aggregation: Literal["minimum", "weighted_mean", "unsupported_rate"] = "minimum"
-    """How claims become one score: the worst claim, the mean with critical claims weighing `critical_weight`, or one
-    minus the share of claims without support (seeds 002 stage 2 and 004)."""
+    prior: float | None = Field(default=0.9, gt=0, lt=1)
+    """The share of claims that are supported where the policy is used. Scores are calibrated on rows of which fewer
+    are; corrected to this share they say how often a claim with such a score is right in use (docs/adr/0030). In
+    (0, 1); none leaves them uncorrected."""
+    aggregation: Literal["joint", "minimum", "weighted_mean", "unsupported_rate"] = "minimum"
+    """How claims become one score: the probability that all of them hold, the worst claim, the mean with critical
+    claims weighing `critical_weight`, or one minus the share of claims without support (docs/adr/0030)."""
+    independence: float = Field(default=1.0, gt=0, le=1)
+    """Under `joint` only: how far the claims of an answer are right or wrong independently of each other. At 1 their
+    probabilities are multiplied; below it several weak ones say less than each by itself. In (0, 1]."""
     critical_weight: float = Field(default=2.0, ge=1, le=100)
     """How often a critical claim counts in the weighted mean; other claims count once. In [1, 100]."""
 
@@ -184,11 +191,11 @@ class Policy(Value):
     fail_rate: Probability = 0.3
     """Under `unsupported_rate` only: the share from which it is withheld (seed 004). At least `warn_rate`."""
 
-    support_threshold: Probability = 0.4
+    support_threshold: Probability = 0.85
     """The probability of support from which the verdict of a claim is `supported`. On held-out rows balanced accuracy
     is flat from 0.3 to 0.4 and falls above it (docs/adr/0005-gate.md). At most `emit_threshold`, so that
     a claim without support cannot carry an output over the line."""
-    contradiction_threshold: float = Field(default=0.5, gt=0, le=1)
+    contradiction_threshold: float = Field(default=0.25, gt=0, le=1)
     """The probability of contradiction from which the verdict is `contradicted`, whatever supports it. Above 0: at 0
     everything would be contradicted."""
 
@@ -279,7 +286,8 @@ class Policy(Value):
                 f"revise_threshold must be at least block_threshold, got {revise:g} and {block:g}",
                 ("revise_threshold", "block_threshold"),
             )
-        if self.support_threshold > emit:
+        if self.support_threshold > emit and self.aggregation != "joint":
+            # Under `joint` every claim has to be supported besides, and all of them together are less likely than one.
             yield (
                 f"support_threshold must be at most emit_threshold, got {self.support_threshold:g} and {emit:g}",
                 ("support_threshold", "emit_threshold"),

@@ -10,29 +10,37 @@ from assay.policy.model import Escalation, Policy
 
 _GENERAL = Policy(
     name="general",
-    description="Assistants and agents in general: the worst claim decides (seed 002).",
+    description="Assistants and agents in general: every claim has to hold.",
+    aggregation="joint",
+    independence=0.55,
     ungrounded_tasks=("creative", "brainstorm"),
 )
 
 _RAG = Policy(
     name="rag",
     description="Answers from documents, routed by the table of seed 003.",
-    aggregation="weighted_mean",
+    aggregation="joint",
+    independence=0.55,
+    support_threshold=0.8,  # below emit_threshold: what is nearly sure is served with a disclosure
     revise_threshold=0.65,
     route_by_table=True,
     block_on_overall=True,
     failed_citation="block",
     omissions="note",
+    judge="uncertain",
 )
 
 _SUPPORT_DESK = Policy(
     name="support-desk",
     description="Answers to customers: a person approves what is half certain (seed 001).",
+    aggregation="joint",
+    independence=0.55,
     block_threshold=0.3,
     weak_action="escalate",
     block_on_overall=True,
     unchecked_action="escalate",
     failed_citation="escalate",
+    judge="uncertain",
 )
 
 _MONITOR = Policy(
@@ -46,11 +54,12 @@ _MONITOR = Policy(
 _HIGH_STAKES = Policy(
     name="high-stakes",
     description="Finance, health, law: tighter thresholds, all evidence read, strict citations, people asked early.",
+    aggregation="joint",
     emit_threshold=0.95,
     revise_threshold=0.8,
     block_threshold=0.6,
-    support_threshold=0.65,
-    contradiction_threshold=0.3,
+    support_threshold=0.95,
+    contradiction_threshold=0.2,
     windows_per_claim=None,
     citations="strict",
     failed_citation="block",
@@ -58,6 +67,7 @@ _HIGH_STAKES = Policy(
     unchecked_action="escalate",
     max_revisions=1,
     omissions="revise",
+    judge="uncertain",
     consistency_probes=True,
     logic="full",
     escalate_critical_severity=True,

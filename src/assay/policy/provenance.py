@@ -99,6 +99,21 @@ def policy_text(policy: Policy, calibration: Calibration) -> str:
     return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
 
 
+def policy_with_prior(policy: Policy, claims: int) -> str:
+    """The file of a policy whose `prior` was estimated: what it changes of its preset.
+
+    Args:
+        policy: with the estimate.
+        claims: how many claims it was estimated from.
+    """
+    import yaml
+
+    base = next((preset for name, preset in PRESETS.items() if _family(policy.name) == name), PRESETS["general"])
+    settings: dict[str, Any] = {"preset": base.name, **_differences(policy.model_dump(mode="json"), base)}
+    head = f"# prior estimated by `assay calibrate --prior` from {claims:,} claims. Name this file in --policy.\n"
+    return head + yaml.safe_dump({"version": 1, "policy": settings}, sort_keys=False, allow_unicode=True, width=110)
+
+
 def read_calibration(block: object) -> Calibration:
     """The block as a value.
 

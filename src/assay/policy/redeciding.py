@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from assay.policy.gate import decide
 from assay.policy.model import Policy
+from assay.policy.routes import Route
 from assay.policy.severity_formula import severity
 from assay.policy.signals import LOGIC_HINTS, ClaimSignal, GateInput
 from assay.schema import Action, ClaimKind, Decision, Stakes, Verdict
 from assay.stats import metrics
 
 FROZEN: Final = ("citations", "windows_per_claim", "consistency_probes", "logic", "abstention", "judge", "judge_calls",
-                 "judge_confidence")  # fmt: skip
+                 "judge_confidence", "prior")  # fmt: skip
 """Settings that change what is read, not only what is decided."""
 OFF: Final = "off"
 """The setting of `omissions` under which nobody looks for them."""
@@ -45,6 +46,7 @@ class ClaimFacts:
     hedge: float
     fabricated: bool
     illogical: bool
+    part_of: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,9 @@ def facts_of(report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy
         faithfulness=_value(values, "faithfulness"),
         factscore=_value(values, "factscore"),
         has_evidence=retrieval["windows"] > 0,
-        abstention_only=bool(spoken) and all(one.kind is ClaimKind.ABSTENTION for one in spoken),
+        # Of an agent's talk the report says by its route that it claims nothing.
+        abstention_only=(bool(spoken) and all(one.kind is ClaimKind.ABSTENTION for one in spoken))
+        or decision["route"] == Route.SERVE_ABSTENTION,
         empty=not report["output"].strip(),
         logic_faults=sum(map(_is_logic_fault, codes)),
         omissions=sum(one.get("judged") != _DENIED for one in report.get("omissions", ())),
@@ -140,6 +144,8 @@ def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None
         return None
     if judged_otherwise and (facts.traced or facts.probed or facts.cited):
         return None
+    if judged_otherwise and any(one.part_of is not None for one in facts.claims):
+        return None  # whether its pieces are judged hangs on whether the whole sentence is supported
     if facts.traced and before.emit_threshold != after.emit_threshold:
         return None
     return decide(after, _gate(facts, after, judged_otherwise=judged_otherwise))[0]
@@ -178,8 +184,9 @@ def _signal(claim: ClaimFacts, verdict: Verdict, policy: Policy, stakes: Stakes)
             feeds_action=claim.kind is ClaimKind.PROCEDURAL,
         ).score  # fmt: skip
     return ClaimSignal(
-        claim.score, verdict, claim.critical, graded, claim.contradiction, claim.fabricated, claim.illogical
-    )
+        claim.score, verdict, claim.critical, graded, claim.contradiction, claim.fabricated, claim.illogical,
+        claim.part_of,
+    )  # fmt: skip
 
 
 def _reproduced(facts: GateFacts, told: Mapping[str, Any], policy: Policy) -> GateFacts | None:
@@ -203,6 +210,7 @@ def _claim(one: Mapping[str, Any]) -> ClaimFacts:
         critical=one["critical"], reasons=tuple(one.get("critical_reasons", ())), kind=ClaimKind(one["kind"]),
         hedge=one.get("hedge", 0.0),
         fabricated="citation.fabricated" in codes, illogical=any(map(_is_logic_fault, codes)),
+        part_of=one.get("part_of"),
     )  # fmt: skip
 
 

@@ -34,6 +34,8 @@ class ClaimSignal:
     """Whether it cites a source that does not exist."""
     logic_fault: bool = False
     """Whether the output's own reasoning does not hold there, whatever the evidence says."""
+    part_of: int | None = None
+    """The number of the statement that it was cut from; what was cut from one statement counts once in `joint`."""
 
     def __post_init__(self) -> None:
         for name in ("score", "severity", "contradiction"):

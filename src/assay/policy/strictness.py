@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.policy.gate import decide
 from assay.policy.model import Policy
 from assay.policy.signals import ClaimSignal, GateInput, is_logic_fault
-from assay.schema import Action, ClaimReport, HallucinationReport
+from assay.schema import Action, ClaimReport, HallucinationReport, Verdict
 
 STEPS: tuple[float, ...] = (*(n / 200 for n in range(1, 198)), *(n / 1000 for n in range(990, 1001)))
 """The thresholds that can be chosen: steps of 0.005 to 0.99, of 0.001 above, where most right outputs lie. They are
@@ -36,7 +36,8 @@ def at_strictness(policy: Policy, threshold: float, block_threshold: float | Non
     """The policy with another threshold of passing, and of withholding where one is given.
 
     Raises:
-        InputError: the policy cannot be that loose: a threshold below `support_threshold`.
+        InputError: the policy cannot be that loose: a threshold below `support_threshold`, unless every claim has to
+            be supported besides (`joint`).
 
     >>> from assay.policy.presets import preset
     >>> strict = at_strictness(preset("general"), 0.5)
@@ -46,7 +47,7 @@ def at_strictness(policy: Policy, threshold: float, block_threshold: float | Non
     if policy.aggregation == "unsupported_rate":
         rate = round(1 - threshold, 9)
         changed = {"warn_rate": rate, "fail_rate": max(policy.fail_rate, rate)}
-    elif threshold < policy.support_threshold:
+    elif threshold < policy.support_threshold and policy.aggregation != "joint":
         raise InputError(
             f"expected a threshold of at least the policy's support_threshold, {policy.support_threshold:g}, "
             f"got {threshold:g}: set that lower in the policy first"
@@ -65,7 +66,7 @@ def loosest(policy: Policy) -> Policy:
 
 def grid_of(policy: Policy) -> tuple[float, ...]:
     """The thresholds of passing that can be chosen for a policy, rising."""
-    if policy.aggregation == "unsupported_rate":
+    if policy.aggregation in {"unsupported_rate", "joint"}:
         return STEPS
     least = policy.support_threshold
     return tuple(sorted({least or STEPS[0], *(step for step in STEPS if step >= least)}))
@@ -140,7 +141,7 @@ def _open_gate(report: HallucinationReport, task: str) -> GateInput:
         unchecked_characters=0, evidence_unread_characters=0, structural_issues=0, rejected_tool_calls=0,
         diverged_probes=0, declared_claim_free=True, task=task, stakes=report.stakes, revisions_failed=0,
         faithfulness=_value(report, "faithfulness"), factscore=_value(report, "factscore"), has_evidence=True,
-        abstention_only=True,
+        abstention_only=all(claim.verdict is Verdict.NOT_CHECKABLE for claim in report.claims),
     )  # fmt: skip
 
 
@@ -153,6 +154,7 @@ def _signal(claim: ClaimReport) -> ClaimSignal:
         contradiction=claim.contradiction,
         fabricated_citation=any(issue.code == "citation.fabricated" for issue in claim.issues),
         logic_fault=any(map(is_logic_fault, claim.issues)),
+        part_of=claim.part_of,
     )
 
 

@@ -5,6 +5,7 @@
 - passage: the window most like the claim: a sentence with its neighbours.
 - document: the best sentences of all the evidence in document order as one text: lets sentences that stand far apart,
   or in different sources, support a claim only together.
+- other: the best sentence of each further source, read to hear whether it disagrees; no score is made of it.
 
 How many and how long: docs/adr/0017-what-is-read-for-a-claim.md.
 """
@@ -15,7 +16,7 @@ import hashlib
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.retrieve.ranking import RankingOptions, WindowRanker, terms, terms_of_slices
@@ -24,6 +25,13 @@ from assay.schema import Evidence, Window
 from assay.schema.premise import ClaimCandidates, Granularity, Premise
 
 _DIGITS = re.compile("([0-9]+)")
+_MOST_OTHERS = 2
+"""Sentences that are read of sources of which nothing else is."""
+_MOST_RIVALS = 16
+_MOST_HEARD = 3
+"""Sources that are heard on a claim beside those that are read for it."""
+_FARTHEST, _MOST_FILLED = 12, 200
+"""How far from a chosen sentence others are looked for, and how many are tried beyond that."""
 CANDIDATE_SENTENCES = 48
 """Sentences considered for the assembled premise: several times what fits into it."""
 
@@ -43,6 +51,9 @@ class PremiseOptions:
     other_source: float = 0.5
     """Where sentences and windows are all of one source, the best sentence of another is read too if its score is at
     least this share of the best sentence's; above 1 none is."""
+    other_terms: float = 0.6
+    """The best sentence of a source of which nothing is read is read too if it has at least this share of the claim's
+    terms; above 1 none is. Of at most two sources."""
 
 
 class EvidenceIndex:
@@ -101,22 +112,57 @@ class EvidenceIndex:
         ranked = self._sentences.top(query, max(CANDIDATE_SENTENCES, alone))
         near = self._windows.top(query, count)
         read = [self.sentences[i] for i in ranked[:alone]]
-        read += self._other_source(query, [*read, *(self.windows[i] for i in near)])
+        read += self._other_sources(query, [*read, *(self.windows[i] for i in near)], ranked)
         premises = [self._premise("sentence", [sentence]) for sentence in read]
         premises += [self._premise("passage", [self.windows[i]]) for i in near]
         together = self._together(query, ranked)
         if together:
             premises.append(self._premise("document", together))
+        premises += [self._premise("other", [sentence]) for sentence in self._heard(claim, premises, ranked)]
         return ClaimCandidates(claim=claim, premises=tuple(premises))
 
-    def _other_source(self, query: str, read: Sequence[Window]) -> list[Window]:
-        """Where all that is read is of one source, the best sentence of another that is nearly as much alike."""
-        sources = {window.evidence_id for window in read}
-        if len(sources) != 1 or len(self._text_of) == 1:
+    def _other_sources(self, query: str, read: Sequence[Window], ranked: Sequence[int]) -> list[Window]:
+        """The best sentence of up to two sources of which nothing else is read, if it is much like the claim.
+
+        What a sentence lacks of the claim's terms may be what its source says otherwise ("in Frankfurt", not "in
+        Dublin"): a rare term, without which its score is low.
+        """
+        heard = {window.evidence_id for window in read}
+        if len(self._text_of) == 1 or not heard:
             return []
-        rivals = self._sentences.rivals(query, sources.pop(), self._options.other_source)
+        rivals: list[int] = []
+        if len(heard) == 1:
+            rivals += self._sentences.rivals(query, min(heard), self._options.other_source)[:_MOST_RIVALS]
+        wanted = frozenset(terms(query))
+        enough = self._options.other_terms * len(wanted)
+        rivals += [i for i in ranked if len(wanted & self._sentences.terms_of(i)) >= enough > 0]
         said = {window.text for window in read}
-        return [self.sentences[i] for i in rivals if self.sentences[i].text not in said][:1]
+        chosen: list[Window] = []
+        for index in rivals:
+            window = self.sentences[index]
+            if window.evidence_id not in heard and window.text not in said and len(chosen) < _MOST_OTHERS:
+                heard.add(window.evidence_id)
+                chosen.append(window)
+        return chosen
+
+    def _heard(self, claim: str, premises: Sequence[Premise], ranked: Sequence[int]) -> list[Window]:
+        """The best sentence of each source that no premise reads alone and that has a term of the claim.
+
+        Sources that disagree need not be worded alike: "Opening day: 11 June" denies that the fair opens on 4 June.
+        """
+        if len(self._text_of) == 1:
+            return []
+        alone = {min(premise.evidence_ids) for premise in premises if len(premise.evidence_ids) == 1}
+        wanted = frozenset(terms(claim))
+        best: dict[str, tuple[int, int, Window]] = {}
+        for place, index in enumerate(ranked):
+            window, shared = self.sentences[index], len(wanted & self._sentences.terms_of(index))
+            if shared and window.evidence_id not in alone:
+                best[window.evidence_id] = max(
+                    best.get(window.evidence_id, (0, 0, window)), (shared, -place, window), key=lambda one: one[:2]
+                )
+        chosen = sorted(best.values(), key=lambda one: one[:2], reverse=True)[:_MOST_HEARD]
+        return [window for _, _, window in chosen]
 
     def _premise(self, granularity: Granularity, windows: Sequence[Window]) -> Premise:
         return Premise(premise_text(windows, self._cut.heading_of), granularity, tuple(windows))
@@ -124,7 +170,8 @@ class EvidenceIndex:
     def _together(self, query: str, ranked: Sequence[int]) -> list[Window]:
         """The sentences of the assembled premise, in document order, neighbours joined.
 
-        All of them where they fit together, else those that share a term with the query, else the best one.
+        All of them where they fit together; else those that share a term with the query, and as many of the others as
+        fit, those closest to them first: what bears a claim out in other words shares no term with it.
         """
         left = self._options.document_tokens
         chosen: list[int] = []
@@ -133,7 +180,8 @@ class EvidenceIndex:
             return self._join(self.sentences)
         headed: set[str] = set()
         said: set[tuple[str, str]] = set()
-        for index in _covering_first(query, {i: self._sentences.terms_of(i) for i in ranked}) or ranked[:1]:
+        first = _covering_first(query, {i: self._sentences.terms_of(i) for i in ranked}) or list(ranked[:1])
+        for index in [*first, *self._around(first)]:
             window = self.sentences[index]
             if (window.evidence_id, window.text) in said:
                 continue
@@ -146,6 +194,20 @@ class EvidenceIndex:
                 said.add((window.evidence_id, window.text))
                 chosen.append(index)
         return self._join([self.sentences[i] for i in sorted(chosen)])
+
+    def _around(self, chosen: Sequence[int]) -> Iterator[int]:
+        """The other sentences, by their distance from the nearest chosen one of their source, the best one's first."""
+        if not chosen:
+            return
+        taken = set(chosen)
+        for reach in range(1, _FARTHEST + 1):
+            for index in chosen:
+                for other in (index + reach, index - reach):
+                    inside = 0 <= other < len(self.sentences) and other not in taken
+                    if inside and self.sentences[other].evidence_id == self.sentences[index].evidence_id:
+                        taken.add(other)
+                        yield other
+        yield from (i for i in range(min(len(self.sentences), _MOST_FILLED)) if i not in taken)
 
     def _join(self, windows: Sequence[Window]) -> list[Window]:
         """Windows that touch or overlap become one."""

@@ -39,5 +39,8 @@ class ExtractedClaim(Value):
     """How much the wording holds back: 0 is flat assertion, 1 is pure guess."""
     sentence_index: int = Field(default=0, ge=0)
     """The number of its sentence in the output."""
+    whole: str | None = Field(default=None, min_length=1)
+    """The statement that it was cut from, as a sentence of its own; none where nothing was cut. It is judged first, and
+    its pieces only where the evidence does not bear it out."""
     path: str | None = None
     """The JSON Pointer of the value that it was read from, in a structured output."""

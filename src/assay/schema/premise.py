@@ -5,9 +5,11 @@ from typing import Literal
 
 from assay.schema.evidence import Window
 
-Granularity = Literal["sentence", "passage", "document"]
-"""How much of the evidence a premise holds (seed 000, 20.4.3)."""
+Granularity = Literal["sentence", "passage", "document", "other"]
+"""How much of the evidence a premise holds (seed 000, 20.4.3); `other` is a sentence of a source of which nothing else
+is read, and tells only whether that source disagrees."""
 GRANULARITIES: tuple[Granularity, ...] = ("sentence", "passage", "document")
+"""What scores are made of."""
 
 
 @dataclass(frozen=True, slots=True)

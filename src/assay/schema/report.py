@@ -98,6 +98,8 @@ class ClaimReport(Value):
     """What the judge said of it, where it was to be asked."""
     path: str | None = None
     """The JSON Pointer of the value that it was read from, in a structured output."""
+    part_of: int | None = Field(default=None, ge=0)
+    """The number of the sentence that it was cut from; none where it is a sentence of its own."""
     signals: dict[str, float] = Field(default_factory=dict)
     """The tiers' own scores that were combined into `score` and `contradiction`."""
 

@@ -6,6 +6,7 @@ The list is short on purpose: each pair is opposite in nearly every context. Wor
 from functools import lru_cache
 
 from assay.text.lexemes import stem
+from assay.text.verbs import irregular_forms
 
 _DIRECTIONS = """
 increase decrease; increase decline; increase drop; increase fall; increase reduce; rise fall; rise decline; rise drop;
@@ -52,6 +53,7 @@ fiction nonfiction; fictional real; alone together; separate together; separatel
 benign malignant; acute chronic; toxic harmless; harmful harmless; harmful beneficial; effective ineffective;
 efficient inefficient; significant insignificant; sufficient insufficient; complete incomplete; known unknown;
 limited unlimited; likely unlikely; usual unusual; certain uncertain; reliable unreliable; expected unexpected;
+allow ban; permit ban; vacant occupied; vacant filled; unlimited capped; mild severe; running stopped;
 taxable exempt; eligible ineligible; refundable nonrefundable; reversible irreversible; unanimous divided
 """
 
@@ -81,10 +83,12 @@ _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "mis")
 def _pairs(table: str) -> dict[str, frozenset[str]]:
     opposites: dict[str, set[str]] = {}
     for pair in table.replace("\n", " ").split(";"):
-        left, right = (stem(word) for word in pair.split())
-        if left != right:
-            opposites.setdefault(left, set()).add(right)
-            opposites.setdefault(right, set()).add(left)
+        first, second = pair.split()
+        for left in map(stem, (first, *irregular_forms(first))):
+            for right in map(stem, (second, *irregular_forms(second))):
+                if left != right:
+                    opposites.setdefault(left, set()).add(right)
+                    opposites.setdefault(right, set()).add(left)
     return {word: frozenset(others) for word, others in opposites.items()}
 
 

@@ -12,13 +12,25 @@ When in doubt nothing is parted: a wrong cut makes a false alarm, a missed one o
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from assay.schema.claim import ExtractedClaim, Span
 from assay.schema.verdict import ClaimKind
 from assay.text import kinds
-from assay.text.clauses import MAX_TOKENS, Piece, piece, split_asides, split_clauses, split_relatives, split_verbs
+from assay.text.clauses import (
+    MAX_TOKENS,
+    Piece,
+    find_verb,
+    piece,
+    split_asides,
+    split_clauses,
+    split_relatives,
+    split_verbs,
+    stands_alone,
+)
 from assay.text.cleaning import Cleaned, clean
+from assay.text.code_names import code_names
 from assay.text.critical import critical_reasons
 from assay.text.fragments import is_fragment
 from assay.text.hedging import hedge_score
@@ -70,8 +82,14 @@ def _split(words: list[Token]) -> list[Piece]:
     if len(tokens) > MAX_TOKENS:
         return pieces
     for stage in _STAGES:
-        pieces = [p for given in pieces for p in stage(given)]
+        pieces = [p for given in pieces for p in _parted(stage, given)]
     return pieces
+
+
+def _parted(stage: Callable[[Piece], list[Piece]], given: Piece) -> list[Piece]:
+    """What the stage makes of a statement; the statement itself where a part of it would be no sentence."""
+    found = stage(given)
+    return found if len(found) == 1 or all(stands_alone(p.tokens) for p in found) else [given]
 
 
 @dataclass(slots=True)
@@ -96,6 +114,8 @@ class _Found:
     checkable: bool
     value: str = ""
     """The part that can be wrong, where that is not the whole text: a table row's cell without its column names."""
+    whole: str | None = None
+    """The statement that it was cut from."""
 
 
 def _sentence_case(text: str, ended: bool) -> str:
@@ -147,6 +167,7 @@ def _claim(
         critical=critical_reasons(found.value or found.text, text[found.start : found.end]),
         hedge=hedge_score(found.text),
         sentence_index=index,
+        whole=_SURROGATE.sub("\ufffd", found.whole) if found.whole else None,
     )
 
 
@@ -156,7 +177,7 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
     if sentence.block != "table_row":
         memory.header = None
     if sentence.block == "code":
-        return [_Found(raw, sentence.start, sentence.end, ClaimKind.PROCEDURAL, checkable=False)]
+        return _read_code(raw, sentence)
     if sentence.block == "table_row":
         return _read_row(raw, sentence, memory)
     cleaned = clean(raw)
@@ -168,7 +189,7 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
     introduces = cleaned.text.endswith((":", "：")) and following is not None
     if introduces and following is not None and following.block in {"list_item", "table_row", "code", "quote"}:
         memory.intro = cleaned.text[:-1].strip() if following.block == "list_item" else ""
-        if sentence.block != "list_item":
+        if sentence.block != "list_item" and not _introduction_states(cleaned.text[:-1]):
             return [_Found(cleaned.text, sentence.start, sentence.end, _intro_kind(cleaned.text), checkable=False)]
     elif sentence.block != "list_item":
         memory.intro = ""
@@ -179,8 +200,64 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
     return _read_prose(raw, cleaned, sentence, memory)
 
 
+_SAID_IN_CODE = re.compile(
+    r"""(?P<mark>["'`|])(?P<quoted>(?:(?!(?P=mark))[^\n]){6,300})(?P=mark)"""
+    r"""|[\[({>](?P<held>[^\[\](){}<>\n]{6,300})[\])}<]"""
+    r"""|(?:\#|//|--|/\*|<!--)[ \t]*(?P<comment>[^\n]{6,300}?)[ \t]*(?:\*/|-->|$)""",
+    re.VERBOSE,
+)
+"""What may be prose in code: strings, labels and comments."""
+_LINE = re.compile(r"[^\n]+")
+_PLAIN_LINE = re.compile(r"\s*(?P<line>\w[\w\s,.;:'’%$€£°\-–]{5,300}[.!?]?)")
+
+
+def _read_code(raw: str, sentence: Sentence) -> list[_Found]:
+    """What code says: its sentences, and the names that its documentation has to have, each as a claim.
+
+    A comment, a label of a diagram or a text to be shown says something to whoever reads it, and an endpoint or a flag
+    says that there is one. The rest of the code makes no claim.
+    """
+    out = [_Found(raw, sentence.start, sentence.end, ClaimKind.PROCEDURAL, checkable=False)]
+    for line in _LINE.finditer(raw):
+        plain = _PLAIN_LINE.fullmatch(line.group())
+        for match in [plain] if plain is not None else _SAID_IN_CODE.finditer(line.group()):
+            name = match.lastgroup or ""
+            if name == "mark":
+                name = "quoted"
+            said = match[name]
+            words = tokenise(said)
+            worded = sum(word.tag.isalpha() for word in words) >= _LONG_LABEL and not any(c in "=;{}" for c in said)
+            if len(words) < _FEWEST_WORDS or (find_verb(words) < 1 and not worded):
+                continue
+            a, b = (sentence.start + line.start() + offset for offset in match.span(name))
+            out.append(_Found(said, a, b, kinds.statement_kind(said), checkable=True))
+    for named in code_names(raw):
+        a, b = sentence.start + named.start, sentence.start + named.end
+        out.append(_Found(named.text, a, b, ClaimKind.PROCEDURAL, checkable=True))
+    return out
+
+
+_FEWEST_WORDS = 3
+_LONG_LABEL = 7
+"""Words from which a text in code is taken for a sentence even if no verb is known in it."""
+
+
 def _intro_kind(text: str) -> ClaimKind:
     return ClaimKind.ABSTENTION if kinds.is_abstention(text[:-1]) else ClaimKind.META
+
+
+def _introduction_states(text: str) -> bool:
+    """Whether a line that introduces a list says something by itself: a whole sentence with a value in it."""
+    if kinds.is_meta(text + ":") or kinds.is_meta(text) or kinds.is_abstention(text):
+        return False
+    tokens = tokenise(text)
+    return stands_alone(tokens) and (
+        any(token.tag in {"NUM", "QUOTE"} for token in tokens) or len(tokens) >= _LONG_INTRODUCTION
+    )
+
+
+_LONG_INTRODUCTION = 12
+"""Words."""
 
 
 def _bold_line(raw: str) -> bool:
@@ -191,7 +268,10 @@ def _bold_line(raw: str) -> bool:
 def _heading(raw: str, cleaned: Cleaned, sentence: Sentence) -> _Found:
     """A heading is checkable where it says something: a verb, a number, a value behind a colon."""
     words = _NUMBERED.sub("", cleaned.text)
-    says = not is_fragment(words) or any(c.isdigit() for c in words)
+    tokens = tokenise(words)
+    told = bool(tokens) and tokens[0].tag == "PRON"
+    modal = told or (bool(tokens) and tokens[0].tag != "SUB" and any(token.tag == "AUX" for token in tokens[1:]))
+    says = not is_fragment(words) or modal or any(c.isdigit() for c in words)
     meta = kinds.is_meta(words) or kinds.is_question(words)
     checkable = says and not meta and any(c.isalnum() for c in words)
     kind = kinds.statement_kind(cleaned.text) if checkable else ClaimKind.META
@@ -266,7 +346,7 @@ def _read_prose(raw: str, cleaned: Cleaned, sentence: Sentence, memory: _Memory)
     lead = kinds.strip_lead_in(text)
     body = text[lead:]
     if kinds.is_abstention(text) or kinds.is_abstention(body):
-        return [_Found(text, *whole, ClaimKind.ABSTENTION, checkable=False)]
+        return [_Found(text, *whole, ClaimKind.ABSTENTION, checkable=kinds.names_topic(text))]
     if kinds.is_meta(text) or kinds.is_meta(body):
         return [_Found(text, *whole, ClaimKind.META, checkable=False)]
     turn = kinds.abstention_turn(body)
@@ -276,7 +356,7 @@ def _read_prose(raw: str, cleaned: Cleaned, sentence: Sentence, memory: _Memory)
         a, b = cleaned.source_span(0, lead + turn, len(raw))
         b = len(raw[:b].rstrip())
         said = text[: lead + turn].strip()
-        out.append(_Found(said, whole[0] + a, whole[0] + b, ClaimKind.ABSTENTION, checkable=False))
+        out.append(_Found(said, whole[0] + a, whole[0] + b, ClaimKind.ABSTENTION, checkable=kinds.names_topic(said)))
         lead, begin = lead + turn, lead + turn
         body = text[lead:]
     if kinds.is_opinion(body, critical_reasons(body, raw)):
@@ -302,6 +382,7 @@ def _statements(
         ended = False
     resolved = _antecedent(pieces, memory) if pieces else []
     last = max((p.end for p in pieces), default=0)
+    whole = _whole(body, tokens, resolved) if len(pieces) > 1 else None
     out = []
     for number, part in enumerate(pieces):
         words = list(part.tokens)
@@ -314,10 +395,16 @@ def _statements(
         b = len(raw) if part.end == last else len(raw[:b].rstrip())
         finished = _sentence_case(said, ended or (changed and cleaned.text[-1] in ".!"))
         own_kind = kinds.statement_kind(said) if changed and kind is ClaimKind.UNCERTAIN else kind
-        out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, checkable=True))
+        out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, checkable=True, whole=whole))
     memory.previous = tokens
     memory.subject = resolved or subject(tokens)
     return out
+
+
+def _whole(body: str, tokens: list[Token], resolved: list[Token]) -> str:
+    """What the pieces were cut from, its opening pronoun replaced where theirs is."""
+    said = render([*resolved, *tokens[1:]]) if resolved and opens_with_pronoun(tokens) else body
+    return _sentence_case(said, ended=body[-1:] in ".!")
 
 
 def critical_commitment(text: str) -> bool:
@@ -325,6 +412,12 @@ def critical_commitment(text: str) -> bool:
     return "commitment" in critical_reasons(text, text)
 
 
+_ELSEWHERE = 1 << 40
+"""Farther than any text is long."""
+
+
 def _antecedent(pieces: list[Piece], memory: _Memory) -> list[Token]:
     pronoun = opens_with_pronoun(pieces[0].tokens)
-    return antecedent(memory.previous, memory.subject, pronoun) if pronoun and memory.previous else []
+    found = antecedent(memory.previous, memory.subject, pronoun) if pronoun and memory.previous else []
+    # Of another sentence: none of its places may be taken for one beside a word of this.
+    return [token._replace(start=token.start + _ELSEWHERE, end=token.end + _ELSEWHERE) for token in found]

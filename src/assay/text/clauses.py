@@ -22,6 +22,11 @@ _CLAUSAL = frozenset(
     "ensures ensured suggests suggested shows showed indicates gives gave".split()
 )
 _STOP = frozenset({",", ";", ":", "AND", "BUT", "OR"})
+_PLURAL = frozenset({"all", "both", "many", "several", "few", "these", "those"})
+_FREE_RELATIVE = frozenset({"whoever", "whatever", "whichever", "what", "as", "so", "neither", "nor"})
+"""Words that make of a clause's opening a part of a larger one, or a clause that leans on the one before."""
+_OPEN_ENDS = frozenset({"AUX", "PREP", "DET", "AND", "OR", "BUT", "SUB"})
+_LEANING = frozenset({"it", "they", "he", "she", "that", "this", "these", "those"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,19 @@ def piece(tokens: Sequence[Token], own: Sequence[Token]) -> Piece:
     """A piece whose place is that of its own tokens."""
     placed = [t for t in own if t.start >= 0]
     return Piece(tuple(tokens), placed[0].start, placed[-1].end)
+
+
+def stands_alone(tokens: Sequence[Token]) -> bool:
+    """Whether the words are a sentence of their own: a subject, a finite verb, and nothing left open at either end.
+
+    What a cut makes is kept only where this holds of every part, so that no rule has to foresee what it does not know.
+    """
+    bare = [t for t in tokens if t.tag not in {",", ".", "ASIDE"}]
+    if len(bare) < 3 or bare[0].tag in {"SUB", "AND", "OR", "BUT"} or bare[0].low in _FREE_RELATIVE:
+        return False
+    if bare[-1].tag in _OPEN_ENDS or bare[-1].low in _NEGATION or any(t.tag == ";" for t in bare):
+        return False
+    return find_verb(bare) > 0
 
 
 def is_relative(tokens: Sequence[Token], i: int) -> bool:
@@ -65,6 +83,8 @@ def is_finite(tokens: Sequence[Token], i: int) -> bool:
             return True
         case "V":
             return True
+        case "VA" if any(t.low in _PLURAL for t in tokens[:i]):
+            return False  # `all EU states`
         case "VN" | "VA":
             return not _verb_follows(tokens, i)
         case "W":
@@ -184,7 +204,7 @@ def _agrees(subject: Sequence[Token], verb: Token) -> bool:
 def _another_verb(tokens: Sequence[Token], anchor: int, k: int) -> bool:
     """Whether the stretch from the last verb to k holds a verb that was not parted, and so perhaps a new subject."""
     begin = anchor + 1
-    while begin < k and tokens[begin].tag in {"AUX", "VN", "ADV"}:
+    while begin < k and (tokens[begin].tag in {"AUX", "ADV"} and tokens[begin - 1].tag != "VN"):
         begin += 1
     return any(tokens[i].tag in {"AUX", "V"} and tokens[i - 1].low != "to" for i in range(begin, k))
 
@@ -287,9 +307,13 @@ def split_clauses(given: Piece) -> list[Piece]:
             own.pop()
         out.append(piece(own, own))
         begin = then
-    return _resolve_inside(out)
+    parted = _resolve_inside(out)
+    # A pronoun that could mean more than one thing says nothing by itself.
+    leans = any(p.tokens[0].low in _LEANING and find_verb(p.tokens) == 1 for p in parted[1:])
+    return whole if leans else parted
 
 
+_MAX_NAME = 5
 _PLACE_PREPOSITIONS = frozenset({"in", "at", "of", "from", "near", "for", "to", "with", "on"})
 
 
@@ -304,6 +328,12 @@ def has_rival(tokens: Sequence[Token], after: int) -> bool:
     return False
 
 
+def is_person(subject: Sequence[Token]) -> bool:
+    """Whether `he` or `she` can stand for the words: a bare name, and none that only owns something."""
+    named = 0 < len(subject) <= _MAX_NAME and all(t.tag == "NAME" for t in subject)
+    return named and not any(t.low.replace("’", "'").endswith(("'s", "s'")) for t in subject)
+
+
 def _resolve_inside(pieces: list[Piece]) -> list[Piece]:
     """A pronoun that opens a later clause stands for the first clause's subject where that is one plain phrase."""
     first = pieces[0].tokens
@@ -313,7 +343,7 @@ def _resolve_inside(pieces: list[Piece]) -> list[Piece]:
         low = p.tokens[0].low
         plain = all(t.tag in {"DET", "NAME", "W", "NUM"} for t in subject) and bool(subject)
         plural = subject[-1].low.endswith("s") if subject else False
-        names = all(t.tag == "NAME" for t in subject) and len(subject) <= 4 and not has_rival(first, len(subject) + 1)
+        names = is_person(subject) and not has_rival(first, len(subject) + 1)
         fits = (low == "it" and not plural) or (low == "they" and plural) or (low in {"he", "she"} and names)
         out.append(piece((*subject, *p.tokens[1:]), p.tokens) if plain and fits else p)
     return out
@@ -360,24 +390,19 @@ def _goes_on(rest: Sequence[Token]) -> bool:
 
 
 def _trailing(given: Piece) -> list[Piece] | None:
-    """A relative clause or an apposition at the end of the sentence."""
+    """A relative clause at the end of the sentence."""
     tokens = given.tokens
     for i in range(3, len(tokens) - 2):
         if tokens[i - 1].tag != ",":
             continue
         rest = tokens[i:]
-        relative = tokens[i].low in {"which", "who"}
-        naming = tokens[i].low in {"a", "an"}
-        if not relative and not naming:
+        if tokens[i].low not in {"which", "who"}:
             continue
         head = _noun_phrase_before(tokens, i - 1)
         if not head or find_verb(tokens[: i - 1]) < 1 or _goes_on(rest):
             return None
-        own = [*rest]
-        if relative and is_finite([head[-1], *rest[1:]], 1) and rest[1].low not in _CLAUSAL:
-            return [piece(tokens[: i - 1], tokens[: i - 1]), piece((*head, *rest[1:]), own)]
-        if naming and head[-1].tag == "NAME" and not any(is_finite(rest, j) for j in range(1, len(rest))):
-            return [piece(tokens[: i - 1], tokens[: i - 1]), piece((*head, word("is", "AUX"), *rest), own)]
+        if is_finite([head[-1], *rest[1:]], 1) and rest[1].low not in _CLAUSAL:
+            return [piece(tokens[: i - 1], tokens[: i - 1]), piece((*head, *rest[1:]), rest)]
         return None
     return None
 

@@ -2,12 +2,23 @@
 """A sentence without its markup and citation markers, and where each remaining character stood."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from assay.text.pointers import POINTER
+from assay.text.tokens import tokenise
 
 _LINK = re.compile(r"!?\[([^\[\]\n]{1,400})\]\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,200}\")?\)")
+_LOOKALIKES = str.maketrans(
+    "асеорхуіјԁһԛѕԝАВЕКМНОРСТХІЈЅαοερικυνΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceopxyijdhqswABEKMHOPCTXIJSaoepikuvABEZHIKMNOPTYX"
+)
+"""Cyrillic and Greek letters that look like Latin ones (Unicode Technical Standard 39, confusables)."""
+_WORD = re.compile(r"[^\W\d_]+")
+_STYLED = re.compile("[\uff01-\uff5e\U0001d400-\U0001d7ff]")
+"""Full-width and mathematical letters and digits: each is a plain one in another dress."""
 _DROPPED = (
+    re.compile(r"~~[^~\n]{1,300}~~"),
+    re.compile("[\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]"),
     re.compile(r"\[\^?[\w.:#/†\-–]{1,60}\](?!\()"),
     re.compile(r"\[\^?(?:[\w.\-]{1,30}[,;–\-] ?){1,9}[\w.\-]{1,30}\](?!\()"),
     re.compile(
@@ -25,7 +36,7 @@ _DROPPED = (
     re.compile(r"(?<!\w)\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?!\w)|\*\*|~~|`+"),
     re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?!\w)|(?<!\S)__(?=\S)"),
 )
-_MAY_DROP = re.compile("[\\[【(⁰¹²³⁴-⁹<*~`_]")
+_MAY_DROP = re.compile("[\\[【(⁰¹²³⁴-⁹<*~`_\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]")
 """Every match of the patterns above has one of these characters."""
 _LEAD = re.compile(
     r"(?:[ \t]{0,3}>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|(?:[-*+•‣▪◦●○–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[①-⑳])[ \t]+)?(?:\[[ xX]\][ \t]+)?"
@@ -33,6 +44,10 @@ _LEAD = re.compile(
 _QUOTE_MARK = re.compile(r"(?<=[\n\r])[ \t]{0,3}>[ \t]?")
 _UNIT_BEFORE = re.compile(r"(?:^|[\s\d(/])(?:[kcmdµn]?m|in|ft|yd|mi|km|s)$")
 
+
+_FEWEST_BLANKS = 3
+_VALUE = re.compile(r"""=\s*(["'])((?:(?!\1)[^<>]){0,200}?\w\s+\w(?:(?!\1)[^<>]){0,200})\1""")
+"""The value of a tag's attribute where it is words: an alternative text is read to people too."""
 
 _KEPT = re.compile(b"\x01+")
 _UNEVEN = re.compile(r"[^\S ]| (?=[ .,;:!?])")
@@ -69,9 +84,37 @@ def _kept(raw: str) -> bytearray:
     for pattern in patterns:
         for match in pattern.finditer(raw):
             power = match.group()[0] in "²³" and _UNIT_BEFORE.search(raw[max(0, match.start() - 4) : match.start()])
-            if not power:
+            if not power and not _states(match.group()):
                 keep[match.start() : match.end()] = bytes(match.end() - match.start())
+                for value in _VALUE.finditer(match.group()) if match.group()[0] == "<" else ():
+                    a, b = (match.start() + offset for offset in value.span(2))
+                    keep[a:b] = b"\x01" * (b - a)
     return keep
+
+
+def _states(mark: str) -> bool:
+    """Whether what looks like a mark is a sentence in brackets: `[note: partners get nine weeks]`."""
+    return (
+        mark[0] != "<"
+        and mark.count(" ") >= _FEWEST_BLANKS
+        and any(t.tag in {"AUX", "V"} for t in tokenise(mark[1:-1]))
+    )
+
+
+def _plain(raw: str) -> str:
+    """The text with plain letters in the place of those that only look like them, character for character.
+
+    A word of Latin letters with a Cyrillic "о" in it is read by people as if it had none, and by nothing else.
+    """
+    if raw.isascii():
+        return raw
+    if _STYLED.search(raw) is not None:
+        raw = _STYLED.sub(lambda m: n if len(n := unicodedata.normalize("NFKC", m.group())) == 1 else m.group(), raw)
+    return _WORD.sub(lambda m: m.group() if _of_one_script(m.group()) else m.group().translate(_LOOKALIKES), raw)
+
+
+def _of_one_script(word: str) -> bool:
+    return word.isascii() or not any(c.isascii() for c in word) or not any(ord(c) in _LOOKALIKES for c in word)
 
 
 def clean(raw: str) -> Cleaned:
@@ -80,6 +123,7 @@ def clean(raw: str) -> Cleaned:
     >>> clean("- **Leave** is [paid](https://example.org) [hr-2].").text
     'Leave is paid.'
     """
+    raw = _plain(raw)
     keep = _kept(raw)
     first = keep.find(1)
     if first >= 0 and keep.find(0, first) < 0 and _UNEVEN.search(raw, first) is None:  # as most sentences are

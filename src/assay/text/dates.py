@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import compress
 from operator import itemgetter
 
+from assay.text.clock_words import TRIGGERS, find_clock_words, find_later_clocks
 from assay.text.date_values import Bound, DateMention, DateRelation, relate_dates
 from assay.text.lexemes import Words, find_words, word_list, word_set
 
@@ -91,14 +92,18 @@ class _Reader:
         for at in self._heads():
             if starts[at] < done:
                 continue
-            at_skip = bisect_left(self.skip_starts, starts[at] + 1)
-            if at_skip and self.skip[at_skip - 1][1] > starts[at]:
+            if self.skips(starts[at]):
                 continue
             mention = self._digit(at) if lexemes[at].digit else self._word(at)
             if mention is not None:
                 found.append(mention)
                 done = mention.end
         return found
+
+    def skips(self, start: int) -> bool:
+        """Whether a character is of what is left to others."""
+        at = bisect_left(self.skip_starts, start + 1)
+        return at > 0 and self.skip[at - 1][1] > start
 
     def _heads(self) -> list[int]:
         """The words at which a date may begin."""
@@ -356,4 +361,15 @@ def find_dates(
     >>> [(d.year, d.month, d.day) for d in find_dates("From 14 March 2020 until January 2024.")]
     [(2020, 3, 14), (2024, 1, None)]
     """
-    return tuple(_Reader(text, words if words is not None else find_words(text), skip, day_first).read())
+    reader = _Reader(text, words if words is not None else find_words(text), skip, day_first)
+    found = reader.read()
+    said = [*find_later_clocks(text), *(() if TRIGGERS.isdisjoint(reader.folds) else find_clock_words(text))]
+    return tuple(_with_words(found, [one for one in said if not reader.skips(one.start)]) if said else found)
+
+
+def _with_words(found: list[DateMention], said: Sequence[DateMention]) -> list[DateMention]:
+    """The mentions with those times in words that overlap none of them, the longer one first where two overlap."""
+    for one in sorted(said, key=lambda m: m.start - m.end):
+        if all(one.end <= other.start or other.end <= one.start for other in found):
+            found.append(one)
+    return sorted(found, key=lambda m: m.start)

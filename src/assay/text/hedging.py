@@ -35,6 +35,54 @@ _NUMBER_NEXT = re.compile(
 )
 
 
+_ADVERB = r"perhaps|maybe|probably|possibly|presumably|apparently|supposedly|conceivably|seemingly|arguably"
+_OPENING = (
+    r"(?:i(?:['’]d| would)? (?:think|say|guess|suppose|assume|suspect|believe|reckon)|"
+    r"it (?:seems|appears)(?: to me)?(?! to\b)|"
+    r"it (?:is|['’]s) (?:possible|probable|likely)|it looks (?:like|as if|as though)|chances are)(?: that)?,?"
+    r"|(?:as far as i (?:can (?:tell|see|judge)|know|understand)|to (?:my|the best of my) knowledge|"
+    r"if i (?:remember|recall|read|see|understand)[^,.;]{0,30}|in my (?:opinion|view)|from what i can (?:tell|see)),"
+)
+_REMOVABLE = re.compile(
+    rf"(?:^\s*|(?<=[.;:]\s))(?:{_OPENING}|(?:{_ADVERB}),?)\s+"
+    rf"|\s+(?:{_ADVERB})\b(?=\s)"
+    rf"|,\s*(?:i (?:think|believe|guess|suppose)|as far as i (?:know|can tell|can see)|if i [^,.;]{{3,40}}|{_ADVERB})"
+    rf"(?=\s*[.!?]?\s*$|,)",
+    re.IGNORECASE,
+)
+_MIGHT = re.compile(r"(?P<subject>[\w’']+)\s+might\s+(?P<verb>be|have|[a-z]+)\b", re.IGNORECASE)
+_SEEMS = re.compile(r"\b(?P<form>seems?|appears?)\s+to\s+(?P<verb>be|have)\b", re.IGNORECASE)
+_PLURAL = frozenset({"i", "you", "we", "they", "these", "those", "all", "both", "people", "children", "men", "women"})
+
+
+def without_hedges(text: str) -> list[tuple[int, int, str]]:
+    """What to put in the place of hedges so that a text says flatly what it says with reserve: (start, end, words).
+
+    Only hedges about whether something is so, whose removal leaves a sentence: "Perhaps it is open", "it seems that it
+    is open", "it might be open". "May" and "could" are left, since they permit as often as they doubt.
+
+    >>> text = "Perhaps partners might get 4 weeks, I think."
+    >>> for start, end, words in reversed(without_hedges(text)):
+    ...     text = text[:start] + words + text[end:]
+    >>> text
+    'partners do get 4 weeks.'
+    """
+    found = [(match.start(), match.end(), "") for match in _REMOVABLE.finditer(text)]
+    for match in _MIGHT.finditer(text):
+        subject, verb = match["subject"].lower(), match["verb"].lower()
+        if verb in {"not", "as", "of", "and"}:
+            continue
+        plural = subject in _PLURAL or (subject.endswith("s") and not subject.endswith(("ss", "us", "is")))
+        end = match.end("verb") if verb in {"be", "have"} else match.start("verb")
+        flat = {"be": ("is", "are"), "have": ("has", "have")}.get(verb, ("does ", "do "))[plural]
+        found.append((match.end("subject") + 1, end, flat))
+    for match in _SEEMS.finditer(text):
+        plural = not match["form"].lower().endswith("s")
+        found.append((*match.span(), {"be": ("is", "are"), "have": ("has", "have")}[match["verb"].lower()][plural]))
+    found.sort()
+    return [one for n, one in enumerate(found) if n == 0 or one[0] >= found[n - 1][1]]
+
+
 @dataclass(frozen=True, slots=True)
 class Hedge:
     """One weakening phrase: where it stands and how much it takes back."""

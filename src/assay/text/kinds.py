@@ -1,4 +1,4 @@
-# ruff: noqa: E501 one alternative of a pattern a line
+# ruff: noqa: E501, SIM905 one alternative of a pattern a line
 """What sort of statement a sentence is, and what of it is only a lead-in.
 
 A sentence is called meta, abstention or opinion only where the whole of it is one: words that would let a claim
@@ -6,13 +6,14 @@ travel inside a courtesy go to the check.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay.schema.verdict import ClaimKind
-from assay.text.critical import has_commitment
+from assay.text.clauses import find_verb, stands_alone
+from assay.text.critical import critical_reasons, has_commitment
 from assay.text.hedging import STRONG, hedge_score
 from assay.text.pointers import NUMBERED, POINTER
-from assay.text.tokens import tokenise
+from assay.text.tokens import Token, tokenise
 
 _SOURCE = (
     r"(?:(?:the|this|these|those|your|our|my|provided|given|available|retrieved|supplied|above|following|attached|"
@@ -91,14 +92,27 @@ _SOURCES_NOUN = (
     r"(?:documents?|passages?|sources?|context|contexts|texts?|articles?|evidence|excerpts?|materials?|information|"
     r"records?|policy|handbook|data|files?|results?|documentation|knowledge base|snippets?|answer|question)"
 )
+_EVIDENCE_NOUN = r"(?:documents?|passages?|sources?|contexts?|texts?|articles?|evidence|excerpts?|snippets?|information|materials?|search results?)"
+"""What can only mean the given evidence: "the policy does not cover it" is of the world, "the passage" is not."""
+_AT_HAND = r"(?:\s(?:provided|above|given|available|supplied|retrieved|i have|you shared|you provided)){0,2}"
+_NOT = r"(?:do|does|did)(?: not|n['’]t)\s(?:(?:explicitly|specifically|directly|actually|clearly|even) )?"
+_NEWS = r"(?:(?:any|enough|sufficient|an?|the|specific|explicit|direct|further|more|detailed|relevant) ){0,3}(?:information|details?|mention|data|evidence|answers?|indication|guidance|references?|explanation|specifics)"
+"""What a source is said not to have, where the saying is about the source."""
+_SAY = r"(?:mention|say|state|specify|indicate|explain|describe|tell|discuss|reveal|disclose|clarify|answer)"
+_GIVE = rf"(?:(?:contain|include|provide|give|offer|list|have|show) {_NEWS})"
+_HOLD = r"(?:contain|include|provide|address|cover|give|offer|list|have|show)"
+_WANTING = (
+    r"(?:is|are|was|were) (?:not (?:clear|sufficient|enough|specific|explicit)|(?:un|in)(?:sufficient|clear)|silent)\b"
+)
 _ABSTENTION = re.compile(
     r"(?:unfortunately,? |sorry,? (?:but )?|i(?:'|’| a)m (?:sorry|afraid),? (?:but )?(?:that )?|regrettably,? |based on [^,]{1,60}, |however,? |as an ai(?: language model| assistant| model)?,? )?"
     r"(?:i (?:really |simply |just )?(?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|can not|did not|didn['’]t|was(?: not|n['’]t) able to|am(?: not)? (?:un)?able to|was unable to|['’]m (?:not able|unable) to|have no|lack)\s"
     r"(?:know|find|found|see|locate|answer|determine|provide|confirm|verify|have|tell|say|access|identify|information|way|any|enough|sufficient|data|knowledge|the)\b[^;]{0,300}"
     r"|i(?: am|['’]m) (?:not sure|unsure|not certain|uncertain)\b[^;,]{0,120}"
-    rf"|(?:the|these|this|your|none of the|no)\s(?:[\w\-]+\s){{0,3}}{_SOURCES_NOUN}(?:\s(?:provided|above|given|available|supplied|retrieved|i have|you shared|you provided)){{0,2}}\s"
-    r"(?:(?:do|does|did)(?: not|n['’]t)\s(?:\w+ )?(?:mention|say|state|specify|contain|include|provide|address|cover|discuss|give|indicate|answer|explain|describe|offer|list|tell|have|show|reveal)"
-    r"|(?:is|are|was|were) (?:not |un|in)(?:available|sufficient|enough|silent|clear|mentioned|provided|specified|given|found|stated)|(?:is|are) silent|lacks?|mentions?|contains?|addresses)\b[^;]{0,300}"
+    rf"|(?:the|these|this|your|none of the|no)\s(?:[\w\-]+\s){{0,3}}{_SOURCES_NOUN}{_AT_HAND}\s(?:{_NOT}(?:{_SAY}|{_GIVE})\b|{_WANTING}|(?:is|are) silent\b|lacks? {_NEWS}\b)[^;]{{0,300}}"
+    rf"|(?:the|these|this|your|none of the|no)\s(?:[\w\-]+\s){{0,3}}{_EVIDENCE_NOUN}{_AT_HAND}\s(?:{_NOT}{_HOLD}|{_WANTING}|lacks?|mentions?|contains?|address(?:es)?)\b[^;]{{0,300}}"
+    rf"|no\s(?:[\w\-]+\s){{0,3}}{_SOURCES_NOUN}{_AT_HAND}\s(?:mentions?|says?|states?|specif(?:y|ies))\b[^;]{{0,300}}"
+    rf"|(?:the|this|that|such|no)\s(?:[\w\-]+\s){{0,2}}(?:information|answer|details?){_AT_HAND}\s(?:is|are|was|were) (?:not |un)(?:available|mentioned|provided|specified|given|found|stated)\b[^;]{{0,300}}"
     r"|there (?:is|was|are|were) (?:not enough|insufficient|no(?:t any)?) (?:\w+ ){0,2}(?:information|evidence|mention|data|details?|indication|answer|context|documents?|references?|passages?)\b[^;]{0,300}"
     rf"|{POINTER}\s(?:do|does|did)(?: not|n['’]t)\s(?:\w+ )?(?:mention|say|state|specify|contain|include|provide|address|cover|discuss|give|indicate|answer|explain|describe|offer|list|tell|show|reveal)\b[^;]{{0,300}}"
     r"|(?:neither (?:of the )?(?:given |provided )?(?:passages?|documents?|sources?)|none of (?:them|these))\s(?:mentions?|says?|states?|specif(?:y|ies)|contains?|provides?|address(?:es)?|answers?)\b[^;]{0,300}"
@@ -161,6 +175,41 @@ _OPINION = re.compile(
 )
 
 
+_LONGEST_COURTESY = 400
+"""Characters; a longer sentence is no courtesy."""
+_TOPIC_WORDS = 5
+"""How many content words of other things a courtesy or a question may hold (`... about the parental leave policy`)."""
+_LONGEST_PRAISE = 5
+_CONTENT = frozenset({"NAME", "W", "V", "VN", "VA", "NUM", "QUOTE", "ASIDE"})
+_SUBJECTS = frozenset({"DET", "NAME", "W", "NUM", "QUOTE", "VA", "VN", "V", "PRON"})
+_PARTIES = frozenset("i you we this that it's i'm you're we're me us".split())
+"""The parties to the talk, of whom a courtesy may speak without a claim about the world."""
+_TALK = frozenset(
+    """i you we it me us my our your yours this that these here there i'm i'd i'll i've we're we'd we'll we've you're
+    you'll it's that's here's there's let's what's am is are was be been being do does did have has had will would can
+    could may might shall should must to of for in on with and or so as at by from about up out a an the any some more
+    most very really just also now then please sure yes well ok okay hello hi hey dear thanks thank thankful grateful
+    welcome help helpful hope hoping hopeful helps assist assistance support question questions answer answers ask asking asked information
+    detail details further anything something everything everyone all both else need needs want like would reach
+    reaching contact feel free hesitate happy hope quick great good nice interesting wonderful fascinating amazing
+    important useful worth fact facts point point's topic news did next time always truly how what when where why who
+    which tell sharing share let
+    """.split()
+)
+"""Words of talk itself: whoever says only these says nothing of the world."""
+_ATTITUDES = frozenset(
+    """glad happy pleased delighted thrilled excited proud relieved sorry afraid trust believe think
+    thinking feel guess suppose assume imagine know knowing knew known aware see understand agree sure certain confident
+    convinced positive clear true confirm confirming confirmed say saying tell telling inform informed informing
+    informs mention mentioning mentioned add adding note noting noted remember remind reminded assure assured report
+    announce announcing learn learned hear hearing heard share say state stating stress emphasize emphasise recall
+    great good nice interesting wonderful fantastic amazing fascinating worth important right correct appreciate
+    advised notice noticed realize realise love like conclude answer summary short
+    """.split()
+)
+"""How a speaker stands to what follows: what it introduces is stated."""
+
+
 def strip_lead_in(text: str) -> int:
     """How many characters of the sentence are only a lead-in: courtesies, discourse words, `Based on the passages,`.
 
@@ -174,7 +223,8 @@ def strip_lead_in(text: str) -> int:
         if match is None or not any(c.isalnum() for c in text[match.end() :]):
             break
         at = match.end()
-    return at
+    inner = carried(text[at:])
+    return at + inner if inner > 0 else at
 
 
 def strip_tail(text: str) -> int:
@@ -188,25 +238,130 @@ def strip_tail(text: str) -> int:
     return match.start() if match is not None and any(c.isalnum() for c in text[: match.start()]) else len(text)
 
 
+_ASKING_WORDS = re.compile(
+    r"[¿吗嗎呢么麼什哪谁誰几幾怎]|为何|為何|如何|是否|多少|か[？?]|까[？?]|니[？?]|나요|"
+    r"\b(?:кто|что|где|когда|почему|зачем|как|какой|какая|какие|ли|сколько)\b|est-ce\b|(?:^|\s)(?:هل|ما|من|متى|أين|كيف|لماذا)\s|"
+    r"^(?:wer|wen|wem|was|wann|wo|wie|warum|weshalb|welche[rsmn]?|haben|hast|hat|ist|sind|kann|können|kannst|möchten|möchtest|soll|sollen|darf|wollen|gibt|"
+    r"qui|que|quel|quelle|quels|quelles|quand|où|comment|pourquoi|combien|est-ce|avez|voulez|souhaitez|puis-je|pouvez|"
+    r"qué|quién|cuándo|dónde|cómo|cuánto|cuántos|cuál|necesita|necesitas|quiere|quieres|puedo|desea|"
+    r"chi|che|cosa|quando|dove|come|perché|quanto|quanti|quale|quali|vuole|vuoi|posso|desidera|"
+    r"quem|quê|onde|porque|quantos|qual|quais|deseja|quer|precisa)\b",
+    re.IGNORECASE,
+)
+"""Words with which other languages ask; without one of them a sentence with a question mark states."""
+
+
 def is_question(text: str) -> bool:
     """Whether the sentence asks. A statement with a question mark behind it is still a statement.
 
-    >>> is_question("Is it 5?"), is_question("Partners get 9 weeks?")
-    (True, False)
+    >>> is_question("Is it 5?"), is_question("Partners get 9 weeks?"), is_question("Partners’ leave is 9 weeks?")
+    (True, False, False)
     """
     bare = text.rstrip(" \"'”’)*_")
-    return bare.endswith(("?", "？", "؟")) and (_QUESTION.match(bare) is not None or not bare.isascii())
+    if not bare.endswith(("?", "？", "؟")):
+        return False
+    if _QUESTION.match(bare) is not None:
+        return not _ends_in_statement(bare)
+    return _ASKING_WORDS.search(bare) is not None
+
+
+def _ends_in_statement(text: str) -> bool:
+    """Whether a clause comes first and a statement behind it: `When he started, Garrity was a foreman?`."""
+    tokens = tokenise(text[:_LONGEST_COURTESY])
+    comma = next((i for i, token in enumerate(tokens) if token.tag == ","), len(tokens))
+    rest = [token for token in tokens[comma + 1 :] if token.text != "?"]
+    return bool(rest) and rest[0].tag in _SUBJECTS and rest[0].low not in _PARTIES and stands_alone(rest)
+
+
+def carried(text: str) -> int:
+    """Where the statement begins that a courtesy, an opinion or a question carries; -1 where it carries none.
+
+    What stands before it is said by words of talk alone, and the statement is a sentence of its own. What follows "if"
+    and "whether" is not stated.
+
+    >>> text = "I am glad that partners get four weeks of leave."
+    >>> text[carried(text):]
+    'partners get four weeks of leave.'
+    >>> carried("I would be glad to help you."), carried("I cannot say that partners get leave.")
+    (-1, -1)
+    """
+    tokens = tokenise(text[:_LONGEST_COURTESY])
+    attitude = False
+    for i, token in enumerate(tokens):
+        before = tokens[i - 1] if i else None
+        low = token.low.replace("’", "'")
+        seam = before is not None and (
+            before.low in {"that", ",", ":", "-", "–", "—", "!", ";"} or before.low in _ATTITUDES
+        )
+        opens = attitude and seam and low != "that" and token.tag in _SUBJECTS and low not in _PARTIES
+        if opens and stands_alone(tokens[i:]) and not _praises(tokens[i:]) and not _interrupted(tokens[i:]):
+            return token.start
+        if low not in _TALK and low not in _ATTITUDES and token.tag not in {",", ":", "-", "–", "—", "!"}:
+            return -1
+        attitude = attitude or low in _ATTITUDES
+    return -1
+
+
+_POINTED = re.compile(_CITED, re.IGNORECASE)
+_ASKS = re.compile(
+    r"(?:and |but |so |or )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\s(?!you\b|i\b|we\b)",
+    re.IGNORECASE,
+)
+"""A question about a third that is answered by yes or no: what it names is what it asks."""
+
+
+def _weighs(text: str) -> bool:
+    """Whether a courtesy or a question holds more than talk: a number, a quotation, an identifier, many other words."""
+    tokens = tokenise(_POINTED.sub("this", text[:_LONGEST_COURTESY]))
+    other = [t for t in tokens if t.tag in _CONTENT and t.low.replace("’", "'") not in _TALK | _ATTITUDES]
+    return (
+        len(text) > _LONGEST_COURTESY
+        or any(t.tag in {"NUM", "QUOTE"} and t.low != "one" for t in tokens)
+        or "identifier" in critical_reasons(text, text)
+        or len(other) > _TOPIC_WORDS
+    )
 
 
 def is_meta(text: str) -> bool:
     """Whether the whole sentence speaks of the conversation: a greeting, thanks, an offer, an introduction, a question.
 
+    None that carries a statement, and none that presupposes a number or a name of things: "thank you for your payment
+    of 500 dollars" says that it was paid.
+
     >>> is_meta("Let me know if you have questions."), is_meta("Here is a fact: it costs $5.")
     (True, False)
+    >>> is_meta("Thank you for your payment of 500 dollars."), is_meta("Did you know that the fee is waived?")
+    (False, False)
     """
     if is_question(text):
+        asks = _ASKS.match(text) is not None and _CONTRACTED.match(text) is None
+        return not _embeds(text) and (asks or not _weighs(text))
+    plain = _META.fullmatch(text.strip()) is not None and _TURN.search(text) is None
+    return plain and not _weighs(text) and not _embeds(text)
+
+
+_CONTRACTED = re.compile(r"\w+n['’]t\b", re.IGNORECASE)
+_OFFERING = frozenset("can could would may might should have need want 'd".split())
+_VERBS = frozenset({"AUX", "V", "VN", "VA"})
+_EMBEDDING = frozenset({"that", "why", "since", "because", "how"})
+
+
+def _embeds(text: str) -> bool:
+    """Whether a clause about a third is embedded, stated or presupposed: `why S`, `the fact that S`, `glad S`."""
+    if carried(text) >= 0:
         return True
-    return _META.fullmatch(text.strip()) is not None and _TURN.search(text) is None
+    tokens = tokenise(text[:_LONGEST_COURTESY])
+    for i, token in enumerate(tokens[:-2]):
+        reason = token.low == "as" and i > 0 and tokens[i - 1].tag == ","
+        if (token.low not in _EMBEDDING and not reason) or tokens[i + 1].tag in {"AUX", "V"}:
+            continue
+        named = sum(t.tag in _CONTENT and t.low.replace("’", "'") not in _TALK | _ATTITUDES for t in tokens[i + 2 :])
+        offered = named <= 1 and (tokens[i + 2].tag != "AUX" or tokens[i + 2].low in _OFFERING)
+        told = tokens[i + 1].low not in _PARTIES or tokens[i + 1].low == "there" or not offered
+        asked = token.low == "how" and tokens[i + 1].low in {"much", "many", "long", "to"}
+        if told and not asked and any(t.tag in _VERBS for t in tokens[i + 2 :]):
+            return True
+    return False
 
 
 def is_abstention(text: str) -> bool:
@@ -222,6 +377,30 @@ def is_abstention(text: str) -> bool:
         next(_turns(text), None) is None
         or re.match(r"(?:sorry|i(?:'|’| a)m (?:sorry|afraid)),? but", text.strip(), re.IGNORECASE) is not None
     )
+
+
+def names_topic(text: str) -> bool:
+    """Whether an abstention says what it is that the evidence lacks, so that the evidence can refute it.
+
+    >>> names_topic("I don't know."), names_topic("The documents do not mention a fee.")
+    (False, True)
+    """
+    words = [t for t in tokenise(_POINTED.sub("this", text)) if t.tag in _CONTENT]
+    return any(t.low.replace("’", "'") not in _TALK | _ATTITUDES | _OF_SILENCE for t in words)
+
+
+_OF_SILENCE = frozenset(
+    """document documents passage passages source sources context contexts text texts article articles evidence excerpt
+    excerpts material materials record records policy handbook data file files result results documentation knowledge
+    base snippet snippets search mention mentioned specify specified state stated indicate indicated contain contains
+    provide provided include included cover covered discuss discussed give given enough sufficient insufficient find
+    found able unable determine determined verify locate access available unavailable limited based ai language model
+    lack lacks none neither no not unclear unknown cannot can't couldn't don't doesn't didn't unfortunately regrettably
+    sorry however provide reach definitive relevant specific retrieved supplied shared difficult possible impossible
+    question answered request conclusive complete fully personal experience say says address reliable basis
+    """.split()
+)
+"""Words with which a denial speaks of the evidence and of itself."""
 
 
 def _spliced(text: str) -> int:
@@ -263,8 +442,28 @@ def abstention_turn(text: str) -> int:
 
 
 def is_opinion(text: str, reasons: tuple[str, ...]) -> bool:
-    """Whether the sentence is pure opinion: it says that it is, and states nothing critical."""
-    return _OPINION.search(text) is not None and not reasons
+    """Whether the sentence is pure opinion: it says that it is, states nothing critical, and no clause about a third.
+
+    >>> is_opinion("I love this song.", ()), is_opinion("I think the policy covers water damage.", ())
+    (True, False)
+    """
+    match = _OPINION.search(text)
+    if match is None or reasons or _weighs(text):
+        return False
+    tokens = tokenise(text)
+    after = [i for i, token in enumerate(tokens) if token.start >= match.end()]
+    inner = (tokens[i:] for i in after if tokens[i].tag in _SUBJECTS and tokens[i].low not in _PARTIES)
+    return not any(find_verb(rest) > 0 and not _praises(rest) for rest in inner)
+
+
+def _interrupted(tokens: Sequence[Token]) -> bool:
+    """Whether a comma parts what would be the subject from its verb: `(I see) your point, but I am unable ...`."""
+    return any(token.tag == "," for token in tokens[: find_verb(tokens)])
+
+
+def _praises(tokens: Sequence[Token]) -> bool:
+    """`it is lovely`: what the speaker makes of something already named."""
+    return tokens[0].low == "it" and tokens[1].low in {"is", "was"} and len(tokens) <= _LONGEST_PRAISE
 
 
 def statement_kind(text: str) -> ClaimKind:

@@ -56,7 +56,7 @@ def _cut_items(tokens: Sequence[Token], begin: int) -> list[list[Token]]:
                 if token.tag == "," and joined and len(items) > 1:
                     return []
                 items.append([])
-        elif joined and len(items) > 1 and token.tag in {";", ":", "OR", "BUT"}:
+        elif token.tag in {";", ":", "OR", "BUT"}:
             return []
         else:
             items[-1].append(token)
@@ -86,6 +86,21 @@ def _article(items: list[list[Token]]) -> list[list[Token]]:
         article = first if first == "the" else ("an" if item[0].low[0] in "aeiou" else "a")
         out.append(item if item[-1].low.endswith("s") else [word(article, "DET"), *item])
     return out
+
+
+def _alike(items: list[list[Token]]) -> bool:
+    """Whether all items open alike, as those of one list do: what differs may be an apposition or a participle.
+
+    An article may stand before the first of bare nouns only.
+    """
+    openings = [_opening(i[0]) for i in items]
+    return len(set(openings)) == 1 or (openings[0] == "DET" and set(openings[1:]) == {"noun"})
+
+
+def _opening(first: Token) -> str:
+    if first.tag in {"DET", "NUM", "ADV", "PREP"}:
+        return first.tag
+    return "participle" if first.tag == "W" and first.low.endswith("ing") else "noun"
 
 
 def _two_are_parallel(items: list[list[Token]]) -> bool:
@@ -124,6 +139,10 @@ def split_lists(given: Piece) -> list[Piece]:
         return [given]
     group = verb_group(tokens, verb)
     begin = _list_begin(tokens, group)
+    if tokens[0].tag == "SUB" or tokens[0].low == "as":
+        return [given]
+    if group.passive and begin == group.last + 1 and tokens[begin : begin + 1] and tokens[begin].tag != "PREP":
+        return [given]  # `were given the worst mark, the damp and the smell`: what follows says what was given
     items = _cut_items(tokens, begin)
     if len(items) < 2 or any(len(i) > _MAX_ITEM or _has_verb(i) for i in items[1:]) or _has_verb(items[0]):
         return [given]
@@ -134,7 +153,7 @@ def split_lists(given: Piece) -> list[Piece]:
     items[0] = items[0][skip:]
     if not items[0] or len(items[0]) > _MAX_ITEM or any(i[0].tag == "PREP" for i in items[1:]):
         return [given]
-    if len(items) == 2 and any(t.tag == "," for t in tokens[begin:]):
+    if not _alike(items) or (len(items) == 2 and any(t.tag == "," for t in tokens[begin:])):
         return [given]  # `, and` before a last phrase of two: rather a clause whose verb the word list lacks
     if len(items) == 2:
         parted = items if _two_are_parallel(items) else _shared_noun(items)
@@ -183,7 +202,9 @@ def split_adjuncts(given: Piece) -> list[Piece]:
     parts = [list(tokens[a:b]) for a, b in zip(marks, [*marks[1:], len(tokens)], strict=True)]
     parts = _glue(parts)
     dated = [p for p in parts if _is_time(p)]
-    if len(parts) < 2 or len(dated) != 1 or len(parts) > 3:
+    if len(parts) < 2 or len(dated) != 1 or len(parts) > 3 or parts[0][0].low == "to":
+        return [given]
+    if not all(_is_time(p) or p[0].low in {"by", "to"} for p in parts):
         return [given]
     stem = list(tokens[:begin])
     out = []
@@ -212,7 +233,8 @@ def _glue(parts: list[list[Token]]) -> list[list[Token]]:
 def split_measures(given: Piece) -> list[Piece]:
     """`provides 16 weeks of fully paid leave for carers`: the amount, the quality, and whom it is for.
 
-    The statement of whom it is for keeps the amount: an amount given to the wrong group must not pass in halves.
+    The statement of whom it is for keeps the amount: an amount given to the wrong group must not pass in halves. That
+    of the quality keeps subject and verb, since `the leave is paid` says of all leave what is said of this one.
     """
     tokens = given.tokens
     verb = find_verb(tokens)
@@ -227,13 +249,16 @@ def split_measures(given: Piece) -> list[Piece]:
         k = j + 1 if quality else j
         if k >= len(tokens) or tokens[k].tag not in {"W", "VA"} or not quality:
             return [given]
+        group = verb_group(tokens, verb)
+        at_verb = i - 1 == group.last or (i - 2 == group.last and tokens[i - 1].tag == "PREP")
         tail = list(tokens[k + 1 :])
+        if not at_verb:
+            return [given]
         if tail and not (tail[0].low == "for" and tokens[verb].low in _GIVING):
             return [given]
         amount = [*tokens[: i + 3], tokens[k]]
         out = [Piece(tuple(amount), given.start, tokens[k].end)]
-        be = "are" if tokens[k].low.endswith("s") else "is"
-        described = [word("The", "DET"), tokens[k], word(be, "AUX"), *tokens[i + 3 : k]]
+        described = [*tokens[:i], *tokens[i + 3 : k + 1]]
         out.append(piece(described, tokens[i + 3 : k + 1]))
         if tail:
             out.append(piece([*amount, *tail], tail))

@@ -1,8 +1,7 @@
-"""Negation, modality, conditions and the order of names around a verb, as far as words alone show them."""
+"""Negation, conditions and the order of names around a verb, as far as words alone show them."""
 
 import re
 from dataclasses import dataclass
-from enum import IntEnum
 
 from assay.text.lexemes import Words, word_set
 
@@ -31,31 +30,6 @@ _VALUE_GAP = re.compile(r"[\"']?\s?[:=]\s?[\"']?")
 
 _LONGEST_KEY = 4
 
-
-class Modality(IntEnum):
-    """How strongly a statement is made; higher is stronger."""
-
-    POSSIBLE = 1
-    """may, might, can, could, possibly."""
-    ADVISED = 2
-    """should, likely, expected, recommended."""
-    FLAT = 3
-    """No modal at all, or will."""
-    REQUIRED = 4
-    """must, shall, required, always."""
-
-
-_MODALS = {
-    "may": Modality.POSSIBLE, "might": Modality.POSSIBLE, "can": Modality.POSSIBLE, "could": Modality.POSSIBLE,
-    "possibly": Modality.POSSIBLE, "perhaps": Modality.POSSIBLE, "optionally": Modality.POSSIBLE,
-    "potentially": Modality.POSSIBLE, "optional": Modality.POSSIBLE, "permitted": Modality.POSSIBLE,
-    "allowed": Modality.POSSIBLE, "cannot": Modality.POSSIBLE, "can't": Modality.POSSIBLE,
-    "should": Modality.ADVISED, "recommended": Modality.ADVISED, "likely": Modality.ADVISED,
-    "expected": Modality.ADVISED, "advised": Modality.ADVISED, "encouraged": Modality.ADVISED,
-    "must": Modality.REQUIRED, "shall": Modality.REQUIRED, "required": Modality.REQUIRED,
-    "mandatory": Modality.REQUIRED, "obliged": Modality.REQUIRED, "obligatory": Modality.REQUIRED,
-    "compulsory": Modality.REQUIRED,
-}  # fmt: skip
 
 _CONDITION_CUES: tuple[tuple[tuple[str, ...], float], ...] = (
     (("subject", "to"), 0.8), (("only", "if"), 0.85), (("only", "when"), 0.8), (("only", "with"), 0.8),
@@ -147,23 +121,6 @@ def _key_before(text: str, words: Words, at: int) -> tuple[int, ...]:
     return tuple(scope)
 
 
-def find_modality(words: Words) -> tuple[Modality, int | None]:
-    """The modality of a sentence, and the word that sets it; flat where none does. The strongest need wins.
-
-    >>> from assay.text.lexemes import find_words
-    >>> find_modality(find_words("Employees may work remotely."))[0]
-    <Modality.POSSIBLE: 1>
-    """
-    best: tuple[Modality, int | None] = (Modality.FLAT, None)
-    for at, lexeme in enumerate(words.lexemes):
-        modality = _MODALS.get(lexeme.fold)
-        if modality is None or (lexeme.fold == "may" and lexeme.capital and at):
-            continue
-        if best[1] is None or modality == Modality.REQUIRED:
-            best = (modality, at)
-    return best
-
-
 def find_conditions(text: str, words: Words) -> tuple[Condition, ...]:
     """The conditions of a text, each up to the end of its clause.
 
@@ -202,6 +159,3 @@ def _condition_at(folds: list[str], at: int) -> float | None:
 _CONDITION_HEADS = frozenset(cue[0] for cue, _ in _CONDITION_CUES)
 POLARITY_CUES = NEGATIONS | FAILURES | _CONDITION_HEADS | _FALSE_VALUES
 """A text with none of these folded words has neither a negation nor a condition."""
-
-MODALS = frozenset(_MODALS)
-"""A text with none of these folded words is flat."""

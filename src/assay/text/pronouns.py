@@ -4,15 +4,15 @@
 from collections.abc import Sequence
 
 from assay.text import verbs
-from assay.text.clauses import find_verb, has_rival, subject_of
+from assay.text.clauses import find_verb, has_rival, is_person, subject_of
 from assay.text.tokens import Token, word
 
 _EXPLETIVE = frozenset(
     "seems appears turns takes took rains rained follows depends happens important possible necessary worth clear "
     "likely unclear true estimated believed said known recommended noted".split()
 )
+_ADVERBS = frozenset("often also sometimes now long well still even therefore thus then once always never".split())
 _MAX_SUBJECT = 8
-_MAX_NAME = 5
 
 
 def subject(tokens: Sequence[Token]) -> list[Token]:
@@ -34,10 +34,6 @@ def subject(tokens: Sequence[Token]) -> list[Token]:
     return [t for t in found if t.tag != "ASIDE"] if found[-1].tag == "ASIDE" else found
 
 
-def _is_name(tokens: Sequence[Token]) -> bool:
-    return 0 < len(tokens) <= _MAX_NAME and all(t.tag == "NAME" for t in tokens)
-
-
 def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str) -> list[Token]:
     """What the pronoun stands for, given the sentence before and the subject that one resolved to; empty if unsure."""
     found = subject(previous) or list(carried)
@@ -45,15 +41,17 @@ def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str
         return []
     plural = found[-1].low.endswith("s") and found[-1].tag != "NAME"
     verb = find_verb(previous)
-    names = _is_name(found)
+    names = is_person(found)
     rival = has_rival(previous, max(verb, 1))
     match pronoun:
+        case "it" if previous and previous[0].low in {"he", "she"}:
+            return []  # whoever that is, it is no thing
         case "it":
             return [] if plural or (rival and not (names or found[0].low == "the")) else found
         case "they":
             return found if plural and not rival else []
         case "he" | "she":
-            return found if names and not rival and len(found) > 0 else []
+            return found if names and not rival else []
         case _:
             return []
 
@@ -65,6 +63,6 @@ def opens_with_pronoun(tokens: Sequence[Token]) -> str:
     verb = find_verb(tokens)
     if verb < 1 or verb > 2:
         return ""
-    near = [t.low for t in tokens[1:6]]
+    near = [t.low for t in tokens[1:9] if t.low not in _ADVERBS and not t.low.endswith("ly")][:5]
     says_nothing = any(w in _EXPLETIVE for w in near[:3]) or ("that" in near and tokens[verb].low in verbs.BE)
     return "" if tokens[0].low == "it" and says_nothing else tokens[0].low

@@ -1,9 +1,11 @@
 """What a quantity is once it is read, and how a claim's quantity stands to one of the evidence."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import Literal
+
+from assay.text.units import UNIT_WORDS
 
 Bound = Literal["exact", "about", "more", "at_least", "less", "at_most", "range"]
 
@@ -41,6 +43,19 @@ class Quantity:
     def exact(self) -> bool:
         """Whether it names one value."""
         return self.low is not None and (self.low is self.high or self.low == self.high)
+
+
+def as_sterling(pounds: Quantity) -> Quantity:
+    """A number of pounds read as money and not as a mass."""
+    size = UNIT_WORDS["pounds"].size
+
+    def amount(value: Decimal | None) -> Decimal | None:
+        return None if value is None else value / size
+
+    return replace(
+        pounds, low=amount(pounds.low), high=amount(pounds.high), step=pounds.step / size, dimension="money:GBP",
+        unit="GBP",
+    )  # fmt: skip
 
 
 class Relation(Enum):

@@ -143,3 +143,22 @@ SAYING = frozenset(
     expect expects expected""".split()
 )
 """Verbs after which a clause is what somebody says, not what is."""
+
+
+_AMBIGUOUS = frozenset({"left", "rose", "saw", "lay", "bore", "found", "felt", "read", "lie", "shot", "ground", "born"})
+"""Forms that are as often other words."""
+
+
+def irregular_forms(base: str) -> tuple[str, ...]:
+    """The irregular past and participle of a verb, without those that are as often other words.
+
+    >>> irregular_forms("forbid"), irregular_forms("leave"), irregular_forms("open")
+    (('forbade', 'forbidden'), (), ())
+    """
+    return _FORMS.get(base, ())
+
+
+_FORMS = {
+    base: tuple(dict.fromkeys(form for form in (past, participle) if form not in _AMBIGUOUS | {base}))
+    for base, past, participle in (row.split() for row in _IRREGULAR)
+}

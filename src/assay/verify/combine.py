@@ -56,6 +56,14 @@ def features(signals: Mapping[str, float], logits: Sequence[str]) -> dict[str, f
     return dict(signals) | {f"logit({name})": logit(signals[name]) for name in logits}
 
 
+def _share(value: object) -> float:
+    """A share of both kinds of rows."""
+    share = float(str(value))
+    if not 0 < share < 1:
+        raise ValueError(f"prior is {share:g}, not between 0 and 1")
+    return share
+
+
 def _missing(names: Sequence[str]) -> str:
     return (
         f"The combination expects the signals {list(names)}, which no tier gave: the coefficients and the tiers are of "
@@ -92,6 +100,28 @@ class Judgement:
     """The calibrated probability that the evidence contradicts it; the two sum to at most 1."""
 
 
+def at_prior(judgement: Judgement, fitted: float, prior: float) -> Judgement:
+    """The judgement where another share of claims is supported than among the rows that the models were fitted on.
+
+        P'(k) proportional to P(k) p'(k) / p(k)
+
+    with p the shares of the rows and p' those in use; what is not supported keeps its proportions (Saerens, Latinne and
+    Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities", Neural Computation 14).
+
+    Args:
+        judgement: both probabilities at the share of the rows.
+        fitted: that share, in (0, 1).
+        prior: the share in use, in (0, 1).
+
+    >>> at_prior(Judgement(0.5, 0.3), 0.5, 0.9)
+    Judgement(support=0.9, contradiction=0.06)
+    """
+    right, wrong = prior / fitted, (1 - prior) / (1 - fitted)
+    total = judgement.support * right + (1 - judgement.support) * wrong
+    support = min(1.0, judgement.support * right / total)
+    return Judgement(round(support, 12), round(min(judgement.contradiction * wrong / total, 1 - support), 12))
+
+
 def of_both(support: float, against: float) -> dict[str, float]:
     """What the model of contradiction reads: the logits of support and of contradiction rather than silence."""
     return {"logit(support)": logit(support), "logit(against)": logit(against)}
@@ -108,6 +138,8 @@ class Combination:
     """Reads the other two (`of_both`)."""
     logits: tuple[str, ...]
     digest: str
+    prior: float = 0.5
+    """The share of supported claims among the rows that the models were fitted on, as they were weighed."""
 
     @classmethod
     def from_json(cls, text: str) -> "Combination":
@@ -125,13 +157,14 @@ class Combination:
                 for name in ("support", "against", "contradiction")
             }
             logits = tuple(str(name) for name in raw["logits"])
+            prior = _share(raw["prior"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             message = (
                 f"The combination's coefficients cannot be read ({error}): expected JSON with support, against, "
-                "contradiction and logits. Reinstall assay, or refit with `python -m train.fit_combination`."
+                "contradiction, logits and prior. Reinstall assay, or refit with `python -m train.fit_combination`."
             )
             raise VerifierError(message) from error
-        return cls(**models, logits=logits, digest=hashlib.sha256(text.encode()).hexdigest())
+        return cls(**models, logits=logits, prior=prior, digest=hashlib.sha256(text.encode()).hexdigest())
 
     def judge(self, signals: Mapping[str, float]) -> Judgement:
         """Both probabilities from the tiers' signals."""

@@ -265,9 +265,10 @@ def _result(work: _Work, rows: Sequence[_Row]) -> EntailmentResult:
     judgements = _judgements(work, rows)
     if not judgements:
         return EntailmentResult(signals=dict.fromkeys(ENTAILMENT_SIGNALS, 0.0))
-    # Ties go to the finest granularity: sentences come first.
-    support = max(judgements, key=lambda j: j.entailment)
-    against = max(judgements, key=lambda j: j.contradiction)
+    # Ties go to the finest granularity: sentences come first. A source that is only heard decides nothing.
+    read = [j for j in judgements if j.premise.granularity in GRANULARITIES] or list(judgements)
+    support = max(read, key=lambda j: j.entailment)
+    against = max(read, key=lambda j: j.contradiction)
     decisive = against if against.contradiction >= support.entailment else support
     return EntailmentResult(
         entailment=support.entailment,
@@ -275,7 +276,7 @@ def _result(work: _Work, rows: Sequence[_Row]) -> EntailmentResult:
         neutral=decisive.neutral,
         best_support=support,
         worst_contradiction=against,
-        signals=_signals(judgements),
+        signals=_signals(read),
         judgements=judgements,
         words=work.words,
         claim_length=len(work.candidates.claim),

@@ -15,6 +15,7 @@ from assay.schema.structure import Structure
 from assay.text.critical import critical_reasons
 from assay.text.hedging import hedge_score
 from assay.text.interface import ClaimExtractor
+from assay.text.lexemes import word_set
 from assay.text.units import UNIT_WORDS
 from assay.verify.json_text import Parsed, Path, Place, pointer, walk
 from assay.verify.structure_rules import begins, read_pattern
@@ -111,7 +112,8 @@ def _claims_of(reader: _Reader, path: Path, place: Place, sentence: Span) -> Ite
             for claim in inner:
                 yield _within(claim, span, sentence, path, place.start + 1 if literal else None)
             return
-    text = wording(path, value, about, _owner(reader.parsed.value, path))
+    document = reader.parsed.value
+    text = wording(path, value, about, _owner(document, path), _currency(document, path))
     yield ExtractedClaim(
         text=text, span=span, sentence=sentence, kind=ClaimKind.FACTUAL, checkable=True,
         critical=critical_reasons(text, text), hedge=hedge_score(text), path=pointer(path),
@@ -156,7 +158,7 @@ def _is_prose(value: str) -> bool:
     return len(value) > LONGEST_VALUE or ended or (len(words) >= 5 and bool(_VERB.search(value)))
 
 
-def wording(path: Path, value: Any, about: Any = None, owner: str | None = None) -> str:
+def wording(path: Path, value: Any, about: Any = None, owner: str | None = None, currency: str | None = None) -> str:
     """A value as a sentence.
 
     Args:
@@ -164,7 +166,10 @@ def wording(path: Path, value: Any, about: Any = None, owner: str | None = None)
         value: what stands there.
         about: its part of the schema.
         owner: what names the object that it stands in.
+        currency: of sums in it.
 
+    >>> wording(("total",), 1250, currency="EUR")
+    'The total is 1,250 EUR.'
     >>> wording(("leave", "partner_weeks"), 4)
     'The partner leave is 4 weeks.'
     >>> wording(("items", 0, "unitPrice"), 2.5, owner="Widget")
@@ -174,7 +179,7 @@ def wording(path: Path, value: Any, about: Any = None, owner: str | None = None)
     """
     if isinstance(value, bool):
         return _truth(path, value, about, owner)
-    said = value if isinstance(value, str) else _number(value)
+    said = value if isinstance(value, str) else _sum(path, value, currency) or _number(value)
     name, unit = _named(path, about, value, with_outer=owner is None)
     said = f"{said} {unit}" if unit else str(said)
     return f"The {name}{f' of {owner}' if owner else ''} is {said}".rstrip(" .") + "."
@@ -194,7 +199,11 @@ def _named(path: Path, about: Any, value: Any, *, with_outer: bool) -> tuple[str
     names = bool(words) and words[-1] in _NAMING
     wants = len(keys) > 1 and with_outer and (not words or bool(unit) or names)
     outer = _singular(_split(keys[-2])) if wants else []
+    words = [_LONG.get(word, word) for word in words]
     return " ".join((*outer, *words) if names else (*words, *outer)) or ("amount" if unit else "value"), unit
+
+
+_LONG: Final = {"qty": "quantity", "amt": "amount", "desc": "description", "addr": "address", "tel": "telephone"}
 
 
 def _singular(words: Sequence[str]) -> list[str]:
@@ -293,3 +302,29 @@ def _lower_first(title: str) -> str:
 
 def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) and value == round(value, 6) and abs(value) < 1e6 else str(value)
+
+
+_AMOUNTS: Final = word_set(
+    """total amount price sum cost fee subtotal tax vat balance revenue salary budget income turnover deposit payment
+    charge premium excess rent refund"""
+)
+"""Words of keys whose values are sums: digits stand in groups, so that 1,250 is no year."""
+
+
+def _sum(path: Path, value: Any, currency: str | None) -> str | None:
+    """A sum of money with its currency, where the key says that it is one."""
+    words = {word.lower() for word in _split(str(path[-1]))} if path else set()
+    if isinstance(value, bool) or not isinstance(value, int | float) or words.isdisjoint(_AMOUNTS):
+        return None
+    return f"{value:,}{f' {currency}' if currency else ''}"
+
+
+def _currency(document: Any, path: Path) -> str | None:
+    """The currency that an object, or one around it, gives for its sums."""
+    for end in range(len(path) - 1, -1, -1):
+        holder = _value_at(document, path[:end])
+        if isinstance(holder, Mapping):
+            named = next((v for key, v in holder.items() if str(key).lower() in {"currency", "currency_code"}), None)
+            if isinstance(named, str) and named.lower() in _CODES:
+                return named.upper()
+    return None

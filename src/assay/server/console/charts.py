@@ -178,3 +178,39 @@ def split_bar(parts: Sequence[tuple[str, float, str]], title: str) -> Markup:
             at += size
     return tag("svg", tag("title", title), drawn, viewBox="0 0 100 6", preserveAspectRatio="none", class_="split",
                role="img")  # fmt: skip
+
+
+def trade(
+    points: Sequence[tuple[float, float]], own: tuple[float, float], names: tuple[str, str], title: str
+) -> Markup:
+    """A curve of two shares against each other with one's own place on it.
+
+    Args:
+        points: both shares of each other setting, from 0 to 1, in order.
+        own: both shares as they are.
+        names: what is drawn to the right, and what is drawn upwards.
+        title: the figures in words, for who cannot see the chart.
+    """
+    wide, high = 260, 180
+
+    def at(point: tuple[float, float]) -> tuple[float, float]:
+        return _LEFT + point[0] * (wide - _LEFT - 8), _TOP + (1 - point[1]) * (high - _TOP - _BOTTOM)
+
+    lines = [
+        tag("line", x1=at((0, y))[0], x2=at((1, y))[0], y1=at((0, y))[1], y2=at((0, y))[1], class_="rule")
+        for y in (0.0, 0.5, 1.0)
+    ]
+    words = [tag("text", f"{y:.0%}", x=_LEFT - 6, y=at((0, y))[1] + 4, class_="tick end") for y in (0.0, 0.5, 1.0)] + [
+        tag("text", f"{x:.0%}", x=at((x, 0))[0], y=high - 4, class_="tick middle") for x in (0.0, 0.5, 1.0)
+    ]
+    path = " ".join(f"{'L' if n else 'M'}{x:.1f} {y:.1f}" for n, (x, y) in enumerate(map(at, points)))
+    x, y = at(own)
+    return tag(
+        "figure",
+        tag(
+            "svg", tag("title", title), *lines, *words, tag("path", d=path, class_="line") if path else None,
+            tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=5, class_="here"),
+            class_="chart trade", viewBox=f"0 0 {wide} {high}", role="img", width=wide, height=high,
+        ),
+        tag("figcaption", f"right: {names[0]}; up: {names[1]}", class_="soft"),
+    )  # fmt: skip

@@ -12,9 +12,10 @@ from starlette.responses import HTMLResponse, Response
 
 from assay.batch.html import Child, Markup, foreign, group, tag
 from assay.policy import PRESETS, Policy
+from assay.policy.standing import standing_of
 from assay.schema import Action
 from assay.schema.access import Permission
-from assay.server.console.charts import split_bar
+from assay.server.console.charts import split_bar, trade
 from assay.server.console.errors import page_router
 from assay.server.console.layout import HEADERS, allowed, render
 from assay.server.console.parts import (
@@ -67,7 +68,7 @@ RATES: Final[Mapping[str, str]] = {
 }
 """Those of a policy that goes by the share of claims without support."""
 SWITCHES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "aggregation": ("Claims become one score by", ("minimum", "weighted_mean", "unsupported_rate")),
+    "aggregation": ("Claims become one score by", ("joint", "minimum", "weighted_mean", "unsupported_rate")),
     "critical_action": ("A contradicted critical claim leads to", ("revise", "block")),
     "weak_action": ("A weak claim leads to", ("revise", "escalate")),
     "unchecked_action": ("What was not checked leads to", ("revise", "escalate")),
@@ -221,6 +222,7 @@ def _version(request: Request, version: PolicyVersion, others: list[PolicyVersio
         request,
         version.name[:80],
         body,
+        _standing(version),
         _difference(request, version, others),
         _versions(version, others, now),
         _settings(version.settings),
@@ -230,6 +232,23 @@ def _version(request: Request, version: PolicyVersion, others: list[PolicyVersio
         about=foreign(description[:300]) if description else None,
         actions=link_button("What if…", f"/console/policies/{version.digest}/what-if", "primary"),
     )
+
+
+def _standing(version: PolicyVersion) -> Markup | None:
+    """The two rates of a preset on labelled answers, and the curve that it stands on."""
+    found = standing_of(version.digest)
+    if found is None:
+        return None
+    points = [(honest, wrong) for _, honest, wrong in found.curve]
+    own = (found.emitted / found.honest, found.stopped / found.wrong)
+    names = ("honest answers emitted", "wrong ones stopped")
+    return panel(
+        "Where it stands",
+        tag("p", f"This preset {found.words}: answers that people labelled and that nothing was fitted on, judged by "
+            f"{found.verifier}. The curve is what other values of emit_threshold would do; on your own answers "
+            "assay eval tells it."),
+        trade(points, own, names, f"{own[0]:.0%} of honest answers emitted, {own[1]:.0%} of wrong ones stopped"),
+    )  # fmt: skip
 
 
 def _difference(request: Request, version: PolicyVersion, others: list[PolicyVersion]) -> Markup | None:

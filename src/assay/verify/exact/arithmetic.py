@@ -1,27 +1,15 @@
-"""Arithmetic that a claim states or that leads from the evidence's numbers to the claim's."""
+"""Arithmetic that a claim states itself."""
 
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from assay.text.lexemes import word_set
 from assay.text.quantities import Quantity
+from assay.verify.exact.derivations import near
 from assay.verify.exact.findings import ExactFinding
 
-_SUM_CUES = word_set(
-    """total totaling totalling totals totaled totalled sum combined altogether together overall all plus"""
-)
-_DIFFERENCE_CUES = word_set(
-    """difference differ more less fewer higher lower increase increased decrease decreased gain gained loss lost
-    fell rose dropped drop grew added reduced cut remaining left older younger longer shorter later earlier than
-    margin"""
-)
-_RATIO_CUES = word_set(
-    """times ratio per each percent share proportion rate fraction of tripled doubled half quarter"""
-)
-_PRODUCT_CUES = word_set("times each per total product multiplied")
-_MEAN_CUES = word_set("average averages averaged averaging mean per typically")
 _CHANGE_UP = word_set(
     """increase increased increases increasing rise rose risen grew grown growth gain gained up jump jumped climbed"""
 )
@@ -30,80 +18,13 @@ _CHANGE_DOWN = word_set(
     shrank"""
 )
 _TOLERANCE = Decimal("0.006")
-_FACTOR_TOLERANCE = Decimal("0.08")
-"""How far from exact "tripled" may be, as a share."""
 
 _CHANGE_REACH = 28
-_MOST_SUMMED = 6
 _FEWEST_OPERANDS = 2
-
-
-def _near(stated: Quantity, value: Decimal) -> bool:
-    """Whether a computed value is what was stated, rounding of the stated form allowed."""
-    if stated.low is None or stated.high is None:
-        low = stated.low if stated.low is not None else Decimal("-Infinity")
-        high = stated.high if stated.high is not None else Decimal("Infinity")
-        return low <= value <= high
-    if stated.dimension == "factor" and not stated.rounded:
-        return abs(stated.value - value) <= _FACTOR_TOLERANCE * abs(stated.value)
-    slack = max(stated.step, abs(value) * (Decimal("0.05") if stated.bound == "about" else _TOLERANCE))
-    return stated.low - slack <= value <= stated.high + slack
 
 
 def _additive(quantity: Quantity) -> bool:
     return quantity.exact and quantity.dimension not in {"ordinal", "factor", "temperature"}
-
-
-def derive(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]) -> str | None:
-    """How a stated number follows from others by one step that the claim's words suggest; none if it does not.
-
-    Sums of two to six neighbours and of all pairs, differences, products, ratios, percent changes and means.
-    """
-    if stated.bound in {"at_least", "at_most"}:
-        return None
-    usable = [q for q in operands if q.low is not None and _additive(q)]
-    same = [q for q in usable if q.dimension == stated.dimension]
-    values = [q.low for q in same if q.low is not None]
-    if stated.dimension == "share" or stated.dimension == "factor":
-        return _derive_ratio(stated, usable, cues)
-    if cues & _SUM_CUES:
-        for size in range(2, min(_MOST_SUMMED, len(values)) + 1):
-            for at in range(len(values) - size + 1):
-                if _near(stated, sum(values[at : at + size], Decimal(0))):
-                    return "a sum"
-        if any(_near(stated, a + b) for a, b in combinations(values, 2)):
-            return "a sum"
-    if cues & _DIFFERENCE_CUES and any(_near(stated, abs(a - b)) for a, b in combinations(values, 2) if a != b):
-        return "a difference"
-    if cues & _MEAN_CUES and len(values) > 1:
-        for size in range(2, min(_MOST_SUMMED, len(values)) + 1):
-            for at in range(len(values) - size + 1):
-                if _near(stated, sum(values[at : at + size], Decimal(0)) / size):
-                    return "an average"
-    if cues & _PRODUCT_CUES:
-        counts = [q.low for q in usable if q.low is not None]
-        if any(_near(stated, a * b) for a, b in combinations(counts, 2) if a > 1 and b > 1):
-            return "a product"
-    return None
-
-
-def _derive_ratio(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]) -> str | None:
-    changes = cues & (_CHANGE_UP | _CHANGE_DOWN)
-    for first, second in combinations(operands, 2):
-        if first.dimension != second.dimension or not first.low or not second.low:
-            continue
-        for a, b in ((first.low, second.low), (second.low, first.low)):
-            if stated.dimension == "factor" and a > b and _near(stated, a / b):
-                return "a ratio"
-            if stated.dimension == "factor" and stated.value < 1 and a < b and _near(stated, a / b):
-                return "a ratio"
-            if stated.dimension != "share":
-                continue
-            if changes and _near(stated, abs(b - a) / abs(a)):
-                return "a percent change"
-            if a < b and not changes and _near(stated, a / b):
-                return "a ratio"
-    return None
 
 
 def check_arithmetic(text: str, quantities: Sequence[Quantity], cues: frozenset[str]) -> list[ExactFinding]:
@@ -158,11 +79,11 @@ def _stated_change(text: str, quantities: Sequence[Quantity], cues: frozenset[st
             continue
         if stated.dimension == "factor":
             ratio = b / a if (stated.value >= 1 and b >= a) or stated.value < 1 else a / b
-            if not _near(stated, ratio):
+            if not near(stated, ratio):
                 found.append(_wrong(text, stated, round(ratio, 4), "the factor", 0.85))
         elif stated.dimension == "share" and first.dimension != "share" and cues & (_CHANGE_UP | _CHANGE_DOWN):
             change = abs(b - a) / abs(a)
-            if not _near(stated, change) and abs(change - stated.value * Decimal("0.01")) > Decimal("0.01"):
+            if not near(stated, change) and abs(change - stated.value * Decimal("0.01")) > Decimal("0.01"):
                 found.append(_wrong(text, stated, round(change * 100, 2), "the change in percent", 0.85))
     if (b > a and led & _CHANGE_DOWN and not led & _CHANGE_UP) or (
         b < a and led & _CHANGE_UP and not led & _CHANGE_DOWN
@@ -206,7 +127,7 @@ def _equations(text: str, quantities: Sequence[Quantity]) -> list[ExactFinding]:
             and second.low is not None
         ):
             value = first.low + second.low if operator == "sum" else first.low - second.low
-            if third.dimension == first.dimension and not _near(third, value):
+            if third.dimension == first.dimension and not near(third, value):
                 found.append(_wrong(text, third, value, f"the {operator}", 0.9))
         elif operator == "product" and abs(third.value - a * b) > abs(a * b) * _TOLERANCE:
             found.append(_wrong(text, third, a * b, "the product", 0.85))
@@ -227,7 +148,7 @@ def _stated_total(text: str, quantities: Sequence[Quantity], cues: frozenset[str
         return []
     parts = [q.low for q in exact if q is not totals[0] and q.low is not None]
     value = sum(parts, Decimal(0))
-    if _near(totals[0], value):
+    if near(totals[0], value):
         return []
     return [_wrong(text, totals[0], value, "the sum of the parts", 0.75)]
 

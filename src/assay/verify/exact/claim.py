@@ -11,6 +11,7 @@ from assay.text.lexemes import Words, find_words, word_set
 from assay.text.names import Name, find_names
 from assay.text.pointers import find_pointers
 from assay.text.quantities import Quantity, find_quantities
+from assay.text.quantity_values import as_sterling
 from assay.text.synonyms import GENERIC_NOUNS, LIGHT_VERBS, PRONOUNS, SYNONYMS
 from assay.verify.exact.index import Candidate, ExactIndex, Passage, Sentence, reads_day_first
 from assay.verify.exact.surroundings import Surroundings, surroundings
@@ -75,7 +76,10 @@ def parse_claim(text: str, index: ExactIndex, question: str | None = None) -> Cl
     day_first = reads_day_first(index.locale)
     dates = find_dates(text, words, skip=taken, day_first=day_first)
     taken += [(d.start, d.end) for d in dates]
-    quantities = find_quantities(text, words, locale=index.locale, skip=taken)
+    quantities = tuple(
+        as_sterling(one) if _may_be_money(text, one, index) else one
+        for one in find_quantities(text, words, locale=index.locale, skip=taken)
+    )
     weights: dict[str, float] = {}
     for at, lexeme in zip(words.starts, words.lexemes, strict=True):
         pointing = any(start <= at < end for start, end in pointers)
@@ -208,3 +212,12 @@ def confidence_of(agreement: float) -> float:
     (0.95, 0.0)
     """
     return 0.95 * min(1.0, max(0.0, (agreement - 0.2) / 0.65))
+
+
+def _may_be_money(text: str, quantity: Quantity, index: ExactIndex) -> bool:
+    """Whether "pounds" is a currency here: the evidence has sterling and weighs nothing."""
+    spelled = quantity.unit == "lb" and text[: quantity.end].lower().endswith(("pound", "pounds"))
+    if not spelled:
+        return False
+    known = {one.dimension for row in index.quantities.values() for one in row}
+    return "money:GBP" in known and "mass" not in known

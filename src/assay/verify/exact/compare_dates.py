@@ -191,8 +191,9 @@ def _judge(
 
 def _elsewhere(index: ExactIndex, mention: DateMention) -> bool:
     """Whether the evidence has the date somewhere; one with a bound or over several years may stand for any of many."""
-    if any(relate_dates(mention, d) is DateRelation.SAME for d in index.calendar.get(calendar_key(mention), ())):
-        return True
+    fits = {DateRelation.SAME} if mention.minute is None else {DateRelation.SAME, DateRelation.COMPATIBLE}
+    if any(relate_dates(mention, d) in fits for d in index.calendar.get(calendar_key(mention), ())):
+        return True  # a time that does not say which half of the day it means is in either
     if mention.bound == "exact" and mention.last_year is None:
         return False
     rows = islice(index.calendar.values(), _MOST_COMPARED)

@@ -1,5 +1,6 @@
 """Numbers of a claim against the numbers of the same subject in the evidence."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
@@ -9,8 +10,8 @@ from assay.text.dates import DateRelation, relate_dates
 from assay.text.lexemes import word_set
 from assay.text.polarity import find_negations
 from assay.text.quantities import Quantity, Relation, relate, roundness
-from assay.verify.exact.arithmetic import derive
 from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of, is_generic
+from assay.verify.exact.derivations import Derivation, derive
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex
 
@@ -51,8 +52,20 @@ _MOST_OPERANDS = 24
 _TOTALS = word_set("total totals altogether together combined both overall all average averaged mean")
 _AGE_WORDS = frozenset({"age", "aged", "old"})
 _MOST_ELSEWHERE = 16
+DERIVED = "number.derived"
+"""The code of a note that a number follows from the evidence."""
+_SPECIFIC, _UNSPECIFIC = 0.8, 0.5
 _MOST_LOOKED_THROUGH = 512
 """Different values of the evidence that an approximate number is held against where no sentence near it has it."""
+
+
+_PER_ONE = re.compile(
+    r"\s?(?:/\s?(?=[^\W\d])|\b(?:per|for (?:each|every))\s)"
+    r"(?!annum\b|years?\b|yr\b|months?\b|weeks?\b|days?\b|hours?\b|h\b|minutes?\b|min\b)|\s?\b(?:each|apiece|a head)\b",
+    re.IGNORECASE,
+)
+"""After an amount that is of one of many; how long an amount is for is said or left out as one likes."""
+_RATE_FACTOR = 0.5
 
 
 class _Pair(NamedTuple):
@@ -102,6 +115,8 @@ class Shares:
 
     found: float
     on_subject: float
+    computed: float = 0.0
+    """Of those that the evidence does not state, the ones that follow from it."""
 
 
 def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], Shares]:
@@ -119,7 +134,8 @@ def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding]
         if finding is not None:
             findings.append(finding)
     count = len(claim.quantities)
-    return findings, Shares(found / count, on_subject / count)
+    computed = sum(f.confidence for f in findings if f.code == DERIVED)
+    return findings, Shares(found / count, on_subject / count, computed / count)
 
 
 def _pairs(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[_Pair]:
@@ -206,7 +222,11 @@ def _judge(
     if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
         confidence = _confidence(claim, index, quantity, worst, different)
         if confidence >= _LEAST_CONFIDENCE:
-            if not _derived(claim, index, quantity, worst):
+            derivation = _derivation(claim, index, quantity)
+            likely = derivation is not None and derivation.suggested
+            if derivation is not None and likely and not elsewhere:
+                return _follows(claim, quantity, derivation), True, True
+            if not likely and not _follows_otherwise(claim, index, quantity, worst):
                 return _mismatch(claim, index, quantity, worst, confidence, elsewhere), elsewhere, False
             elsewhere = True  # what follows from the evidence is not missing there
     if compatible is not None:
@@ -267,12 +287,20 @@ def _confidence(
         confidence *= _NO_WORD_BESIDE_FACTOR
     if _rounded_off(quantity, worst.quantity):
         confidence *= _ROUNDED_OFF_FACTOR
+    if _is_rate(index, worst) and not _PER_ONE.match(claim.text, quantity.end):
+        confidence *= _RATE_FACTOR
     here = index.sentences[worst.candidate.sentence]
     if here.last - here.first >= LONG_SENTENCE:
         confidence *= LONG_SENTENCE_FACTOR
     if claim.dates and not _dated_alike(claim, index, worst):
         confidence *= _OTHER_YEAR_FACTOR
     return confidence * _name_factor(claim, index, worst)
+
+
+def _is_rate(index: ExactIndex, option: Option) -> bool:
+    """Whether the evidence gives a price or an amount for one of many: a total beside it need not be another one."""
+    passage = index.passages[index.sentences[option.candidate.sentence].passage]
+    return _PER_ONE.match(passage.text, option.quantity.end) is not None
 
 
 def _name_factor(claim: Claim, index: ExactIndex, worst: Option) -> float:
@@ -321,14 +349,34 @@ def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
     return operands[:_MOST_OPERANDS]
 
 
-def _derived(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+def _derivation(claim: Claim, index: ExactIndex, quantity: Quantity) -> Derivation | None:
+    """How a number follows from the sentences that fit the claim and from the claim's own numbers."""
+    times = [d for c in claim.candidates for d in index.dates.get(c.sentence, ())[:_MOST_OPERANDS]]
+    return derive(
+        quantity,
+        _operands(claim, index),
+        claim.folds,
+        own=[q for q in claim.quantities[:_MOST_OPERANDS] if q is not quantity],
+        times=[*times[:_MOST_OPERANDS], *claim.dates[:_MOST_OPERANDS]],
+    )
+
+
+def _follows(claim: Claim, quantity: Quantity, derivation: Derivation) -> ExactFinding:
+    ours = claim.text[quantity.start : quantity.end]
+    message = f"The claim's {ours!r} follows from the evidence, {derivation.how}: {derivation.working}."
+    return ExactFinding(
+        DERIVED, message, quantity.number_start, quantity.number_end, None, "note",
+        _SPECIFIC if derivation.specific else _UNSPECIFIC,
+    )  # fmt: skip
+
+
+def _follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
     if _sum_beside(index, quantity, worst) or _years_between(claim, index, quantity):
         return True
     if _rest(claim, index, quantity, worst):
         return True
-    if not claim.folds.isdisjoint(_TOTALS) and derive(quantity, _around(index, worst), claim.folds) is not None:
-        return True
-    return derive(quantity, _operands(claim, index), claim.folds) is not None
+    summed = not claim.folds.isdisjoint(_TOTALS)
+    return summed and derive(quantity, _around(index, worst), claim.folds) is not None
 
 
 def _rest(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
@@ -414,12 +462,12 @@ def _finding(
 def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
     ours = claim.text[quantity.start : quantity.end]
     span = (quantity.number_start, quantity.number_end)
-    derivation = derive(quantity, _operands(claim, index), claim.folds)
+    derivation = _derivation(claim, index, quantity)
     if derivation is None and _years_between(claim, index, quantity):
-        derivation = "the years between two dates"
+        message = f"The claim's {ours!r} follows from the evidence: the years between two dates."
+        return ExactFinding(DERIVED, message, *span, None, "note", _UNSPECIFIC)
     if derivation is not None:
-        return ExactFinding("number.derived", f"The claim's {ours!r} follows from the evidence: {derivation}.",
-                            *span, None, "note", 0.6)  # fmt: skip
+        return _follows(claim, quantity, derivation)
     other = _same_digits(claim, index, quantity)
     if other is not None:
         candidate, theirs = other

@@ -1,24 +1,23 @@
-"""Negation, antonyms, direction, modality and conditions of a claim against the evidence sentences nearest to it."""
+"""Negation, antonyms, direction and conditions of a claim against the evidence sentences nearest to it."""
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import pairwise
 
 from assay.text.antonyms import CONVERSES, DIRECTIONS, EXCLUSIVE, OPPOSITES, opposites, prefix_opposites
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.lexemes import Words, word_set
 from assay.text.polarity import (
-    MODALS,
     POLARITY_CUES,
     Condition,
-    Modality,
     Negation,
     find_conditions,
-    find_modality,
     find_negations,
 )
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.findings import ExactFinding
-from assay.verify.exact.index import Candidate, ExactIndex
+from assay.verify.exact.index import Candidate, ExactIndex, content_of
 
 _LOOKED_AT = 3
 _LEAST_RECALL = 0.3
@@ -26,14 +25,15 @@ _NEGATION = 0.9
 _ANTONYM = 0.9
 _EXCLUSIVE = 0.7
 _DIRECTION = 0.9
-_MODALITY_TO_DUTY = 0.7
-_MODALITY_TO_FLAT = 0.55
-_MODALITY_FROM_ADVICE = 0.5
 _LEAST_CONFIDENCE = 0.2
 _MOST_CONDITION_KEPT = 0.34
 _AS_GOOD = 0.1
 """A sentence whose recall is lower by no more than this fits the claim as well."""
 
+_PARAPHRASED, _SAME_ORDER = 0.7, 0.5
+"""The most confidence where the claim does not repeat the sentence, of whose neighbouring words it then has less."""
+_DENIED_TOO = 0.67
+"""The share of what a negation denies that the other text has to speak of."""
 _PREFIXED = 0.9
 _PREFIXED_OTHER_FORM = 0.6
 _EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"})
@@ -41,8 +41,6 @@ _EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv",
 
 _OFTEN = frozenset({"month", "week", "quarter", "year"})
 """Stems of words of frequency that are also the units without their ending."""
-
-_BEFORE_DUTY = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,6 @@ def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding
             findings.extend(_opposites(claim, index, negations, side))
     findings = [f for f in findings if not _agreed_elsewhere(claim, negations, f, sides)]
     if sides:
-        findings.extend(_modality(claim, index, sides[0]))
         findings.extend(_conditions(claim, index, sides[0]))
     differs = bool(sides) and bool(negations) != bool(sides[0].negations)
     return _strongest(findings), bool(negations), differs
@@ -124,6 +121,23 @@ def _heads(words: Words, negations: Sequence[Negation]) -> dict[str, int]:
     return {words.lexemes[n.scope[0]].stem: n.cue for n in negations if n.scope}
 
 
+def _repeats(claim: Claim, index: ExactIndex, side: _Side) -> bool:
+    """Whether a claim has the words of a sentence in their order, so that a negation is all that it changes."""
+    pairs = frozenset(pairwise(content_of(claim.words.lexemes)))
+    shared = pairs & index.content(side.candidate.sentence).pairs
+    return bool(pairs) and len(shared) >= _SAME_ORDER * len(pairs)
+
+
+def _aligned(words: Words, negations: Sequence[Negation], cue: int, known: AbstractSet[str]) -> bool:
+    """Whether the other text speaks of what a negation denies: of most of the words in its scope.
+
+    "The test was stopped because the funds ended, not because the cell failed" says nothing of "the cell lost a fifth".
+    """
+    scope = next((n.scope for n in negations if n.cue == cue), ())
+    weights = {words.lexemes[i].stem: words.lexemes[i].weight for i in scope}
+    return sum(w for stem, w in weights.items() if stem in known) >= _DENIED_TOO * sum(weights.values())
+
+
 def _scoped(words: Words, negations: Sequence[Negation]) -> set[str]:
     return {words.lexemes[i].stem for n in negations for i in n.scope}
 
@@ -147,7 +161,8 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
     recall = _recall_without(claim, side.candidate, set())
     elided = _elided(side)
     own = {w.stem for w in claim.words.lexemes}
-    confidence = _strength(recall, min(_NEGATION, _most_sure(claim, side, negations)))
+    alike = _NEGATION if _repeats(claim, index, side) else _PARAPHRASED
+    confidence = _strength(recall, min(alike, _most_sure(claim, side, negations)))
     if confidence < _LEAST_CONFIDENCE:
         return
     if elided is not None and elided.subject & set(claim.weights):
@@ -159,7 +174,10 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
             )
         return
     twice = _affirmed(claim.words, negations)
+    known = side.candidate.stems | side.candidate.heading
     for stem, cue in ours.items():
+        if not _aligned(claim.words, negations, cue, known):
+            continue
         if _set_apart(claim, side, cue) or _other_part(claim, index, side, cue):
             continue
         if stem in side.candidate.stems and stem not in theirs_all and not theirs and stem not in twice:
@@ -167,6 +185,8 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
             span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
             yield _finding(claim, index, side, "polarity.negation", span, place, confidence, "without the negation")
     for stem, cue in theirs.items():
+        if not _aligned(side.words, side.negations, cue, own):
+            continue
         if stem in claim.weights and stem in own and stem not in ours_all and not ours:
             place = (side.words.starts[cue], _last_end(side.words, stem, cue))
             yield _finding(
@@ -432,32 +452,9 @@ def _same_ending(folded: str, side: _Side, other: str) -> bool:
     return any(w.stem == other and (w.fold.endswith(folded) or folded.endswith(w.fold)) for w in side.words.lexemes)
 
 
-def _modality(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactFinding]:
-    if MODALS.isdisjoint(side.folds):
-        return
-    ours, our_word = find_modality(claim.words)
-    theirs, their_word = find_modality(side.words)
-    if ours <= theirs or their_word is None or ours < Modality.FLAT:
-        return
-    if theirs is Modality.POSSIBLE:
-        most = _MODALITY_TO_DUTY if ours is Modality.REQUIRED else _MODALITY_TO_FLAT
-    else:
-        most = _MODALITY_FROM_ADVICE
-    if claim.dates or any(not q.exact for q in claim.quantities):
-        most = min(most, _BEFORE_DUTY)
-    left_out = {claim.words.lexemes[our_word].stem} if our_word is not None else set()
-    confidence = _strength(_recall_without(claim, side.candidate, left_out), most)
-    if confidence < _LEAST_CONFIDENCE:
-        return
-    span = (claim.words.starts[our_word], claim.words.ends[our_word]) if our_word is not None else (0, len(claim.text))
-    place = (side.words.starts[their_word], side.words.ends[their_word])
-    yield _finding(
-        claim, index, side, "modality.strengthened", span, place, confidence, "less than that",
-        contradicts=ours is Modality.REQUIRED and theirs is Modality.POSSIBLE,
-    )  # fmt: skip
-
-
-_FEWEST_SHARED = 1
+_LEAST_MAIN = 0.6
+"""The least share of the limited clause's content words that the claim repeats: a claim that says something else of the
+same matter leaves out no condition of this clause."""
 _MAIN_BREAKS = word_set("but whereas although though however")
 
 
@@ -482,7 +479,7 @@ def _conditions(claim: Claim, index: ExactIndex, side: _Side) -> Iterator[ExactF
         if kept > _MOST_CONDITION_KEPT:
             continue
         main = _main_clause(side.words, condition)
-        if len(main & set(claim.weights)) < min(len(main), _FEWEST_SHARED):
+        if len(main & set(claim.weights)) < _LEAST_MAIN * len(main):
             continue
         confidence = _strength(_recall_without(claim, side.candidate, set()), condition.strength)
         if confidence < _LEAST_CONFIDENCE:

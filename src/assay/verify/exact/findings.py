@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.schema import EvidenceSpan
+from assay.verify.exact.same_values import SameValue
 
 Effect = Literal["contradicts", "missing", "note"]
 
@@ -18,6 +19,7 @@ SIGNAL_MEANINGS: dict[str, str] = {
     "order_agreement": "longest common subsequence of content words with the best sentence, over the claim's number",
     "numbers_found": "share of the claim's numbers that the evidence has with equal value and unit; 1 without numbers",
     "numbers_on_subject": "share found where the words around agree with the claim's; 1 without numbers",
+    "numbers_computed": "share that the evidence does not state but that follow from it, by how hardly that is chance",
     "dates_found": "share of the claim's dates that the evidence states as finely; 1 without dates",
     "names_found": "share of the words of the claim's names found in the evidence; 1 without names",
     "identifiers_found": "share of the claim's identifiers found in the evidence; 1 without identifiers",
@@ -37,7 +39,6 @@ SIGNAL_MEANINGS: dict[str, str] = {
     "contradicts_polarity": "the same by a negation",
     "contradicts_antonym": "the same by an antonym or a word of a closed set",
     "contradicts_comparative": "the same by a comparative or a word of direction",
-    "contradicts_modality": "the same by a modality made stronger",
     "contradicts_condition": "confidence that a condition of the evidence was left out",
     "contradicts_arithmetic": "confidence that the claim's own arithmetic is wrong",
     "contradicts_record": "the same by a value of a record or a table",
@@ -93,3 +94,5 @@ class ExactResult:
     settled: tuple[tuple[int, int], ...] = ()
     """Start and end of the sentences of the claim of which records say all: that they hold, or which words of them are
     wrong."""
+    same: tuple[SameValue, ...] = ()
+    """Values of the claim that the evidence writes in another form, with that form."""

@@ -26,7 +26,8 @@ from assay.verify.exact.records import RecordReader, Records
 from assay.verify.exact.surroundings import Surroundings, surroundings
 
 _MARK = re.compile(r"[.!?\n。！？]")
-_AFTER_MARK = re.compile(r"[\"'”’)\]]*(?=\s+[\"'“‘(\[]*[^\W_a-z])")
+_AFTER_MARK = re.compile(r"[\"'”’)\]*_]*(?=\s+[\"'“‘(\[*_]*[^\W_a-z])")
+_BULLET = re.compile(r"^(?:[*•>#–-]+\s|[*_]+(?=\S))+")
 _SPACE = re.compile(r"\s*")
 _ABBREVIATIONS = word_set(
     """mr mrs ms dr prof st sr jr vs etc e.g i.e cf no vol fig sec art ch approx inc ltd co corp dept est u.s u.k
@@ -287,12 +288,12 @@ def reads_day_first(locale: str) -> bool:
 
 
 def normal_sentence(text: str) -> str:
-    """The text with white space collapsed and without end marks, for whole-sentence equality.
+    """The text with white space collapsed and without end marks, bullets and emphasis, for whole-sentence equality.
 
-    >>> normal_sentence(" It  is so. ")
-    'It is so'
+    >>> normal_sentence(" It  is so. "), normal_sentence("- **It is so.**")
+    ('It is so', 'It is so')
     """
-    return " ".join(text.split()).rstrip(".!?;:。 ")
+    return _BULLET.sub("", " ".join(text.split())).rstrip(".!?;:。*_ ")
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:

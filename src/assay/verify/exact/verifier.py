@@ -16,6 +16,7 @@ from assay.verify.exact.compare_records import NOTHING, RecordResult, compare_re
 from assay.verify.exact.compare_wording import compare_wording
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
 from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
+from assay.verify.exact.same_values import same_values
 
 _BEST = 3
 _LONG_CLAIM = 30
@@ -37,7 +38,7 @@ _FAMILIES = {
     "number": "contradicts_number", "date": "contradicts_date", "time": "contradicts_date",
     "name": "contradicts_name", "identifier": "contradicts_identifier", "quote": "contradicts_quote",
     "polarity": "contradicts_polarity", "antonym": "contradicts_antonym", "comparative": "contradicts_comparative",
-    "modality": "contradicts_modality", "condition": "contradicts_condition", "arithmetic": "contradicts_arithmetic",
+    "condition": "contradicts_condition", "arithmetic": "contradicts_arithmetic",
     "record": "contradicts_record",
 }  # fmt: skip
 """The signal that a finding feeds, by the first part of its code."""
@@ -80,7 +81,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         findings = [*_apart_from(findings, recorded, index), *recorded.findings]
         if not recorded.support:
             findings += check_arithmetic(claim, parsed.quantities, parsed.folds)
-    signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject)
+    signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject, numbers_computed=shares.computed)
     signals.update(
         has_numbers=float(bool(parsed.quantities)),
         has_dates=float(bool(parsed.dates)),
@@ -96,7 +97,8 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
     _strengths(findings, signals)
     signals["supports_record"] = recorded.support
     findings.sort(key=lambda f: (-f.confidence, f.claim_start, f.claim_end, f.code, f.message))
-    return ExactResult(tuple(findings), signals, _best(parsed, index), recorded.spans, changed, recorded.settled)
+    same = same_values(parsed, index) if verbatim is None else ()
+    return ExactResult(tuple(findings), signals, _best(parsed, index), recorded.spans, changed, recorded.settled, same)
 
 
 def _apart_from(findings: Sequence[ExactFinding], recorded: RecordResult, index: ExactIndex) -> list[ExactFinding]:
@@ -133,7 +135,7 @@ def without_denied(claim: Claim, findings: Sequence[ExactFinding]) -> list[Exact
 def _strengths(findings: Iterable[ExactFinding], signals: dict[str, float]) -> None:
     for finding in findings:
         family = _FAMILIES[finding.code.split(".", 1)[0]]
-        if finding.effect == "contradicts" or finding.code in {"modality.strengthened", "condition.dropped"}:
+        if finding.effect == "contradicts" or finding.code == "condition.dropped":
             signals[family] = max(signals[family], finding.confidence)
         if finding.effect == "contradicts":
             signals["strongest_contradiction"] = max(signals["strongest_contradiction"], finding.confidence)

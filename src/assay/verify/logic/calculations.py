@@ -25,6 +25,8 @@ _ABOUT_WORDS: Final = re.compile(
     r"(?:about|approximately|roughly|around|nearly|almost|some|circa|ca\.?|~|≈)\s*$", re.IGNORECASE
 )
 _BRACKETED: Final = re.compile(r"\s\((?:about |approximately |roughly |approx\.? |or |~ ?|≈ ?)?")
+_RECORD: Final = re.compile(r'"\s*:\s*["\d\[{tfn-]')
+"""A member of a JSON object: the numbers of one stand beside each other without a word of how they belong together."""
 _LEAST_CONFIDENCE: Final = 0.75
 """What the exact tier's own arithmetic must be sure of to be shown here."""
 
@@ -41,6 +43,8 @@ def calculation_findings(text: str, start: int, end: int) -> list[LogicFinding]:
     ['The text says 4 × 12 = 46 bottles; 4 × 12 is 48.']
     """
     sentence = text[start:end]
+    if _RECORD.search(sentence) is not None:
+        return []
     found = [*_equations(sentence, start), *_conversions(sentence, start)]
     words = frozenset(word.fold for word in find_words(sentence).lexemes)
     quantities = find_quantities(sentence)

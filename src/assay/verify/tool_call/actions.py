@@ -138,7 +138,9 @@ done "by the airline" somebody else did."""
 _OTHERS: Final = re.compile(r"\b(?:you|he|she|they|who|which|that)[\s*_]*$", re.IGNORECASE)
 """Subjects of a passive that the agent does nothing to, or that belong to a clause about something else."""
 
-_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\n|$)|[^\n]+")
+_STOP: Final = r"[.!?]+[\"'”’)\]*_]*(?=\s|$)"
+"""The end of a sentence, with the quotation or the emphasis that ends with it."""
+_SENTENCE: Final = re.compile(rf"(?:(?!{_STOP})[^\n])+(?:{_STOP}|\n|$)|[^\n]+")
 _UNREAL: Final = re.compile(
     r"\b(?:if|unless|once|when|whenever|after|until|before|would|could|should|might|may(?!\s+\d)|can|will|not|never|unable|cannot"
     r"|nothing|want|like me to|please|assuming|whether|previously|last (?:week|month|year)|yesterday|ago|originally"

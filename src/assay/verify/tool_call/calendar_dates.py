@@ -16,6 +16,7 @@ from typing import Final
 from assay.schema.provenance import SourceKind
 from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
 from assay.text.lexemes import word_list
+from assay.verify.tool_call.named_days import names_of
 from assay.verify.tool_call.sources import Found, Sources, SourceText, day_of
 from assay.verify.tool_call.trace import Trace, derived, traced
 
@@ -112,7 +113,18 @@ def _trace_day(day: date, sources: Sources) -> Trace | None:
             return traced(found, "the same day" if found.text == day.isoformat() else "the same day, written otherwise")
     if sources.now == day:
         return derived("the day that the caller gave as now", source=SourceKind.CLOCK)
-    return _without_year(day, sources) or _relative(day, sources) or _in_period(day, sources)
+    return _without_year(day, sources) or _named(day, sources) or _relative(day, sources) or _in_period(day, sources)
+
+
+def _named(day: date, sources: Sources) -> Trace | None:
+    """A day that a source names: a feast, the last day of the month."""
+    if sources.years and day.year not in sources.years:
+        return None
+    for text in sources:
+        place = next(names_of(day, text.low, sources.now), None) if text.has_prose else None
+        if place is not None:
+            return derived(f'"{text.text[slice(*place)]}"', Found(text, *place))
+    return None
 
 
 def _without_year(day: date, sources: Sources) -> Trace | None:

@@ -24,6 +24,7 @@ import numpy as np
 from assay.schema.provenance import SourceKind
 from assay.text.quantity_values import Quantity
 from assay.text.units import KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Unit
+from assay.verify.tool_call.said_numbers import headcounts, times_said
 from assay.verify.tool_call.sources import Found, Sources, SourceText
 from assay.verify.tool_call.trace import Trace, chosen, derived, traced
 
@@ -34,6 +35,7 @@ MOST_OPERANDS: Final = 600
 """Numbers that arithmetic is tried on, those nearest to the end of the run."""
 
 _MOST_RELATED: Final = 40
+_MOST_PEOPLE: Final = 40
 _SHORT: Final = 600
 _PLACES: Final = 5
 _LARGEST: Final = Decimal(10) ** 12
@@ -48,13 +50,14 @@ _WORDS_FOR: Final = {
     Decimal(0): r"zero|none|no|nothing|never|rest|stationary|origin|free|without|empty|ground",
     Decimal("0.25"): r"quarter", Decimal("0.5"): r"half|halve",
     Decimal(1): r"once|single|one-way|an?|alone|solo|myself|first",
-    Decimal(2): r"twice|double|both|couple|pair|second|and (?:i|me|myself)|(?:me|myself) and",
+    Decimal(2): r"twice|double|both|couple|pair|second|every other|and (?:i|me|myself)|(?:me|myself) and",
     Decimal(3): r"thrice|triple|trio|third", Decimal(4): r"quadruple|quarterly|fourth|kings?|queens?|aces?|jacks?",
     Decimal(6): r"dice|die", Decimal(7): r"weekly|week", Decimal(10): r"decade",
     Decimal(12): r"dozen|monthly|annual\w*|year\w*", Decimal(13): r"hearts?|spades?|diamonds?|clubs?|suit",
     Decimal(14): r"fortnight|two weeks", Decimal(24): r"day|daily|hourly", Decimal(26): r"cards?",
     Decimal(30): r"month", Decimal(52): r"weekly|deck|cards", Decimal(60): r"minute|hour",
     Decimal(100): r"century|percent", Decimal(365): r"year|daily|annual\w*",
+    Decimal(1000): r"an? (?:grand|thousand)", Decimal(1_000_000): r"an? million", Decimal(500): r"half a grand",
 }  # fmt: skip
 """Numbers that everyone knows behind a word: of calendars, of common games, of how often."""
 
@@ -154,6 +157,27 @@ def _as_percentage(value: Decimal, sources: Sources) -> Found | None:
         match = re.search(pattern, text.low)
         if match:
             return Found(text, *match.span())
+    return None
+
+
+def _headcount(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """How many people a text lists: four for "me and three friends"."""
+    if target != target.to_integral_value() or not 1 < target <= _MOST_PEOPLE:
+        return None
+    for text in sources:
+        for start, end, count in headcounts(text.low) if text.has_prose else ():
+            if count == target:
+                return derived(f'the people of "{text.text[start:end]}"', Found(text, start, end))
+    return None
+
+
+def _time_said(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """A length of time said with a half or a quarter, in any unit of time."""
+    for text in sources:
+        for start, end, seconds in times_said(text.low) if text.has_prose else ():
+            for unit in _UNITS_OF["time"]:
+                if _near(seconds / unit.size, target):
+                    return derived(f'"{text.text[start:end]}" in {unit.name}', Found(text, start, end))
     return None
 
 
@@ -503,7 +527,6 @@ def _plain(value: Decimal) -> str:
 
 
 _DERIVATIONS: Final = (
-    _percentage, _in_words, _bounded, _converted, _rounded, _counted, _calendar, _adds_up, _added, _arithmetic,
-    _record_sums,
-    _constant,
+    _percentage, _in_words, _headcount, _time_said, _bounded, _converted, _rounded, _counted, _calendar, _adds_up,
+    _added, _arithmetic, _record_sums, _constant,
 )  # fmt: skip

@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -20,6 +21,7 @@ from assay.text.numerals import decode_number
 from assay.text.quantities import find_quantities
 from assay.text.quantity_values import Quantity
 from assay.verify.tool_call.loose_dates import LooseDate, loose_clocks, loose_dates
+from assay.verify.tool_call.unheeded import unheeded
 
 MOST_PROSE: Final = 20_000
 """Characters of one source in which quantities and dates in words are read; beyond it, only digits are."""
@@ -67,6 +69,21 @@ class SourceText:
         self.kind = kind
         self.id = id_
         self.text = text
+        self._heeded: dict[tuple[tuple[int, int], ...], SourceText] = {}
+
+    def heeded(self, tool_words: AbstractSet[str]) -> "SourceText":
+        """The text with blanks in the place of what lends nothing to a call of a tool with these words in its name."""
+        if len(self.text) > MOST_PROSE * 2:
+            return self
+        ranges = tuple(unheeded(self.kind, self.text, tool_words))
+        if not ranges:
+            return self
+        if ranges not in self._heeded:
+            text = self.text
+            for start, end in ranges:
+                text = text[:start] + " " * (end - start) + text[end:]
+            self._heeded[ranges] = SourceText(self.kind, self.id, text)
+        return self._heeded[ranges]
 
     @cached_property
     def low(self) -> str:
@@ -259,6 +276,12 @@ class Sources:
                 stated |= {year + shift for year in stated}
         near = {self.now.year - 1, self.now.year, self.now.year + 1} if self.now else set()
         return frozenset(stated | near)
+
+    def heeded(self, tool_words: AbstractSet[str]) -> Self:
+        """The sources without what lends nothing to a call (`assay.verify.tool_call.unheeded`)."""
+        texts = tuple(text.heeded(tool_words) for text in self.texts)
+        same = all(one is other for one, other in zip(texts, self.texts, strict=True))
+        return self if same else type(self)(texts, self.moment or self.now)
 
     def allowed(self, kinds: frozenset[SourceKind] | None) -> Self:
         """The sources of some kinds only; all of them where none are named."""

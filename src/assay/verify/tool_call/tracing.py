@@ -43,6 +43,7 @@ _KNOBS: Final = frozenset({"threshold", "tolerance", "confidence", "similarity",
 _MOST_TURNED: Final = 2
 """Settings of a model or a search that are small numbers and refer to nothing."""
 
+_UNHEEDED: Final = "it stands only in what the user rules out, or in what a text tells the model to do"
 _MOST_ANCHORS: Final = 12
 _NEW_THINGS: Final = frozenset({"new", "output", "out", "dest", "destination", "target", "save", "export", "create"})
 _MAKERS: Final = word_set("create touch mkdir make new save export write generate add copy cp mv move")
@@ -96,6 +97,7 @@ def trace_arguments(
     >>> result.issues[0].code, result.issues[0].path
     ('tool.invented_identifier', '/order_id')
     """
+    heeded = sources.heeded(frozenset(name_words(tool)))
     found = []
     for number, leaf in enumerate(leaves(arguments, schema)):
         if number >= MOST_LEAVES:
@@ -108,7 +110,10 @@ def trace_arguments(
     for leaf in found:
         argument_rule = rule.of(leaf.path)
         for entity in _entities(leaf, argument_rule):
-            traced = _trace(entity, leaf, argument_rule, sources, call)
+            traced = _trace(entity, leaf, argument_rule, heeded, call)
+            if traced.status is TraceStatus.UNTRACED and heeded is not sources:
+                everywhere = _trace(entity, leaf, argument_rule, sources, call)
+                traced = traced if everywhere.status is TraceStatus.UNTRACED else untraced(_UNHEEDED)
             provenance.append(_recorded(leaf, entity, traced))
             if traced.status is TraceStatus.UNTRACED and _refuses(entity, argument_rule):
                 issues.append(_issue(leaf, entity, traced, argument_rule))

@@ -7,6 +7,7 @@ from assay.schema import EvidenceSpan
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.compare_records.decision import decide
 from assay.verify.exact.compare_records.identity import found_by_name
+from assay.verify.exact.compare_records.labelled import Labelled, judge_labelled
 from assay.verify.exact.compare_records.match import Match
 from assay.verify.exact.compare_records.outcome import Outcome
 from assay.verify.exact.compare_records.statement import Statement, statements_of
@@ -62,6 +63,9 @@ def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
     records = index.records
     if not records:
         return NOTHING
+    labelled = judge_labelled(claim, index)
+    if labelled is not None:
+        return _of_labels(claim, index, labelled)
     texts = [index.passages[number].text for number in sorted(records.passages)]
     statements = list(statements_of(claim, texts))
     if not statements or len(statements) > _MOST_STATEMENTS:
@@ -84,6 +88,20 @@ def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
     spans = tuple(_span(o, index, "supports") for o in supports)
     passages = frozenset(o.passage for o in supports)
     return RecordResult((), min(o.confidence for o in supports), spans, passages, tuple(settled))
+
+
+def _of_labels(claim: Claim, index: ExactIndex, labelled: Labelled) -> RecordResult:
+    """What records say of a claim that is one itself."""
+    whole = ((0, len(claim.text)),)
+    spans = tuple(
+        EvidenceSpan(
+            evidence_id=index.passages[passage].evidence_id, start=cell.start, end=cell.end,
+            text=index.passages[passage].text[cell.start : cell.end], relation="supports", score=labelled.support,
+        )
+        for passage, cell in labelled.cells
+    )  # fmt: skip
+    passages = frozenset(passage for passage, _ in labelled.cells)
+    return RecordResult(labelled.findings, labelled.support, spans, passages, whole)
 
 
 def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> ExactFinding:

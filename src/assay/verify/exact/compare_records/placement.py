@@ -1,5 +1,6 @@
 """Words of a statement that are no value as they stand, held against the fields that it names by their type."""
 
+from functools import partial
 from typing import Final
 
 from assay.text.dates import DateMention
@@ -126,21 +127,22 @@ class Placement:
         """Finds the field that a number or a date is a value of, or the one whose value it differs from."""
         if isinstance(value, Quantity) and self.match.group.table and self._counts_rows(first, value):
             return False
-        values, alone = self.match.values, not self.match.group.table
+        match = self.match
+        fit = partial(
+            relation_of, values=match.values, alone=not match.group.table, record=match.record, records=match.records
+        )
         near = sorted(self.named, key=lambda n: (n not in self.unvalued, self._gap(n, first, last)))
         closest = min((self._gap(n, first, last) for n in near), default=0)
         for number in near:
             if self._gap(number, first, last) > closest and not states_one_value(value):
                 continue
-            if relation_of(value, self.cells[number], values, alone=alone) is True:
-                self.loose = self.loose or not is_as_written(value, self.cells[number], values)
+            if fit(value, self.cells[number]) is True:
+                self.loose = self.loose or not is_as_written(value, self.cells[number], match.values)
                 self.unvalued.pop(number, None)
                 self.valued.setdefault(number, []).append(Mention(first, last, (number,), False))
                 self.roles[first:last] = ["value"] * (last - first)
                 return True
-        differing = [
-            n for n in near if n in self.unvalued and relation_of(value, self.cells[n], values, alone=alone) is False
-        ]
+        differing = [n for n in near if n in self.unvalued and fit(value, self.cells[n]) is False]
         if (
             len(differing) != 1
             or self.differing is not None

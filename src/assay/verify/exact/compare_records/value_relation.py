@@ -6,7 +6,8 @@ from typing import Final
 from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
 from assay.text.lexemes import lexeme, word_set
 from assay.text.quantities import Quantity, Relation, find_quantities, relate
-from assay.verify.exact.records import Cell
+from assay.text.units import CURRENCY_CODES
+from assay.verify.exact.records import Cell, Record, Records
 
 _LISTED: Final = frozenset(lexeme(word).stem for word in word_set("entry item value name"))
 """What a list is said to have so and so many of, whatever it lists."""
@@ -17,6 +18,9 @@ _MONEY: Final = frozenset(
 )
 """Stems of the names of fields whose bare numbers are sums of money."""
 
+_CURRENCY: Final = frozenset(lexeme(word).stem for word in word_set("currency ccy"))
+_DEEPEST: Final = 4
+"""Records around a value in which its currency is looked for."""
 _SCALES: Final = {"billion": 10**9, "million": 10**6, "thousand": 1000}
 """What a word in the name of a field says its bare numbers are counted in."""
 
@@ -42,7 +46,15 @@ class CellValues:
         return self._dates[cell.text]
 
 
-def relation_of(value: DateMention | Quantity, cell: Cell, values: CellValues, *, alone: bool) -> bool | None:
+def relation_of(
+    value: DateMention | Quantity,
+    cell: Cell,
+    values: CellValues,
+    *,
+    alone: bool,
+    record: Record | None = None,
+    records: Records | None = None,
+) -> bool | None:
     """Whether a cell has a number or a date of a claim; none where the two cannot be compared.
 
     Args:
@@ -50,6 +62,8 @@ def relation_of(value: DateMention | Quantity, cell: Cell, values: CellValues, *
         cell: of the record.
         values: of the cells.
         alone: whether the record is no row of a table, so that "two children" counts what a cell lists.
+        record: the record of the cell, whose currency its sums of money have.
+        records: all records, for those that it lies in.
 
     A cell is read with the name of its field, which may hold its unit: "eta days: 3".
     """
@@ -63,7 +77,8 @@ def relation_of(value: DateMention | Quantity, cell: Cell, values: CellValues, *
         if cell.number is not None and value.month is None and value.last_year is None and value.year is not None:
             return value.year == cell.number if value.bound == "exact" else None
         dates = values.dates(cell)
-        relations = [relate_dates(value, other) for other in dates]
+        found = [relate_dates(value, other) for other in dates]
+        relations = [one for one in found if one is not DateRelation.INCOMPARABLE]  # the time beside a day
         if DateRelation.SAME in relations:
             return True
         return False if relations and all(r is DateRelation.DIFFERENT for r in relations) else None
@@ -78,6 +93,8 @@ def relation_of(value: DateMention | Quantity, cell: Cell, values: CellValues, *
             for o, r in zip(others, relations_q, strict=True)
         ) else None  # fmt: skip
     plain = cell.number
+    if plain is not None and record is not None and _other_currency(value, cell, record, records):
+        return False
     if plain is not None and value.exact:
         if value.value in (plain, plain * _scale_of(cell.name)):
             return True
@@ -94,6 +111,23 @@ def relation_of(value: DateMention | Quantity, cell: Cell, values: CellValues, *
     if len(others) == 1 and relations_q[0] is Relation.DIFFERENT:
         return False
     return None
+
+
+def _other_currency(value: Quantity, cell: Cell, record: Record, records: Records | None) -> bool:
+    """Whether a sum of money names another currency than the field beside it, or around it, that states one."""
+    code = value.dimension.removeprefix("money:")
+    if code == value.dimension:
+        return False
+    above: Record | None = record
+    for _ in range(_DEEPEST):
+        if above is None:
+            break
+        stated = {c.text.strip().upper() for c in above.cells if not _CURRENCY.isdisjoint(c.stems) and c is not cell}
+        codes = {one for one in stated if one in CURRENCY_CODES}
+        if codes:
+            return code not in codes and code in CURRENCY_CODES
+        above = records.records[above.parent] if records is not None and above.parent is not None else None
+    return False
 
 
 def _scale_of(name: str) -> int:

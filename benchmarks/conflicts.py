@@ -1,0 +1,66 @@
+"""Sources that disagree, and versions that replace each other: what the gate lets out of claims that follow one side.
+
+    python -m benchmarks.conflicts [--policy NAME] [--cases]
+
+`gate/conflicts.jsonl` has pairs of current sources that disagree on one thing, each with a claim that follows one of
+them; nothing of it may be emitted without both passages being shown. `gate/superseded.jsonl` has pairs of which one is
+an earlier version of the other, by version, by date or by its own words, each with a claim that follows the current
+one and one that follows the other. The pairs were written by hand for this file; none stands in the training data.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from assay import Guard
+from assay.schema import Action, Evidence
+
+_FOLDER = Path(__file__).with_name("gate")
+
+
+def rows(name: str) -> Iterator[dict[str, Any]]:
+    """The cases of a file."""
+    with (_FOLDER / name).open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def main() -> None:
+    """Check all cases, print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--policy", default="general")
+    parser.add_argument("--cases", action="store_true", help="print each case that went wrong")
+    given = parser.parse_args()
+    guard = Guard(given.policy)
+    leaked: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    shown = 0
+    for row in rows("conflicts.jsonl"):
+        report = guard.check(row["claim"], [Evidence(**one) for one in row["evidence"]])
+        kinds[row["kind"]] += 1
+        disclosed = bool(report.retrieval.conflicts)
+        shown += disclosed
+        if report.action is Action.EMIT and not disclosed:
+            leaked[row["kind"]] += 1
+            if given.cases:
+                print("emitted", row["kind"], row["claim"], "|", *(one["text"] for one in row["evidence"]))
+    print(f"conflicts: {sum(kinds.values())}, both passages shown {shown}, emitted without {sum(leaked.values())}")
+    print("  emitted by kind:", dict(sorted(leaked.items())))
+    right: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for row in rows("superseded.jsonl"):
+        evidence = [Evidence(**one) for one in row["evidence"]]
+        followed, old = guard.check(row["right"], evidence), guard.check(row["wrong"], evidence)
+        held = followed.action is Action.EMIT and old.action is not Action.EMIT
+        total[row["how"]] += 1
+        right[row["how"]] += held
+        if given.cases and not held:
+            print(row["how"], followed.action.value, row["right"], "|", old.action.value, row["wrong"])
+    print(f"superseded: {sum(total.values())}, current emitted and outdated not {sum(right.values())}")
+    print("  by how:", {how: f"{right[how]} of {count}" for how, count in sorted(total.items())})
+
+
+if __name__ == "__main__":
+    main()

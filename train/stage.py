@@ -1,0 +1,113 @@
+"""The rows of a further stage over answers: scenarios read several times, with less of everything that was learnt.
+
+    python -m train.stage --data ../shared/data --out .work/stage.jsonl.gz --reads 3 --answers 6000 --old 6000
+
+A network that goes on from the weights in the package knows the old mixture; what it lacks are claims of answers over
+documents. Each scenario claim is read `--reads` times, each time with evidence assembled to a length drawn anew and,
+a third of the time, with its question. Beside them stand sentences of models' answers that people labelled, a sample
+of the old mixture and rows made of it, so that nothing learnt before is forgotten. ``train.network --rows`` trains on
+the file; beside it stands ``FILE.json`` with the counts and the digest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from train.data import REPOSITORY, for_training, lengths
+from train.made import make
+from train.provenance import commit_of, record_path
+from train.rows import ANSWERS, Row, load_training_sets, mix, report, strangers
+from train.scenario_rows import training_rows
+from train.written import digest_of, write_made
+
+SHARES = {"edits": 0.64, "governed": 0.12, "relations": 0.12, "derived": 0.12}
+"""Of the rows that are made, the share of each maker."""
+
+
+def of_answers(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+    """About `count` rows of the sets of models' answers that people labelled, alike many supported and not.
+
+    Args:
+        rows: labelled rows of the training side.
+        count: rows wanted; fewer where the sets have fewer.
+        seed: of the choice.
+    """
+    rng = random.Random(seed)
+    found: dict[bool, list[Row]] = {True: [], False: []}
+    for row in rows:
+        if row.source in ANSWERS:
+            found[row.label == "supported"].append(row)
+    least = min(len(some) for some in found.values())
+    return [row for some in found.values() for row in rng.sample(some, min(least, count // 2))]
+
+
+def stage_rows(
+    rows: Sequence[Row], scenarios: Sequence[Row], made: Sequence[Row], answers: int, old: int, seed: int
+) -> list[Row]:
+    """All rows of the stage in a random order.
+
+    Args:
+        rows: labelled rows of the training side.
+        scenarios: what `train.scenario_rows` gives, read as often as wanted.
+        made: rows made of the labelled ones.
+        answers: rows of models' answers wanted.
+        old: rows of the old mixture wanted, an eighth of them beside the evidence of another document.
+        seed: of all choices.
+    """
+    rng = random.Random(seed)
+    mixture = [row for row in mix(rows, seed) if row.source not in ANSWERS]
+    beside = strangers(mixture, old // 8, seed)
+    sampled = rng.sample(mixture, min(len(mixture), old - len(beside)))
+    found = [*scenarios, *of_answers(rows, answers, seed), *sampled, *beside, *made]
+    rng.shuffle(found)
+    return found
+
+
+def main() -> None:
+    """Read arguments, mix, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with train/ and dev/")
+    parser.add_argument("--out", type=Path, required=True, help="a .jsonl.gz for the rows")
+    parser.add_argument("--reads", type=int, default=3, help="of each scenario claim (%(default)s)")
+    parser.add_argument("--fresh", default="", help="batches that no stage has read yet, as m,o,q")
+    parser.add_argument("--fresh-reads", type=int, default=2, help="of a claim of those (%(default)s)")
+    parser.add_argument("--contrasts", type=float, default=0.0, help="share of right claims to edit; 0: no contrasts")
+    parser.add_argument("--answers", type=int, default=6_000, help="rows of models' answers (%(default)s)")
+    parser.add_argument("--old", type=int, default=6_000, help="rows of the old mixture (%(default)s)")
+    parser.add_argument("--made", type=int, default=9_000, help="rows made of labelled ones (%(default)s)")
+    parser.add_argument("--seed", type=int, default=7)
+    given = parser.parse_args()
+    rows = for_training(load_training_sets(given.data))
+    made = [row for name, share in SHARES.items() for row in make(name, rows, round(given.made * share), given.seed)]
+    fresh = frozenset(given.fresh.split(",")) - {""}
+    scenarios = [
+        row
+        for turn in range(max(given.reads, given.fresh_reads if fresh else 0))
+        for row in training_rows(
+            seed=given.seed + turn,
+            only=lambda batch, turn=turn: turn < (given.fresh_reads if batch in fresh else given.reads),
+            edits=given.contrasts,
+        )
+    ]
+    found = stage_rows(rows, scenarios, made, given.answers, given.old, given.seed)
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    write_made(given.out, found)
+    settings = {
+        name: getattr(given, name)
+        for name in ("reads", "fresh", "fresh_reads", "contrasts", "answers", "old", "made", "seed")
+    }
+    sources = dict(sorted(Counter(row.source for row in found).items()))
+    record = {**settings, "rows": len(found), "digest": digest_of(found), "sources": sources}
+    record_path(given.out).write_text(json.dumps({**record, "commit": commit_of(REPOSITORY)}, indent=2) + "\n")
+    print(report(found))
+    print(lengths(found))
+    print(f"{len(found):,} rows: {given.out}")
+
+
+if __name__ == "__main__":
+    main()
