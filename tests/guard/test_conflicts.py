@@ -74,6 +74,7 @@ def test_two_sources_that_disagree_on_one_place_are_disclosed() -> None:
         ("The bridge is open to cars again.", "The bridge remains closed to all traffic until further notice.",
          "The bridge is open to cars."),
         ("A day pass costs 18 euros.", "Day pass: EUR 22.00; children half price.", "A day pass costs 18 euros."),
+        ("Attendance is voluntary.", "Attendance is compulsory for all trainees.", "Attendance is voluntary."),
     ],
 )  # fmt: skip
 def test_sources_that_disagree_in_other_words_are_heard(mine: str, theirs: str, claim: str) -> None:

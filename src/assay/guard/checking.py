@@ -44,6 +44,7 @@ from assay.schema.coerce import coerce_text
 from assay.text.blocks import blocks
 from assay.text.code_names import is_code_name
 from assay.text.interface import ClaimExtractor
+from assay.verify.relevance import find_irrelevant, untold_parts
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
     from assay.guard.run_context import RunContext
@@ -74,6 +75,10 @@ class Draft:
     """The agent run that the output ends, where it ends one."""
     hearing: Hearing | None = None
     """What a judge said, and what was left out of the output; none where neither was looked for."""
+    irrelevant: Issue | None = None
+    """That no passage speaks of what was asked, where that is so."""
+    untold: tuple[str, ...] = ()
+    """What the question asks about beside other things and neither the evidence nor the output has a word of."""
     reasoning: Reasoning = field(default_factory=Reasoning)
     """What was found of the output by itself."""
     given_way: Mapping[str, str | None] = field(default_factory=dict)
@@ -140,7 +145,19 @@ def draft_of(
         request=request, text=text, question=question, stakes=stakes, read=read, evidence=evidence,
         claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
         jobs=(*jobs, *citing.jobs), stages={}, run=run, given_way=given_way,
+        untold=untold_parts(question, _texts(evidence), text[:read]) if run is None else (),
+        irrelevant=_irrelevant(policy, question, evidence, text[:read]) if run is None and checkable else None,
     )  # fmt: skip
+
+
+def _irrelevant(policy: Policy, question: str | None, evidence: PreparedEvidence, text: str) -> Issue | None:
+    if not policy.require_relevant_evidence:
+        return None
+    return find_irrelevant(question, _texts(evidence), text)
+
+
+def _texts(evidence: PreparedEvidence) -> list[str]:
+    return [f"{item.title or ''}\n{item.text}" for item in evidence.evidence]
 
 
 def _bodies(
@@ -213,11 +230,18 @@ def finish(
         coverage = draft.run.told(coverage)
     if draft.given_way:
         coverage = coverage.model_copy(update={"reasons": (*coverage.reasons, *gave_way(draft.given_way))})
+    if draft.untold:
+        notes = (f"The question asks about “{part}”; no passage has a word of it." for part in draft.untold)
+        coverage = coverage.model_copy(update={"reasons": (*coverage.reasons, *notes)})
     if draft.reasoning.notes:
         coverage = coverage.model_copy(update={"reasons": (*coverage.reasons, *draft.reasoning.notes)})
     conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
+    if draft.untold and decision.response is not None:
+        parts = ", ".join(f"“{part}”" for part in draft.untold)
+        told = f"{decision.response} The available documents say nothing of {parts}."
+        decision = decision.model_copy(update={"response": told})
     claims = with_doubts(claims, decision, policy)
     stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
     report = HallucinationReport(
@@ -226,7 +250,13 @@ def finish(
         question=draft.question,
         stakes=draft.stakes,
         claims=claims,
-        issues=(*draft.structural, *_issues(attachments.loose), *draft.reasoning.loose, *_omitted(draft, claims)),
+        issues=(
+            *([draft.irrelevant] if draft.irrelevant else ()),
+            *draft.structural,
+            *_issues(attachments.loose),
+            *draft.reasoning.loose,
+            *_omitted(draft, claims),
+        ),
         tool_call_validations=draft.run.findings.validations if draft.run else (),
         consistency_probes=draft.probing.probes,
         omissions=draft.hearing.omissions if draft.hearing else (),
@@ -341,6 +371,7 @@ def _gate_input(
         faithfulness=_value(metrics, "faithfulness"),
         factscore=_value(metrics, "factscore"),
         has_evidence=draft.evidence.readable,
+        irrelevant_evidence=draft.irrelevant is not None,
         omissions=draft.hearing.left_out if draft.hearing else 0,
         unjudged=sum(map(_unjudged, claims)),
         abstention_only=(bool(spoken) and all(claim.kind is ClaimKind.ABSTENTION for claim in spoken))

@@ -10,6 +10,7 @@ from assay.schema import Evidence
 from assay.text.lexemes import find_words
 from assay.text.names import find_names
 from assay.text.sentences import split_sentences
+from assay.text.units import CURRENCY_WORDS, UNIT_WORDS
 
 ON_ONE_MATTER: Final = 0.55
 """The share of a sentence's content that has to be that of a claim for its value to be another one for the same."""
@@ -32,6 +33,7 @@ class _Named:
     """All its words, folded."""
 
 
+_UNITS: Final = frozenset(UNIT_WORDS) | frozenset(CURRENCY_WORDS)
 _NAMED: Final = Remembered[_Named](64)
 """Every claim on which two sources seem to disagree asks the same of them."""
 
@@ -136,6 +138,21 @@ def speaks_of_it(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]
     theirs = {word.stem for word in find_words(passage).lexemes}
     total = sum(own.values())
     return sum(weight for stem, weight in own.items() if stem in theirs) / total if total else 0.0
+
+
+def says_of_it(claim: str, passage: str) -> float:
+    """The share of what a passage says, by the weight of its content words, that a claim says too.
+
+    Units are left out: "within a week" and "two weeks of leave" are of two things.
+
+    >>> says_of_it("No ticket is needed for the garden.", "Without a ticket nobody may enter the garden.") > 0.4
+    True
+    """
+    own = {word.stem for word in find_words(claim).lexemes if word.weight}
+    words = (word for word in find_words(passage).lexemes if word.weight and word.fold not in _UNITS)
+    theirs = {word.stem: word.weight for word in words}
+    total = sum(theirs.values())
+    return sum(weight for stem, weight in theirs.items() if stem in own) / total if total else 0.0
 
 
 def is_record(passage: str) -> bool:

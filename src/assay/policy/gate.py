@@ -207,6 +207,8 @@ def _coverage(policy: Policy, gate: GateInput) -> Iterator[Finding]:
     if checkable and not gate.has_evidence and not gate.abstention_only:
         count = _count(checkable, "claim", "claims")
         yield Finding(Action.BLOCK, Cause.NO_EVIDENCE, f"There is no evidence to test {count} against.")
+    if gate.irrelevant_evidence and not gate.abstention_only:
+        yield Finding(Action.BLOCK, Cause.GAP, "No evidence speaks of what was asked.")
     if not checkable and not _may_be_claim_free(policy, gate):
         yield Finding(
             action, Cause.NO_CLAIMS, "No checkable claim was found, and the output was not declared to be claim-free."

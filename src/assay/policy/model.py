@@ -230,6 +230,8 @@ class Policy(Value):
     """Whether an output without claims may be emitted when the caller declared it to be claim-free."""
     abstention_may_emit: bool = True
     """Whether an output that says nothing but that it has no answer, greetings aside, may be emitted."""
+    require_relevant_evidence: bool = True
+    """Whether an output is withheld where no passage, and not the output either, speaks of what was asked."""
     judge: Literal["off", "uncertain", "all"] = "off"
     """Which claims a chat model is asked about, where one is at hand (seed 003): none, those of which the other tiers
     are not sure, or all. A claim whose answer cannot be used does not pass."""

@@ -112,6 +112,7 @@ def facts_of(report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy
         abstention_only=(bool(spoken) and all(one.kind is ClaimKind.ABSTENTION for one in spoken))
         or decision["route"] == Route.SERVE_ABSTENTION,
         empty=not report["output"].strip(),
+        irrelevant_evidence="evidence.irrelevant" in codes,
         logic_faults=sum(map(_is_logic_fault, codes)),
         omissions=sum(one.get("judged") != _DENIED for one in report.get("omissions", ())),
         unjudged=sum(map(_is_unjudged, report["claims"])),

@@ -103,6 +103,8 @@ class GateInput:
     be read in full, a call could not be checked, claims could not be asked about again. Empty where all is well."""
     logic_faults: int = 0
     """Faults of reasoning that stand in no claim."""
+    irrelevant_evidence: bool = False
+    """Whether no passage speaks of what was asked, and the output answers something else."""
     omissions: int = 0
     """Conditions, exceptions, deadlines and limits of the evidence that the output leaves out."""
     unjudged: int = 0

@@ -57,14 +57,17 @@ def find_clock_words(text: str) -> Iterator[DateMention]:
     >>> list(find_clock_words("Five to seven people wait two to four days."))
     []
     """
+    told: list[re.Match[str]] = []
     for match in _PAST.finditer(text):
         if _is_time(text, match):
+            told.append(match)
             part = re.sub(r"^a\s|\sminutes?$", "", match["part"].lower())
             minutes = 60 * (_HOURS[match["hour"].lower()] % 12)
             minutes += _PARTS[part] if match["side"].lower() == "past" else -_PARTS[part]
             yield _mention(text, match, minutes % 720)
     for match in _FULL.finditer(text):
-        if match["day"] or match.end() > match.end("hour"):
+        part_of_one = any(one.start() < match.start() < one.end() for one in told)
+        if not part_of_one and (match["day"] or match.end() > match.end("hour")):
             yield _mention(text, match, 60 * (_HOURS[match["hour"].lower()] % 12))
     for match in _NAMED.finditer(text):
         minute = (_WHOLE[match["name"].lower()] + (30 if match["half"] else 0)) % 1440

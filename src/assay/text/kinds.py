@@ -101,6 +101,25 @@ _NEWS = r"(?:(?:any|enough|sufficient|an?|the|specific|explicit|direct|further|m
 _SAY = r"(?:mention|say|state|specify|indicate|explain|describe|tell|discuss|reveal|disclose|clarify|answer)"
 _GIVE = rf"(?:(?:contain|include|provide|give|offer|list|have|show) {_NEWS})"
 _HOLD = r"(?:contain|include|provide|address|cover|give|offer|list|have|show)"
+_TOLD = r"(?:mentioned|said|stated|specified|discussed|addressed|disclosed|written|told|explained|described|indicated)"
+_ABOUT = r"(?:about|on|of|regarding|concerning|as to)"
+_SILENT = (
+    rf"nothing (?:is|was|has been|had been) {_TOLD}\s{_ABOUT}\b[^;]{{0,200}}"
+    rf"|nothing in (?:the|these|this|your)\s(?:[\w\-]+\s){{0,3}}{_SOURCES_NOUN}{_AT_HAND}\s"
+    r"(?:mentions?|says?|states?|tells?|specif(?:y|ies)|indicates?|explains?)\b[^;]{0,200}"
+    r"|no (?:explicit |direct )?mention (?:is|was) made of\b[^;]{0,200}"
+    rf"|(?:it|they|(?:the|these|this|your)\s(?:[\w\-]+\s){{0,3}}(?:page|leaflet|report|{_SOURCES_NOUN}){_AT_HAND})\s"
+    rf"(?:says?|said|tells? us|mentions?|states?|gives?|gave|provides?|contains?|reveals?) "
+    rf"(?:nothing|no (?:\w+ ){{0,2}}(?:information|details?|mention|data|indication|guidance|explanation|specifics))"
+    rf"\s{_ABOUT}\b[^;]{{0,200}}"
+    rf"|it {_NOT}{_SAY}\b[^;]{{0,200}}"
+    rf"|(?:[\w’'\-]+ ){{1,8}}(?:is|are|was|were) (?:not|never|nowhere) (?:(?:explicitly|specifically|further) )?{_TOLD}"
+    rf"(?: (?:in|by|on) (?:the|these|this|any|your)\s(?:[\w\-]+\s){{0,3}}(?:page|leaflet|report|{_SOURCES_NOUN}){_AT_HAND})?"
+    rf"|no (?:[\w\-]+ ){{1,4}}(?:is|are|was|were) (?:mentioned|stated|specified)"
+    rf"(?: (?:in|by|on) (?:the|these|this|any|your)\s(?:[\w\-]+\s){{0,3}}(?:page|leaflet|report|{_SOURCES_NOUN}){_AT_HAND})?"
+)
+"""Sentences that say of the sources that they are silent on something, with verbs of saying alone: what is not given or
+not included may be a matter of the world."""
 _WANTING = (
     r"(?:is|are|was|were) (?:not (?:clear|sufficient|enough|specific|explicit)|(?:un|in)(?:sufficient|clear)|silent)\b"
 )
@@ -123,6 +142,7 @@ _ABSTENTION = re.compile(
     r"|(?:this|that|the|your) question (?:cannot|can not|could not|can['’]t|couldn['’]t) be (?:fully |completely )?answered\b[^;]{0,200}"
     r"|(?:not enough|insufficient|no relevant) (?:information|evidence|data|context|documents?)\b[^;,]{0,120}"
     r"|(?:it is|this is|that is|it['’]s) (?:not (?:mentioned|stated|specified|known|clear)|unknown|unclear) (?:in|from|whether|what|who|when|where|how|why|if|based)\b[^;,]{0,200}"
+    rf"|{_SILENT}"
     r"|(?:n/a|unknown|not (?:specified|mentioned|available|stated|provided|found)))"
     r"[.!]*",
     re.IGNORECASE,

@@ -1,9 +1,10 @@
-"""Whether records tell what a claim says that the evidence does not tell: "The record shows no total"."""
+"""Whether the evidence tells what a claim says that it does not tell: "The record shows no total"."""
 
 import re
 from typing import Final
 
 from assay.schema import EvidenceSpan
+from assay.text.kinds import is_abstention
 from assay.text.lexemes import find_words, lexeme, word_set
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.records import Cell
@@ -15,7 +16,7 @@ _OF_TELLING: Final = frozenset(
         stated list lists listed specify specifies specified contain contains include includes have has record records
         page pages document documents passage passages evidence source sources policy result results data information
         detail details text entry entries field fields order name value any kind about nothing no not does do is are
-        available known unknown there what which how much many"""
+        available known unknown there what which how much many silent made leaflet report"""
     )
 )
 """Stems of the words with which people say that something is not told."""
@@ -26,6 +27,8 @@ _DENYING: Final = re.compile(
     r"|\bno\s.{1,60}\s(?:is|are|was|were)\s(?:mentioned|given|stated|listed|shown|specified|named|recorded)\b",
     re.IGNORECASE,
 )
+_CLAUSE: Final = re.compile(r"\b(?:whether|if|how|what|which|who|whom|whose|when|where|why|that)\b", re.IGNORECASE)
+"""Words that begin a clause: of "why the bridge is closed" a sentence may have every word and not the reason."""
 _MOST_LOOKED_AT: Final = 400
 
 
@@ -44,6 +47,31 @@ def told_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
         for cell in record.cells:
             if cell.kind != "none" and cell.text.strip() and cell.needed and cell.needed <= stems <= cell.stems:
                 return _span(cell, index.records.groups[record.group].passage, index)
+    return None
+
+
+def told_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
+    """The sentence that speaks of all that a claim says no source speaks of: "No fee is mentioned" beside a fee.
+
+    Args:
+        claim: a claim that is known to say of the evidence that it does not tell something.
+        index: the evidence.
+    """
+    if _CLAUSE.search(claim):
+        return None
+    stems = {word.stem for word in find_words(claim).lexemes if word.weight or word.fold[:1].isdigit()} - _OF_TELLING
+    if not stems:
+        return None
+    places = [set(index.postings.get(stem, ())) for stem in stems]
+    for number in sorted(set.intersection(*places))[:_MOST_LOOKED_AT]:
+        sentence = index.sentences[number]
+        passage = index.passages[sentence.passage]
+        text = passage.text[sentence.start : sentence.end]
+        if not is_abstention(text) and not text.rstrip().endswith("?"):
+            return EvidenceSpan(
+                evidence_id=passage.evidence_id, start=sentence.start, end=sentence.end, text=text,
+                relation="contradicts", score=1.0,
+            )  # fmt: skip
     return None
 
 

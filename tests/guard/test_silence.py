@@ -1,0 +1,65 @@
+"""Statements that the evidence is silent are claims: a passage that does tell refutes them, silence bears them out."""
+
+import pytest
+
+from assay import Guard
+from assay.text.kinds import is_abstention
+
+EVIDENCE = [
+    "Partners are entitled to 2 weeks of paid leave. The fee is 4 euros. The bridge closed in May.",
+    "Refunds are made within a week.",
+]
+SILENT = [
+    "Nothing is said of mothers.",
+    "Nothing is said about mothers.",
+    "Mothers are not mentioned.",
+    "The page says nothing about mothers.",
+    "No mention is made of mothers.",
+    "Nothing in the policy says what mothers get.",
+    "The policy does not mention a deadline for refunds.",
+]
+TOLD = [
+    "Nothing is said of partners.",
+    "Partners are not mentioned.",
+    "No fee is mentioned.",
+    "Fees are not mentioned in the policy.",
+    "The policy gives no details on refunds.",
+    "No mention is made of the bridge.",
+]
+
+
+@pytest.fixture(scope="module")
+def guard() -> Guard:
+    return Guard()
+
+
+@pytest.mark.parametrize("claim", SILENT)
+def test_silence_is_confirmed(guard: Guard, claim: str) -> None:
+    report = guard.check(claim, EVIDENCE)
+    assert (report.action, report.claims[0].verdict) == ("emit", "supported")
+
+
+@pytest.mark.parametrize("claim", TOLD)
+def test_a_sentence_that_tells_refutes_it(guard: Guard, claim: str) -> None:
+    report = guard.check(claim, EVIDENCE)
+    assert report.action != "emit"
+    found = [issue for issue in report.claims[0].issues if issue.code == "record.told"]
+    assert found
+    assert found[0].evidence is not None
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Nothing happens to the deposit.", "The price is not included.", "No dogs are allowed.",
+        "He said nothing about it to the police.", "The meeting was not addressed by the mayor.",
+        "She is not told of the change until May.", "The deadline was not stated, but it is 4 May.",
+    ],
+)  # fmt: skip
+def test_denials_of_the_world_are_no_statements_about_the_evidence(claim: str) -> None:
+    assert not is_abstention(claim)
+
+
+def test_an_answer_that_says_what_is_missing_reaches_the_reader(guard: Guard) -> None:
+    answer = "Partners get two weeks of paid leave. Nothing is said of mothers."
+    assert guard.check(answer, EVIDENCE, question="How long is the leave of partners and of mothers?").action == "emit"
