@@ -140,6 +140,20 @@ def speaks_of_it(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]
     return sum(weight for stem, weight in own.items() if stem in theirs) / total if total else 0.0
 
 
+def clause_around(text: str, at: int) -> str:
+    """The part of a text around a place, between line breaks, semicolons and the ends of sentences.
+
+    >>> clause_around("Day pass: EUR 22.00; children half price.", 14)
+    'Day pass: EUR 22.00'
+    """
+    start, end = next(
+        ((one.start, one.end) for one in split_sentences(text) if one.start <= at < one.end), (0, len(text))
+    )
+    left = max(text.rfind(mark, start, at) + 1 for mark in ";\n")
+    right = min(place if (place := text.find(mark, at, end)) >= 0 else end for mark in ";\n")
+    return text[max(start, left) : right]
+
+
 def says_of_it(claim: str, passage: str) -> float:
     """The share of what a passage says, by the weight of its content words, that a claim says too.
 
