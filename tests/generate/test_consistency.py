@@ -19,6 +19,7 @@ from assay.generate.consistency_documents import adocument_consensus, document_c
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Choice, Completion, Finish, Message, Usage
 from assay.models.chat.structured import satisfies
+from assay.policy import Policy, preset
 from assay.schema import Evidence
 from assay.testing import FailingScorer, FakeScorer, ScriptedChat
 from assay.verify.consistency import ProbeRequest, diverged
@@ -281,3 +282,27 @@ def test_options_that_make_no_sense_are_refused() -> None:
     for wrong in ({"samples": 0}, {"samples": 4, "most": 3}, {"temperature": 0.0}, {"agrees": 0.0}):
         with pytest.raises(InputError):
             ProbeOptions(**wrong)
+
+
+@pytest.mark.parametrize(("risk", "answers"), [(0.02, 1), (0.2, 3), (0.6, 5)])
+def test_adaptive_probes_ask_as_often_as_the_risk_says(risk: float, answers: int) -> None:
+    asker, chat = prober(*[CLAIM] * answers, adaptive=True)
+    asker.probe(ProbeRequest((CLAIM,), CLAIM, QUESTION, EVIDENCE, risk))
+    assert len(chat.requests) == answers
+
+
+def test_an_only_answer_that_denies_is_followed_by_others() -> None:
+    asker, chat = prober("Partners get 12 weeks of leave.", *[CLAIM] * 4, adaptive=True)
+    probe = asker.probe(ProbeRequest((CLAIM,), CLAIM, QUESTION, EVIDENCE, 0.02))[0]
+    assert len(chat.requests) == 5
+    assert probe.agreement == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(("wanted", "requests"), [("adaptive", 1), (4, 4)])
+def test_the_policy_says_how_often_a_check_asks(wanted: object, requests: int) -> None:
+    settings = {**preset("general").model_dump(), "consistency_probes": True, "probe_samples": wanted}
+    chat = ScriptedChat([CLAIM] * 9)
+    guard = Guard(Policy(**settings), scorer=FakeScorer(), llm=chat)
+    report = guard.check("Partners are entitled to 16 weeks of paid leave.", EVIDENCE[:1], question=QUESTION)
+    assert len(report.consistency_probes) == 1
+    assert len(chat.requests) >= requests

@@ -455,3 +455,50 @@ def test_the_request_asks_for_the_schema_with_the_aliases() -> None:
     request: ChatRequest = chat.requests[0]
     assert request.schema == asked_schema(["e1", "e2", "e3"])
     assert request.temperature == 0
+
+
+WEEKS: Line = ("Partners are entitled to 2 weeks of leave.", ["hr-2"])
+PAID_LEAVE: Line = ("Leave of partners is paid in full.", ["hr-3"])
+
+
+def test_what_most_answers_say_is_kept_and_what_one_alone_says_is_not() -> None:
+    model = saying([WEEKS, PAID_LEAVE], [WEEKS], [WEEKS])
+    report = GUARD.generate(QUESTION, EVIDENCE, llm=model, samples=3, ungrounded="remove")
+    assert report.generation is not None
+    assert report.generation.samples == 3
+    outcomes = {one.text: (one.outcome, one.reasons) for one in report.generation.statements}
+    assert outcomes[WEEKS[0]][0] == "kept"
+    assert outcomes[PAID_LEAVE[0]] == ("removed", ("Only 1 of 3 answers of the model say so.",))
+    assert "paid" not in report.output
+    assert report.action is Action.EMIT
+
+
+def test_further_answers_are_drawn_at_a_temperature_with_seeds_of_their_own() -> None:
+    model = saying([WEEKS])
+    GUARD.generate(QUESTION, EVIDENCE, llm=model, samples=5, ungrounded="remove")
+    first, *others = model.requests
+    assert first.temperature == 0.0
+    assert [one.temperature for one in others] == [0.7] * 4
+    assert sorted(one.seed for one in others if one.seed is not None) == [1, 2, 3, 4]
+
+
+def test_adaptive_asks_once_where_the_first_answer_is_sure_and_again_where_it_is_not() -> None:
+    sure = saying([WEEKS])
+    GUARD.generate(QUESTION, EVIDENCE, llm=sure, samples="adaptive", ungrounded="flag")
+    assert len(sure.requests) == 1
+    unsure = saying([WEEKS, ("Leave of partners is generous and paid in part.", ["hr-3"])])
+    GUARD.generate(QUESTION, EVIDENCE, llm=unsure, samples="adaptive", ungrounded="flag", attempts=0)
+    assert len(unsure.requests) in {3, 5}
+
+
+def test_answers_that_cannot_be_read_have_no_vote() -> None:
+    report = GUARD.generate(QUESTION, EVIDENCE, llm=saying([WEEKS], "no JSON at all"), samples=3, ungrounded="remove")
+    assert report.generation is not None
+    assert report.generation.samples == 1
+    assert WEEKS[0].split()[0] in report.output
+
+
+@pytest.mark.parametrize("samples", [0, 10, "many", 2.5])
+def test_a_number_of_samples_that_makes_no_sense_is_refused(samples: Any) -> None:
+    with pytest.raises(InputError, match="samples is a number from 1 to 9 or 'adaptive'"):
+        GUARD.generate(QUESTION, EVIDENCE, llm=saying([WEEKS]), samples=samples)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -57,6 +57,7 @@ class GenerateOptions:
     stakes: str = "medium"
     ungrounded: "Treatment" = "regenerate"
     attempts: int = 2
+    samples: int | Literal["adaptive"] = 1
     chain: bool = False
     evidence_tokens: int = 6_000
     max_tokens: int = 1_024
@@ -88,6 +89,10 @@ def generate(
         Ungrounded, typer.Option(help="What becomes of statements that the evidence does not support.")
     ] = Ungrounded.REGENERATE,
     attempts: Annotated[int, typer.Option(min=0, max=10, help="Further answers that are asked for at most.")] = 2,
+    samples: Annotated[
+        str,
+        typer.Option(metavar="N|adaptive", help="Keep what most of N answers say; adaptive: 1, 3 or 5 by the risk."),
+    ] = "1",
     chain: Annotated[bool, typer.Option("--chain", help="Verify claims by questions answered apart.")] = False,
     evidence_tokens: Annotated[int, typer.Option(min=1, help="Tokens of evidence that the model is shown.")] = 6_000,
     max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one answer.")] = 1_024,
@@ -113,7 +118,8 @@ def generate(
         passed = run_generate(
             GenerateOptions(
                 question, tuple(evidence), model, base_url, policy, verifier, stakes.value, ungrounded.value, attempts,
-                chain, evidence_tokens, max_tokens, most_tokens, timeout, cache, price, format_.value, out,
+                read_samples(samples), chain, evidence_tokens, max_tokens, most_tokens, timeout, cache, price,
+                format_.value, out,
             )
         )  # fmt: skip
         raise typer.Exit(CLEAN if passed else FINDINGS)
@@ -140,12 +146,28 @@ def run_generate(options: GenerateOptions) -> bool:
     with open_model(options) as llm:
         report = open_guard(options.policy, options.verifier).generate(
             question, evidence, llm=llm, ungrounded=options.ungrounded, attempts=options.attempts,
-            chain=options.chain, evidence_tokens=options.evidence_tokens, max_tokens=options.max_tokens,
-            budget=Budget(tokens=options.most_tokens), stakes=options.stakes,
+            samples=options.samples, chain=options.chain, evidence_tokens=options.evidence_tokens,
+            max_tokens=options.max_tokens, budget=Budget(tokens=options.most_tokens), stakes=options.stakes,
         )  # fmt: skip
     write(notes(report), sys.stderr)
     _write(options, report, evidence)
     return report.action == "emit"
+
+
+def read_samples(text: str) -> int | Literal["adaptive"]:
+    """How many answers have a vote: a number, or `adaptive`.
+
+    Raises:
+        InputError: it is neither.
+
+    >>> read_samples("3"), read_samples("adaptive")
+    (3, 'adaptive')
+    """
+    if text == "adaptive":
+        return "adaptive"
+    if not text.isascii() or not text.isdigit():
+        raise InputError(f"--samples: expected a number or adaptive, got {text!r}")
+    return int(text)
 
 
 def open_model(options: GenerateOptions) -> "Chat":

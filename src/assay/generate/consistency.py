@@ -21,6 +21,7 @@ from assay.models.chat.interface import ChatModel, ChatRequest, Completion, Mess
 from assay.models.interface import PairScorer
 from assay.prompts import Data, load_prompt
 from assay.schema import ConsistencyProbe, Evidence, HallucinationReport, Verdict
+from assay.stats.agreement import samples_wanted
 from assay.text.claims import RuleClaimExtractor
 from assay.text.fragments import is_fragment
 from assay.text.kinds import is_abstention
@@ -43,6 +44,9 @@ class ProbeOptions:
 
     samples: int = 3
     """Answers to the question at first."""
+    adaptive: bool = False
+    """Whether the risk of the claims, where it is known, says how many answers there are: 1, 3 or 5 in place of
+    `samples`, and up to `most` where they do not agree (see `assay.stats.agreement.samples_wanted`)."""
     most: int = 5
     """Answers to the question where the first ones do not agree on a claim."""
     blanks: int = 2
@@ -116,16 +120,23 @@ class SamplingProber:
         except ChatError as error:
             raise VerifierError(f"the model could not be asked again: {error}") from error
 
+    def _open(self, votes: Sequence[tuple[str, bool]]) -> bool:
+        """Whether further answers may settle a claim: the first ones differ, or the only one denies it."""
+        return _split(votes) or (self._options.adaptive and any(not agrees for _, agrees in votes))
+
     def _steps(self, request: ProbeRequest) -> _Steps:
         """What is asked in which order: the question, more of it where answers differ, then blanks."""
         claims = tuple(dict.fromkeys(request.claims))
         votes: dict[str, list[tuple[str, bool]]] = {claim: [] for claim in claims}
         given = 0
         if claims and request.question and request.question.strip():
-            answers = yield [self._question(request, n) for n in range(self._options.samples)]
+            samples = self._options.samples
+            if self._options.adaptive and request.risk is not None:
+                samples = samples_wanted(min(max(request.risk, 0.0), 1.0))
+            answers = yield [self._question(request, n) for n in range(samples)]
             given += self._count(votes, request, answers)
-            if self._options.most > self._options.samples and any(_split(votes[claim]) for claim in claims):
-                extra = range(self._options.samples, self._options.most)
+            if self._options.most > samples and any(self._open(votes[claim]) for claim in claims):
+                extra = range(samples, self._options.most)
                 given += self._count(votes, request, (yield [self._question(request, n) for n in extra]))
         silent = [claim for claim in claims if not votes[claim]]
         blanks = {claim: blank for claim in silent if (blank := blanked(claim)) is not None}

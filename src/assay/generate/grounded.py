@@ -5,7 +5,8 @@
 3. The answer is checked like any output, and with a chain of verification where the caller wants one.
 4. Statements that fail are flagged, removed, or the model is asked again with stricter rules and the reasons. What
    has passed stays to the character, whatever it says the second time; what still fails in the end is removed.
-5. The text that comes of it is checked once more. What is left may be an abstention; it is never a guess.
+5. Where several answers are asked for, what most of them do not say is treated like what fails.
+6. The text that comes of it is checked once more. What is left may be an abstention; it is never a guess.
 
 The number of answers is bounded, and so is everything that they may cost.
 """
@@ -23,10 +24,11 @@ from assay.generate.feedback import FAILING, failed_spans
 from assay.generate.grounded_evidence import Attention, Context
 from assay.generate.grounded_reading import Draft, Statement, Text, asked_schema, read_draft, rendered
 from assay.generate.grounded_steps import Asks, Check, Judge, Steps, messages
-from assay.models.chat.interface import ChatRequest
+from assay.models.chat.interface import ChatRequest, Completion
 from assay.prompts import Data, Rendered, load_prompt
 from assay.schema import ClaimReport, Evidence, HallucinationReport, Span, Verdict
 from assay.schema.generation import Generation, ShownEvidence, StatementReport
+from assay.stats.agreement import samples_wanted
 
 Treatment = Literal["regenerate", "remove", "flag"]
 """What becomes of statements that the evidence does not support: asked for again and removed if they still fail;
@@ -35,6 +37,10 @@ TREATMENTS: Final = ("regenerate", "remove", "flag")
 ABSTENTION: Final = "I cannot answer this from the sources that I have."
 """What is said where nothing can be."""
 _UNCITED: Final = "It cites no passage that was shown."
+MOST_SAMPLES: Final = 9
+"""Answers that have a vote at most."""
+SAMPLED_AT: Final = 0.7
+"""The least temperature of further answers: at 0 the model would only repeat itself."""
 _MOST_ROUNDS: Final = 4
 """Rounds of removing: a statement may lose what it refers to with another one."""
 
@@ -54,6 +60,9 @@ class GroundedOptions:
     max_tokens: int = 1_024
     """Tokens of one answer."""
     temperature: float = 0.0
+    samples: int | Literal["adaptive"] = 1
+    """Answers whose consensus is kept: a statement of the first one stands if most of them say it. `adaptive` asks for
+    1, 3 or 5 by the risk of the first answer (see `assay.stats.agreement.samples_wanted`)."""
     logprobs: bool = False
     """Whether log-probabilities are asked for, so that how sure the model was of its words can count."""
     chain: ChainOptions | None = None
@@ -68,6 +77,8 @@ class GroundedOptions:
         """
         if self.ungrounded not in TREATMENTS:
             raise InputError(f"ungrounded is one of {', '.join(TREATMENTS)}, got {self.ungrounded!r}")
+        if self.samples != "adaptive" and not (isinstance(self.samples, int) and 1 <= self.samples <= MOST_SAMPLES):
+            raise InputError(f"samples is a number from 1 to {MOST_SAMPLES} or 'adaptive', got {self.samples!r}")
         if self.attempts < 0 or self.evidence_tokens < 1 or not 0 <= self.regenerate_above <= 1:
             raise InputError(
                 "attempts are 0 or more, evidence_tokens 1 or more and regenerate_above from 0 to 1; got "
@@ -89,6 +100,8 @@ class _Attempt:
     chain: tuple[Verified, ...] = ()
     entropy: float | None = None
     """The normalised entropy of the answer's tokens, where the model gave log-probabilities."""
+    sampled: int = 1
+    """Answers that had a vote on its statements."""
     said: Draft | None = None
     """The answer as the model gave it, where what had passed before was put into it."""
 
@@ -173,6 +186,7 @@ def _answers(question: str, context: Context, options: GroundedOptions) -> Steps
         merged = yield from _merged(course, draft)
         entropy = entropy_of(said.choices[0].logprobs) if said.choices[0].logprobs else None
         evaluated = yield from _evaluated(number, merged, question, context, options, course, entropy)
+        evaluated = yield from _agreed(evaluated, request, context, options)
         attempt = replace(evaluated, said=draft, entropy=entropy)
         course = replace(course, attempts=(*course.attempts, attempt))
         if not attempt.failing:
@@ -257,6 +271,51 @@ def _evaluated(
     return _Attempt(number, draft, failing | uncited, text, report, chain)
 
 
+def _agreed(attempt: _Attempt, request: ChatRequest, context: Context, options: GroundedOptions) -> Steps[_Attempt]:
+    """The answer with those of its statements failing that most other answers to the same request do not say.
+
+    What an answer is held to is the evidence; a statement that the model does not repeat is withheld besides (Wang et
+    al. 2023). Answers that cannot be had or read have no vote.
+    """
+    wanted = options.samples
+    if wanted == "adaptive":
+        overall = attempt.report.overall_score if attempt.report is not None else None
+        wanted = samples_wanted(1.0 if overall is None else 1 - overall)
+    passing = attempt.passing
+    if wanted < 2 or not passing:
+        return attempt
+    again = tuple(_sampled(request, seed) for seed in range(1, wanted))
+    said = yield Asks("consensus", again)
+    others = [other for one in said if (other := _text_of(one, context)) is not None]
+    rows = tuple(
+        (statement.text, (Evidence(id=f"sample-{n}", text=other),), None)
+        for statement in passing
+        for n, other in enumerate(others)
+        if other.strip()
+    )
+    judged = iter((yield Judge(rows)) if rows else ())
+    failing = dict(attempt.failing)
+    for statement in passing:
+        votes = 1 + sum(next(judged).verdict is Verdict.SUPPORTED for other in others if other.strip())
+        if 2 * votes <= 1 + len(others):
+            failing[statement] = (f"Only {votes} of {1 + len(others)} answers of the model say so.",)
+    return replace(attempt, failing=failing, sampled=1 + len(others))
+
+
+def _sampled(request: ChatRequest, seed: int) -> ChatRequest:
+    return replace(request, temperature=max(request.temperature or 0.0, SAMPLED_AT), seed=seed)
+
+
+def _text_of(said: Completion | ChatError, context: Context) -> str | None:
+    """What a further answer states; none where it cannot be had or read."""
+    if isinstance(said, ChatError):
+        return None
+    try:
+        return " ".join(one.text for one in read_draft(said.choices[0], context).statements)
+    except AnswerError:
+        return None
+
+
 def failing_statements(
     statements: tuple[Statement, ...], text: Text, report: HallucinationReport
 ) -> dict[Statement, tuple[str, ...]]:
@@ -336,6 +395,7 @@ def _record(course: _Course, context: Context, model: str, outcomes: _Outcomes) 
         model=model, prompts=course.all_prompts, evidence=shown, left_out=context.left_out,
         attempts=course.asked, stopped=course.stopped,
         ungrounded=course.attempts[0].share if course.attempts else None, statements=tuple(statements),
+        samples=best.sampled if best is not None else None,
         missing=course.missing, chain=tuple(one.asked for one in best.chain) if best is not None else (),
     )  # fmt: skip
 

@@ -29,11 +29,13 @@ def meter_of(llm: ChatModel, budget: Budget | None) -> Meter:
     return Meter(llm, budget, price_of(llm))
 
 
-def prober_of(meter: Meter, scorer: PairScorer) -> Prober:
-    """What asks the model again, at the account's cost; its requests run at the same time."""
-    from assay.generate.consistency import SamplingProber
+def prober_of(meter: Meter, scorer: PairScorer, policy: Policy) -> Prober:
+    """What asks the model again as often as the policy says, at the account's cost; its requests run at one time."""
+    from assay.generate.consistency import ProbeOptions, SamplingProber
 
-    return SamplingProber(meter.asking("probe"), scorer)
+    wanted = policy.probe_samples
+    options = ProbeOptions(adaptive=True) if wanted == "adaptive" else ProbeOptions(samples=wanted, most=max(5, wanted))
+    return SamplingProber(meter.asking("probe"), scorer, options)
 
 
 def probe(

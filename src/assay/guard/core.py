@@ -337,7 +337,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
             return replace(draft, probing=HELD_BACK)
         checkable = [claim for claim in draft.claims if claim.checkable]
         of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
-        prober = prober_of(draft.meter, self._scorer)
+        prober = prober_of(draft.meter, self._scorer, self._policy)
         found = probe(prober, of_claims, draft.text, draft.question, draft.evidence_items)
         return replace(draft, probing=found)
 

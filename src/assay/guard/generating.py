@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from assay.errors import InputError
 from assay.guard.asking import wants_model
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # loaded with the first answer that is generated
     from assay.models.chat.meter import Budget, Meter
 
 
-_HOW: Final = ("ungrounded", "attempts", "evidence_tokens", "max_tokens", "temperature")
+_HOW: Final = ("ungrounded", "attempts", "samples", "evidence_tokens", "max_tokens", "temperature")
 """The options that are those of the generation; the others are those of the check."""
 
 
@@ -53,6 +53,7 @@ class Generating:
         llm: ChatModel | None = None,
         ungrounded: Treatment = "regenerate",
         attempts: int = 2,
+        samples: int | Literal["adaptive"] = 1,
         chain: ChainOptions | bool = False,
         evidence_tokens: int = 6_000,
         max_tokens: int = 1_024,
@@ -70,6 +71,8 @@ class Generating:
                 again under stricter rules and removes what still fails, `remove` takes them out, `flag` marks them
                 and leaves the decision to the gate.
             attempts: further answers that are asked for at most.
+            samples: how many answers are asked for at a time, of which what most say is kept; `adaptive` asks for 1, 3
+                or 5 by the risk of the first.
             chain: whether claims are verified by independent questions (seed 000, 20.3.3), or how.
             evidence_tokens: tokens of evidence that the model is shown, as estimated; the most relevant first. The
                 check reads all of it in any case.
@@ -90,7 +93,8 @@ class Generating:
         from assay.generate.grounded_steps import drive
 
         prepared = self._prepared(
-            question, evidence, llm=llm, ungrounded=ungrounded, attempts=attempts, chain=chain, budget=budget,
+            question, evidence, llm=llm, ungrounded=ungrounded, attempts=attempts, samples=samples, chain=chain,
+            budget=budget,
             evidence_tokens=evidence_tokens, max_tokens=max_tokens, temperature=temperature, **options,
         )  # fmt: skip
         return prepared.last(_with_cost(drive(prepared.steps, prepared.hands), prepared.meter))

@@ -54,11 +54,13 @@ def probing_of(claims: Sequence[tuple[ExtractedClaim, Judged]], prober: Prober, 
         prober: what asks.
         request: what to ask with; its claims are filled in here.
     """
-    asked = tuple(c.text for c, found in claims if c.critical and found.verdict is Verdict.SUPPORTED)
+    chosen = [(c, found) for c, found in claims if c.critical and found.verdict is Verdict.SUPPORTED]
+    asked = tuple(c.text for c, _ in chosen)
+    risk = max((1 - found.judgement.support for _, found in chosen if found.judgement), default=None)
     if not asked:
         return Probing(unprobed=f"{NO_CLAIM}: no critical claim is supported by the evidence")
     try:
-        probes = tuple(prober.probe(replace(request, claims=asked)))
+        probes = tuple(prober.probe(replace(request, claims=asked, risk=risk)))
     except VerifierError as error:
         return _failed(len(asked), str(error))
     if [probe.claim for probe in probes] != list(asked):

@@ -246,6 +246,9 @@ class Policy(Value):
     consistency_probes: bool = False
     """Whether critical claims are to be probed where a chat model is at hand (seed 002, stage 3). Divergence found is
     gated either way."""
+    probe_samples: Annotated[int, Field(ge=1, le=9)] | Literal["adaptive"] = 3
+    """How many answers a probe asks for at first: a number in [1, 9], or `adaptive`: 1, 3 or 5 by the risk of the
+    claims (Wang et al. 2023 sample a fixed number; sure claims need fewer)."""
 
     logic: Literal["off", "recompute", "full"] = "recompute"
     """What is looked at in the output by itself (seed 000, 20.1.3): `recompute` its sums, units, dates and orders,

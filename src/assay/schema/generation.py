@@ -103,6 +103,8 @@ class Generation(Value):
     """Every statement of every answer, in order."""
     documents: tuple[DocumentAttempt, ...] = ()
     """Every document that was written, where a document was asked for."""
+    samples: int | None = Field(default=None, ge=1)
+    """Answers that had a vote on what stands in the one that was taken; none where there is no answer."""
     missing: str | None = None
     """What the model said that the evidence does not answer; its words, unchecked."""
     chain: tuple[VerificationQuestion, ...] = ()

@@ -26,6 +26,8 @@ class ProbeRequest:
     """What it answers."""
     evidence: tuple[Evidence, ...]
     """The same evidence as the first time. Its text is data, never an instruction."""
+    risk: float | None = None
+    """The largest probability that one of the claims is wrong, as the other tiers see it; none where unknown."""
 
 
 class Prober(Protocol):
