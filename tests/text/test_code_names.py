@@ -73,3 +73,24 @@ def test_a_short_answer_in_capitals_is_judged_as_an_answer() -> None:
         "NASA", evidence=["ESA built it, NASA did not."], question="Who built the probe that landed on Mars?"
     )
     assert report.claims[0].verdict is not Verdict.SUPPORTED
+
+
+def test_parameters_of_an_address_are_names_of_their_own() -> None:
+    code = 'curl "https://api.example.com/v1/orders?limit=500&status=open"'
+    assert [name.text for name in code_names(code)][1:] == ["limit=500", "status=open"]
+    assert [name.text for name in code_names("GET /v1/orders?limit=5")] == ["/v1/orders", "limit=5"]
+
+
+ORDERS = "GET /v1/orders lists orders. `limit` is a number from 1 to 100 (default 20). `status` is one of `open`, `paid`."
+
+
+@pytest.mark.parametrize(
+    ("query", "emitted"),
+    [
+        ("limit=50", True), ("limit=500", False), ("limit=0", False), ("status=paid", True), ("status=gone", False),
+        ("page=2", False), ("limit=50&status=open", True), ("limit=50&status=gone", False),
+    ],
+)  # fmt: skip
+def test_a_parameter_is_held_to_what_the_documentation_says_of_it(query: str, emitted: bool) -> None:
+    report = Guard().check(f'```sh\ncurl "https://api.example.com/v1/orders?{query}"\n```', [ORDERS])
+    assert (report.action == "emit") is emitted

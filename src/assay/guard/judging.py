@@ -19,7 +19,7 @@ from assay.models.interface import PairScorer
 from assay.schema import Evidence, EvidenceSpan, Verdict
 from assay.schema.judging import ClaimJudgement
 from assay.schema.premise import ClaimCandidates
-from assay.text.code_names import place_of
+from assay.text.code_names import forbids, place_of, setting_of
 from assay.text.fragments import is_fragment
 from assay.text.sentences import split_sentences
 from assay.verify import document_fields
@@ -318,9 +318,25 @@ def compared(
 
 
 def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
-    """The judgement of a claim that is nothing but a name out of code: whether the evidence has it is looked up."""
+    """The judgement of a claim that is nothing but a name out of code: whether the evidence has it is looked up.
+
+    A parameter with a value is looked up by its name; its value must be one that the sentence about it allows.
+    """
+    setting = setting_of(job.claim)
     for item in job.evidence.evidence:
-        place = place_of(job.claim, item.text)
+        place = place_of(setting[0] if setting else job.claim, item.text)
+        if place is not None and setting:
+            sentence = next((s for s in split_sentences(item.text) if s.start <= place[0] < s.end), None)
+            if sentence is not None and forbids(setting[1], item.text[sentence.start : sentence.end]):
+                span = EvidenceSpan(
+                    evidence_id=item.id, start=sentence.start, end=sentence.end,
+                    text=item.text[sentence.start : sentence.end], relation="contradicts", score=NAMED,
+                )  # fmt: skip
+                message = f"The evidence does not allow {setting[1][:80]!r} for {setting[0][:80]!r}."
+                found = ExactFinding("record.mismatch", message, 0, len(job.claim), span, "contradicts", NAMED)
+                against = Judgement(round(1 - NAMED, 4), NAMED)
+                result = replace(exact, findings=(found,))
+                return Judged(Verdict.CONTRADICTED, against, result, read, signals, (span,), None)
         if place is not None:
             start, end = place
             span = EvidenceSpan(

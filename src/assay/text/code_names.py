@@ -1,4 +1,5 @@
-"""Names in code that its documentation has to have: endpoints, addresses, flags, calls, arguments, enumerated values.
+"""Names in code that its documentation has to have: endpoints, addresses and their parameters, flags, calls, arguments,
+enumerated values.
 
 A variable may be called anything; an endpoint that does not exist fails. So only names of which code itself shows that
 somebody else chose them are taken: paths and addresses, long flags, called and passed names with an underscore, and
@@ -21,6 +22,7 @@ _NAME: Final = re.compile(
     r"|(?P<argument>(?<=[(,\s])[a-z]\w*_\w*(?=\s?=(?!=)))"
     r"|(?P<value>(?<=['\"])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*(?=['\"]))"
 )
+_PARAMETER: Final = re.compile(r"[?&](?P<name>[A-Za-z][\w.\-\[\]]*)=(?P<value>[^&\s'\"`#<>)]{1,80})")
 _SHORTEST_VALUE: Final = 4
 _HOSTS: Final = ("localhost", "127.0.0.1", "example.com", "example.org")
 """Hosts that stand for any."""
@@ -51,8 +53,22 @@ def code_names(code: str) -> Iterator[CodeName]:
             continue  # a variable that is set
         seen.add(text)
         yield CodeName(text, match.start(), match.start() + len(text))
-        if len(seen) == MOST_NAMES:
+        for parameter in _PARAMETER.finditer(text) if kind == "address" else _parameters(code, match):
+            setting = parameter.group()[1:]
+            if setting not in seen:
+                seen.add(setting)
+                start = (match.start() if kind == "address" else 0) + parameter.start() + 1
+                yield CodeName(setting, start, start + len(setting))
+        if len(seen) >= MOST_NAMES:
             return
+
+
+def _parameters(code: str, path: re.Match[str]) -> Iterator[re.Match[str]]:
+    """The parameters that follow a path without a host."""
+    if path.lastgroup != "path" or code[path.end() : path.end() + 1] != "?":
+        return
+    end = re.compile(r"[\s'\"`]|$").search(code, path.end())
+    yield from _PARAMETER.finditer(code, path.end(), end.start() if end else len(code))
 
 
 def is_code_name(text: str) -> bool:
@@ -67,8 +83,56 @@ def is_code_name(text: str) -> bool:
 
 
 _ALONE: Final = re.compile(
-    r"https?://\S{3,}|/[A-Za-z][\w-]*(?:/[\w{}<>:.$-]+)*|--[A-Za-z][\w-]*|[A-Za-z]\w*_\w*|[A-Z][A-Z0-9]{3,}"
+    r"[A-Za-z][\w.\-\[\]]*=[^&\s]+|https?://\S{3,}|/[A-Za-z][\w-]*(?:/[\w{}<>:.$-]+)*|--[A-Za-z][\w-]*|[A-Za-z]\w*_\w*|[A-Z][A-Z0-9]{3,}"
 )
+
+
+def setting_of(name: str) -> tuple[str, str] | None:
+    """The parameter and the value of a name such as `limit=500`; none where it is another kind of name."""
+    match = re.fullmatch(r"([A-Za-z][\w.\-\[\]]*)=([^&\s]+)", name)
+    return (match[1], match[2]) if match else None
+
+
+def forbids(value: str, sentence: str) -> bool:
+    """Whether what a text says of a parameter leaves no room for a value: beyond its range, or not among its values.
+
+    >>> forbids("500", "`limit` is a number from 1 to 100 (default 20)."), forbids("50", "`limit` is from 1 to 100.")
+    (True, False)
+    >>> forbids("gone", "`status` is one of `open`, `paid`, `shipped`."), forbids("paid", "`status`: `open` or `paid`")
+    (True, False)
+    """
+    number = re.fullmatch(r"-?\d+(?:\.\d+)?", value)
+    if number:
+        low, high = _range(sentence)
+        return (low is not None and float(value) < low) or (high is not None and float(value) > high)
+    listed = _LISTED.search(sentence)
+    if listed is None or re.fullmatch(r"[{<:$].*", value):
+        return False
+    return value not in re.findall(r"[`'\"]([\w.-]+)[`'\"]", listed[1])
+
+
+_LISTED: Final = re.compile(
+    r"\b(?:one of|either|values?|may be|can be|must be|is)\b:?\s*"
+    r"((?:[`'\"][\w.-]+[`'\"](?:,? (?:or|and) |, ?|\s?\|\s?)?){2,})"
+)
+_NUMBER: Final = r"(-?\d[\d,]*(?:\.\d+)?)"
+
+
+def _range(sentence: str) -> tuple[float | None, float | None]:
+    both = re.search(rf"\b(?:from|between|range:?)?\s*{_NUMBER}\s*(?:to|and|–|-|\.\.)\s*{_NUMBER}", sentence)
+    if both:
+        return _float(both[1]), _float(both[2])
+    low = re.search(rf"\b(?:at least|minimum(?: of| is|:)?|min\.?|no less than)\s*{_NUMBER}", sentence, re.IGNORECASE)
+    high = re.search(
+        rf"\b(?:at most|up to|maximum(?: of| is|:)?|max\.?|no more than|not exceed)\s*{_NUMBER}",
+        sentence,
+        re.IGNORECASE,
+    )
+    return _float(low[1]) if low else None, _float(high[1]) if high else None
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 def place_of(name: str, text: str) -> tuple[int, int] | None:
