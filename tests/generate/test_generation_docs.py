@@ -143,7 +143,7 @@ def test_asking_again_asks_about_what_the_evidence_supports(place: Path) -> None
     (place / "answer.md").write_text(LEAVE, encoding="utf-8")
     result, upstream = run(command)
     assert result.exit_code == 0, result.output
-    assert len(upstream.asked) >= 3
+    assert len(upstream.asked) >= 1  # as often as the risk says
 
 
 def test_a_fitted_policy_decides_whether_to_answer(place: Path) -> None:

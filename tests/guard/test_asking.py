@@ -84,11 +84,33 @@ def test_a_caller_may_have_nothing_asked_but_a_request_may_not() -> None:
         CheckRequest.from_mapping({"answer": ANSWER, "asks": False})
 
 
-def test_without_a_model_or_without_the_policy_nothing_is_asked() -> None:
+def test_without_the_policy_nothing_is_asked() -> None:
     chat = ScriptedChat([])
     assert Guard("general", scorer=FakeScorer(), llm=chat).check(ANSWER, EVIDENCE).action is Action.EMIT
-    assert Guard(PROBING, scorer=FakeScorer()).check(ANSWER, EVIDENCE).action is Action.EMIT
     assert chat.requests == []
+
+
+def test_what_the_policy_requires_and_no_model_could_do_keeps_the_answer_back_and_says_what_to_set() -> None:
+    report = Guard(PROBING, scorer=FakeScorer()).check(ANSWER, EVIDENCE)
+    assert report.action is Action.REVISE
+    assert any("could not be asked about again" in one and "--llm" in one for one in report.decision.reasons)
+    assert Guard(PROBING, scorer=FakeScorer()).check(ANSWER, EVIDENCE, asks=False).action is Action.EMIT
+
+
+def test_a_judge_of_all_claims_that_nobody_asked_leaves_them_unchecked() -> None:
+    policy = Policy(**{**preset("general").model_dump(), "judge": "all"})
+    report = Guard(policy, scorer=FakeScorer()).check(ANSWER, EVIDENCE)
+    assert report.action is Action.REVISE
+    assert report.judge is not None
+    assert report.judge.unchecked == 1
+    assert any("--llm" in note for note in report.judge.notes)
+
+
+def test_a_run_under_a_policy_that_requires_probes_is_held_back_without_a_model() -> None:
+    run = {"run_id": "r", "messages": [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]}
+    report = Guard(PROBING, scorer=FakeScorer()).check_run(run, evidence=EVIDENCE)
+    assert report.action is not Action.EMIT
+    assert any("could not be asked about again" in one for one in report.decision.reasons)
 
 
 def test_sync_async_and_many_give_the_same_report() -> None:

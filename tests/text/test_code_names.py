@@ -81,7 +81,9 @@ def test_parameters_of_an_address_are_names_of_their_own() -> None:
     assert [name.text for name in code_names("GET /v1/orders?limit=5")] == ["/v1/orders", "limit=5"]
 
 
-ORDERS = "GET /v1/orders lists orders. `limit` is a number from 1 to 100 (default 20). `status` is one of `open`, `paid`."
+ORDERS = (
+    "GET /v1/orders lists orders. `limit` is a number from 1 to 100 (default 20). `status` is one of `open`, `paid`."
+)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def draft_of(
 
 
 def _irrelevant(policy: Policy, question: str | None, evidence: PreparedEvidence, text: str) -> Issue | None:
-    if not policy.require_relevant_evidence:
+    if not policy.require_relevant_evidence or policy.abstention is not None:  # which has a trigger of its own
         return None
     return find_irrelevant(question, _texts(evidence), text)
 

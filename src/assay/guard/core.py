@@ -17,7 +17,7 @@ from assay.guard.documenting import Documenting
 from assay.guard.generating import Generating
 from assay.guard.judging import Job, Judged, Thresholds, judge_jobs
 from assay.guard.prepared import Limits, PreparedEvidence, prepare
-from assay.guard.probing import HELD_BACK, UNASKED
+from assay.guard.probing import HELD_BACK, UNASKED, unprobed
 from assay.guard.protecting import Protecting
 from assay.guard.receipts import Committing, ReceiptDesk
 from assay.guard.remembered import Remembered
@@ -325,7 +325,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
             begun = time.perf_counter()
             draft = self._heard(draft, judged)
             stages = {**stages, "judge": time.perf_counter() - begun}
-        if draft.meter is not None and self._policy.consistency_probes and draft.probing == UNASKED:
+        if self._policy.consistency_probes and draft.probing == UNASKED and draft.request.asks:
             begun = time.perf_counter()
             draft = self._probed(draft, judged)
             stages = {**stages, "probing": time.perf_counter() - begun}
@@ -333,10 +333,12 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
 
     def _probed(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
         """The draft with what the model says when it is asked again; of an answer that is held back anyway, nothing."""
-        if draft.meter is None or not concerns(finish(draft, judged, self._policy, self.verifier, 0.0).decision):
+        if not concerns(finish(draft, judged, self._policy, self.verifier, 0.0).decision):
             return replace(draft, probing=HELD_BACK)
         checkable = [claim for claim in draft.claims if claim.checkable]
         of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
+        if draft.meter is None:
+            return replace(draft, probing=unprobed(of_claims))
         prober = prober_of(draft.meter, self._scorer, self._policy)
         found = probe(prober, of_claims, draft.text, draft.question, draft.evidence_items)
         return replace(draft, probing=found)
@@ -349,8 +351,8 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
         done = frozenset(at for at, (claim, _) in enumerate(of_claims) if draft.run and draft.run.states_done(claim))
         asking = Asking(
-            self._policy, draft.evidence, draft.text[: draft.read], draft.question, draft.meter, self._judging,
-            self._judged_before,
+            self._policy, draft.evidence, draft.text[: draft.read], draft.question, draft.meter,
+            draft.request.asks, self._judging, self._judged_before,
         )  # fmt: skip
         return replace(draft, hearing=hearing_of(of_claims, asking, done))
 

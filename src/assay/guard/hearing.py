@@ -23,6 +23,10 @@ if TYPE_CHECKING:  # loaded with the first check that asks a judge or looks for 
     from assay.verify.omission import Stated
 
 MOST_SPANS: Final = 4
+UNHEARD: Final = (
+    "The policy requires a judge's word on every claim, and no chat model is configured: give the guard one with llm=, "
+    "the command one with --llm, or the server one under `llm` of its configuration."
+)
 NO_MODEL: Final = "The policy has a judge asked, and no chat model is at hand."
 
 
@@ -64,6 +68,8 @@ class Asking:
     question: str | None
     meter: Meter | None
     """The account of the check; none where no model is at hand."""
+    required: bool
+    """Whether claims that the policy wants heard and nobody heard are unchecked, rather than left to a later check."""
     options: JudgeOptions | None
     memory: Remembered[Heard]
     """What was said of claims before, by all that it depends on: a text that grows or is revised is not judged anew."""
@@ -84,6 +90,8 @@ def hearing_of(
         return Hearing()
     if policy.judge == "off":
         return Hearing(omissions=_omissions(claims, asking)) if policy.omissions != "off" else Hearing()
+    if asking.meter is None and policy.judge == "all" and asking.required:
+        return _Session(claims, asking, skipped).hearing()
     if asking.meter is None:
         report = JudgeReport(mode=policy.judge, notes=(NO_MODEL,))
         return Hearing(report=report, omissions=_omissions(claims, asking) if policy.omissions != "off" else ())
@@ -193,11 +201,15 @@ class _Session:
         return found
 
     def _hear(self, asked: Sequence[int]) -> Hearings:
-        from assay.verify.judge import Hearings, hear
+        from assay.verify.judge import Heard, Hearings, hear
+        from assay.verify.judge_outcome import Outcome
+        from assay.verify.judge_reading import Reading
 
         asking = self._asking
-        if not asked or asking.meter is None:
+        if not asked:
             return Hearings((), 0)
+        if asking.meter is None:
+            return Hearings((Heard(Outcome("unchecked", UNHEARD), Reading()),) * len(asked), 0)
         return hear(
             asking.meter.asking("judge"), [self._claims[at][0].text for at in asked], asking.question, self._sources,
             most_calls=self._policy.judge_calls, complete=self._complete, confidence=self._policy.judge_confidence,

@@ -333,9 +333,9 @@ def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[st
                     text=item.text[sentence.start : sentence.end], relation="contradicts", score=NAMED,
                 )  # fmt: skip
                 message = f"The evidence does not allow {setting[1][:80]!r} for {setting[0][:80]!r}."
-                found = ExactFinding("record.mismatch", message, 0, len(job.claim), span, "contradicts", NAMED)
+                told = ExactFinding("record.mismatch", message, 0, len(job.claim), span, "contradicts", NAMED)
                 against = Judgement(round(1 - NAMED, 4), NAMED)
-                result = replace(exact, findings=(found,))
+                result = replace(exact, findings=(told,))
                 return Judged(Verdict.CONTRADICTED, against, result, read, signals, (span,), None)
         if place is not None:
             start, end = place

@@ -46,6 +46,18 @@ HELD_BACK: Final = Probing(unprobed=f"{NO_CLAIM}: the answer is held back as it 
 """Nobody asked, since the answers could not have let the output out."""
 
 
+UNPROBED: Final = (
+    "the policy requires it and no chat model is configured (llm= of the guard, --llm of the command, `llm` of the "
+    "server's configuration)."
+)
+
+
+def unprobed(claims: Sequence[tuple[ExtractedClaim, Judged]]) -> Probing:
+    """That critical claims which passed were to be asked about and could not be, for want of a model."""
+    asked = sum(bool(c.critical) and found.verdict is Verdict.SUPPORTED for c, found in claims)
+    return _failed(asked, UNPROBED) if asked else Probing(unprobed=f"{NO_CLAIM}: no critical claim is supported")
+
+
 def probing_of(claims: Sequence[tuple[ExtractedClaim, Judged]], prober: Prober, request: ProbeRequest) -> Probing:
     """Ask about the critical claims that passed; the others fail already.
 

@@ -143,7 +143,7 @@ class Running(ABC):
             of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
             found = probe(asked.prober, of_claims, draft.text, draft.question, draft.evidence_items)
             draft = replace(draft, probing=found)
-        elif draft.meter is None:
+        elif draft.meter is None and not self._policy.consistency_probes:
             draft = replace(draft, probing=Probing(unprobed=NO_PROBER))
         return self._finish([draft], judged)[0]
 
