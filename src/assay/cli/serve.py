@@ -57,6 +57,7 @@ def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSet
         InputError: the packages of the server are not installed.
     """
     try:
+        from assay.server.guards import require_model
         from assay.server.settings import ROUTES, Mode, Route, ServerSettings
     except ImportError as error:
         raise InputError(_EXTRA) from error
@@ -74,7 +75,9 @@ def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSet
         model=options.model, keys=options.keys, workers=options.workers, database=options.database,
         judge=_judge_of(options),
     )  # fmt: skip
-    return made if options.gateway is None else _with_file(options.gateway, environ, made)
+    settings = made if options.gateway is None else _with_file(options.gateway, environ, made)
+    require_model(settings, environ)
+    return settings
 
 
 def _judge_of(options: ServeOptions) -> "JudgeSettings | None":

@@ -82,7 +82,7 @@ class Verified:
             return f'Asked by itself, "{asked.question}" is answered with "{asked.answer}", which {said} the claim.'
         if asked.outcome == "unanswered":
             return f'Asked by itself, "{asked.question}" has no answer in the evidence.'
-        return "The claim could not be verified by a question."
+        return "The claim could not be verified: its question could not be asked, or its answer not read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,8 @@ def _outcome(
     return VerificationQuestion(
         claim=claim.text, question=question, answer=answer.text, sources=answer.sources, outcome=outcome,
         score=None if judged is None else judged.score,
-        passed=outcome == "consistent" or (supported and outcome != "contradicted"),
+        # A claim whose question could not be asked or read was not verified, whatever else speaks for it.
+        passed=outcome == "consistent" or (supported and outcome in {"unconfirmed", "unanswered"}),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from assay.server.gateway.asgi import Message, Receive, Reply, Scope, Send
 from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
-from assay.server.guards import Guards
+from assay.server.guards import Guards, require_model
 from assay.server.heads import NOBODY_READS, AsGet
 from assay.server.keys import KeyFile
 from assay.server.problems import MEDIA_TYPE, encoded, problem
@@ -217,8 +217,11 @@ def create_app(
 
     Raises:
         StoreError: the database that the settings name cannot be opened.
+        PolicyError: a policy requires a chat model, and none is configured.
     """
     told = settings or ServerSettings()
+    if guards is None:
+        require_model(told)
     made = guards or (lambda: Guards(told.policy, model=told.model, judge=told.judge))
     return Application(told, made, check_calls, store=store, access=access, keys=keys, owns_process=owns_process)
 

@@ -15,6 +15,7 @@ from assay.server.judge_settings import JudgeSettings
 
 if TYPE_CHECKING:  # loaded only where there is a judge
     from assay.models.chat.load import Chat
+    from assay.server.settings import ServerSettings
 
 
 class Guards:
@@ -85,6 +86,35 @@ class Guards:
         if self._judge is not None:
             read, asking = _asked_by(self._judge, read), {"llm": self._chat, **_bounds(self._judge)}
         return Guard(read, model=self._model, scorer=self._scorer, environ=self._environ, **asking)
+
+
+def require_model(settings: "ServerSettings", environ: Mapping[str, str] | None = None) -> None:
+    """Refuse settings under which a policy requires a chat model that no check could ask.
+
+    The gateway asks the upstream again where a policy has critical claims probed; a judge is never the upstream.
+
+    Raises:
+        PolicyError: a policy of the server or of a route needs a model; the message says what to set.
+    """
+    environ = os.environ if environ is None else environ
+    if settings.judge is not None:
+        return
+    for name in dict.fromkeys((settings.policy, *(route.policy for route in settings.routes.values()))):
+        policy = read_policy(name, environ)
+        wants = [
+            *(["a judge of all claims (judge: all)"] if policy.judge == "all" else []),
+            *(
+                ["critical claims asked about again (consistency_probes)"]
+                if policy.consistency_probes and not settings.upstreams
+                else []
+            ),
+        ]
+        if wants:
+            raise PolicyError(
+                f"the policy {policy.name} requires {' and '.join(wants)}, and no chat model is configured: start with "
+                "--llm NAME (and --base-url URL), set `judge` with a `model` in the gateway file, or choose a policy "
+                "that asks none"
+            )
 
 
 def _chat_of(judge: JudgeSettings) -> "Chat":
