@@ -102,7 +102,7 @@ def test_headers_go_both_ways_but_for_those_of_the_connection_and_our_own() -> N
                 asked(),
                 traceparent=trace,
                 authorization="Bearer k",
-                x_assay_stakes="low",
+                x_assay_stakes="high",
             )
             seen = here.upstream.asked[0]
             assert (seen.header("traceparent"), seen.header("authorization")) == (trace, "Bearer k")
@@ -117,8 +117,10 @@ def test_a_request_may_name_a_policy_that_the_route_allows_and_no_file() -> None
     async def scene() -> None:
         async with site() as here:
             here.upstream.script(json_answer(chat_completion(FALSE)))
-            _, headers, _ = await here.post("/v1/chat/completions", asked(), x_assay_policy="creative")
-            assert headers["x-assay-action"] == "emit"
+            status, _, body = await here.post("/v1/chat/completions", asked(), x_assay_policy="creative")
+            assert (status, "at least as strict" in json.loads(body)["error"]["message"]) == (400, True)
+            _, headers, _ = await here.post("/v1/chat/completions", asked(), x_assay_policy="high-stakes")
+            assert headers["x-assay-action"] != "emit"
             for wrong in ("nonesuch", "../assay.yaml", "/etc/passwd"):
                 status, _, body = await here.post("/v1/chat/completions", asked(), x_assay_policy=wrong)
                 assert (status, "policies" in json.loads(body)["error"]["message"]) == (400, True)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from assay.cli.app import app as command
 from assay.errors import ReceiptError
 from assay.receipt import KeyStore
 from assay.server.guards import Guards
-from assay.server.settings import Mode
+from assay.server.settings import Mode, ServerSettings
 from assay.testing import FakeScorer
 
 GRANTED = "Leave is granted to partners by their managers."
@@ -126,8 +127,11 @@ def test_a_revised_answer_has_the_receipt_of_its_last_version(keys: Path) -> Non
 def test_a_disclosure_is_part_of_what_is_signed_and_a_stream_without_it_is_stopped(keys: Path) -> None:
     half = {**PLAIN, "assay": {"policy": "rag"}}
 
+    def listing(told: ServerSettings) -> ServerSettings:
+        return replace(told, routes={name: replace(one, policies=("rag",)) for name, one in told.routes.items()})
+
     async def scene() -> None:
-        async with signing(keys, scorer=Unsure()) as here:
+        async with signing(keys, scorer=Unsure(), settings=listing) as here:
             here.upstream.script(json_answer(chat_completion(GRANTED)))
             _, headers, body = await here.post("/v1/chat/completions", half)
             text = json.loads(body)["choices"][0]["message"]["content"]

@@ -210,7 +210,7 @@ def test_an_answer_that_breaks_its_schema_is_asked_for_again() -> None:
     right = json.dumps({"leave": PAID})
 
     async def scene() -> None:
-        async with site(settings=revising()) as here:
+        async with site(settings=revising(policies=("creative",))) as here:
             free = {"policy": "creative"}
             headers, value = await asked(here, said(PAID), said(right), response_format=wanted, assay=free)
             assert (headers["x-assay-action"], text_of(value)) == ("emit", right)

@@ -100,7 +100,10 @@ async def site(judge: JudgeServer, mode: Mode = Mode.ENFORCE, **settings: Any) -
     async with plain_site(mode) as plain:
         upstream = UpstreamSetting("main", plain.upstream.url)
         told = ServerSettings(
-            upstreams=(upstream,), routes={"chat_completions": Route(mode=mode)}, judge=asked, limits=Limits()
+            upstreams=(upstream,),
+            routes={"chat_completions": Route(mode=mode, policies=("support-desk",))},
+            judge=asked,
+            limits=Limits(),
         )
         app = create_app(told, guards=with_judge)
         async with serving(app) as (url, server):

@@ -22,6 +22,8 @@ from assay.schema.structure import Structure
 from assay.server.caller import Caller
 from assay.server.checking import CheckFailedError
 from assay.server.console.router import make_console_router
+from assay.server.gateway.asgi import header
+from assay.server.loosening import require_permitted
 from assay.server.problems import MEDIA_TYPE, Problem, ProblemError, documented, encoded, problem
 from assay.server.recording import Kept, Records
 from assay.server.reviews.held import Callback, Held, Wait
@@ -181,13 +183,28 @@ class Api:
         self._held = held
         self._ready = ready
 
+    def _guard_for(self, body: "CheckBody | RunBody", request: Request) -> Any:
+        """The guard of the policy that a request names, in its body or in the header that the gateway reads."""
+        said = header(request.scope, b"x-assay-policy")
+        if said is not None and body.policy is not None and said != body.policy:
+            raise InputError(f"the body names the policy {body.policy!r}, the header x-assay-policy {said!r}; give one")
+        for other in (b"x-assay-stakes", b"x-assay-upstream"):
+            if header(request.scope, other) is not None:
+                raise InputError(f"the header {other.decode()} is for the gateway's routes; put it in the body")
+        own = self._guard_of(None)
+        name = body.policy or said
+        guard = own if name is None else self._guard_of(name)
+        if name is not None:
+            require_permitted(guard.policy, own.policy, self._settings.policies)
+        return guard
+
     async def check(
         self, body: CheckBody, request: Request, wait: Wait = 0.0, callback: Callback = None
     ) -> Response:  # fmt: skip
         """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
-        guard = self._guard_of(body.policy)
+        guard = self._guard_for(body, request)
         report, evidence = await self._checker.run(_work(guard, body))
         kept = await self._records.check(guard, report, body.asked(), evidence, caller, callback=callback)
         return await self._held.answer(_told_report(report, kept), report, kept.id, caller, wait)
@@ -198,7 +215,7 @@ class Api:
         """Check one agent run: every tool call, and the final answer against what the run saw."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
-        guard = self._guard_of(body.policy)
+        guard = self._guard_for(body, request)
         now = datetime.now(UTC)
 
         def work() -> tuple[HallucinationReport, tuple[Evidence, ...]]:
@@ -216,13 +233,15 @@ class Api:
         most = self._settings.limits.batch
         if len(body.requests) > most:
             raise InputError(f"a batch has at most {most} requests, got {len(body.requests)}; send them in parts")
-        results = await asyncio.gather(*(self._one(one, number, caller) for number, one in enumerate(body.requests)))
+        results = await asyncio.gather(
+            *(self._one(one, number, caller, request) for number, one in enumerate(body.requests))
+        )
         return _json(BatchAnswer(results=results).model_dump_json(exclude_none=False))
 
-    async def _one(self, body: CheckBody, number: int, caller: Caller) -> BatchItem:
+    async def _one(self, body: CheckBody, number: int, caller: Caller, request: Request) -> BatchItem:
         where = f"#/requests/{number}"
         try:
-            guard = self._guard_of(body.policy)
+            guard = self._guard_for(body, request)
             report, evidence = await self._checker.run(_work(guard, body))
             kept = await self._records.check(guard, report, body.asked(), evidence, caller)
         except (InputError, PolicyError) as error:

@@ -27,6 +27,7 @@ from assay.server.gateway.upstream import UpstreamClient
 from assay.server.guards import Guards, require_model
 from assay.server.heads import NOBODY_READS, AsGet
 from assay.server.keys import KeyFile
+from assay.server.loosening import unknown_headers
 from assay.server.problems import MEDIA_TYPE, encoded, problem
 from assay.server.recording import Records
 from assay.server.reviews.held import Held
@@ -111,6 +112,10 @@ class Application:
         if isinstance(found, Refusal):
             self._note(scope, found.status, found)
             await _refuse(scope, send, found)
+            return
+        unknown = unknown_headers(scope["headers"])
+        if unknown is not None:
+            await _refuse(scope, send, Refusal(400, unknown))
             return
         scope[SCOPE_KEY] = found
         if not forwards:

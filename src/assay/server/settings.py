@@ -9,7 +9,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
-from assay.policy import PRESETS
 from assay.policy.modes import Mode as Mode  # noqa: PLC0414 the settings are where others look for it
 from assay.schema import Stakes
 from assay.server.access.settings import AccessSettings, access_settings
@@ -60,8 +59,11 @@ class Route:
     """The policy where a request names none; the server's own by default."""
     upstream: str | None = None
     """The upstream where a request names none; the first one by default."""
-    policies: tuple[str, ...] = tuple(PRESETS)
-    """The policies that a request may name. An empty tuple leaves it no choice."""
+    policies: tuple[str, ...] | None = None
+    """The policies that a request may name; by default those that are at least as strict as the route's own
+    (`assay.policy.order`). An empty tuple leaves it no choice."""
+    tasks: tuple[str, ...] = ()
+    """Of the tasks that the policy holds to no evidence, such as `creative`, those that a request may declare."""
     stakes: Stakes = Stakes.MEDIUM
     """The stakes where a request names none."""
     fail_on: str = "revise"
@@ -152,6 +154,9 @@ class ServerSettings:
     """By name; a route that is not named enforces."""
     policy: str | None = None
     """A preset or a policy file; what `ASSAY_CONFIG` names, else `general`, by default."""
+    policies: tuple[str, ...] | None = None
+    """The policies that a request to the REST API may name; by default those that are at least as strict as the
+    server's own."""
     model: Path | None = None
     """The directory of another cross-encoder."""
     keys: Path | None = None
@@ -212,6 +217,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+_SECTIONS: Final = frozenset(
+    {"version", "upstreams", "routes", "policies", "limits", "access", "notify", "audit", "judge"}
+)
+
+
 def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: ServerSettings) -> ServerSettings:
     """The settings of a gateway file (`upstreams`, `routes`, `limits`, `judge` and so on) over those of `base`.
 
@@ -220,12 +230,11 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
     Raises:
         PolicyError: a setting is unknown, or is not what it should be.
     """
-    unknown = sorted(set(given) - {"version", "upstreams", "routes", "limits", "access", "notify", "audit", "judge"})
+    unknown = sorted(set(given) - _SECTIONS)
     if unknown or given.get("version", 1) != 1:
-        raise PolicyError(
-            "a gateway file has version 1 and the sections upstreams, routes, limits, judge, access, notify and audit; "
-            + (f"got {', '.join(map(str, unknown))}" if unknown else f"got version {given.get('version')!r}")
-        )
+        known = ", ".join(sorted(_SECTIONS - {"version"}))
+        got = ", ".join(map(str, unknown)) if unknown else f"version {given.get('version')!r}"
+        raise PolicyError(f"a gateway file has version 1 and the sections {known}; got {got}")
     upstreams = tuple(
         _upstream(str(name), value, environ) for name, value in _mapping(given.get("upstreams"), "upstreams").items()
     )
@@ -239,8 +248,12 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
     notify = notify_settings(_mapping(given["notify"], "notify"), environ) if given.get("notify") else base.notify
     audit = audit_settings(_mapping(given["audit"], "audit")) if given.get("audit") else base.audit
     judge = judge_settings(_mapping(given["judge"], "judge"), environ) if given.get("judge") else base.judge
+    listed = given.get("policies", base.policies)
+    if listed is not None and (not isinstance(listed, list | tuple) or any(not isinstance(one, str) for one in listed)):
+        raise PolicyError(f"policies are a list of names that requests may give, got {listed!r}")
     return replace(
-        base, upstreams=upstreams or base.upstreams, routes={**base.routes, **routes}, limits=limits, access=access,
+        base, policies=None if listed is None else tuple(listed),
+        upstreams=upstreams or base.upstreams, routes={**base.routes, **routes}, limits=limits, access=access,
         notify=notify, audit=audit, judge=judge,
     )  # fmt: skip
 
@@ -274,8 +287,7 @@ def _route(name: str, value: object) -> Route:
     except ValueError as error:
         modes = ", ".join(Mode)
         raise PolicyError(f"the route {name!r} has a mode ({modes}) and stakes (low, medium, high): {error}") from error
-    if "policies" in said:
-        said["policies"] = tuple(said["policies"] or ())
+    said |= {setting: tuple(said[setting] or ()) for setting in ("policies", "tasks") if setting in said}
     return Route(**said)
 
 

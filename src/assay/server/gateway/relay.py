@@ -40,6 +40,7 @@ from assay.server.gateway.upstream import (
     require_plain,
     response_headers,
 )
+from assay.server.loosening import require_held, require_permitted, require_stakes
 from assay.server.recording import Keeping, Records, failed_to_keep
 from assay.server.reviews.held import Held
 from assay.server.settings import Mode, Route, ServerSettings
@@ -205,12 +206,13 @@ class Gateway:
         return exchange, forwarded
 
     def _guard(self, asked: Asked, route: Route) -> Guard:
-        if asked.policy is None:
-            return self._guard_of(route.policy)
-        if asked.policy not in route.policies:
-            allowed = ", ".join(route.policies) or "none"
-            raise PolicyError(f"a request to this route may name the policies {allowed}; got {asked.policy!r}")
-        return self._guard_of(asked.policy)
+        own: Guard = self._guard_of(route.policy)
+        guard: Guard = own if asked.policy is None else self._guard_of(asked.policy)
+        if asked.policy is not None:
+            require_permitted(guard.policy, own.policy, route.policies)
+        require_held(asked.task, guard.policy, route.tasks)
+        require_stakes(asked.stakes, route.stakes)
+        return guard
 
     async def _answer(
         self,
