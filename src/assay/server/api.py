@@ -1,6 +1,8 @@
 """The REST routes: checks, health, and the OpenAPI document."""
 
 import asyncio
+import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, date, datetime
@@ -170,6 +172,9 @@ class Health(BaseModel):
     version: str = __version__
 
 
+_log = logging.getLogger(__name__)
+READY_S: Final = 1.0
+"""Seconds for which what is known of the database is told again."""
 _PROBLEMS: Final = documented(401, 403, 413, 422, 429, 503)
 
 
@@ -182,6 +187,9 @@ class Api:
         self._records = Records(services)
         self._held = held
         self._ready = ready
+        self._kept = services.kept
+        self._asked_until = 0.0
+        self._trouble: str | None = None
 
     def _guard_for(self, body: "CheckBody | RunBody", request: Request) -> Any:
         """The guard of the policy that a request names, in its body or in the header that the gateway reads."""
@@ -260,9 +268,18 @@ class Api:
         return Health(status="ok")
 
     async def ready(self, response: Response) -> Health:
-        """Whether the server takes requests: its network is loaded and its queue has room."""
-        if self._ready():
+        """Whether the server takes requests: its network is loaded, its queue has room and its database stores."""
+        trouble = None if self._ready() else "the network is not loaded yet, or too many checks wait"
+        if trouble is None and self._kept is not None:
+            now = time.monotonic()
+            if now >= self._asked_until:
+                # Anybody may ask: the database is looked at once in a while, however often that is.
+                self._asked_until = now + READY_S
+                self._trouble = await asyncio.to_thread(self._kept.trouble)
+            trouble = self._trouble
+        if trouble is None:
             return Health(status="ready")
+        _log.warning("not ready: %s", trouble)
         response.status_code = 503
         return Health(status="not ready")
 
@@ -407,7 +424,7 @@ class BodyLimit:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Reads the body within the limit and hands it on whole."""
-        from assay.server.gateway.asgi import ClientGoneError, TooLargeError, read_body
+        from assay.server.gateway.asgi import ClientGoneError, TooLargeError, other_encoding, read_body
 
         if scope["type"] != "http" or scope["method"] not in ("POST", "PUT", "PATCH"):
             await self._app(scope, receive, send)
@@ -420,6 +437,11 @@ class BodyLimit:
             detail = f"a request has at most {self._most:,} bytes; this one has more"
             made = problem(413, detail, code="request.too_large", instance=scope["path"], todo="Send it in parts.")
             await Response(encoded(made), 413, media_type=MEDIA_TYPE)(scope, receive, send)
+            return
+        encoding = other_encoding(scope, body)
+        if encoding is not None:
+            made = problem(415, encoding, code="request.encoding", instance=scope["path"], todo="Send it in UTF-8.")
+            await Response(encoded(made), 415, media_type=MEDIA_TYPE)(scope, receive, send)
             return
         given = False
 

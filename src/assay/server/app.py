@@ -115,7 +115,7 @@ class Application:
             return
         unknown = unknown_headers(scope["headers"])
         if unknown is not None:
-            await _refuse(scope, send, Refusal(400, unknown))
+            await _refuse(scope, send, Refusal(400, unknown, code="request.headers"))
             return
         scope[SCOPE_KEY] = found
         if not forwards:

@@ -1,5 +1,6 @@
 """The store: one value over one database, shared by all threads of a process."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -7,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -81,6 +83,12 @@ class Listed:
     claims: int
 
 
+TROUBLE_S: Final = 5.0
+"""Seconds for which a store is said not to work after a change that could not be stored; then one may be tried."""
+LEAST_FREE: Final = 16 * 1024 * 1024
+"""Bytes that the disk of a SQLite file has to have free: the log of what is written needs room before it is merged."""
+
+
 class Store:
     """Remembers checks, and proves that they were not altered. Is an `assay.store.interface.Recorder`."""
 
@@ -130,6 +138,26 @@ class Store:
     def waiting(self) -> int:
         """How many changes wait to be stored, about."""
         return self._writer.waiting
+
+    def trouble(self) -> str | None:
+        """Why nothing can be stored now, as a sentence; none where nothing speaks against it.
+
+        The last change failed a moment ago, the disk of a SQLite file is full, or the database does not answer.
+        """
+        failed = self._writer.failed
+        if failed is not None and time.monotonic() - failed[0] < TROUBLE_S:
+            return failed[1]
+        try:
+            with self.engine.connect() as connection:
+                connection.exec_driver_sql("SELECT 1")
+            url = self.engine.url
+            if url.get_backend_name() == "sqlite":
+                free = shutil.disk_usage(Path(str(url.database)).resolve().parent).free
+                if free < LEAST_FREE:
+                    return f"the disk of the database has {free:,} bytes left; at least {LEAST_FREE:,} are needed"
+        except (SQLAlchemyError, OSError) as error:
+            return f"the database does not answer: {reason(error) if isinstance(error, SQLAlchemyError) else error}"
+        return None
 
     def now(self) -> datetime:
         """The time by the store's clock."""

@@ -7,6 +7,7 @@ bound `submit` refuses rather than promise what it cannot keep.
 
 import logging
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Engine, Table
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from assay.errors import AssayError, BusyError, StoreError
 from assay.store.audit.log import Appender, Entry
@@ -81,6 +82,7 @@ class Writer:
         lock = threading.Lock()
         self._came, self._left = threading.Condition(lock), threading.Condition(lock)
         self._closed = False
+        self._failed: tuple[float, str] | None = None
         self._thread = threading.Thread(target=self._work, name="assay-store", daemon=True)
         self._thread.start()
 
@@ -88,6 +90,11 @@ class Writer:
     def waiting(self) -> int:
         """Changes that wait, about."""
         return len(self._waiting)
+
+    @property
+    def failed(self) -> tuple[float, str] | None:
+        """When the last change could not be stored, by `time.monotonic`, and why; none once one could be again."""
+        return self._failed
 
     def submit(self, change: Change, wait_s: float = 0.0) -> "Future[Stored]":
         """Hand in a change; the future has a result when it is on disk.
@@ -148,12 +155,16 @@ class Writer:
         except Exception as error:  # noqa: BLE001 whatever it is, those who wait have to learn of it
             self._appender.forget()
             if len(batch) == 1:
-                batch[0][1].set_exception(_told(error))
+                told = _told(error)
+                if isinstance(error, DBAPIError):
+                    self._failed = time.monotonic(), str(told)
+                batch[0][1].set_exception(told)
                 return
             # One change that cannot be stored must not take the others with it.
             for job in batch:
                 self._store([job])
             return
+        self._failed = None
         for (_, future), stored in zip(batch, places, strict=True):
             future.set_result(stored)
 

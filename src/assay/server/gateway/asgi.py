@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from types import TracebackType
 from typing import Any, Final, Self
@@ -21,6 +22,26 @@ class TooLargeError(Exception):
 
 class ClientGoneError(Exception):
     """The client has closed its connection."""
+
+
+_CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
+_UTF8: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+
+
+def other_encoding(scope: Scope, body: bytes) -> str | None:
+    """Why a body is refused for its encoding; none for UTF-8, in which JSON is exchanged (RFC 8259, 8.1).
+
+    Readers that guess UTF-16 from the first bytes and readers that do not would see two messages in one.
+
+    >>> other_encoding({"headers": []}, '{"a": 1}'.encode("utf-16"))
+    'expected a body in UTF-8, got UTF-16 or UTF-32'
+    """
+    said = _CHARSET.search(header(scope, b"content-type") or "")
+    if said is not None and said[1].lower() not in _UTF8:
+        return f"expected a body in UTF-8, got the charset {said[1][:40]}"
+    if body[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in body[:4]:
+        return "expected a body in UTF-8, got UTF-16 or UTF-32"
+    return None
 
 
 def header(scope: Scope, name: bytes) -> str | None:

@@ -27,6 +27,7 @@ from assay.server.gateway.asgi import (
     TooLargeError,
     UntilGone,
     header,
+    other_encoding,
     read_body,
 )
 from assay.server.gateway.passage import Passage
@@ -128,6 +129,9 @@ class Gateway:
         begun = time.perf_counter()
         passage = self._passage(scope, begun)
         body = await read_body(scope, receive, self._settings.limits.body_bytes)
+        encoding = other_encoding(scope, body)
+        if encoding is not None:
+            raise RefusedError(415, encoding)
         async with UntilGone(receive):
             exchange, body = self._exchange(scope, body, passage)
             plain = exchange is not None
