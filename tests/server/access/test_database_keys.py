@@ -174,3 +174,17 @@ def replace_store(desk: Desk) -> StoreAccess:
     broken = object.__new__(Broken)
     broken.engine = desk.store.engine
     return StoreAccess(broken, replace(ServerSettings(), database="x"), CHEAP)
+
+
+def test_bad_keys_of_an_address_lock_out_no_good_key_and_no_session_of_it(desk: Desk) -> None:
+    address = "203.0.113.7"
+    good = desk.with_key(Permission.READ)
+    good.address = address
+    person = desk.signed_in()
+    person.address = address
+    stranger = desk.client(key="assay_" + "f" * 16 + "_" + "0" * 43, address=address)
+    answers = [stranger.ask("GET", "/v1/me").status for _ in range(200)]
+    assert answers[0] == 401
+    assert answers[-1] == 429
+    assert good.ask("GET", "/v1/me").status == 200
+    assert person.ask("GET", "/v1/me").status == 200

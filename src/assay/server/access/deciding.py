@@ -89,10 +89,11 @@ class StoreAccess:
         return work() if self._embedded else await asyncio.to_thread(work)
 
     async def _of_key(self, scope: Scope, key: str, address: str) -> Caller | Refusal:
-        if wait := self._strangers.wait(address):
-            return _too_many(wait, "this address sent too many keys that are not good")
+        # The key first: many share an address, and one with a good key answers for nobody else's bad ones.
         found = self._in_file(key) or await self._read(lambda: self._in_store(key))
         if found is None:
+            if wait := self._strangers.wait(address):
+                return _too_many(wait, "this address sent too many keys that are not good")
             self._strangers.take(address)
             ended = await self._read(lambda: find_ended(self.store, key))
             said = "the API key is unknown, was revoked, or has ended"
@@ -135,10 +136,10 @@ class StoreAccess:
             _log.warning("it could not be noted when an API key was used")
 
     async def _of_session(self, scope: Scope, secret: str, address: str) -> Caller | Refusal | None:
-        if wait := self._strangers.wait(address):
-            return _too_many(wait, "this address sent too many sessions that are not good")
         found = await self._read(lambda: self._session(secret))
         if found is None:
+            if wait := self._strangers.wait(address):
+                return _too_many(wait, "this address sent too many sessions that are not good")
             self._strangers.take(address)
             return None
         session, user = found
