@@ -17,11 +17,11 @@ why. The decisions are:
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from assay.wire.interface import FIELD, Json
 
@@ -81,12 +81,17 @@ class Said:
         return bool(self._request.get("prompt"))
 
 
+NOTHING: Final = Said()
+"""What is known of a request that is not at hand."""
+
+
 @dataclass(frozen=True)
 class Fields:
     """The fields of one format."""
 
     roots: Mapping[str, tuple[Form, ...]]
     types: Mapping[str, Mapping[str, tuple[Form, ...]]]
+    _named: dict[tuple[Form, ...], dict[str, list[Form]]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     @cache
@@ -95,11 +100,11 @@ class Fields:
         folder = files("assay.wire").joinpath("forms")
         told = json.loads(folder.joinpath(f"{name}.json").read_text("utf-8"))
         more = json.loads(folder.joinpath("more.json").read_text("utf-8"))[name]
-        types = {kind: {field: tuple(forms) for field, forms in fields.items()} for kind, fields in told["types"].items()}
+        types = {kind: {name: tuple(forms) for name, forms in fields.items()} for kind, fields in told["types"].items()}
         for kind, fields in more["types"].items():
             own = types.setdefault(kind, {})
-            for field, forms in fields.items():
-                own[field] = tuple(dict.fromkeys((*own.get(field, ()), *forms)))
+            for member, forms in fields.items():
+                own[member] = tuple(dict.fromkeys((*own.get(member, ()), *forms)))
         roots = {
             root: tuple(dict.fromkeys((*forms, *more["roots"].get(root, ())))) for root, forms in told["roots"].items()
         }
@@ -118,6 +123,21 @@ class Fields:
         """
         return self._fault(value, self.roots[root], said, "")
 
+    def quiet(self, root: str, value: Json, names: Iterable[str]) -> Json:
+        """The members of a message that say nothing beside its content, and those of these names only.
+
+        What the request said is left out too, but for names: it is not at hand where an answer is withheld.
+        """
+        kinds = [self.types[form.partition(":")[0]] for form in self.roots[root] if "." in form]
+        kept: Json = {}
+        for name in names:
+            inner = value.get(name)
+            for fields in kinds:
+                if name in value and name in fields and self._fault(inner, fields[name], NOTHING, name) is None:
+                    kept[name] = inner
+                    break
+        return kept
+
     def _fault(self, value: object, forms: tuple[Form, ...], said: Said, place: str) -> str | None:
         if value is None or value == "" or value == [] or value == {}:
             return None
@@ -128,13 +148,13 @@ class Fields:
             inner += tuple(form for form in forms if form.startswith("any"))
             if not inner:
                 return _strange(value, place)
-            return self._first(value=enumerate(value), forms=inner, said=said, place=place)
+            return self._first(enumerate(value), inner, said, place)
         return _scalar_fault(value, forms, said, place)
 
     def _first(
-        self, value: "enumerate[Any] | Any", forms: tuple[Form, ...], said: Said, place: str
+        self, items: Iterable[tuple[object, object]], forms: tuple[Form, ...], said: Said, place: str
     ) -> str | None:
-        for key, item in value:
+        for key, item in items:
             fault = self._fault(item, forms, said, f"{place}.{key}" if place else str(key))
             if fault is not None:
                 return fault
@@ -146,7 +166,7 @@ class Fields:
         if members:
             keys = _first_key_fault(value, members, said, place)
             return keys if keys is not None else self._first(value.items(), members, said, place)
-        kinds = [form for form in forms if "." in form and self._may_be(form, value)]
+        kinds = self._candidates(forms, value.get("type"))
         fault = None
         for form in kinds:
             name, _, kind = form.partition(":")
@@ -162,11 +182,24 @@ class Fields:
         kind = value.get("type")
         return f"the unknown type {_short(kind)}{_at(place)}" if isinstance(kind, str) else _strange(value, place)
 
-    def _may_be(self, form: Form, value: Json) -> bool:
-        """Whether an object says of itself that it is of a type, or does not say."""
-        wanted = self.types[form.partition(":")[0]].get("type", ())
-        words = [form.removeprefix("=").split("|") for form in wanted if form.startswith("=")]
-        return not words or value.get("type") is None or any(value["type"] in some for some in words)
+    def _candidates(self, forms: tuple[Form, ...], kind: object) -> list[Form]:
+        """The types that an object may be of, by what it says of itself; it need not say."""
+        named = self._named.get(forms)
+        if named is None:
+            named = self._named[forms] = self._by_name(forms)
+        if kind is None:
+            return [form for form in forms if "." in form]
+        return [*named.get(kind, ()), *named[""]] if isinstance(kind, str) else []
+
+    def _by_name(self, forms: tuple[Form, ...]) -> dict[str, list[Form]]:
+        """The types among alternatives, by the word of their member `type`; under none those that have no such word."""
+        found: dict[str, list[Form]] = {"": []}
+        for form in forms:
+            wanted = self.types[form.partition(":")[0]].get("type", ()) if "." in form else ()
+            words = [word for one in wanted if one.startswith("=") for word in one[1:].split("|")]
+            for word in words or ([""] if "." in form else []):
+                found.setdefault(word, []).append(form)
+        return found
 
     def _fields_fault(
         self, value: Json, fields: Mapping[str, tuple[Form, ...]], said: Said, place: str

@@ -50,6 +50,10 @@ class WireStream(Protocol):
         """The events that end the answer as one that is complete, with a person's words behind what went out."""
         ...
 
+    def failure(self, data: Any) -> bytes:
+        """The event by which the client learns that the upstream failed, made from the one that says so."""
+        ...
+
     def correct(self, summary: Json) -> bytes:
         """An event that says what was wrong in text that went out already."""
         ...
@@ -111,8 +115,8 @@ class Wire(Protocol):
         """
         ...
 
-    def stream(self) -> WireStream:
-        """A reader for one stream."""
+    def stream(self, request: Json | None = None) -> WireStream:
+        """A reader for one stream, the answer to a request; without one, to a request that offers nothing."""
         ...
 
 
@@ -148,6 +152,18 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def unknown_fields(item: Json, known: frozenset[str]) -> Sequence[str]:
-    """The names of fields that say something and that no check knows."""
-    return [name for name, value in item.items() if name not in known and value not in (None, "", [], {})]
+def index_of(item: Json, name: str = "index", default: int | None = None) -> int | None:
+    """A place in an array, as an event names it; none where it names none, or what is none."""
+    place = item.get(name, default)
+    return place if isinstance(place, int) and not isinstance(place, bool) and place >= 0 else None
+
+
+def words_of(error: object, names: Sequence[str]) -> Json:
+    """What an error says under these names, in texts and numbers; whatever else it holds is left out.
+
+    >>> words_of({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
+    {'message': 'no', 'code': 7, 'param': None}
+    """
+    told = error if isinstance(error, dict) else {"message": str(error)}
+    kept = {name: told.get(name) for name in names}
+    return {name: value if isinstance(value, str | int) else None for name, value in kept.items()}
