@@ -15,6 +15,7 @@ from assay.wire.interface import (
     calls_of,
     index_of,
     objects,
+    sayable,
     text_of,
     unstreamed,
     words_of,
@@ -198,7 +199,7 @@ class _Stream:
             return Reading(failed=True)
         fault = Fields.of(openai_chat.NAME).fault("event", data, self._said_before)
         if fault is None and not _UNNAMED.fullmatch(event.name or ""):
-            fault = f"a chunk in an event named {event.name!r}"
+            fault = f"a chunk in an event named {sayable(event.name)}"
         if fault is not None:
             return Reading(unreadable=f"a chunk has {fault}")
         made = Reading()
@@ -248,7 +249,11 @@ class _Stream:
         calls = self._calls.setdefault(number, {}) if parts else {}
         for part, place in parts:
             key = f"{number}/{place}"
-            if key not in calls and place != "function_call" and place != sum("function_call" not in one for one in calls):
+            if (
+                key not in calls
+                and place != "function_call"
+                and place != sum("function_call" not in one for one in calls)
+            ):
                 made.unreadable = f"call {place} begins before the one in front of it"
             made.calls.append(key)
             made.unreadable = _grow(calls.setdefault(key, {}), part) or made.unreadable

@@ -23,13 +23,11 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final, Self
 
-from assay.wire.interface import FIELD, Json
+from assay.wire.interface import FIELD, Json, sayable
 
 _NAME: Final = re.compile(r"\S{0,256}")
 _LABEL: Final = re.compile(r"[^\n\r\x0b\x0c\x85\u2028\u2029]{0,64}")
 _OPAQUE: Final = re.compile(r"\S*")
-_SHOWN: Final = 80
-"""Characters of a strange name that an error repeats."""
 _PLAIN_TOOLS: Final = frozenset({"function", "custom"})
 """Types of tools that the client executes and that show nothing of a provider's."""
 _SEARCHING: Final = ("web_search_options", "search_parameters", "plugins", "mcp_servers", "prompt", "container")
@@ -179,8 +177,8 @@ class Fields:
             fault = fault or found
         if fault is not None:
             return fault
-        kind = value.get("type")
-        return f"the unknown type {_short(kind)}{_at(place)}" if isinstance(kind, str) else _strange(value, place)
+        told = value.get("type")
+        return f"the unknown type {sayable(told)}{_at(place)}" if isinstance(told, str) else _strange(value, place)
 
     def _candidates(self, forms: tuple[Form, ...], kind: object) -> list[Form]:
         """The types that an object may be of, by what it says of itself; it need not say."""
@@ -201,16 +199,14 @@ class Fields:
                 found.setdefault(word, []).append(form)
         return found
 
-    def _fields_fault(
-        self, value: Json, fields: Mapping[str, tuple[Form, ...]], said: Said, place: str
-    ) -> str | None:
+    def _fields_fault(self, value: Json, fields: Mapping[str, tuple[Form, ...]], said: Said, place: str) -> str | None:
         rest = fields.get("*")
         for name, inner in value.items():
             if inner is None or inner == "" or inner == [] or inner == {}:
                 continue
             forms = fields.get(name, rest)
             if forms is None:
-                return f"the unknown field {_short(name)}{_at(place)}"
+                return f"the unknown field {sayable(name)}{_at(place)}"
             fault = self._fault(inner, forms, said, f"{place}.{name}" if place else name)
             if fault is not None:
                 return fault
@@ -235,7 +231,7 @@ def _scalar_fault(value: object, forms: tuple[Form, ...], said: Said, place: str
 def _text_fault(value: str, form: Form, said: Said) -> str | None:
     """Why a text may not stand where a form does; none where it may."""
     if form.startswith("="):
-        return None if value in form[1:].split("|") else f"the unknown word {_short(value)}"
+        return None if value in form[1:].split("|") else f"the unknown word {sayable(value)}"
     leaf, _, kind = form.partition(":")
     if leaf == "word":
         kind = "name"
@@ -265,7 +261,7 @@ def _first_key_fault(value: Json, forms: tuple[Form, ...], said: Said, place: st
     """The names of members that may be any: they are held to what the values are held to, or are names."""
     for key in value:
         if not _NAME.fullmatch(key) and all(_text_fault(key, form, said) is not None for form in forms):
-            return f"the unknown field {_short(key)}{_at(place)}"
+            return f"the unknown field {sayable(key)}{_at(place)}"
     return None
 
 
@@ -300,8 +296,4 @@ def _strange(value: object, place: str) -> str:
 
 
 def _at(place: str) -> str:
-    return f" at {place}" if place else ""
-
-
-def _short(value: object) -> str:
-    return repr(value if not isinstance(value, str) or len(value) <= _SHOWN else f"{value[:_SHOWN]}…")
+    return f" at {place}" if sayable(place) == repr(place) else " at (no name)" if place else ""

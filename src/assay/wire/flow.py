@@ -11,7 +11,7 @@ from assay.guard.rulings import Ruling
 from assay.wire.exchange import members_once
 from assay.wire.interface import Json, Wire
 from assay.wire.reasoning import event_without_reasoning
-from assay.wire.sse import Event, SseReader
+from assay.wire.sse import Event, SseReader, read_event
 
 
 class WireFlow(Flow[bytes, Event, bytes]):
@@ -92,8 +92,11 @@ class WireFlow(Flow[bytes, Event, bytes]):
         return event.raw
 
     def _break_off(self, event: Event) -> None:
-        # What the event says beside the error was never checked.
-        super()._break_off(replace(event, raw=self._stream.failure(json_of(event)[0])))
+        # What the event says beside the error was never checked: it goes out as it came where it says nothing else.
+        data = json_of(event)[0]
+        made = self._stream.failure(data)
+        only = json_of(read_event(made))[0] == data and event.name in (None, data.get("type"))
+        super()._break_off(event if only else replace(event, raw=made))
 
     def _ending(self, ruling: Ruling) -> Iterable[bytes]:
         if not self._says:

@@ -1,5 +1,6 @@
 """What a wire format has to offer: how it shows text and calls, and how it says that something was withheld."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -11,6 +12,7 @@ from assay.schema.run_formats import read_steps
 from assay.wire.sse import Event
 
 Json = dict[str, Any]
+_SAYABLE: Final = re.compile(r"[A-Za-z0-9_.$-]{1,60}")
 FIELD: Final = "assay"
 """The member of a request's body that is read here and not forwarded."""
 
@@ -139,7 +141,7 @@ def calls_of(answer: object, format: str) -> tuple[tuple[ToolCall, ...], str | N
         return (), str(error)
     strange = [step.type for step in steps if isinstance(step, Opaque) and step.faults]
     calls = tuple(step for step in steps if isinstance(step, ToolCall) and step.executor is Executor.CLIENT)
-    return calls, f"an item of the unknown type {strange[0]!r}" if strange else None
+    return calls, f"an item of the unknown type {sayable(strange[0])}" if strange else None
 
 
 def objects(value: object) -> list[Json]:
@@ -152,6 +154,15 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def sayable(value: object) -> str:
+    """A name of a message as a reason may repeat it: the reason goes out in place of words that nobody read.
+
+    >>> sayable("web_search_call"), sayable("Leave is 4 weeks")
+    ("'web_search_call'", '(no name)')
+    """
+    return repr(value) if isinstance(value, str) and _SAYABLE.fullmatch(value) else "(no name)"
+
+
 def index_of(item: Json, name: str = "index", default: int | None = None) -> int | None:
     """A place in an array, as an event names it; none where it names none, or what is none."""
     place = item.get(name, default)
@@ -162,8 +173,8 @@ def words_of(error: object, names: Sequence[str]) -> Json:
     """What an error says under these names, in texts and numbers; whatever else it holds is left out.
 
     >>> words_of({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
-    {'message': 'no', 'code': 7, 'param': None}
+    {'message': 'no', 'code': 7}
     """
     told = error if isinstance(error, dict) else {"message": str(error)}
-    kept = {name: told.get(name) for name in names}
-    return {name: value if isinstance(value, str | int) else None for name, value in kept.items()}
+    kept = {name: told[name] for name in names if name in told}
+    return {name: value for name, value in kept.items() if isinstance(value, str | int | None)}

@@ -7,7 +7,18 @@ from typing import Any, Final
 from assay.guard.holdback import Reading
 from assay.schema.run_formats import anthropic_messages
 from assay.wire.fields import Fields, Said
-from assay.wire.interface import Json, Shown, WireStream, calls_of, index_of, objects, text_of, unstreamed, words_of
+from assay.wire.interface import (
+    Json,
+    Shown,
+    WireStream,
+    calls_of,
+    index_of,
+    objects,
+    sayable,
+    text_of,
+    unstreamed,
+    words_of,
+)
 from assay.wire.sse import Event
 
 WITHHELD: Final = "refusal"
@@ -76,7 +87,9 @@ class Messages:
         strange = next((block for block in blocks if not _is_known(block)), None)
         calls, unknown = calls_of({"role": "assistant", "content": blocks}, self.name)
         if strange is not None:
-            unknown = f"a block of the unknown type {strange.get('type') if isinstance(strange, dict) else strange!r}"
+            unknown = (
+                f"a block of the unknown type {sayable(strange.get('type') if isinstance(strange, dict) else None)}"
+            )
         text = "".join(text_of(block.get("text")) for block in objects(blocks) if block.get("type") == "text")
         texts = {TEXT: text} if text or not calls else {}
         if explained := _explanation(answer.get("stop_details")):
@@ -181,7 +194,9 @@ class _Stream:
             return Reading(unreadable="an event is no JSON object")
         kind = data.get("type")
         if event.name != kind:
-            return Reading(unreadable=f"an event named {event.name!r} says that it is one of the type {kind!r}")
+            return Reading(
+                unreadable=f"an event named {sayable(event.name)} says that it is one of the type {sayable(kind)}"
+            )
         if kind == "error":
             return Reading(failed=True)
         fault = Fields.of(anthropic_messages.NAME).fault("event", data, self._request)
@@ -190,7 +205,7 @@ class _Stream:
         if kind == "ping":
             return Reading()
         if self._over or (self._started == (kind == "message_start")):
-            return Reading(unreadable=f"an event of the type {kind!r} stands where none may")
+            return Reading(unreadable=f"an event of the type {sayable(kind)} stands where none may")
         self._started = True
         match kind:
             case "content_block_start" if not self._ended:
@@ -208,7 +223,7 @@ class _Stream:
             case "message_start":
                 return self._message(data)
             case _:
-                return Reading(unreadable=f"an event of the type {kind!r} stands behind the end of the message")
+                return Reading(unreadable=f"an event of the type {sayable(kind)} stands behind the end of the message")
 
     def _message_delta(self, delta: object) -> Reading:
         made = self.end()
@@ -247,7 +262,9 @@ class _Stream:
             return Reading(unreadable="a delta belongs to no open block")
         block = self._blocks[index]
         if block["type"] not in _DELTAS.get(text_of(kind), ()):
-            return Reading(unreadable=f"a delta of the type {kind!r} belongs to a block of the type {block['type']!r}")
+            return Reading(
+                unreadable=f"a delta of the type {sayable(kind)} belongs to a block of the type {sayable(block['type'])}"
+            )
         match kind:
             case "text_delta" if any(one["type"] == "text" for one in self._blocks[index + 1 :]):
                 return Reading(unreadable="a text goes on behind the next one")

@@ -9,7 +9,18 @@ from assay.guard.holdback import Reading
 from assay.schema.run_formats import openai_responses
 from assay.wire.chat_completions import ChatCompletions
 from assay.wire.fields import Fields, Said
-from assay.wire.interface import Json, Shown, WireStream, calls_of, index_of, objects, text_of, unstreamed, words_of
+from assay.wire.interface import (
+    Json,
+    Shown,
+    WireStream,
+    calls_of,
+    index_of,
+    objects,
+    sayable,
+    text_of,
+    unstreamed,
+    words_of,
+)
 from assay.wire.sse import Event
 
 _TEXT_PARTS: Final = {"output_text": "text", "refusal": "refusal"}
@@ -86,7 +97,7 @@ class Responses:
                     return Shown(unreadable=f"item {number} has a part of an unknown type")
                 texts[str(number)] = text
             elif kind not in _CALLS_OF_CLIENTS and kind not in _PROVIDER:
-                unreadable = f"an item of the unknown type {kind!r}"
+                unreadable = f"an item of the unknown type {sayable(kind)}"
         calls, strange = calls_of(output, self.name)
         return Shown(texts or ({} if calls else {"0": ""}), calls, unreadable or strange)
 
@@ -249,7 +260,9 @@ class _Stream:
             return Reading(unreadable="an event is no JSON object with a type")
         kind = data["type"]
         if event.name not in (None, "", kind):
-            return Reading(unreadable=f"an event named {event.name!r} says that it is one of the type {kind!r}")
+            return Reading(
+                unreadable=f"an event named {sayable(event.name)} says that it is one of the type {sayable(kind)}"
+            )
         if kind in ("response.failed", "error") or data.get("error"):
             return Reading(failed=True)
         fault = Fields.of(openai_responses.NAME).fault("event", data, self._request)
@@ -290,7 +303,7 @@ class _Stream:
     def _added(self, place: int, item: object) -> Reading:
         kind = item.get("type") if isinstance(item, dict) else None
         if not isinstance(item, dict) or kind not in {"message", *_CALLS_OF_CLIENTS, *_PROVIDER}:
-            return Reading(unreadable=f"an item of the unknown type {kind!r}")
+            return Reading(unreadable=f"an item of the unknown type {sayable(kind)}")
         if place in self._items or place < max(self._items, default=-1):
             return Reading(unreadable=f"item {place} begins a second time, or behind one that follows it")
         known = self._items[place] = _Item(item)
@@ -312,7 +325,7 @@ class _Stream:
         if kind == "reasoning_text" and item is not None and item.kind == "reasoning":
             return Reading()
         if not isinstance(part, dict) or kind not in _TEXT_PARTS:
-            return Reading(unreadable=f"a part of the unknown type {kind!r}")
+            return Reading(unreadable=f"a part of the unknown type {sayable(kind)}")
         words = text_of(part.get(_TEXT_PARTS[kind]))
         if done:
             return self._text_end(place, data, kind, words)
@@ -353,7 +366,7 @@ class _Stream:
         wanted = next((call for begin, call in _PIECES.items() if kind.startswith(begin)), None)
         item = self._items.get(place)
         if wanted is None:
-            return Reading(unreadable=f"an event of the unknown type {kind!r}")
+            return Reading(unreadable=f"an event of the unknown type {sayable(kind)}")
         if item is None or item.kind != wanted or item.done is not None:
             return _nowhere(kind)
         if kind.endswith(".delta"):
@@ -435,7 +448,7 @@ class _Stream:
                 continue
             open_text = known.kind == "message" and known.done is None and not _other(known.added, item)
             if not open_text or _parts_of(item) != known.said():
-                return f"an item of the type {item.get('type')!r} ends as another one than was streamed"
+                return f"an item of the type {sayable(item.get('type'))} ends as another one than was streamed"
         return None
 
     def end(self) -> Reading:
@@ -526,15 +539,16 @@ class _Stream:
 
     def failure(self, data: Any) -> bytes:
         """The error alone, whatever else the event says."""
-        told = data.get("response")
+        told, number = data.get("response"), index_of(data, "sequence_number")
+        number = self._sequence + 1 if number is None else number
         if data.get("type") == "response.failed" and isinstance(told, dict):
             kept = Fields.of(openai_responses.NAME).quiet("answer", told, _QUIET)
             error = words_of(told.get("error"), ("code", "message"))
             response = {**_bare_response(), **kept, "status": "failed", "error": error}
-            return _event({"type": "response.failed", "response": response, "sequence_number": self._sequence + 1})
+            return _event({"type": "response.failed", "response": response, "sequence_number": number})
         inner = data.get("error")
         error = words_of(inner if isinstance(inner, dict) else data, ("code", "message", "param"))
-        return _event({"type": "error", **error, "sequence_number": self._sequence + 1})
+        return _event({"type": "error", **error, "sequence_number": number})
 
     def correct(self, summary: Json) -> bytes:
         """An event of its own type, which clients that do not know it pass over."""
@@ -559,7 +573,7 @@ def _words_of_part(part: Json) -> str:
 
 
 def _nowhere(kind: str) -> Reading:
-    return Reading(unreadable=f"an event of the type {kind!r} belongs to nothing that is open")
+    return Reading(unreadable=f"an event of the type {sayable(kind)} belongs to nothing that is open")
 
 
 def _other(one: Json, other: Json) -> bool:

@@ -102,11 +102,7 @@ def with_data(event: Event, data: str) -> Event:
     >>> with_data(read_event(b"id: 7\\nevent: a\\ndata: 1\\ndata: 2\\n\\n"), "{}").raw
     b'id: 7\\nevent: a\\ndata: {}\\n\\n'
     """
-    kept = [
-        line
-        for line in _LINE_END.split(event.raw.decode("utf-8"))
-        if line and line.partition(":")[0] != "data"
-    ]
+    kept = [line for line in _LINE_END.split(event.raw.decode("utf-8")) if line and line.partition(":")[0] != "data"]
     written = "".join(f"{line}\n" for line in (*kept, f"data: {data}"))
     return Event(f"{written}\n".encode("utf-8", "backslashreplace"), event.name, data)
 
