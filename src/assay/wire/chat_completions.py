@@ -35,6 +35,7 @@ _ERROR_TYPES: Final = {
 }  # fmt: skip
 _QUIET: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "usage")
 """The members of an answer that stay when what it shows is withheld."""
+_CHUNK: Final = "chat.completion.chunk"
 _UNNAMED: Final = re.compile(r"(?!thread\.|error\Z|ping\Z).*", re.DOTALL)
 """Names of events under which a client reads a chunk as one; it takes the others for something else."""
 
@@ -198,6 +199,8 @@ class _Stream:
         if data.get("error"):
             return Reading(failed=True)
         fault = Fields.of(openai_chat.NAME).fault("event", data, self._said_before)
+        if fault is None and data.get("object") != _CHUNK:
+            fault = "no word that it is one, so that some clients would pass over it"
         if fault is None and not _UNNAMED.fullmatch(event.name or ""):
             fault = f"a chunk in an event named {sayable(event.name)}"
         if fault is not None:
@@ -205,7 +208,7 @@ class _Stream:
         made = Reading()
         seen: set[str] = set()
         for choice in objects(data.get("choices")):
-            number = index_of(choice, default=0)
+            number = index_of(choice)
             if number is None or str(number) in seen:
                 return Reading(unreadable="a chunk has no clear place for what it adds")
             seen.add(str(number))
@@ -239,7 +242,7 @@ class _Stream:
 
     def _call_parts(self, number: str, delta: Json, made: Reading) -> None:
         listed = objects(delta.get("tool_calls"))
-        places = [index_of(part, default=0) for part in listed]
+        places = [index_of(part) for part in listed]
         if None in places or len(set(places)) < len(places):
             made.unreadable = "parts of calls have no clear place"
             return
@@ -281,7 +284,7 @@ class _Stream:
             return
         self._last = {name: data[name] for name in ("id", "object", "created", "model") if name in data}
         for choice in objects(data.get("choices")):
-            number = index_of(choice, default=0)
+            number = index_of(choice)
             if number is not None:
                 self._sent_choices.add(number)
                 if isinstance(choice.get("delta"), dict) and choice["delta"].get("content"):

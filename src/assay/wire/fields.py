@@ -1,13 +1,13 @@
 """Which fields a message of a format has, and who reads each: what is not listed makes an answer unreadable.
 
-The lists stand in `forms/`, one file a format, derived from the types of the official SDKs (`tests.wire.sdk_types`) with
-what was decided on each text; `forms/more.json` has what servers of the same formats send beside them. Record 32 says
-why. The decisions are:
+The lists stand in `forms/`, one file a format, derived from the types of the official SDKs (`tests.wire.sdk_types`)
+with what was decided on each text; `forms/more.json` has what servers of the same formats send beside them. Record 32
+says why. The decisions are:
 
 - `read`: a check reads it, as text or as a part of a call.
 - `reasoning`: words that the model thinks, which are taken out unless the operator lets them pass.
-- `name`: an identifier, without blanks and of at most 256 characters; `label`: one line of at most 64; `opaque`: signed
-  or encrypted, without blanks.
+- `name`: an identifier, without blanks and of at most 256 characters; `label`: that, or up to three words that are
+  written as the name of somebody; `opaque`: signed or encrypted, without blanks.
 - `echo`: what the request says itself, or a name.
 - `source`: what a tool of the provider did and found; only where the request offers such a tool, or sources to cite.
 - `tokens`: the tokens of a text with their probabilities; only where the request asks for them.
@@ -26,7 +26,7 @@ from typing import Final, Self
 from assay.wire.interface import FIELD, Json, sayable
 
 _NAME: Final = re.compile(r"\S{0,256}")
-_LABEL: Final = re.compile(r"[^\n\r\x0b\x0c\x85\u2028\u2029]{0,64}")
+_LABEL: Final = re.compile(r"\S{0,64}|[A-Z][\w.-]{0,24}(?: [A-Z][\w.-]{0,24}){1,2}")
 _OPAQUE: Final = re.compile(r"\S*")
 _PLAIN_TOOLS: Final = frozenset({"function", "custom"})
 """Types of tools that the client executes and that show nothing of a provider's."""
@@ -126,7 +126,7 @@ class Fields:
 
         What the request said is left out too, but for names: it is not at hand where an answer is withheld.
         """
-        kinds = [self.types[form.partition(":")[0]] for form in self.roots[root] if "." in form]
+        kinds = [self.types[form.partition(":")[0]] for form in self.roots[root]]
         kept: Json = {}
         for name in names:
             inner = value.get(name)
@@ -186,16 +186,18 @@ class Fields:
         if named is None:
             named = self._named[forms] = self._by_name(forms)
         if kind is None:
-            return [form for form in forms if "." in form]
+            return [form for form in forms if _is_type(form)]
         return [*named.get(kind, ()), *named[""]] if isinstance(kind, str) else []
 
     def _by_name(self, forms: tuple[Form, ...]) -> dict[str, list[Form]]:
         """The types among alternatives, by the word of their member `type`; under none those that have no such word."""
         found: dict[str, list[Form]] = {"": []}
         for form in forms:
-            wanted = self.types[form.partition(":")[0]].get("type", ()) if "." in form else ()
+            if not _is_type(form):
+                continue
+            wanted = self.types[form.partition(":")[0]].get("type", ())
             words = [word for one in wanted if one.startswith("=") for word in one[1:].split("|")]
-            for word in words or ([""] if "." in form else []):
+            for word in words or [""]:
                 found.setdefault(word, []).append(form)
         return found
 
@@ -211,6 +213,11 @@ class Fields:
             if fault is not None:
                 return fault
         return None
+
+
+def _is_type(form: Form) -> bool:
+    """Whether an alternative is an object of a type of its own."""
+    return "." in form and form[0] not in "[{"
 
 
 def _scalar_fault(value: object, forms: tuple[Form, ...], said: Said, place: str) -> str | None:

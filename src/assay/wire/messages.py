@@ -262,9 +262,7 @@ class _Stream:
             return Reading(unreadable="a delta belongs to no open block")
         block = self._blocks[index]
         if block["type"] not in _DELTAS.get(text_of(kind), ()):
-            return Reading(
-                unreadable=f"a delta of the type {sayable(kind)} belongs to a block of the type {sayable(block['type'])}"
-            )
+            return Reading(unreadable=f"a delta of the type {sayable(kind)} belongs to no block of that kind")
         match kind:
             case "text_delta" if any(one["type"] == "text" for one in self._blocks[index + 1 :]):
                 return Reading(unreadable="a text goes on behind the next one")

@@ -48,9 +48,10 @@ _PIECES: Final = {
 _LEFT_OUT: Final = frozenset({"status", "annotations", "logprobs"})
 """Members of an item that may differ between its own event and the one that repeats the whole answer."""
 _QUIET: Final = (
-    "id", "object", "created_at", "completed_at", "model", "status", "background", "max_output_tokens", "max_tool_calls",
-    "metadata", "parallel_tool_calls", "previous_response_id", "prompt_cache_key", "reasoning", "safety_identifier",
-    "service_tier", "store", "temperature", "text", "tool_choice", "top_logprobs", "top_p", "truncation", "usage", "user",
+    "id", "object", "created_at", "completed_at", "model", "status", "background", "max_output_tokens", "metadata",
+    "max_tool_calls", "parallel_tool_calls", "previous_response_id", "prompt_cache_key", "reasoning", "store", "text",
+    "safety_identifier", "service_tier", "temperature", "tool_choice", "top_logprobs", "top_p", "truncation", "usage",
+    "user",
 )  # fmt: skip
 """The members of an answer that stay when what it shows is withheld."""
 _ENDS: Final = frozenset({"response.completed", "response.incomplete"})
@@ -90,7 +91,7 @@ class Responses:
         texts: dict[str, str] = {}
         unreadable = None
         for number, item in enumerate(output):
-            kind = item.get("type") if isinstance(item, dict) else None
+            kind = text_of(item.get("type")) if isinstance(item, dict) else ""
             if kind == "message":
                 text = _text_of_message(item)
                 if text is None:
@@ -222,11 +223,27 @@ class _Item:
     """Of a message: the type of each part, and the pieces of its text."""
     words: list[str] = field(default_factory=list)
     """Of a call: the pieces of its words."""
+    pieces: bool | None = None
+    """Whether its words come in pieces, or all at once with an end; none as long as there are none."""
     done: Json | None = None
 
     @property
     def kind(self) -> str:
         return text_of(self.added.get("type"))
+
+    def takes(self, piece: bool, words: str) -> bool:
+        """Whether words may come as a piece, or all at once: a client that reads only one of the two must miss all."""
+        if words and self.pieces is None:
+            self.pieces = piece
+        return not words or self.pieces == piece
+
+    def ends_with(self, end: Json) -> bool:
+        """Whether an event that ends a call says the words that were said; a call without arguments need not say so."""
+        name = _WORDS.get(self.kind)
+        if name is None:
+            return True
+        words, said = text_of(end.get(name)), "".join(self.words)
+        return words == said or (not said and words == "{}" and name == "arguments")
 
     def said(self) -> list[tuple[str, str]]:
         """The parts of a message as they would be compared."""
@@ -276,7 +293,7 @@ class _Stream:
             return self._begun(data.get("response"))
         if kind.startswith(_SILENT):
             return Reading()
-        place = index_of(data, "output_index", default=0)
+        place = index_of(data, "output_index")
         if place is None:
             return Reading(unreadable="an event has no clear place for what it adds")
         match kind:
@@ -301,7 +318,7 @@ class _Stream:
         return Reading(unreadable="a response begins with output" if output else None)
 
     def _added(self, place: int, item: object) -> Reading:
-        kind = item.get("type") if isinstance(item, dict) else None
+        kind = text_of(item.get("type")) if isinstance(item, dict) else ""
         if not isinstance(item, dict) or kind not in {"message", *_CALLS_OF_CLIENTS, *_PROVIDER}:
             return Reading(unreadable=f"an item of the unknown type {sayable(kind)}")
         if place in self._items or place < max(self._items, default=-1):
@@ -311,7 +328,7 @@ class _Stream:
             return Reading(unreadable="a message begins with content" if item.get("content") else None)
         if kind in _CALLS_OF_CLIENTS:
             if kind in _WORDS and item.get(_WORDS[kind]):
-                known.words.append(text_of(item[_WORDS[kind]]))
+                known.words, known.pieces = [text_of(item[_WORDS[kind]])], False
             return Reading(calls=[str(place)])
         return Reading()
 
@@ -331,11 +348,12 @@ class _Stream:
             return self._text_end(place, data, kind, words)
         if item is None or self._open_message(place) is None or index_of(data, "content_index") != len(item.parts):
             return _nowhere("response.content_part.added")
-        return self._text(place, data, kind, words)
+        item.parts.append([kind])
+        return Reading(unreadable="a part begins with a text" if words else None)
 
     def _piece(self, place: int, data: Json, kind: str) -> list[str] | None:
         """The part that an event goes on with, the last one of an open message; one that nobody announced begins."""
-        item, index = self._open_message(place), index_of(data, "content_index", default=0)
+        item, index = self._open_message(place), index_of(data, "content_index")
         if item is None or index is None or index > len(item.parts):
             return None
         if index == len(item.parts):
@@ -343,22 +361,22 @@ class _Stream:
         part = item.parts[index]
         return part if index == len(item.parts) - 1 and part[0] == kind else None
 
-    def _text(self, place: int, data: Json, kind: str, words: str) -> Reading:
+    def _text(self, place: int, data: Json, kind: str, words: str, *, piece: bool = True) -> Reading:
         part = self._piece(place, data, kind)
-        if part is None:
+        if part is None or not self._items[place].takes(piece, words):
             return _nowhere(text_of(data.get("type")))
         part.append(words)
         return Reading(texts=[(str(place), words)] if words else [])
 
     def _text_end(self, place: int, data: Json, kind: str, words: str) -> Reading:
         """The end of a part, which says all of its text again."""
-        item, index = self._items.get(place), index_of(data, "content_index", default=0)
+        item, index = self._items.get(place), index_of(data, "content_index")
         part = item.parts[index] if item is not None and index is not None and index < len(item.parts) else None
         if part is not None and part[0] == kind and "".join(part[1:]) == words:
             return Reading(needs_texts=[str(place)])
         if part is not None and any(part[1:]):
             return Reading(unreadable="a text ends as another one than was streamed")
-        made = self._text(place, data, kind, words)
+        made = self._text(place, data, kind, words, piece=False)
         made.needs_texts = [str(place)]
         return made
 
@@ -370,12 +388,13 @@ class _Stream:
         if item is None or item.kind != wanted or item.done is not None:
             return _nowhere(kind)
         if kind.endswith(".delta"):
-            item.words.append(text_of(data.get("delta")))
+            words = text_of(data.get("delta"))
+            if not item.takes(True, words):
+                return Reading(unreadable="a call begins with all of its words and goes on with more")
+            item.words.append(words)
             return Reading(calls=[str(place)])
-        name, words = text_of(data.get("name")), text_of(data.get(_WORDS[wanted]))
-        if name not in ("", item.added.get("name")) or (item.words and words != "".join(item.words)):
+        if data.get("name") not in (None, "", item.added.get("name")) or not item.ends_with(data):
             return Reading(unreadable="a call ends as another one than was streamed")
-        item.words = [words]
         return Reading(calls=[str(place)])
 
     def _done(self, place: int, item: object) -> Reading:
@@ -392,8 +411,7 @@ class _Stream:
         if known.kind == "message":
             made = self._message_done(place, known, item)
         elif known.kind in _CALLS_OF_CLIENTS:
-            words = text_of(item.get(_WORDS.get(known.kind, "")))
-            if known.words and words != "".join(known.words):
+            if not known.ends_with(item):
                 return Reading(unreadable="a call ends as another one than was streamed")
             made = Reading(calls=[str(place)], ended_calls={str(place): [item]})
         known.done = item
@@ -464,7 +482,7 @@ class _Stream:
         self._sequence = max(self._sequence, number) if isinstance(number, int) else self._sequence
         if isinstance(data.get("response"), dict):
             self._response = data["response"]
-        item, place = data.get("item"), index_of(data, "output_index", default=0)
+        item, place = data.get("item"), index_of(data, "output_index")
         match data.get("type"):
             case "response.output_item.added" if isinstance(item, dict) and place is not None:
                 self._next = max(self._next, place + 1)
