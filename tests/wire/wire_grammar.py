@@ -72,7 +72,7 @@ def message_of(rng: Random, kind: str) -> Message:
         way = rng.choice(ways)
         events = way(rng, kind, events)
         done.append(way.__name__.strip("_"))
-    body = _written(rng, kind, events) if streamed else dumped(events[0])
+    body = _written(rng, kind, events, done) if streamed else dumped(events[0])
     if rng.random() < 0.12:
         way_of_bytes = rng.choice(_BYTES)
         body = way_of_bytes(rng, body)
@@ -388,7 +388,8 @@ def dumped(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).replace("\\u0000", "").encode()
 
 
-def _written(rng: Random, kind: str, events: list[Any]) -> bytes:
+def _written(rng: Random, kind: str, events: list[Any], done: list[str]) -> bytes:
+    """The events as bytes, now and then with a line that a provider would not write."""
     made = []
     end = rng.choice(("\n", "\n", "\n", "\r\n", "\r"))
     for event in events:
@@ -398,7 +399,9 @@ def _written(rng: Random, kind: str, events: list[Any]) -> bytes:
         if kind != CHAT and isinstance(told, str):
             lines.insert(0, f"event: {told}")
         if rng.random() < 0.005:
-            lines[0] = rng.choice(("event: ping", "event: thread.x", "event: error", "event", f"note: {LIE}", f"id: {LIE}"))
+            strange = ("event: ping", "event: thread.x", "event: error", "event", f"note: {LIE}", f"id: {LIE}")
+            lines[0] = rng.choice(strange)
+            done.append("strange line")
         made.append(end.join(lines) + end + end)
     return "".join(made).encode()
 

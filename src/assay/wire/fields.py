@@ -206,7 +206,9 @@ class Fields:
         for name, inner in value.items():
             if inner is None or inner == "" or inner == [] or inner == {}:
                 continue
-            forms = fields.get(name, rest)
+            forms = fields.get(name)
+            if forms is None and rest is not None and _NAME.fullmatch(name):
+                forms = rest
             if forms is None:
                 return f"the unknown field {sayable(name)}{_at(place)}"
             fault = self._fault(inner, forms, said, f"{place}.{name}" if place else name)
@@ -217,7 +219,7 @@ class Fields:
 
 def _is_type(form: Form) -> bool:
     """Whether an alternative is an object of a type of its own."""
-    return "." in form and form[0] not in "[{"
+    return "." in form and form[0] not in "[{="
 
 
 def _scalar_fault(value: object, forms: tuple[Form, ...], said: Said, place: str) -> str | None:
