@@ -190,13 +190,11 @@ def test_what_an_sdk_shows_is_what_was_checked_in_many_messages(kind: str) -> No
 @pytest.mark.parametrize("kind", sorted(WIRES))
 def test_what_a_provider_would_send_goes_out_as_it_came_unless_it_lies(kind: str) -> None:
     sent = [one for one in (message_of(Random(f"{kind}/{n}"), kind) for n in range(600)) if not one.done]
-    honest = [one for one in sent if not any(lie in one.body.decode() for lie in LIES)]
-    ends = [(one, *passed_on(one)) for one in sent]
-    assert len(honest) > 20
-    assert len(sent) - len(honest) > 5
-    for one, out, _, passed in ends:
+    lying = [any(lie in _heard(one) for lie in LIES) for one in sent]
+    assert 5 < sum(lying) < len(sent) / 2
+    for one, lies in zip(sent, lying, strict=True):
+        out, _, passed = passed_on(one)
         thinks = b"reasoning" in one.body or b"thinking" in one.body
-        lies = any(lie in _heard(one) for lie in LIES)
         assert passed != lies, one.body.decode()
         assert thinks or lies or out == one.body
 

@@ -67,7 +67,7 @@ def message_of(rng: Random, kind: str) -> Message:
     streamed = rng.random() < 0.7
     done: list[str] = []
     events = _ANSWERS[kind](rng, streamed)
-    for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 4))):
+    for _ in range(rng.choice((0, 0, 1, 1, 1, 2, 2, 3, 4))):
         ways = [*_WAYS, *(_STREAM_WAYS if streamed else ())]
         way = rng.choice(ways)
         events = way(rng, kind, events)

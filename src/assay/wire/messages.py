@@ -185,6 +185,7 @@ class _Stream:
         self._usage: Json = {"output_tokens": 0}
         self._begun = False
         self._started = False
+        self._explained = False
 
     def read(self, event: Event, data: Any) -> Reading:
         """Text, parts of calls and the end of the message."""
@@ -226,9 +227,13 @@ class _Stream:
                 return Reading(unreadable=f"an event of the type {sayable(kind)} stands behind the end of the message")
 
     def _message_delta(self, delta: object) -> Reading:
+        # The last of several is what a client keeps, so only one of one may say more than that the message is over.
+        explained = _explanation(delta.get("stop_details")) if isinstance(delta, dict) else ""
+        if self._explained or (explained and self._ended):
+            return Reading(unreadable="the end of a message is explained twice")
+        self._explained = bool(explained)
         made = self.end()
         made.needs_texts, made.calls = [TEXT], [str(index) for index in self._inputs]
-        explained = _explanation(delta.get("stop_details")) if isinstance(delta, dict) else ""
         if explained:
             made.texts.append((EXPLANATION, explained))
             made.ended_texts.append(EXPLANATION)

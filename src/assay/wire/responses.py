@@ -263,6 +263,7 @@ class _Stream:
         self._items: dict[int, _Item] = {}
         self._ended: set[str] = set()
         self._over = False
+        self._told: set[tuple[object, ...]] = set()
         self._response: Json = {}
         self._sequence = -1
         self._next = 0
@@ -271,8 +272,14 @@ class _Stream:
 
     def read(self, event: Event, data: Any) -> Reading:
         """Text, calls and the ends of items."""
-        if event.data is None or event.data.strip() in ("", "[DONE]"):
+        if event.data is None or not event.data.strip():
             return Reading()
+        if event.data.strip() == "[DONE]":
+            # Clients of this format stop reading here too, though it has an end of its own.
+            self._over = True
+            made = self.end()
+            made.needs_all = True
+            return made
         if not isinstance(data, dict) or not isinstance(data.get("type"), str):
             return Reading(unreadable="an event is no JSON object with a type")
         kind = data["type"]
@@ -296,6 +303,11 @@ class _Stream:
         place = index_of(data, "output_index")
         if place is None:
             return Reading(unreadable="an event has no clear place for what it adds")
+        end = (kind, place, data.get("content_index"))
+        if kind.endswith((".done", "part.added")):
+            if end in self._told:
+                return Reading(unreadable=f"an event of the type {sayable(kind)} comes twice")
+            self._told.add(end)
         match kind:
             case "response.output_item.added":
                 return self._added(place, data.get("item"))
