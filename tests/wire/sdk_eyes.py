@@ -90,7 +90,7 @@ def _chat_message(seen: Seen, number: int, message: Any) -> None:
     seen.add(f"{number}", message.content)
     seen.add(f"{number}/refusal", message.refusal)
     for call in message.tool_calls or []:
-        inner = getattr(call, call.type or "function", None) or getattr(call, "custom", None)
+        inner: Any = getattr(call, call.type or "function", None) or getattr(call, "custom", None)
         inner = inner if not isinstance(inner, dict) else _Loose(inner)
         words = inner.input if getattr(call, "type", "") == "custom" else inner.arguments
         seen.call(inner.name, words)

@@ -7,10 +7,10 @@ unread: answers that hold one are withheld until somebody has decided what reads
 import inspect
 import json
 import sys
-import types
 import typing
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -77,7 +77,7 @@ def derived(root: Mapping[str, Any]) -> tuple[dict[str, list[str]], Types]:
             yield "any"
         elif origin is Annotated:
             yield from alternatives(get_args(wanted)[0], field)
-        elif origin in (Union, types.UnionType):
+        elif origin in (Union, UnionType):
             for one in get_args(wanted):
                 yield from alternatives(one, field)
         elif origin is Literal:
@@ -124,15 +124,15 @@ def main() -> int:
         path = FOLDER / f"{name}.json"
         told = json.loads(path.read_text("utf-8")) if path.exists() else {"types": {}}
         starts, found = derived(root)
-        made = {"roots": starts, "types": decided(found, told["types"])}
-        for kind, fields in made["types"].items():
+        types = decided(found, told["types"])
+        for kind, fields in types.items():
             for field, forms in fields.items():
                 before = told["types"].get(kind, {}).get(field, [])
                 for form in forms:
                     if form.endswith(":unread") and form not in before:
                         status = 1
                         print(f"{name}: {kind}.{field} is new: {form}")
-        path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        path.write_text(json.dumps({"roots": starts, "types": types}, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return status
 
 

@@ -8,7 +8,9 @@ import pytest
 from tests.server.upstream_script import chat_chunk, chat_completion, message, output_message, response_value
 from tests.wire.sdk_types import FOLDER, bare, decided, derived, roots
 
+from assay.wire.chat_completions import ChatCompletions
 from assay.wire.fields import Fields, Said
+from assay.wire.sse import read_event
 
 FORMATS = ("openai_chat", "openai_responses", "anthropic_messages")
 DECISIONS = {
@@ -35,7 +37,9 @@ def test_the_listed_fields_are_those_of_the_installed_sdk(kind: str) -> None:
         for field, forms in fields.items()
         if listed.get(name, {}).get(field) != forms
     ]
-    assert new == [], "the SDK has other fields than forms/ lists: run python -m tests.wire.sdk_types, and decide on them"
+    assert new == [], (
+        "the SDK has other fields than forms/ lists: run python -m tests.wire.sdk_types, and decide on them"
+    )
     assert listed == types
     assert known["roots"] == starts
 
@@ -182,3 +186,31 @@ def test_a_reason_repeats_no_words_of_the_message() -> None:
     for grown in ({"Partners get 4 weeks": 1}, {"x" * 400: 1}):
         found = fields.fault("answer", {**chat_completion("Leave is paid."), **grown}, SAID)
         assert found == "the unknown field (no name)"
+
+
+SERVERS: dict[str, dict[str, Any]] = {
+    "prompts that were filtered": {
+        "id": "", "object": "", "created": 0, "model": "", "choices": [],
+        "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {"hate": {"filtered": False}}}],
+    },
+    "filters behind the text": {
+        "id": "", "object": "", "created": 0, "model": "",
+        "choices": [{"index": 0, "finish_reason": None, "content_filter_offsets": {"check_offset": 44},
+                     "content_filter_results": {"violence": {"filtered": False, "severity": "safe"}}}],
+    },
+    "padding": {"p": "abcdefgh"},
+    "times": {"time_info": {"queue_time": 0.1, "created": 1.7}, "timings": {"prompt_ms": 3.1}},
+    "who served it": {"provider": "Amazon Bedrock", "x_groq": {"id": "req_01"}},
+    "usage of every kind": {"usage": {"prompt_tokens": 3, "cost": 0.1, "is_byok": False, "cost_details": {"a": None}}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(SERVERS))
+def test_chunks_of_other_servers_are_read(name: str) -> None:
+    stream = ChatCompletions().stream({"model": "m"})
+    for chunk in (chat_chunk({"content": "Leave"}), chat_chunk({"content": " is paid."})):
+        told = json.loads(chunk[6:])
+        assert stream.read(read_event(chunk), told).unreadable is None
+        beside = {**told, "choices": [], **SERVERS[name]}
+        made = b"data: " + json.dumps(beside).encode() + b"\n\n"
+        assert stream.read(read_event(made), beside).unreadable is None

@@ -109,13 +109,14 @@ def passed_on(sent: Message) -> tuple[bytes, Checked, bool]:
         return body, exchange.checked, ruling.passes
     flow = WireFlow(exchange.wire, "run_1", enforces=True, hides=True, request=exchange.request)
     rng = Random(len(sent.body))
-    pieces, at = [], 0
+    pieces: list[bytes] = []
+    at = 0
     while at < len(sent.body):
         end = at + rng.choice((1, 7, 64, 5_000))
         pieces.append(sent.body[at:end])
         at = end
-    out = b"".join(drive(pieces, flow, exchange.part))
-    return out, exchange.checked, flow.stopped is None
+    out = list(drive(pieces, flow, exchange.part))
+    return b"".join(out), exchange.checked, flow.stopped is None
 
 
 def difference(sent: Message) -> str | None:

@@ -93,7 +93,7 @@ def _call(rng: Random, number: int) -> dict[str, Any]:
 def _chat(rng: Random, streamed: bool) -> list[Any]:
     choices = rng.choice((1, 1, 1, 2))
     whole = chat_completion("")
-    made = []
+    made: list[dict[str, Any]] = []
     for number in range(choices):
         calls = [_call(rng, at) for at in range(rng.choice((0, 0, 1, 2)))]
         if calls and rng.random() < 0.15:
@@ -105,7 +105,9 @@ def _chat(rng: Random, streamed: bool) -> list[Any]:
             said["tool_calls"] = calls
         elif rng.random() < 0.1:
             said["function_call"] = {"name": name(rng), "arguments": json.dumps(arguments(rng))}
-        made.append({"index": number, "message": said, "logprobs": None, "finish_reason": "tool_calls" if calls else "stop"})
+        made.append(
+            {"index": number, "message": said, "logprobs": None, "finish_reason": "tool_calls" if calls else "stop"}
+        )
     if not streamed:
         return [{**whole, "choices": made}]
     chunks: list[Any] = []
@@ -327,7 +329,9 @@ def _other_words(rng: Random, kind: str, events: list[Any]) -> list[Any]:
     """One of the places where words are read, with other words."""
     made = copy.deepcopy(events)
     names = ("text", "delta", "content", "arguments", "input", "partial_json", "name", "refusal", "code", "cited_text")
-    found = [(value, field) for _, value in places(made) if isinstance(value, dict) for field in names if field in value]
+    found = [
+        (value, field) for _, value in places(made) if isinstance(value, dict) for field in names if field in value
+    ]
     if found:
         value, field = rng.choice(found)
         value[field] = rng.choice((LIE, '{"all": "every thing"}', "not ", DEED, {"a": LIE}, [LIE], "", None))
@@ -428,7 +432,9 @@ def _recoded(rng: Random, body: bytes) -> bytes:
 
 def _spliced(rng: Random, body: bytes) -> bytes:
     at = rng.randrange(len(body) + 1)
-    piece = rng.choice((b"\n", b"\n\n", b"\r", b"\0", b"data: ", b"\ndata: [DONE]\n\n", b"\xff", b"\n\n" + LIE.encode()))
+    piece = rng.choice(
+        (b"\n", b"\n\n", b"\r", b"\0", b"data: ", b"\ndata: [DONE]\n\n", b"\xff", b"\n\n" + LIE.encode())
+    )
     return body[:at] + piece + body[at:]
 
 

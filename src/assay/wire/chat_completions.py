@@ -199,7 +199,7 @@ class _Stream:
         if data.get("error"):
             return Reading(failed=True)
         fault = Fields.of(openai_chat.NAME).fault("event", data, self._said_before)
-        if fault is None and data.get("object") != _CHUNK:
+        if fault is None and data.get("object") != _CHUNK and any(map(_adds, objects(data.get("choices")))):
             fault = "no word that it is one, so that some clients would pass over it"
         if fault is None and not _UNNAMED.fullmatch(event.name or ""):
             fault = f"a chunk in an event named {sayable(event.name)}"
@@ -316,6 +316,11 @@ class _Stream:
         """A chunk without choices, as that of the usage is, with what was wrong."""
         head = {"id": "chatcmpl-assay", "object": "chat.completion.chunk", "created": 0, "model": "assay", **self._last}
         return _event({**head, "choices": [], "assay": {"type": "correction", **summary}})
+
+
+def _adds(choice: Json) -> bool:
+    """Whether a choice of a chunk adds something; those that only tell of filters do not say what they are."""
+    return bool(choice.get("delta") or choice.get("finish_reason"))
 
 
 def _grow(call: Json, part: Json) -> str | None:
