@@ -158,7 +158,8 @@ def test_a_stream_that_stops_raises_where_errors_were_asked_for() -> None:
 def test_streams_of_the_other_formats_stop_too() -> None:
     with upstream(stream_answer(response_events([output_message(FALSE)]))) as here, client(here.url) as model:
         events: list[Any] = list(model.responses.create(**RESPONSE, stream=True))
-    assert events[-1].type == "response.incomplete"
+    assert events[-1].type == "response.completed"
+    assert events[-1].response.status == "incomplete"
     assert "4 weeks" not in events[-1].response.output_text
     assert "4 weeks" not in "".join(event.delta for event in events if event.type == "response.output_text.delta")
     blocks = message_events([{"type": "text", "text": FALSE}])

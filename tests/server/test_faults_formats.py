@@ -126,7 +126,7 @@ MESSAGES = Format(
 RESPONSES = Format(
     "/v1/responses", {}, lambda text: response_events([output_message(text)]), response_calls,
     [{"type": "function", "name": name, "parameters": ORDER} for name in TOOLS],
-    '"type":"response.incomplete"', '"function_call"',
+    '"incomplete_details":{"reason":"content_filter"}', '"function_call"',
 )  # fmt: skip
 FORMATS = pytest.mark.parametrize("form", [CHAT, MESSAGES, RESPONSES], ids=["chat", "messages", "responses"])
 

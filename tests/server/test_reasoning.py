@@ -53,6 +53,12 @@ def wholes(text: str) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     ]
 
 
+def behind(chunks: list[bytes], place: str) -> list[bytes]:
+    """The events with what they add one place further on."""
+    told = [json.loads(chunk.split(b"data: ", 1)[1]) for chunk in chunks]
+    return [named_event({**value, place: value[place] + 1} if place in value else value) for value in told]
+
+
 def streams(text: str) -> list[tuple[str, dict[str, Any], list[bytes]]]:
     """The same as streams."""
     thought = [chat_chunk({"reasoning_content": word}) for word in THOUGHT.split(" ")] + [
@@ -61,17 +67,22 @@ def streams(text: str) -> list[tuple[str, dict[str, Any], list[bytes]]]:
     opening, *rest = chat_stream(text)
     said = message_events([{"type": "text", "text": text}])
     thinking = [
-        {"type": "content_block_start", "index": 9, "content_block": {**BLOCK, "thinking": "", "signature": ""}},
-        {"type": "content_block_delta", "index": 9, "delta": {"type": "thinking_delta", "thinking": THOUGHT}},
-        {"type": "content_block_delta", "index": 9, "delta": {"type": "signature_delta", "signature": "EqQB"}},
-        {"type": "content_block_stop", "index": 9},
+        {"type": "content_block_start", "index": 0, "content_block": {**BLOCK, "thinking": "", "signature": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": THOUGHT}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "EqQB"}},
+        {"type": "content_block_stop", "index": 0},
     ]
     created, *answered = response_events([output_message(text)])
+    begun = named_event({"type": "response.output_item.added", "output_index": 0, "item": {**ITEM, "summary": []}})
     ended = named_event({"type": "response.output_item.done", "output_index": 0, "item": ITEM})
     return [
         ("/v1/chat/completions", {"messages": QUESTION}, [opening, *thought, *rest]),
-        ("/v1/messages", {"messages": QUESTION, "max_tokens": 99}, [said[0], *map(named_event, thinking), *said[1:]]),
-        ("/v1/responses", {"input": QUESTION}, [created, *SUMMED_UP, ended, *answered]),
+        (
+            "/v1/messages",
+            {"messages": QUESTION, "max_tokens": 99},
+            [said[0], *map(named_event, thinking), *behind(said[1:], "index")],
+        ),
+        ("/v1/responses", {"input": QUESTION}, [created, begun, *SUMMED_UP, ended, *behind(answered, "output_index")]),
     ]
 
 

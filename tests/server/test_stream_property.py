@@ -84,6 +84,7 @@ class Exchange:
     bad: frozenset[str]
     claims: frozenset[str]
     report_id: str = "run_1"
+    request: dict[str, Any] = field(default_factory=dict)
 
     def part(self, job: Job) -> dict[str, Ruling]:
         found = {}

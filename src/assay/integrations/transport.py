@@ -122,9 +122,10 @@ def _is_checked(plan: Plan, response: Any) -> bool:
     return plan.exchange is not None and 200 <= response.status_code < 300
 
 
-def _is_stream(response: Any) -> bool:
+def _is_stream(plan: Plan, response: Any) -> bool:
+    """Whether an answer is the stream that the request asked for; one that it did not ask for is read as a whole."""
     kind = response.headers.get("content-type", "").partition(";")[0]
-    return bool(kind.strip().lower() == "text/event-stream")
+    return bool(kind.strip().lower() == "text/event-stream" and plan.checked.request.get("stream"))
 
 
 class _Waiting(_Transport):
@@ -139,7 +140,7 @@ class _Waiting(_Transport):
         response = self._inner.send(self._to_send(request, plan), stream=True, auth=None, follow_redirects=False)
         if not _is_checked(plan, response):
             return self._passed_on(response, plan)
-        if not _is_stream(response):
+        if not _is_stream(plan, response):
             return self._whole(plan, request, response)
         pieces = self._shadowed if self._keeper.gate.mode is Mode.SHADOW else self._streamed
         kind = _kind(self._module, _Pieces, "SyncByteStream")
@@ -239,7 +240,7 @@ class _Awaiting(_Transport):
         response = await self._inner.send(self._to_send(request, plan), stream=True, auth=None, follow_redirects=False)
         if not _is_checked(plan, response):
             return self._passed_on(response, plan)
-        if not _is_stream(response):
+        if not _is_stream(plan, response):
             return await self._whole(plan, request, response)
         pieces = self._shadowed if self._keeper.gate.mode is Mode.SHADOW else self._streamed
         kind = _kind(self._module, _AsyncPieces, "AsyncByteStream")

@@ -1,20 +1,24 @@
 """The wire format of `POST /v1/chat/completions`."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from assay.guard.holdback import Reading
 from assay.schema.run_formats import openai_chat
+from assay.wire.fields import Fields, Said
 from assay.wire.interface import (
     Json,
     Shown,
     WireStream,
     calls_of,
+    index_of,
     objects,
+    sayable,
     text_of,
-    unknown_fields,
     unstreamed,
+    words_of,
 )
 from assay.wire.sse import Event
 
@@ -29,16 +33,11 @@ _ERROR_TYPES: Final = {
     400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
     413: "invalid_request_error", 429: "rate_limit_error",
 }  # fmt: skip
-_MESSAGE: Final = frozenset(
-    {"role", "content", "refusal", "tool_calls", "function_call", "annotations", "name", "reasoning_content"}
-    | {"reasoning", "reasoning_details", "provider_specific_fields"}
-)
-"""The fields of a message that are read, or that are no part of the answer."""
-_CHOICE: Final = frozenset(
-    {"index", "message", "delta", "finish_reason", "logprobs", "content_filter_results", "content_filter_offsets"}
-    | {"stop_reason", "native_finish_reason", "matched_stop", "token_ids", "seed", "provider_specific_fields"}
-)
-"""The fields of a choice that are read, or that say nothing beside what is read."""
+_QUIET: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "usage")
+"""The members of an answer that stay when what it shows is withheld."""
+_CHUNK: Final = "chat.completion.chunk"
+_UNNAMED: Final = re.compile(r"(?!thread\.|error\Z|ping\Z).*", re.DOTALL)
+"""Names of events under which a client reads a chunk as one; it takes the others for something else."""
 
 
 class ChatCompletions:
@@ -74,14 +73,10 @@ class ChatCompletions:
         if not isinstance(answer.get("choices"), list):
             return Shown(unreadable="the answer has no choices")
         texts: dict[str, str] = {}
-        unreadable = None
         for number, choice in enumerate(answer["choices"]):
             message = choice.get("message") if isinstance(choice, dict) else None
             if not isinstance(message, dict):
                 return Shown(unreadable=f"choice {number} has no message")
-            strange = [*unknown_fields(message, _MESSAGE), *unknown_fields(choice, _CHOICE)]
-            if strange:
-                unreadable = f"choice {number} has the unknown field {strange[0]!r}"
             content = _content(message.get("content"))
             if content is None:
                 return Shown(unreadable=f"the content of choice {number} is no text")
@@ -89,16 +84,17 @@ class ChatCompletions:
                 texts[f"{number}"] = content
             if message.get("refusal"):
                 texts[f"{number}/refusal"] = text_of(message["refusal"])
-        calls, strange_item = calls_of(answer, self.name)
-        return Shown(texts, calls, unreadable or strange_item)
+        calls, strange = calls_of(answer, self.name)
+        return Shown(texts, calls, strange)
 
     def withhold(self, answer: Json, notice: str, summary: Json) -> Json:
         """The answer with the notice as the text of each choice, and without its calls."""
         choices = []
         for number, choice in enumerate(objects(answer.get("choices"))):
-            kept = {"index": choice.get("index", number), "logprobs": None, "finish_reason": WITHHELD}
-            choices.append({**kept, "message": {"role": "assistant", "content": notice, "refusal": None}})
-        return {**answer, "choices": choices, "assay": summary}
+            choices.append(_withheld_choice(notice, index_of(choice, default=number) or 0))
+        told = Fields.of(self.name).quiet("answer", answer, _QUIET)
+        head = {"id": "chatcmpl-assay", "object": "chat.completion", "created": 0, "model": "assay", **told}
+        return {**head, "choices": choices or [_withheld_choice(notice)], "assay": summary}
 
     def disclose(self, answer: Json, notice: str) -> Json:
         """The answer with the notice behind the text of each choice."""
@@ -140,9 +136,14 @@ class ChatCompletions:
         results = [{"role": "tool", "tool_call_id": name, "content": replies[name]} for name in names]
         return unstreamed(request, messages=[*messages, kept, *results])
 
-    def stream(self) -> WireStream:
+    def stream(self, request: Json | None = None) -> WireStream:
         """A reader for one stream."""
-        return _Stream()
+        return _Stream(Said(request))
+
+
+def _withheld_choice(notice: str, index: int = 0) -> Json:
+    message = {"role": "assistant", "content": notice, "refusal": None}
+    return {"index": index, "logprobs": None, "finish_reason": WITHHELD, "message": message}
 
 
 def _content(value: object) -> str | None:
@@ -155,65 +156,110 @@ def _content(value: object) -> str | None:
     return "".join(text_of(part.get("text")) for part in parts)
 
 
+_WORDS: Final = {"function": "arguments", "custom": "input"}
+"""Where each kind of call has its words."""
+
+
 def _event(data: Json) -> bytes:
     return b"data: " + json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"
 
 
 class _Stream:
-    """One stream of chunks."""
+    """One stream of chunks.
 
-    def __init__(self) -> None:
+    What a client puts together of them is what is checked: parts that its library would put together in another way
+    than they came, or that come behind the end of what they belong to, cannot be read.
+    """
+
+    def __init__(self, said: Said) -> None:
+        self._said_before = said
         self._calls: dict[str, dict[str, Json]] = {}
         self._said: set[str] = set()
         self._ended: set[str] = set()
+        self._finished: dict[str, str] = {}
+        self._known: list[str] = []
+        self._done = False
         self._last: Json = {}
         self._sent_text: set[int] = set()
         self._sent_choices: set[int] = {0}
 
     def read(self, event: Event, data: Any) -> Reading:
         """Text, parts of calls and the ends of choices."""
-        if event.data is not None and event.data.strip() == "[DONE]":
+        if event.data is None:
+            return Reading()
+        if self._done:
+            return Reading(unreadable="the stream goes on after its end")
+        if event.data.strip() == "[DONE]":
+            self._done = True
             made = self.end()
             made.needs_all, made.ends = True, True
             return made
         if not isinstance(data, dict):
-            return Reading(unreadable="a chunk is no JSON object" if event.data is not None else None)
+            return Reading(unreadable="a chunk is no JSON object")
         if data.get("error"):
             return Reading(failed=True)
+        fault = Fields.of(openai_chat.NAME).fault("event", data, self._said_before)
+        if fault is None and data.get("object") != _CHUNK and any(map(_adds, objects(data.get("choices")))):
+            fault = "no word that it is one, so that some clients would pass over it"
+        if fault is None and not _UNNAMED.fullmatch(event.name or ""):
+            fault = f"a chunk in an event named {sayable(event.name)}"
+        if fault is not None:
+            return Reading(unreadable=f"a chunk has {fault}")
         made = Reading()
+        seen: set[str] = set()
         for choice in objects(data.get("choices")):
-            self._choice(choice, made)
+            number = index_of(choice)
+            if number is None or str(number) in seen:
+                return Reading(unreadable="a chunk has no clear place for what it adds")
+            seen.add(str(number))
+            self._choice(str(number), choice, made)
         return made
 
-    def _choice(self, choice: Json, made: Reading) -> None:
-        number = str(choice.get("index", 0))
+    def _choice(self, number: str, choice: Json, made: Reading) -> None:
+        if number not in self._known:
+            if number != str(len(self._known)):
+                made.unreadable = f"choice {number} begins before choice {len(self._known)}"
+            self._known.append(number)
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
-        strange = [*unknown_fields(delta, _MESSAGE), *unknown_fields(choice, _CHOICE)]
-        if strange:
-            made.unreadable = f"a chunk has the unknown field {strange[0]!r}"
+        finish = text_of(choice.get("finish_reason"))
+        if number in self._finished:
+            shows = any(delta.get(name) for name in ("content", "refusal", "tool_calls", "function_call"))
+            if shows or finish not in ("", self._finished[number]):
+                made.unreadable = f"choice {number} goes on after its end"
+            return
         for name, channel in (("content", number), ("refusal", f"{number}/refusal")):
             value = delta.get(name)
             if isinstance(value, str) and value:
                 self._said.add(channel)
                 made.texts.append((channel, value))
-            elif value is not None and value != "":
-                made.unreadable = f"the {name} of a delta is no text"
         self._call_parts(number, delta, made)
-        if choice.get("finish_reason") is not None:
+        if finish:
+            self._finished[number] = finish
             self._end(number, made)
             made.needs_texts += [channel for channel in (number, f"{number}/refusal") if channel in self._said]
             made.calls += list(self._calls.get(number, {}))
 
     def _call_parts(self, number: str, delta: Json, made: Reading) -> None:
-        parts = objects(delta.get("tool_calls"))
+        listed = objects(delta.get("tool_calls"))
+        places = [index_of(part) for part in listed]
+        if None in places or len(set(places)) < len(places):
+            made.unreadable = "parts of calls have no clear place"
+            return
+        parts: list[tuple[Json, object]] = list(zip(listed, places, strict=True))
         if isinstance(delta.get("function_call"), dict):
-            parts = [*parts, {"index": "function_call", "function": delta["function_call"]}]
-        for part in parts:
-            key = f"{number}/{part.get('index', 0)}"
-            call = self._calls.setdefault(number, {}).setdefault(key, {})
+            parts.append(({"function": delta["function_call"]}, "function_call"))
+        calls = self._calls.setdefault(number, {}) if parts else {}
+        for part, place in parts:
+            key = f"{number}/{place}"
+            if (
+                key not in calls
+                and place != "function_call"
+                and place != sum("function_call" not in one for one in calls)
+            ):
+                made.unreadable = f"call {place} begins before the one in front of it"
             made.calls.append(key)
-            _grow(call, part)
+            made.unreadable = _grow(calls.setdefault(key, {}), part) or made.unreadable
 
     def _end(self, number: str, made: Reading) -> None:
         if number in self._ended:
@@ -238,8 +284,8 @@ class _Stream:
             return
         self._last = {name: data[name] for name in ("id", "object", "created", "model") if name in data}
         for choice in objects(data.get("choices")):
-            number = choice.get("index", 0)
-            if isinstance(number, int):
+            number = index_of(choice)
+            if number is not None:
                 self._sent_choices.add(number)
                 if isinstance(choice.get("delta"), dict) and choice["delta"].get("content"):
                     self._sent_text.add(number)
@@ -262,25 +308,38 @@ class _Stream:
                 chunks.append(_event({**head, "choices": [choice], "assay": summary}))
         return b"".join((*chunks, b"data: [DONE]\n\n"))
 
+    def failure(self, data: Any) -> bytes:
+        """The error alone, whatever else the chunk says."""
+        return _event({"error": words_of(data.get("error"), ("message", "type", "param", "code"))})
+
     def correct(self, summary: Json) -> bytes:
         """A chunk without choices, as that of the usage is, with what was wrong."""
         head = {"id": "chatcmpl-assay", "object": "chat.completion.chunk", "created": 0, "model": "assay", **self._last}
         return _event({**head, "choices": [], "assay": {"type": "correction", **summary}})
 
 
-def _grow(call: Json, part: Json) -> None:
-    """Adds a part of a call to what is known of it."""
-    for name in ("id", "type"):
-        if isinstance(part.get(name), str) and part[name]:
-            call[name] = part[name]
-    for kind, words in (("function", "arguments"), ("custom", "input")):
-        piece = part.get(kind)
-        if not isinstance(piece, dict):
-            continue
+def _adds(choice: Json) -> bool:
+    """Whether a choice of a chunk adds something; those that only tell of filters do not say what they are."""
+    return bool(choice.get("delta") or choice.get("finish_reason"))
+
+
+def _grow(call: Json, part: Json) -> str | None:
+    """Adds a part of a call to what is known of it; says why, where readers would put it together in different ways."""
+    kinds = [kind for kind in _WORDS if isinstance(part.get(kind), dict) and part[kind]]
+    for name, given in (("id", part.get("id")), ("type", part.get("type"))):
+        if isinstance(given, str) and given and call.setdefault(name, given) != given:
+            return f"a part of a call has another {name} than the call"
+    if len({*kinds, *(kind for kind in _WORDS if kind in call)}) > 1:
+        return "a call is of two kinds"
+    for kind in kinds:
         call.setdefault("type", kind)
-        inner = call.setdefault(kind, {"name": [], words: []})
-        inner["name"].append(text_of(piece.get("name")))
-        inner[words].append(text_of(piece.get(words)))
+        inner = call.setdefault(kind, {"name": [], _WORDS[kind]: []})
+        name, words = text_of(part[kind].get("name")), text_of(part[kind].get(_WORDS[kind]))
+        if name and any(inner[_WORDS[kind]]):
+            return "a call is named when its arguments have begun"
+        inner["name"].append(name)
+        inner[_WORDS[kind]].append(words)
+    return None
 
 
 def _whole(call: Json) -> Json:

@@ -19,6 +19,7 @@ from assay.verify.structure import check_structure
 from assay.verify.tool_call.check import CallCheck
 from assay.verify.tool_call.runs import check_tools
 from assay.wire.asked import Asked
+from assay.wire.fields import Fields, Said
 from assay.wire.interface import FIELD, Json, Wire, calls_of
 
 CallChecker = Callable[[Run, Sequence[ToolCall]], Sequence[CallCheck]]
@@ -65,6 +66,9 @@ class Exchange:
 
     def whole(self, answer: Json) -> Ruling:
         """The ruling on an answer that is all there."""
+        fault = Fields.of(self.wire.name).fault("answer", answer, Said(self.request))
+        if fault is not None:
+            return unchecked(f"the answer has {fault}")
         shown = self.wire.shown(answer)
         if shown.unreadable is not None:
             return unchecked(shown.unreadable)
@@ -148,7 +152,8 @@ def read_object(body: bytes, what: str) -> Json:
         InputError: it is no JSON object, names a member twice, or is nested too deep.
     """
     try:
-        value = json.loads(body, object_pairs_hook=_members)
+        # Bytes in another encoding would be read by some, and as something else by others.
+        value = json.loads(body.decode("utf-8-sig"), object_pairs_hook=members_once)
     except (ValueError, RecursionError) as error:
         # ValueError: no JSON, or bytes that are no text.
         why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
@@ -158,7 +163,12 @@ def read_object(body: bytes, what: str) -> Json:
     return value
 
 
-def _members(pairs: list[tuple[str, Any]]) -> Json:
+def members_once(pairs: list[tuple[str, Any]]) -> Json:
+    """The members of an object of JSON, for `json.loads`.
+
+    Raises:
+        InputError: one is named twice.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         raise InputError("a member is named twice in one object; readers would disagree")

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from assay.errors import InputError
 from assay.guard.flow import STREAM, Flow
 from assay.guard.rulings import Ruling
-from assay.wire.interface import Wire
+from assay.wire.exchange import members_once
+from assay.wire.interface import Json, Wire
 from assay.wire.reasoning import event_without_reasoning
-from assay.wire.sse import Event, SseReader
+from assay.wire.sse import Event, SseReader, read_event
 
 
 class WireFlow(Flow[bytes, Event, bytes]):
@@ -24,6 +26,7 @@ class WireFlow(Flow[bytes, Event, bytes]):
         says: bool = True,
         hides: bool = False,
         most: int = 4 * 1024 * 1024,
+        request: Json | None = None,
     ) -> None:
         """A flow of a format.
 
@@ -34,8 +37,9 @@ class WireFlow(Flow[bytes, Event, bytes]):
             says: whether a stream that is stopped ends with the notice, in the format's own events.
             hides: whether the words of the model's reasoning are taken out, which no check reads.
             most: how many bytes one event may have.
+            request: what the stream answers, which says what it may show; without it nothing of a provider's tools.
         """
-        self._stream = wire.stream()
+        self._stream = wire.stream(request)
         super().__init__(self._stream, enforces=enforces)
         self._report_id = report_id
         self._says = says
@@ -73,7 +77,8 @@ class WireFlow(Flow[bytes, Event, bytes]):
 
     def _last_events(self) -> Iterable[tuple[Event, Any]]:
         last = self._sse.end()
-        return self._read([] if last is None else [last])
+        # A reader passes over an event that is cut off, and it would swallow what is said behind it.
+        return self._read([] if last is None else [replace(last, raw=last.raw + b"\n\n")])
 
     def _read(self, events: list[Event]) -> Iterable[tuple[Event, Any]]:
         for event in events:
@@ -86,6 +91,13 @@ class WireFlow(Flow[bytes, Event, bytes]):
     def _shown(self, event: Event) -> bytes:
         return event.raw
 
+    def _break_off(self, event: Event) -> None:
+        # What the event says beside the error was never checked: it goes out as it came where it says nothing else.
+        data = json_of(event)[0]
+        made = self._stream.failure(data)
+        only = json_of(read_event(made))[0] == data and event.name in (None, data.get("type"))
+        super()._break_off(event if only else replace(event, raw=made))
+
     def _ending(self, ruling: Ruling) -> Iterable[bytes]:
         if not self._says:
             return ()
@@ -96,12 +108,15 @@ class WireFlow(Flow[bytes, Event, bytes]):
 
 
 def json_of(event: Event) -> tuple[Any, bool]:
-    """The JSON of an event, and whether it can be read; an event without data says nothing and can be."""
+    """The JSON of an event, and whether it can be read; an event without data says nothing and can be.
+
+    One that names a member twice cannot: readers would disagree.
+    """
     if event.broken:
         return None, False
     if event.data is None or event.data.strip() in ("", "[DONE]"):
         return None, True
     try:
-        return json.loads(event.data), True
-    except (ValueError, RecursionError):
+        return json.loads(event.data, object_pairs_hook=members_once), True
+    except (InputError, ValueError, RecursionError):
         return None, False

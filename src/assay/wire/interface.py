@@ -1,5 +1,6 @@
 """What a wire format has to offer: how it shows text and calls, and how it says that something was withheld."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -11,6 +12,7 @@ from assay.schema.run_formats import read_steps
 from assay.wire.sse import Event
 
 Json = dict[str, Any]
+_SAYABLE: Final = re.compile(r"[A-Za-z0-9_.$-]{1,60}")
 FIELD: Final = "assay"
 """The member of a request's body that is read here and not forwarded."""
 
@@ -48,6 +50,10 @@ class WireStream(Protocol):
 
     def finish(self, text: str, summary: Json) -> bytes:
         """The events that end the answer as one that is complete, with a person's words behind what went out."""
+        ...
+
+    def failure(self, data: Any) -> bytes:
+        """The event by which the client learns that the upstream failed, made from the one that says so."""
         ...
 
     def correct(self, summary: Json) -> bytes:
@@ -111,8 +117,8 @@ class Wire(Protocol):
         """
         ...
 
-    def stream(self) -> WireStream:
-        """A reader for one stream."""
+    def stream(self, request: Json | None = None) -> WireStream:
+        """A reader for one stream, the answer to a request; without one, to a request that offers nothing."""
         ...
 
 
@@ -135,7 +141,7 @@ def calls_of(answer: object, format: str) -> tuple[tuple[ToolCall, ...], str | N
         return (), str(error)
     strange = [step.type for step in steps if isinstance(step, Opaque) and step.faults]
     calls = tuple(step for step in steps if isinstance(step, ToolCall) and step.executor is Executor.CLIENT)
-    return calls, f"an item of the unknown type {strange[0]!r}" if strange else None
+    return calls, f"an item of the unknown type {sayable(strange[0])}" if strange else None
 
 
 def objects(value: object) -> list[Json]:
@@ -148,6 +154,27 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def unknown_fields(item: Json, known: frozenset[str]) -> Sequence[str]:
-    """The names of fields that say something and that no check knows."""
-    return [name for name, value in item.items() if name not in known and value not in (None, "", [], {})]
+def sayable(value: object) -> str:
+    """A name of a message as a reason may repeat it: the reason goes out in place of words that nobody read.
+
+    >>> sayable("web_search_call"), sayable("Leave is 4 weeks")
+    ("'web_search_call'", '(no name)')
+    """
+    return repr(value) if isinstance(value, str) and _SAYABLE.fullmatch(value) else "(no name)"
+
+
+def index_of(item: Json, name: str = "index", default: int | None = None) -> int | None:
+    """A place in an array, as an event names it; none where it names none, or what is none."""
+    place = item.get(name, default)
+    return place if isinstance(place, int) and not isinstance(place, bool) and place >= 0 else None
+
+
+def words_of(error: object, names: Sequence[str]) -> Json:
+    """What an error says under these names, in texts and numbers; whatever else it holds is left out.
+
+    >>> words_of({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
+    {'message': 'no', 'code': 7}
+    """
+    told = error if isinstance(error, dict) else {"message": str(error)}
+    kept = {name: told[name] for name in names if name in told}
+    return {name: value for name, value in kept.items() if isinstance(value, str | int | None)}

@@ -6,7 +6,19 @@ from typing import Any, Final
 
 from assay.guard.holdback import Reading
 from assay.schema.run_formats import anthropic_messages
-from assay.wire.interface import Json, Shown, WireStream, calls_of, objects, text_of, unstreamed
+from assay.wire.fields import Fields, Said
+from assay.wire.interface import (
+    Json,
+    Shown,
+    WireStream,
+    calls_of,
+    index_of,
+    objects,
+    sayable,
+    text_of,
+    unstreamed,
+    words_of,
+)
 from assay.wire.sse import Event
 
 WITHHELD: Final = "refusal"
@@ -21,8 +33,26 @@ _ERROR_TYPES: Final = {
     400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
     413: "request_too_large", 429: "rate_limit_error", 503: "overloaded_error", 504: "timeout_error",
 }  # fmt: skip
+EXPLANATION: Final = "explanation"
+"""The channel of what a refusal says of itself beside the message."""
+
+_QUIET: Final = ("id", "type", "role", "model", "container", "usage")
+"""The members of an answer that stay when what it shows is withheld."""
 _SILENT: Final = frozenset({"thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload"})
 """Blocks that are no part of the answer, or that the provider executed itself."""
+_RESULTS: Final = frozenset(
+    {"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result"}
+    | {"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_result", "advisor_tool_result"}
+)
+"""Blocks that hold what a tool of the provider found."""
+_DELTAS: Final[Mapping[str, frozenset[str]]] = {
+    "text_delta": frozenset({"text"}),
+    "citations_delta": frozenset({"text"}),
+    "input_json_delta": frozenset({"tool_use", "server_tool_use", "mcp_tool_use"}),
+    "thinking_delta": frozenset({"thinking"}),
+    "signature_delta": frozenset({"thinking"}),
+}
+"""The blocks that each delta can belong to."""
 
 
 class Messages:
@@ -57,14 +87,21 @@ class Messages:
         strange = next((block for block in blocks if not _is_known(block)), None)
         calls, unknown = calls_of({"role": "assistant", "content": blocks}, self.name)
         if strange is not None:
-            unknown = f"a block of the unknown type {strange.get('type') if isinstance(strange, dict) else strange!r}"
+            unknown = (
+                f"a block of the unknown type {sayable(strange.get('type') if isinstance(strange, dict) else None)}"
+            )
         text = "".join(text_of(block.get("text")) for block in objects(blocks) if block.get("type") == "text")
-        return Shown({TEXT: text} if text or not calls else {}, calls, unknown)
+        texts = {TEXT: text} if text or not calls else {}
+        if explained := _explanation(answer.get("stop_details")):
+            texts[EXPLANATION] = explained
+        return Shown(texts, calls, unknown)
 
     def withhold(self, answer: Json, notice: str, summary: Json) -> Json:
         """The answer with the notice as its only block."""
         blocks = [{"type": "text", "text": notice}]
-        return {**answer, "content": blocks, "stop_reason": WITHHELD, "stop_sequence": None, "assay": summary}
+        told = Fields.of(self.name).quiet("answer", answer, _QUIET)
+        head = {**_message_start()["message"], **told}
+        return {**head, "content": blocks, "stop_reason": WITHHELD, "stop_sequence": None, "assay": summary}
 
     def disclose(self, answer: Json, notice: str) -> Json:
         """The answer with the notice as one more block."""
@@ -104,16 +141,20 @@ class Messages:
         more = [{"role": "assistant", "content": blocks}, {"role": "user", "content": results}]
         return unstreamed(request, messages=[*messages, *more])
 
-    def stream(self) -> WireStream:
+    def stream(self, request: Json | None = None) -> WireStream:
         """A reader for one stream."""
-        return _Stream()
+        return _Stream(Said(request))
 
 
 def _is_known(block: object) -> bool:
     kind = block.get("type") if isinstance(block, dict) else None
     if not isinstance(kind, str):
         return False
-    return kind in ("text", "tool_use") or kind in _SILENT or kind.endswith("_tool_result")
+    return kind in ("text", "tool_use") or kind in _SILENT or kind in _RESULTS
+
+
+def _explanation(details: object) -> str:
+    return text_of(details.get("explanation")) if isinstance(details, dict) else ""
 
 
 def _event(data: Json) -> bytes:
@@ -122,20 +163,29 @@ def _event(data: Json) -> bytes:
 
 
 class _Stream:
-    """One stream of blocks."""
+    """One stream of blocks.
 
-    def __init__(self) -> None:
-        self._blocks: dict[int, Json] = {}
+    A client puts blocks and deltas together by their places; what would come together in another order than it came,
+    or grows when it has ended, cannot be read.
+    """
+
+    def __init__(self, said: Said) -> None:
+        self._request = said
+        self._blocks: list[Json] = []
+        self._stopped: set[int] = set()
         self._inputs: dict[int, list[str]] = {}
         self._said = False
         self._ended = False
         self._called = False
+        self._over = False
         self._open: int | None = None
         self._next = 0
         self._open_text = False
         self._sent_text = False
         self._usage: Json = {"output_tokens": 0}
         self._begun = False
+        self._started = False
+        self._explained = False
 
     def read(self, event: Event, data: Any) -> Reading:
         """Text, parts of calls and the end of the message."""
@@ -143,41 +193,67 @@ class _Stream:
             return Reading()
         if not isinstance(data, dict):
             return Reading(unreadable="an event is no JSON object")
-        match data.get("type"):
-            case "content_block_start":
+        kind = data.get("type")
+        if event.name != kind:
+            return Reading(
+                unreadable=f"an event named {sayable(event.name)} says that it is one of the type {sayable(kind)}"
+            )
+        if kind == "error":
+            return Reading(failed=True)
+        fault = Fields.of(anthropic_messages.NAME).fault("event", data, self._request)
+        if fault is not None:
+            return Reading(unreadable=f"an event has {fault}")
+        if kind == "ping":
+            return Reading()
+        if self._over or (self._started == (kind == "message_start")):
+            return Reading(unreadable=f"an event of the type {sayable(kind)} stands where none may")
+        self._started = True
+        match kind:
+            case "content_block_start" if not self._ended:
                 return self._start(data)
-            case "content_block_delta":
+            case "content_block_delta" if not self._ended:
                 return self._delta(data)
-            case "content_block_stop":
-                return self._stop(_index(data))
+            case "content_block_stop" if not self._ended:
+                return self._stop(index_of(data))
             case "message_delta":
-                made = self.end()
-                made.needs_texts, made.calls = [TEXT], [str(index) for index in self._inputs]
-                return made
+                return self._message_delta(data.get("delta"))
             case "message_stop":
                 made = self.end()
-                made.needs_all = made.ends = True
+                made.needs_all = made.ends = self._over = True
                 return made
-            case "error":
-                return Reading(failed=True)
-            case "ping":
-                return Reading()
             case "message_start":
                 return self._message(data)
-            case kind:
-                return Reading(unreadable=f"an event of the unknown type {kind!r}")
+            case _:
+                return Reading(unreadable=f"an event of the type {sayable(kind)} stands behind the end of the message")
+
+    def _message_delta(self, delta: object) -> Reading:
+        # The last of several is what a client keeps, so only one of one may say more than that the message is over.
+        explained = _explanation(delta.get("stop_details")) if isinstance(delta, dict) else ""
+        if self._explained or (explained and self._ended):
+            return Reading(unreadable="the end of a message is explained twice")
+        self._explained = bool(explained)
+        made = self.end()
+        made.needs_texts, made.calls = [TEXT], [str(index) for index in self._inputs]
+        if explained:
+            made.texts.append((EXPLANATION, explained))
+            made.ended_texts.append(EXPLANATION)
+            made.needs_texts.append(EXPLANATION)
+        return made
 
     @staticmethod
     def _message(data: Json) -> Reading:
         message = data.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
-        return Reading(unreadable="a message begins with content" if content else None)
+        if not isinstance(message, dict) or message.get("content") or message.get("stop_details"):
+            return Reading(unreadable="a message begins with content, or is none")
+        return Reading()
 
     def _start(self, data: Json) -> Reading:
-        index, block = _index(data), data.get("content_block")
+        index, block = index_of(data), data.get("content_block")
         if not isinstance(block, dict) or not _is_known(block):
             return Reading(unreadable="a block of an unknown type begins")
-        self._blocks[index] = block
+        if index != len(self._blocks):
+            return Reading(unreadable=f"a block begins at {index!r} where block {len(self._blocks)} is next")
+        self._blocks.append(block)
         if block["type"] == "tool_use":
             self._inputs[index] = []
             self._called = True
@@ -185,31 +261,40 @@ class _Stream:
         return self._text(text_of(block.get("text"))) if block["type"] == "text" else Reading()
 
     def _delta(self, data: Json) -> Reading:
-        index, delta = _index(data), data.get("delta")
+        index, delta = index_of(data), data.get("delta")
         kind = delta.get("type") if isinstance(delta, dict) else None
-        if not isinstance(delta, dict) or index not in self._blocks:
-            return Reading(unreadable="a delta belongs to no block")
+        if not isinstance(delta, dict) or index is None or index >= len(self._blocks) or index in self._stopped:
+            return Reading(unreadable="a delta belongs to no open block")
+        block = self._blocks[index]
+        if block["type"] not in _DELTAS.get(text_of(kind), ()):
+            return Reading(unreadable=f"a delta of the type {sayable(kind)} belongs to no block of that kind")
         match kind:
+            case "text_delta" if any(one["type"] == "text" for one in self._blocks[index + 1 :]):
+                return Reading(unreadable="a text goes on behind the next one")
             case "text_delta":
                 return self._text(text_of(delta.get("text")))
             case "input_json_delta" if index in self._inputs:
+                if block.get("input") and delta.get("partial_json"):
+                    return Reading(unreadable="a call begins with an input and goes on with another")
                 self._inputs[index].append(text_of(delta.get("partial_json")))
                 return Reading(calls=[str(index)])
-            case "input_json_delta" | "thinking_delta" | "signature_delta" | "compaction_delta":
-                return Reading()
             case "citations_delta":
                 # The words that it quotes are those of a source; it goes out behind the text that it belongs to.
                 return Reading(texts=[(TEXT, "")])
             case _:
-                return Reading(unreadable=f"a delta of the unknown type {kind!r}")
+                return Reading()
 
     def _text(self, piece: str) -> Reading:
         self._said = self._said or bool(piece)
         return Reading(texts=[(TEXT, piece)] if piece else [])
 
-    def _stop(self, index: int) -> Reading:
-        if index not in self._inputs:
-            return Reading()
+    def _stop(self, index: int | None) -> Reading:
+        if index is None or index >= len(self._blocks) or index in self._stopped:
+            return Reading(unreadable="a block ends that is not open")
+        self._stopped.add(index)
+        return self._call(index) if index in self._inputs else Reading()
+
+    def _call(self, index: int) -> Reading:
         block = self._blocks[index]
         written = "".join(self._inputs[index])
         value: Any = block.get("input")
@@ -228,7 +313,7 @@ class _Stream:
         self._ended = True
         made = Reading(ended_texts=[TEXT] if self._said or not self._called else [])
         for index in self._inputs:
-            made.ended_calls |= self._stop(index).ended_calls
+            made.ended_calls |= self._call(index).ended_calls
         return made
 
     def sent(self, data: Any) -> None:
@@ -241,8 +326,8 @@ class _Stream:
                 usage = (data.get("message") or {}).get("usage") or {}
                 self._usage = {"output_tokens": usage.get("output_tokens", 0)}
             case "content_block_start":
-                self._open = _index(data)
-                self._open_text = self._blocks.get(self._open, {}).get("type") == "text"
+                self._open = index_of(data, default=0) or 0
+                self._open_text = self._blocks[self._open]["type"] == "text"
                 self._next = self._open + 1
             case "content_block_delta":
                 self._sent_text = self._sent_text or (data.get("delta") or {}).get("type") == "text_delta"
@@ -276,6 +361,12 @@ class _Stream:
         ]
         return b"".join(_event({**event, "assay": summary}) for event in made)
 
+    def failure(self, data: Any) -> bytes:
+        """The error alone, whatever else the event says."""
+        told = {"type": "error", "error": words_of(data.get("error"), ("type", "message"))}
+        name = data.get("request_id")
+        return _event({**told, "request_id": name} if isinstance(name, str) else told)
+
     def correct(self, summary: Json) -> bytes:
         """An event of its own type, which clients that do not know it pass over."""
         return _event({"type": "assay_correction", "assay": {"type": "correction", **summary}})
@@ -287,8 +378,3 @@ def _message_start() -> Json:
         "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 0, "output_tokens": 0},
     }  # fmt: skip
     return {"type": "message_start", "message": message}
-
-
-def _index(data: Json) -> int:
-    index = data.get("index")
-    return index if isinstance(index, int) else -1

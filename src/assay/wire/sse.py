@@ -11,6 +11,8 @@ from typing import Final
 from assay.errors import InputError
 
 _BLANK_LINE: Final = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+_OTHERS: Final = frozenset({"", "id", "retry"})
+"""Fields that say nothing of the content; one without a name is a comment."""
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
@@ -25,7 +27,7 @@ class Event:
     data: str | None = None
     """The lines of the field `data`; none where there are none, as in a comment."""
     broken: bool = False
-    """Whether it is no UTF-8."""
+    """Whether it is no event: no UTF-8, or with lines that are no fields of one."""
 
 
 class SseReader:
@@ -81,13 +83,16 @@ def read_event(raw: bytes) -> Event:
         return Event(raw, broken=True)
     name: str | None = None
     data: list[str] = []
-    for line in _LINE_END.split(text.removeprefix("\ufeff")):
+    for line in _LINE_END.split(text):
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if field == "data":
             data.append(value)
         elif field == "event":
             name = value
+        elif field not in _OTHERS:
+            # No stream of events at all, a byte order mark, which readers disagree on, or words that nobody reads.
+            return Event(raw, broken=True)
     return Event(raw, name, "\n".join(data) if data else None)
 
 
@@ -97,11 +102,7 @@ def with_data(event: Event, data: str) -> Event:
     >>> with_data(read_event(b"id: 7\\nevent: a\\ndata: 1\\ndata: 2\\n\\n"), "{}").raw
     b'id: 7\\nevent: a\\ndata: {}\\n\\n'
     """
-    kept = [
-        line
-        for line in _LINE_END.split(event.raw.decode("utf-8").removeprefix("\ufeff"))
-        if line and line.partition(":")[0] != "data"
-    ]
+    kept = [line for line in _LINE_END.split(event.raw.decode("utf-8")) if line and line.partition(":")[0] != "data"]
     written = "".join(f"{line}\n" for line in (*kept, f"data: {data}"))
     return Event(f"{written}\n".encode("utf-8", "backslashreplace"), event.name, data)
 

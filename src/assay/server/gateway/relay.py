@@ -19,6 +19,7 @@ from assay.guard.rulings import Ruling, unchecked
 from assay.server.caller import caller_of
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import (
+    JSON,
     ClientGoneError,
     Receive,
     Reply,
@@ -64,6 +65,7 @@ SMALL_ANSWER: Final = 256 * 1024
 """Bytes up to which an answer that is passed on is collected first."""
 _OF_ONE_BODY: Final = frozenset({b"idempotency-key", b"content-digest", b"content-md5", b"digest"})
 """Headers that speak of one body and of no other."""
+_EVENTS: Final = "text/event-stream"
 _QUOTED_FIELD: Final = f'"{FIELD}"'.encode()
 
 
@@ -230,7 +232,7 @@ class Gateway:
         if exchange is None or kept is None or not 200 <= response.status < 300:
             action = "unchecked" if passage.target.checked and response.status < 300 else "none"
             await self._pass_on(response, passage, reply, action)
-        elif response.content_type == "text/event-stream":
+        elif response.content_type == _EVENTS and exchange.request.get("stream"):
             people = People(self._held, passage.route, kept)
             relay = StreamRelay(response, passage, exchange, kept, reply, self._checker, self._settings.limits, people)
             await relay.run(self._later)
@@ -297,6 +299,9 @@ class Gateway:
         if reply.started:
             return
         headers = response_headers(response, changed=changed is not body)
+        if response.content_type == _EVENTS:
+            # A stream that nobody asked for was read as a whole answer, and is one now.
+            headers = [*(pair for pair in headers if pair[0] != b"content-type"), JSON]
         await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
 
     async def _reviewed(

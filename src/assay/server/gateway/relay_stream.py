@@ -53,7 +53,7 @@ class StreamRelay:
         self._shadows = passage.route.mode is Mode.SHADOW
         self._flow = WireFlow(
             exchange.wire, exchange.report_id, enforces=self._enforces, most=limits.event_bytes,
-            hides=passage.hides,
+            hides=passage.hides, request=exchange.request,
         )  # fmt: skip
         self._stopped = asyncio.Event()
         self._broken: str | None = None

@@ -1,0 +1,207 @@
+"""Whatever an upstream sends, an official SDK shows its client what was checked, and nothing else."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import pytest
+from tests.wire.sdk_eyes import CHAT, MESSAGES, RESPONSES, Seen, compact, eyes
+from tests.wire.wire_grammar import LIES, Message, message_of
+
+from assay.errors import InputError
+from assay.guard.driving import drive
+from assay.guard.holdback import Job
+from assay.guard.rulings import Ruling
+from assay.policy.modes import Mode
+from assay.schema import Action
+from assay.schema.run import Run, ToolCall
+from assay.verify.tool_call.check import CallCheck, CallStatus
+from assay.wire.answers import settled
+from assay.wire.asked import Asked
+from assay.wire.chat_completions import ChatCompletions
+from assay.wire.exchange import Exchange
+from assay.wire.flow import WireFlow
+from assay.wire.interface import Json, Wire
+from assay.wire.messages import Messages
+from assay.wire.responses import Responses
+
+WIRES: dict[str, Wire] = {CHAT: ChatCompletions(), RESPONSES: Responses(), MESSAGES: Messages()}
+REQUESTS: dict[str, Json] = {
+    CHAT: {"model": "model-1", "messages": [{"role": "user", "content": "?"}]},
+    RESPONSES: {"model": "model-1", "input": "?"},
+    MESSAGES: {"model": "model-1", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]},
+}
+NOTICE = "withheld"
+SEEDS = 400
+MANY = 100_000
+
+
+@dataclass
+class Checked:
+    """What a check was given to read."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    calls: list[tuple[str, str]] = field(default_factory=list)
+
+
+class Reader(Exchange):
+    """An exchange whose check lets out whatever says nothing of the lies, and remembers what it read."""
+
+    def begin(self) -> Checked:
+        self.__dict__["read"] = Checked()
+        return self.checked
+
+    @property
+    def checked(self) -> Checked:
+        found: Checked = self.__dict__["read"]
+        return found
+
+    def whole(self, answer: Json) -> Ruling:
+        ruling = super().whole(answer)
+        shown = self.wire.shown(answer)
+        self.checked.texts |= {name: text for name, text in shown.texts.items() if text}
+        return ruling
+
+    def _text(self, text: str, *, with_calls: bool) -> Ruling:
+        bad = any(lie in text for lie in LIES)
+        return Ruling(Action.BLOCK.value if bad else Action.EMIT.value, not bad, NOTICE if bad else None)
+
+    def part(self, job: Job) -> dict[str, Ruling]:
+        found = super().part(replace(job, texts=()))
+        for text in job.texts:
+            if text.final:
+                self.checked.texts[text.channel] = text.text
+            found[text.channel] = self._text(text.text, with_calls=False)
+        return found
+
+    def judge(self, run: Run, calls: Sequence[ToolCall]) -> Sequence[CallCheck]:
+        made = []
+        for call in calls:
+            args = call.arguments
+            words = args.verbatim if args.value is None else json.dumps(args.value, ensure_ascii=False)
+            bad = any(lie in f"{call.name} {words} {call.model_dump_json()}" for lie in LIES)
+            status = CallStatus.REJECTED if bad or not args.well_formed or not call.name else CallStatus.ACCEPTED
+            if call.type in ("function", "custom"):
+                self.checked.calls.append((call.name, compact(words or "")))
+            made.append(CallCheck(call.name, args.value or {}, status, call_id=call.id))
+        return made
+
+
+def reader(kind: str) -> Reader:
+    guard: Any = None
+    made = Reader(WIRES[kind], REQUESTS[kind], Asked(), guard, "run_1")
+    object.__setattr__(made, "check_calls", made.judge)
+    made.begin()
+    return made
+
+
+def passed_on(sent: Message) -> tuple[bytes, Checked, bool]:
+    """What goes out of a message, what was checked of it, and whether all of it passed."""
+    exchange = reader(sent.kind)
+    if not sent.streamed:
+        try:
+            body, ruling = settled(exchange, sent.body, Mode.ENFORCE, hides=True)
+        except InputError:
+            return b"", exchange.checked, False
+        return body, exchange.checked, ruling.passes
+    flow = WireFlow(exchange.wire, "run_1", enforces=True, hides=True, request=exchange.request)
+    rng = Random(len(sent.body))
+    pieces: list[bytes] = []
+    at = 0
+    while at < len(sent.body):
+        end = at + rng.choice((1, 7, 64, 5_000))
+        pieces.append(sent.body[at:end])
+        at = end
+    out = list(drive(pieces, flow, exchange.part))
+    return b"".join(out), exchange.checked, flow.stopped is None
+
+
+def difference(sent: Message) -> str | None:
+    """How what an SDK shows differs from what was checked; none where it does not."""
+    body, checked, passed = passed_on(sent)
+    if not body:
+        return None
+    for number, seen in enumerate(eyes(sent.kind, body, streamed=sent.streamed)):
+        said = {name: text for name, text in seen.texts.items() if text}
+        lies = [lie for lie in LIES if lie in _told(seen)]
+        if lies:
+            return f"way {number} of looking shows {lies[0]!r}"
+        if seen.raised and not passed:
+            continue
+        if passed and not seen.raised and not _shows(said, checked, sent):
+            return f"way {number} of looking shows {said}, checked was {checked.texts}"
+        all_shown = sorted(seen.calls) == sorted(checked.calls) or (sent.kind == RESPONSES and sent.streamed)
+        if passed and not seen.raised and not all_shown:
+            return f"way {number} of looking shows the calls {seen.calls}, checked were {checked.calls}"
+        if any(call not in checked.calls for call in seen.calls) and not seen.raised:
+            return f"way {number} of looking shows the calls {seen.calls}, checked were {checked.calls}"
+        if not passed and not all(_begins(text, checked.texts, sent.kind) for text in said.values()):
+            return f"way {number} of looking shows {said} of a withheld answer, checked was {checked.texts}"
+    return None
+
+
+def _told(seen: Seen) -> str:
+    return " ".join((*seen.texts.values(), *map(str, seen.calls), seen.dumped))
+
+
+def _shows(said: dict[str, str], checked: Checked, sent: Message) -> bool:
+    """Whether what a client sees of an answer that passed is what was checked.
+
+    A stream of responses says everything several times. A client that looks at one of these only misses what an
+    upstream did not say there; but what it sees is one of the texts that were checked, all of it, and in their order.
+    """
+    known = {name: text for name, text in checked.texts.items() if text}
+    if sent.kind != RESPONSES:
+        return said == known
+    shown = [said[name] for name in sorted(said, key=int)]
+    left = iter(known[name] for name in sorted(known, key=int))
+    return all(text in left for text in shown) and (sent.streamed or len(shown) == len(known))
+
+
+def _begins(text: str, checked: dict[str, str], kind: str) -> bool:
+    """Whether a text of a withheld answer is the notice, behind a beginning of what was checked or alone."""
+    return text.removesuffix(NOTICE) != text or NOTICE in text or any(one.startswith(text) for one in checked.values())
+
+
+def tried(kind: str, seeds: range) -> list[str]:
+    """The messages in which the two differ."""
+    wrong = []
+    for seed in seeds:
+        sent = message_of(Random(f"{kind}/{seed}"), kind)
+        found = difference(sent)
+        if found is not None:
+            wrong.append(f"{kind}/{seed} ({', '.join(sent.done)}): {found}")
+    return wrong
+
+
+@pytest.mark.parametrize("kind", sorted(WIRES))
+def test_what_an_sdk_shows_is_what_was_checked(kind: str) -> None:
+    assert tried(kind, range(SEEDS)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(WIRES))
+def test_what_an_sdk_shows_is_what_was_checked_in_many_messages(kind: str) -> None:
+    assert tried(kind, range(MANY)) == []
+
+
+@pytest.mark.parametrize("kind", sorted(WIRES))
+def test_what_a_provider_would_send_goes_out_as_it_came_unless_it_lies(kind: str) -> None:
+    sent = [one for one in (message_of(Random(f"{kind}/{n}"), kind) for n in range(600)) if not one.done]
+    lying = [any(lie in _heard(one) for lie in LIES) for one in sent]
+    assert 5 < sum(lying) < len(sent) / 2
+    for one, lies in zip(sent, lying, strict=True):
+        out, _, passed = passed_on(one)
+        thinks = b"reasoning" in one.body or b"thinking" in one.body
+        assert passed != lies, one.body.decode()
+        assert thinks or lies or out == one.body
+
+
+def _heard(sent: Message) -> str:
+    """The words and the calls that an SDK would show of a message if it came as it is."""
+    seen = next(eyes(sent.kind, sent.body, streamed=sent.streamed))
+    commands = re.findall(r'"command": \[.*?\]', sent.body.decode())
+    return " ".join((*seen.texts.values(), *map(str, seen.calls), *commands))
