@@ -267,7 +267,11 @@ def _text_fault(value: str, form: Form, said: Said) -> str | None:
 
 
 def _first_key_fault(value: Json, forms: tuple[Form, ...], said: Said, place: str) -> str | None:
-    """The names of members that may be any: they are held to what the values are held to, or are names."""
+    """The names of members that may be any: they are held to what the values are held to, or are names.
+
+    Reasoning is emptied in its values alone, so its names are names.
+    """
+    forms = tuple(form for form in forms if not form.endswith(":reasoning"))
     for key in value:
         if not _NAME.fullmatch(key) and all(_text_fault(key, form, said) is not None for form in forms):
             return f"the unknown field {sayable(key)}{_at(place)}"
