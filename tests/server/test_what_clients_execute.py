@@ -306,9 +306,6 @@ WHOLES: dict[str, tuple[str, Value]] = {
     "messages: a result among the blocks": (
         "messages", blocks({"type": "tool_result", "tool_use_id": "t", "content": LIE}),
     ),
-    "messages: a false explanation": (
-        "messages", {**blocks(), "stop_details": {"type": "refusal", "category": None, "explanation": LIE}},
-    ),
     "messages: an unknown field of a block": ("messages", blocks({"type": "text", "text": TRUE, "plan": LIE})),
     "messages: an unknown field of the message": ("messages", {**blocks(), "plan": LIE}),
 }  # fmt: skip
@@ -394,6 +391,18 @@ def test_an_answer_with_what_nobody_reads_is_withheld_without_it(name: str) -> N
     assert TRUE not in told
     assert "4 weeks" not in body
     assert "withheld" in told or told == '["an error"]'
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_what_a_refusal_explains_is_read_as_words_of_the_answer(streamed: bool) -> None:
+    details = {"type": "refusal", "category": None, "explanation": LIE}
+    events = values(message_events([{"type": "text", "text": TRUE}], "refusal"))
+    events[-2]["delta"]["stop_details"] = details
+    stream, whole = stream_answer(list(map(named_event, events))), json_answer({**blocks(), "stop_details": details})
+    told, body = look("messages", stream if streamed else whole, streamed=streamed)
+    nothing_of_it(told)
+    assert "withheld" in told
+    assert '"action":"block"' in body.replace(" ", "")
 
 
 @pytest.mark.parametrize("kind", sorted(PATHS))

@@ -69,18 +69,36 @@ def _clients() -> tuple[OpenAI, Anthropic, list[httpx2.Response]]:
 def eyes(kind: str, body: bytes, *, streamed: bool) -> Iterator[Seen]:
     """What a client sees of a body, looking in each way that the SDK offers."""
     openai, claude, answers = _clients()
-    looks = _LOOKS[kind, streamed]
-    for look in looks:
-        media = "text/event-stream" if streamed else "application/json"
+    media = "text/event-stream" if streamed else "application/json"
+    heard: list[Any] = []
+    for look in _LOOKS[kind, streamed]:
         answers[:] = [httpx2.Response(200, headers={"content-type": media}, content=body)]
+        if look in _EVENTS and not heard:
+            heard = list(_heard(openai))
         seen = Seen()
         held: list[Any] = []
         try:
-            look(openai if kind != MESSAGES else claude, seen, held)
+            look(_raising(heard) if look in _EVENTS else openai if kind != MESSAGES else claude, seen, held)
         except Exception:  # noqa: BLE001 whatever an SDK raises, the client has seen what came before
             seen.raised = True
         seen.dumped = json.dumps([_of_others(plain(one)) for one in held], ensure_ascii=False, default=str)
         yield seen
+
+
+def _heard(client: Any) -> Iterator[Any]:
+    """The events of a stream of responses, and behind them the error that the SDK raised, or none."""
+    try:
+        yield from client.responses.create(model="m", input="?", stream=True)
+    except Exception as error:  # noqa: BLE001 whatever an SDK raises
+        yield error
+    else:
+        yield None
+
+
+def _raising(heard: list[Any]) -> Iterator[Any]:
+    yield from heard[:-1]
+    if heard[-1] is not None:
+        raise heard[-1]
 
 
 _MESSAGES: Any = [{"role": "user", "content": "?"}]
@@ -165,12 +183,12 @@ def _response_whole(client: Any, seen: Seen, held: list[Any]) -> None:
     _output(seen, found.output)
 
 
-def _response_deltas(client: Any, seen: Seen, held: list[Any]) -> None:
+def _response_deltas(events: Any, seen: Seen, held: list[Any]) -> None:
     """A program that takes the pieces."""
     calls: dict[int, list[str]] = {}
     places: dict[int, str] = {}
     try:
-        for event in client.responses.create(model="m", input="?", stream=True):
+        for event in events:
             held.append(event)
             match event.type:
                 case "response.output_text.delta" | "response.refusal.delta":
@@ -185,9 +203,9 @@ def _response_deltas(client: Any, seen: Seen, held: list[Any]) -> None:
             seen.call(name, words)
 
 
-def _response_items(client: Any, seen: Seen, held: list[Any]) -> None:
+def _response_items(events: Any, seen: Seen, held: list[Any]) -> None:
     """A program that takes the items as they end."""
-    for event in client.responses.create(model="m", input="?", stream=True):
+    for event in events:
         if event.type == "response.output_item.done":
             held.append(event)
             place = len(seen.texts)
@@ -198,11 +216,11 @@ def _response_items(client: Any, seen: Seen, held: list[Any]) -> None:
                 seen.add(f"{place}", text)
 
 
-def _response_ends(client: Any, seen: Seen, held: list[Any]) -> None:
+def _response_ends(events: Any, seen: Seen, held: list[Any]) -> None:
     """A program that takes the ends of texts and of arguments."""
     names: dict[int, str] = {}
     places: dict[int, str] = {}
-    for event in client.responses.create(model="m", input="?", stream=True):
+    for event in events:
         match event.type:
             case "response.output_text.done":
                 seen.add(places.setdefault(event.output_index, f"{len(places)}"), event.text)
@@ -273,6 +291,8 @@ def _message_helper(client: Any, seen: Seen, held: list[Any]) -> None:
 
 
 Look = Callable[[Any, Seen, list[Any]], None]
+_EVENTS = (_response_deltas, _response_items, _response_ends)
+"""Ways of looking at the same events, which are read once."""
 _LOOKS: dict[tuple[str, bool], tuple[Look, ...]] = {
     (CHAT, False): (_chat_whole,),
     (CHAT, True): (_chat_chunks, _chat_helper),

@@ -36,7 +36,8 @@ REQUESTS: dict[str, Json] = {
 }
 NOTICE = "withheld"
 SEEDS = 400
-MANY = 100_000
+MANY = 10_000
+"""Messages of a format in the slow test; `benchmarks.wire_fuzz` tries ten times as many."""
 
 
 @dataclass

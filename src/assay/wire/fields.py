@@ -28,7 +28,7 @@ from assay.wire.interface import FIELD, Json, sayable
 _NAME: Final = re.compile(r"\S{0,256}")
 _LABEL: Final = re.compile(r"\S{0,64}|[A-Z][\w.-]{0,24}(?: [A-Z][\w.-]{0,24}){1,2}")
 _OPAQUE: Final = re.compile(r"\S*")
-_PLAIN_TOOLS: Final = frozenset({"function", "custom"})
+_PLAIN_TOOLS: Final = re.compile(r"function|custom|local_shell|apply_patch|(?:bash|text_editor|memory)_\d+")
 """Types of tools that the client executes and that show nothing of a provider's."""
 _SEARCHING: Final = ("web_search_options", "search_parameters", "plugins", "mcp_servers", "prompt", "container")
 """Members of requests by which a provider's tools take part without being listed."""
@@ -58,8 +58,8 @@ class Said:
         """Whether the provider's own tools or sources may take part in its answer."""
         told = self._request
         tools = told.get("tools")
-        kinds = {tool.get("type") for tool in tools if isinstance(tool, dict)} if isinstance(tools, list) else set()
-        if any(isinstance(kind, str) and kind not in _PLAIN_TOOLS for kind in kinds):
+        kinds = [tool.get("type") for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+        if any(isinstance(kind, str) and not _PLAIN_TOOLS.fullmatch(kind) for kind in kinds):
             return True
         if any(told.get(name) for name in _SEARCHING):
             return True
@@ -267,7 +267,11 @@ def _text_fault(value: str, form: Form, said: Said) -> str | None:
 
 
 def _first_key_fault(value: Json, forms: tuple[Form, ...], said: Said, place: str) -> str | None:
-    """The names of members that may be any: they are held to what the values are held to, or are names."""
+    """The names of members that may be any: they are held to what the values are held to, or are names.
+
+    Reasoning is emptied in its values alone, so its names are names.
+    """
+    forms = tuple(form for form in forms if not form.endswith(":reasoning"))
     for key in value:
         if not _NAME.fullmatch(key) and all(_text_fault(key, form, said) is not None for form in forms):
             return f"the unknown field {sayable(key)}{_at(place)}"
@@ -292,7 +296,8 @@ def _cites(request: Json) -> bool:
     while left:
         item = left.pop()
         if isinstance(item, dict):
-            if item.get("type") in _CITED:
+            kind = item.get("type")
+            if isinstance(kind, str) and kind in _CITED:
                 return True
             left += item.values()
         elif isinstance(item, list):
