@@ -284,6 +284,22 @@ class Api:
         return Health(status="not ready")
 
 
+class _Described(FastAPI):
+    """The application whose document says of each operation with a body that its encoding may be refused.
+
+    `BodyLimit` refuses it before any route, so that no route could forget to say so.
+    """
+
+    def openapi(self) -> dict[str, Any]:
+        document = super().openapi()
+        told = {str(status): response for status, response in documented(415).items()}
+        for path in document["paths"].values():
+            for operation in path.values():
+                if "requestBody" in operation:
+                    operation["responses"] |= told
+        return document
+
+
 def make_api(
     services: Services,
     ready: Callable[[], bool],
@@ -291,7 +307,7 @@ def make_api(
     held: Held,
 ) -> FastAPI:
     """The REST routes as a FastAPI application; `held` is what waits for people."""
-    app = FastAPI(
+    app = _Described(
         title="assay", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Tests every claim of an output for the evidence that it contains.",
     )  # fmt: skip

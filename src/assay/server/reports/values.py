@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
 from fastapi import Query
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.schema import Action, Evidence, EvidenceSpan, HallucinationReport, Issue, ToolCallValidation, Verdict
 from assay.store.events import LONGEST_COMMENT
@@ -17,6 +17,7 @@ from assay.store.store import StoredCheck
 MOST: Final = 200
 """Items of one page."""
 
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
 _NOT_STORED: Final = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -26,11 +27,19 @@ def _storable(text: str) -> str:
     return text
 
 
+def _date_and_time(value: object) -> object:
+    """Numbers are no moments, although pydantic would count them as seconds since 1970."""
+    if isinstance(value, str) and not _DATE.match(value):
+        raise ValueError("expected a date and time by RFC 3339, as 2026-01-31T09:00:00Z")
+    return value
+
+
 Text = Annotated[str, AfterValidator(_storable)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_date_and_time)]
 Cursor = Annotated[Text | None, Query(description="`next` of the page before.", max_length=80)]
 Limit = Annotated[int, Query(description="At most so many items.", ge=1, le=MOST)]
-Since = Annotated[AwareDatetime | None, Query(description="From this moment on.")]
-Until = Annotated[AwareDatetime | None, Query(description="Before this moment.")]
+Since = Annotated[Moment | None, Query(description="From this moment on.")]
+Until = Annotated[Moment | None, Query(description="Before this moment.")]
 
 
 class Body(BaseModel):
@@ -60,9 +69,9 @@ class Filters(Body):
     """Who asked: a user or the name of an API key."""
     run_id: Annotated[Text | None, Field(max_length=1_000)] = None
     """The name that the caller gave the run."""
-    since: AwareDatetime | None = None
+    since: Moment | None = None
     """From this moment on."""
-    until: AwareDatetime | None = None
+    until: Moment | None = None
     """Before this moment."""
     min_score: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
     max_score: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
