@@ -23,7 +23,7 @@ from assay.policy.escalation import (
     row_of,
     tier_of_risk,
 )
-from assay.schema import Action, Decision, Evidence, Stakes, Verdict
+from assay.schema import Action, ClaimReport, Decision, Evidence, Stakes, Verdict
 from assay.schema.escalation import TaskContext
 from assay.schema.tier import Tier
 from assay.testing import FakeScorer
@@ -79,19 +79,41 @@ def test_what_is_escalated_has_a_tier_and_nothing_else_has(stakes: Stakes, confi
     assert told is not None
     assert told.risk == pytest.approx(policy.escalation.weight(stakes) * (1 - (confidence or 0.0)))
     assert (told.level, told.minutes) == (row_of(told.tier).level, minutes_of(policy.escalation, told.tier))
-    for action in (Action.EMIT, Action.REVISE, Action.BLOCK):
+    for action in (Action.EMIT, Action.REVISE):
         assert escalation_of(policy, ASKS.model_copy(update={"action": action}), stakes, confidence) is None
+    blocked = escalation_of(policy, ASKS.model_copy(update={"action": Action.BLOCK}), stakes, confidence)
+    assert (blocked is not None and blocked.tier is Tier.BLOCKING) == (stakes is Stakes.HIGH)
 
 
-def test_a_claim_of_critical_severity_is_for_senior_people_where_the_policy_says_so() -> None:
-    claim = held().report.claims[0]
+def _grave() -> ClaimReport:
     from assay.policy import severity
 
+    claim = held().report.claims[0]
     grave = severity(
         preset("high-stakes"), verdict=Verdict.UNSUPPORTED, kind=claim.kind, critical_reasons=("number",),
         stakes=Stakes.HIGH, hedge=0, contradiction=None, has_specifics=True, feeds_action=True,
     )  # fmt: skip
-    worst = claim.model_copy(update={"severity": grave.model_copy(update={"score": 0.95})})
+    return claim.model_copy(update={"severity": grave.model_copy(update={"score": 0.95})})
+
+
+@pytest.mark.parametrize("stakes", list(Stakes))
+@pytest.mark.parametrize("name", ["general", "rag", "support-desk", "high-stakes"])
+def test_what_is_blocked_with_a_claim_of_critical_severity_is_seen_by_somebody_senior(
+    name: str, stakes: Stakes
+) -> None:
+    told = escalation_of(preset(name), ASKS.model_copy(update={"action": Action.BLOCK}), stakes, 0.9, [_grave()])
+    assert told is not None
+    assert told.tier is Tier.BLOCKING
+
+
+@pytest.mark.parametrize("name", ["monitor", "creative"])
+def test_a_policy_without_the_formula_asks_nobody_about_what_it_blocks(name: str) -> None:
+    decision = ASKS.model_copy(update={"action": Action.BLOCK})
+    assert escalation_of(preset(name), decision, Stakes.HIGH, 0.0, [_grave()]) is None
+
+
+def test_a_claim_of_critical_severity_is_for_senior_people_where_the_policy_says_so() -> None:
+    worst = _grave()
     told = escalation_of(preset("high-stakes"), ASKS, Stakes.LOW, 0.9, [worst])
     assert told is not None
     assert told.tier is Tier.BLOCKING

@@ -558,3 +558,13 @@ def test_a_response_reveals_no_internals(gate: GateInput, policy: Policy) -> Non
     assert not any(character.isdigit() for character in response)
     for word in ("threshold", "score", "policy", "prompt", "model", "verifier", "severity", "claim"):
         assert word not in response
+
+
+@pytest.mark.parametrize("critical", [False, True])
+def test_reasons_promise_no_person_of_whom_the_gate_knows_nothing(critical: bool) -> None:
+    found = claim(0.1, Verdict.CONTRADICTED, critical=critical, severity=0.99)
+    decision = decided("high-stakes", output(found, stakes=Stakes.HIGH))
+    told = " ".join(decision.reasons)
+    assert "critical severity" in told
+    assert "The stakes are high" in told
+    assert "person" not in told

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from tests.server.gateway_site import Site, play, site
-from tests.server.test_reviews_api import EVIDENCE, HELD, RIGHT, Desk
-from tests.server.upstream_script import chat_completion, json_answer, message
+from tests.server.test_chat_stream import shown, trailer
+from tests.server.test_reviews_api import EVIDENCE, HELD, RIGHT, WRONG, Desk
+from tests.server.upstream_script import chat_completion, chat_stream, json_answer, message, stream_answer
 
 from assay.errors import PolicyError
 from assay.server.settings import Mode, Route, ServerSettings, parse_settings
@@ -100,6 +101,25 @@ def test_an_answer_that_nobody_decides_on_in_time_is_withheld(store: Store) -> N
             assert HELD["answer"] not in text_of(value)
             status, told, _ = await Desk(here).get(f"/{headers['x-assay-review']}")
             assert (status, told["package"]["output"]) == (200, HELD["answer"])
+
+    play(scene)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_an_answer_that_is_blocked_at_high_stakes_is_withheld_at_once_and_names_its_review(
+    store: Store, streams: bool
+) -> None:
+    async def scene() -> None:
+        async with site(store=store, policy="support-desk", settings=waiting(30)) as here:
+            here.upstream.script(stream_answer(chat_stream(WRONG)) if streams else json_answer(chat_completion(WRONG)))
+            status, headers, body = await here.post("/v1/chat/completions", CHAT | {"stream": streams})
+            assert status == 200
+            assert WRONG not in (shown(body) if streams else text_of(json.loads(body)))
+            told = trailer(body) if streams else None
+            id_ = headers["x-assay-review"] if told is None else told["review"]
+            _, seen, _ = await Desk(here).get(f"/{id_}")
+            assert (seen["item"]["state"], seen["item"]["tier"]) == ("open", "blocking")
+            assert seen["package"]["output"] == WRONG
 
     play(scene)
 

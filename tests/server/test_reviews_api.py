@@ -275,6 +275,64 @@ def test_what_is_released_has_a_receipt_for_the_very_words(store: Store, tmp_pat
     play(scene)
 
 
+BLOCKED = HELD | {"answer": WRONG}
+"""Contradicted, at high stakes."""
+
+
+def test_what_is_blocked_at_high_stakes_is_answered_at_once_and_seen_by_somebody_senior(store: Store) -> None:
+    async def scene() -> None:
+        async with site(store=store, policy="support-desk") as here:
+            desk = Desk(here)
+            status, headers, body = await here.post("/v1/check?wait=30", BLOCKED)
+            assert (status, json.loads(body)["action"], headers["x-assay-review-state"]) == (200, "block", "open")
+            _, told, _ = await desk.get(f"/{headers['x-assay-review']}")
+            assert (told["item"]["tier"], told["package"]["output"]) == ("blocking", WRONG)
+            status, _, body = await here.post("/v1/check", BLOCKED | {"stakes": "low"})
+            assert json.loads(body)["action"] == "block"
+            assert len((await desk.get(""))[1]["items"]) == 1
+
+    play(scene)
+
+
+def test_nobody_releases_what_is_blocked_as_it_is_but_other_words_go_out(store: Store) -> None:
+    async def scene() -> None:
+        async with site(store=store, policy="support-desk") as here:
+            desk = Desk(here)
+            _, headers, _ = await here.post("/v1/check", BLOCKED)
+            id_ = headers["x-assay-review"]
+            status, said = await desk.decide(id_, "approve")
+            assert (status, "nobody can release it" in said["detail"]) == (422, True)
+            status, item = await desk.decide(id_, "edit", text=RIGHT)
+            assert (status, item["state"], item["outcome"]["output"]) == (200, "edited", RIGHT)
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "text", [RIGHT, f"  {RIGHT}\r\n", f"{RIGHT} \U0001f642", f"{RIGHT}\u200b", f"Cafe\u0301: {RIGHT}"]
+)
+def test_the_words_of_an_edit_are_the_same_in_the_item_the_report_and_the_receipt(
+    store: Store, tmp_path: Path, text: str
+) -> None:
+    KeyStore(tmp_path / "keys").create(datetime.now(UTC))
+    environ = {"ASSAY_RECEIPT_KEYS": str(tmp_path / "keys")}
+
+    async def scene() -> None:
+        async with site(store=store, policy="support-desk", environ=environ) as here:
+            desk = Desk(here)
+            id_ = await desk.held()
+            status, item = await desk.decide(id_, "edit", text=text, accept=True)
+            assert status == 200, item
+            _, told, _ = await desk.get(f"/{id_}")
+            async with here.http.get(f"{here.url}/v1/reports/{item['report']}") as answer:
+                stored = json.loads(await answer.read())
+            assert answer.status == 200, stored
+            assert item["outcome"]["output"] == told["report"]["output"] == stored["report"]["output"] == text
+            assert verify(text, item["outcome"]["receipt"], open_keys(tmp_path / "keys").ring()).valid
+
+    play(scene)
+
+
 def test_a_callback_that_nobody_configured_is_refused(store: Store) -> None:
     async def scene() -> None:
         async with site(store=store, policy="support-desk") as here:

@@ -191,13 +191,14 @@ def test_a_route_that_does_not_wait_stops_at_once_and_names_the_review(store: St
     play(scene)
 
 
-def test_nobody_is_asked_about_a_stream_that_the_gate_blocks_further_on(store: Store) -> None:
+def test_a_stream_that_the_gate_blocks_further_on_waits_for_nobody(store: Store) -> None:
     async def scene() -> None:
         async with desk(store) as here:
             body = await answered(here, "chat", streamed("chat", f"{DOUBT} {WRONG} {RIGHT}"), None)
             assert trailer(body)["action"] == "block"
             assert shown(body) == ""
-            assert (await Desk(here).get(""))[1]["items"] == []
+            (item,) = (await Desk(here).get(""))[1]["items"]
+            assert (item["tier"], item["state"]) == ("blocking", "open")  # at high stakes it is looked at afterwards
 
     play(scene)
 

@@ -8,6 +8,10 @@ risk = stakes * (1 - confidence). Above theta_1 (`threshold`) the gate escalates
 
 An output that is escalated for another reason (a policy that asks people about weak claims, about unchecked text) has
 the tier of its risk too, and `async` where that is below theta_1.
+
+What the gate blocks stays blocked, whatever people say of it. Where the stakes are high or the severity of a claim is
+critical, somebody senior has to look at what happened all the same (docs/adr/0038): `blocking`, unless the policy has
+the whole formula off.
 """
 
 from collections import Counter
@@ -105,7 +109,12 @@ def tier_of_risk(rules: Escalation, risk: float) -> Tier:
 def escalation_of(
     policy: Policy, decision: Decision, stakes: Stakes, confidence: float | None, claims: Sequence[ClaimReport] = ()
 ) -> Escalated | None:
-    """How soon a person has to look; none where the gate asks for nobody.
+    """How soon a person has to look, at what the gate escalates and at what it blocks; none where it asks for nobody.
+
+    >>> from assay.policy.presets import preset
+    >>> held = Decision(action=Action.BLOCK, route="withhold", reasons=("The output is empty.",))
+    >>> [escalation_of(preset("general"), held, stakes, 0.0) is not None for stakes in (Stakes.MEDIUM, Stakes.HIGH)]
+    [False, True]
 
     Args:
         policy: the thresholds.
@@ -114,14 +123,16 @@ def escalation_of(
         confidence: the overall score, in [0, 1]; none, where nothing was checked, counts as 0.
         claims: the claims, for their severity.
     """
-    if decision.action is not Action.ESCALATE:
-        return None
     rules = policy.escalation
+    critical = any(claim.severity is not None and claim.severity.score > policy.severity.critical for claim in claims)
+    blocked = decision.action is Action.BLOCK
+    if blocked and not (rules.enabled and (critical or stakes is Stakes.HIGH)):
+        return None
+    if not blocked and decision.action is not Action.ESCALATE:
+        return None
     risk = rules.risk(stakes, confidence or 0.0)
-    critical = policy.escalate_critical_severity and any(
-        claim.severity is not None and claim.severity.score > policy.severity.critical for claim in claims
-    )
-    tier = Tier.BLOCKING if critical else tier_of_risk(rules, risk)
+    mandatory = blocked or (critical and policy.escalate_critical_severity)
+    tier = Tier.BLOCKING if mandatory else tier_of_risk(rules, risk)
     return Escalated(
         tier=tier, level=row_of(tier).level, risk=risk, stakes_weight=rules.weight(stakes), confidence=confidence,
         minutes=minutes_of(rules, tier),
@@ -244,6 +255,8 @@ def suggested_action(
         return "edit", "A claim has no support: take it out, or ask for evidence of it."
     if any(claim.status in _FLAGGED for claim in report.claims) or report.issues:
         return "edit", "Something was found against the output, though its claims have support."
+    if report.action is Action.BLOCK:
+        return "reject", "The gate blocks the output, and nobody can release it as it is."
     return "approve", "Nothing speaks against a claim; what hangs on the output brought it here."
 
 

@@ -336,11 +336,11 @@ def _people(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[
     critical = sum(claim.severity is not None and claim.severity > policy.severity.critical for claim in gate.claims)
     if critical and policy.escalate_critical_severity:
         count = _count(critical, "claim is", "claims are")
-        yield Finding(Action.ESCALATE, Cause.SEVERITY, f"{count} of critical severity: a person must look.")
+        yield Finding(Action.ESCALATE, Cause.SEVERITY, f"{count} of critical severity.")
     if overall is not None and policy.escalation.enabled:
         risk = policy.escalation.risk(gate.stakes, overall)
         if risk > policy.escalation.threshold:
-            reason = f"The stakes are {Stakes(gate.stakes).value} for the support there is: a person decides."
+            reason = f"The stakes are {Stakes(gate.stakes).value}, and the support is too weak for that."
             yield Finding(Action.ESCALATE, Cause.RISK, reason)
 
 

@@ -112,7 +112,7 @@ Ask a narrower question, or add documents that cover it.'
     first = sorted(causes)[:_REASONS_SHOWN]
     why = " ".join(_TEXTS[cause][0] for cause in first)
     if action is Action.ESCALATE:
-        return f"This answer is being held for a person to review. {why} You will be answered once it has been decided."
+        return f"This answer is held back: a person has to review it first. {why}".rstrip()
     what_next = _TEXTS[first[0]][1] if first else _TRY_AGAIN
     return " ".join(part for part in ("This answer was withheld.", why, what_next) if part)
 

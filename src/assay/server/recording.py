@@ -18,7 +18,7 @@ from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling
 from assay.policy.modes import Mode
 from assay.receipt import Receipt, refusal
-from assay.schema import Action, Evidence, HallucinationReport
+from assay.schema import Evidence, HallucinationReport
 from assay.server.caller import Caller
 from assay.server.services import Services
 from assay.store.interface import CheckRecord, new_id
@@ -237,7 +237,7 @@ class Keeping:
 
 
 def _waits(part: Part) -> bool:
-    return part.report.action is Action.ESCALATE
+    return part.report.escalation is not None
 
 
 def failed_to_keep(error: StoreError) -> str:

@@ -1,4 +1,4 @@
-"""Opening an item of the review queue: rows and an entry that go to disk with the record that the gate escalated."""
+"""Opening an item of the review queue: rows and an entry that go to disk with the record that a person has to see."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -9,9 +9,7 @@ from sqlalchemy import Table
 from assay.policy import preset
 from assay.policy.escalation import deadline_of, escalation_of, row_of
 from assay.receipt.instants import instant
-from assay.schema import Action
 from assay.schema.escalation import ReviewAct, ReviewState
-from assay.schema.tier import Tier
 from assay.store import tables
 from assay.store.audit.entries import REVIEW, entry, ppm
 from assay.store.audit.log import Entry
@@ -38,15 +36,13 @@ def opening(record: CheckRecord, now: datetime, at: int) -> tuple[Rows, tuple[En
         at: the same in microseconds.
     """
     report = record.report
-    if report.action is not Action.ESCALATE or not record.held:
-        return {}, ()
     policy = record.policy or preset("general")
     told = report.escalation or escalation_of(
         policy, report.decision, report.stakes, report.overall_score, report.claims
     )
-    rules = policy.escalation
-    tier = Tier.ASYNC if told is None else told.tier
-    risk = rules.risk(report.stakes, report.overall_score or 0.0) if told is None else told.risk
+    if told is None or not record.held:
+        return {}, ()
+    rules, tier, risk = policy.escalation, told.tier, told.risk
     deadline = deadline_of(rules, tier, now)
     due = at + (deadline - now) // _MICROSECOND
     item = {

@@ -54,6 +54,9 @@ class StoredCheck:
     """A check as it was remembered."""
 
     id: str
+    """Of the report: the run's own for its first one, another for one that a reviewer made."""
+    run: str
+    """The run that the report is of."""
     tenant: str
     created: datetime
     kind: str
@@ -296,9 +299,10 @@ class Store:
 
 
 def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | None:
-    """A check out of the tables, or none that the tenant has."""
+    """A check out of the tables by the id of one of its reports, or none that the tenant has."""
+    named = run_of(connection, tenant, id_)
     run = connection.execute(
-        select(tables.runs).where(tables.runs.c.tenant == tenant, tables.runs.c.id == id_)
+        select(tables.runs).where(tables.runs.c.tenant == tenant, tables.runs.c.id == named)
     ).one_or_none()
     if run is None:
         return None
@@ -306,12 +310,19 @@ def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | N
     pairs = [(str(name), str(digest)) for name, digest in asked.get("evidence", ())]
     contents = _contents(connection, tenant, {digest for _, digest in pairs})
     return StoredCheck(
-        id=run.id, tenant=tenant, created=moment_at(run.created), kind=run.kind, caller=run.caller,
+        id=id_, run=run.id, tenant=tenant, created=moment_at(run.created), kind=run.kind, caller=run.caller,
         report=_read_report(connection, tenant, id_), asked=asked.get("asked"),
         evidence=tuple((name, digest, _evidence(name, contents.get(digest))) for name, digest in pairs),
         salt=None if run.salt is None else bytes(run.salt),
         erased=None if run.erased is None else moment_at(run.erased),
     )  # fmt: skip
+
+
+def run_of(connection: Connection, tenant: str, id_: str) -> str:
+    """The run that a report is of; the id itself where no further report of a run has it."""
+    table = tables.reports.c
+    found = connection.execute(select(table.run).where(table.tenant == tenant, table.id == id_)).scalar_one_or_none()
+    return id_ if found is None else str(found)
 
 
 def _contents(connection: Connection, tenant: str, digests: set[str]) -> dict[str, Any]:

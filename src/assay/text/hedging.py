@@ -45,12 +45,13 @@ _OPENING = (
 )
 _REMOVABLE = re.compile(
     rf"(?:^\s*|(?<=[.;:]\s))(?:{_OPENING}|(?:{_ADVERB}),?)\s+"
-    rf"|\s+(?:{_ADVERB})\b(?=\s)"
+    rf"|(?<!\s)\s+(?:{_ADVERB})\b(?=\s)"
     rf"|,\s*(?:i (?:think|believe|guess|suppose)|as far as i (?:know|can tell|can see)|if i [^,.;]{{3,40}}|{_ADVERB})"
-    rf"(?=\s*[.!?]?\s*$|,)",
+    rf"(?=\s*(?:[.!?]\s*)?$|,)",
     re.IGNORECASE,
 )
-_MIGHT = re.compile(r"(?P<subject>[\w’']+)\s+might\s+(?P<verb>be|have|[a-z]+)\b", re.IGNORECASE)
+# Each run of letters or of blanks is tried once, from where it begins: an endless one must not cost its square.
+_MIGHT = re.compile(r"(?<![\w’'])(?P<subject>[\w’']+)\s+might\s+(?P<verb>be|have|[a-z]+)\b", re.IGNORECASE)
 _SEEMS = re.compile(r"\b(?P<form>seems?|appears?)\s+to\s+(?P<verb>be|have)\b", re.IGNORECASE)
 _PLURAL = frozenset({"i", "you", "we", "they", "these", "those", "all", "both", "people", "children", "men", "women"})
 

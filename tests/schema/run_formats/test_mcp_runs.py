@@ -162,3 +162,9 @@ def test_messages_that_are_none_are_kept_and_named(nothing_lost: Check) -> None:
     assert isinstance(run.steps[1], Opaque)
     assert [fault.code for fault in run.steps[1].faults] == ["item.unknown_type"]
     nothing_lost(raw, run)
+
+
+def test_the_id_of_declarations_that_answer_no_request_is_kept() -> None:
+    tools = [{"name": "find", "inputSchema": {"type": "object"}}]
+    (tool,) = read_run([{"jsonrpc": "2.0", "id": "lost", "result": {"tools": tools}}], format="mcp").steps
+    assert tool.extra["message"] == {"id": "lost"}

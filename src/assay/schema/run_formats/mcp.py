@@ -78,6 +78,8 @@ class _Session:
         if not found:
             return [_named(message, outer.place, method or "result")]
         beside = outer.rest() | ({"result": fields.rest()} if method == "resources/read" and fields.rest() else {})
+        if number is not None and method is None and not isinstance(found[0], ToolResult):
+            beside["id"] = message["id"]  # of no request that is here, which would have kept it
         if beside:
             found[0] = found[0].model_copy(update={"extra": {**found[0].extra, "message": beside}})
         return found

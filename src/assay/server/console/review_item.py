@@ -271,7 +271,7 @@ def _acts(
     buttons = (
         button(group(words, " ", tag("kbd", key)), _style(act, package), name_="act", value=act, data_key=key)
         for act, (key, words, _) in ACTS.items()
-        if act != "edit" and (package is not None or act == "reject")
+        if act in _open_acts(package)
     )  # fmt: skip
     edit = None
     if package is not None:
@@ -286,6 +286,14 @@ def _acts(
         tag("div", form(request, f"{path}/confirm", version, buttons, class_="inline"), edit, take, class_="actions"),
         said, class_="acts", data_acts=True,
     )  # fmt: skip
+
+
+def _open_acts(package: EscalationPackage | None) -> frozenset[str]:
+    """What may be done with a button: nobody approves what the gate blocks; what was erased can only be rejected."""
+    if package is None:
+        return frozenset({"reject"})
+    blocked = package.verification_report.action is Action.BLOCK
+    return frozenset({"reject", "ask"}) if blocked else frozenset({"approve", "reject", "ask"})
 
 
 def _style(act: str, package: EscalationPackage | None) -> str:

@@ -48,7 +48,7 @@ from assay.server.services import Services
 from assay.store.audit.proving import prove_entry
 from assay.store.console import Decided, History, Said, read_history
 from assay.store.events import LONGEST_COMMENT, give_feedback
-from assay.store.store import StoredCheck, read_check
+from assay.store.store import StoredCheck, read_check, run_of
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _PARENT: Final = ("Runs", "/console/runs")
@@ -100,10 +100,11 @@ def _read(services: Services, tenant: str, id_: str) -> tuple[StoredCheck, Histo
     if not _ID.fullmatch(id_):
         raise unknown("run")
     with services.store.reading(tenant) as connection:
-        found = read_check(connection, tenant, id_)
+        # A run has one page, whichever of its reports was asked for.
+        found = read_check(connection, tenant, run_of(connection, tenant, id_))
         if found is None:
             raise unknown("run")
-        return found, read_history(connection, tenant, id_)
+        return found, read_history(connection, tenant, found.run)
 
 
 def _page(

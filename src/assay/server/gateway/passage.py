@@ -27,6 +27,8 @@ class Passage:
     ruling: Ruling | None = None
     review: str | None = None
     """The state of the review that the answer led to."""
+    review_id: str | None = None
+    """Its item."""
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -61,8 +63,8 @@ class Passage:
             (b"x-assay-report-id", self.report_id.encode()),
             (b"x-assay-overhead-ms", f"{self.overhead_ms():.2f}".encode()),
         ]
-        if self.review is not None:
-            made += [(b"x-assay-review", self.report_id.encode()), (b"x-assay-review-state", self.review.encode())]
+        if self.review is not None and self.review_id is not None:
+            made += [(b"x-assay-review", self.review_id.encode()), (b"x-assay-review-state", self.review.encode())]
         if self.ruling is not None and self.ruling.score is not None:
             made.append((b"x-assay-score", f"{self.ruling.score:.4f}".encode()))
         if self.ruling is not None:

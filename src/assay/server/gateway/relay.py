@@ -16,6 +16,7 @@ import aiohttp
 from assay.errors import InputError, PolicyError, StoreError
 from assay.guard import Guard
 from assay.guard.rulings import Ruling, unchecked
+from assay.schema import Action
 from assay.server.caller import caller_of
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import (
@@ -309,11 +310,13 @@ class Gateway:
     ) -> tuple[bytes, Ruling]:
         """What a person decides on an answer that the gate escalated, where the route has its requests wait for it."""
         people = People(self._held, passage.route, kept)
-        if not people.can_decide(withheld[1]):
-            return withheld
-        ruling = await people.decide(withheld[1])
+        waits = people.can_decide(withheld[1])
+        # What is blocked may have to be looked at too; it is answered at once, because nobody can release it.
+        ruling = await people.decide(withheld[1]) if waits else None
+        if withheld[1].action == Action.BLOCK.value:
+            people.find(withheld[1])
         if people.state != "none":
-            passage.review = people.state
+            passage.review, passage.review_id = people.state, people.id
             passage.extra["review"] = people.state
         made = None if ruling is None else await asyncio.to_thread(released, exchange, passage.shown_body(body), ruling)
         return withheld if ruling is None or made is None else (made, ruling)

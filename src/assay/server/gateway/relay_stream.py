@@ -12,6 +12,7 @@ import aiohttp
 from assay.errors import InputError, StoreError
 from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling, unchecked
+from assay.schema import Action
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import Reply
 from assay.server.gateway.passage import Passage
@@ -256,6 +257,8 @@ class StreamRelay:
             "score": ruling.score if ruling is not None else None,
             **self._times(),
         }
+        if ruling is not None and ruling.action == Action.BLOCK.value and self._people.id is None:
+            self._people.find(ruling)
         if self._people.id is not None:
             said |= {"review": self._people.id, "review_state": self._people.state}
         if ruling is not None and ruling.receipts:

@@ -42,7 +42,7 @@ class People:
 
     def find(self, ruling: Ruling) -> bool:
         """Take note of the item that a ruling led to; whether there is one."""
-        self.id = self._kept.items.get(ruling.reports[0].output)
+        self.id = next((found for one in ruling.reports if (found := self._kept.items.get(one.output))), None)
         self.state = "none" if self.id is None else "open"
         return self.id is not None
 

@@ -49,7 +49,7 @@ from assay.store.reading_more import (
     read_tool_calls,
 )
 from assay.store.recording import moment_at
-from assay.store.store import StoredCheck, read_check
+from assay.store.store import StoredCheck, read_check, run_of
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _SEEN: Final = documented(401, 403, 404, 422, 429, 503)
@@ -89,7 +89,7 @@ class _Reports:
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
             found = _found(read_check(connection, caller.tenant, known_id(id)))
-            decisions = read_decisions(connection, caller.tenant, found.id)
+            decisions = read_decisions(connection, caller.tenant, found.run)
         return CheckOut.of(found, [
             DecisionOut(
                 created=moment_at(row.created), actor=row.actor, action=row.action, route=row.route,
@@ -171,9 +171,11 @@ class _Reports:
         return EntriesOut(items=[EntryOut(index=index, kind=kind, entry=data) for index, kind, data in told])
 
     def _entries(self, tenant: str, id_: str) -> list[tuple[int, str, str]]:
-        self._known(tenant, id_)
         with self._store.reading(tenant) as connection:
-            told = entries_of(connection, tenant, id_)
+            run = run_of(connection, tenant, known_id(id_))
+            if not has_run(connection, tenant, run):
+                raise unknown("report")
+            told = entries_of(connection, tenant, run)
         return [(index, str(read_entry_data(data)["kind"]), data.decode()) for index, data in told]
 
     def say(self, request: Request, response: Response, id: str, body: FeedbackBody) -> FeedbackItem:  # noqa: A002

@@ -148,6 +148,8 @@ class CheckOut(Out):
     """A check as it is remembered."""
 
     id: str
+    run: str
+    """The run that the report is of; the same for its first report."""
     created: datetime
     kind: str
     caller: str | None
@@ -162,8 +164,8 @@ class CheckOut(Out):
     def of(cls, found: StoredCheck, decisions: list[DecisionOut]) -> Self:
         """The same as it is answered."""
         return cls(
-            id=found.id, created=found.created, kind=found.kind, caller=found.caller, erased=found.erased,
-            report=found.report, asked=found.asked, decisions=decisions,
+            id=found.id, run=found.run, created=found.created, kind=found.kind, caller=found.caller,
+            erased=found.erased, report=found.report, asked=found.asked, decisions=decisions,
         )  # fmt: skip
 
 

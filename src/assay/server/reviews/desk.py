@@ -103,10 +103,16 @@ class Desk:
         """Let the output out as it is.
 
         Raises:
-            ReviewError: it is not there, somebody else's, changed, or decided already.
+            ReviewError: it is not there, somebody else's, changed, decided already, or the gate blocks the output.
             StoreError: it cannot be stored.
         """
         case = self.case(tenant, id_)
+        if case.report.action is Action.BLOCK:
+            found = " ".join(case.report.decision.reasons[:_MOST_TOLD])
+            raise ReviewError(
+                f"the gate blocks this output, and nobody can release it as it is: {found} Edit it, ask for evidence, "
+                "or reject it.", "refused",
+            )  # fmt: skip
         verdict = Verdicts(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
         return self._signed(self.reviews.decide(tenant, id_, who, verdict, version))
 

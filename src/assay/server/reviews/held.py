@@ -83,10 +83,12 @@ class Held:
         """
         import asyncio
 
-        if report.action is not Action.ESCALATE or id_ is None or self.desk is None:
+        if report.escalation is None or id_ is None or self.desk is None:
             return made
         headers = [(b"x-assay-review", id_.encode())]
-        item = await self.decided(id_, caller, seconds) if seconds > 0 else None
+        # What is blocked is answered at once: no decision lets this output out.
+        waits = seconds > 0 and report.action is Action.ESCALATE
+        item = await self.decided(id_, caller, seconds) if waits else None
         state = "open" if item is None else item.state.value
         if item is not None and item.state.decided:
             told, receipt = await asyncio.to_thread(self.outcome, item)
