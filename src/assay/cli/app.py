@@ -299,6 +299,42 @@ def serve(
         run_serve(options)
 
 
+@app.command()
+def doctor(
+    host: Annotated[str, typer.Option(help="The address that the server would listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port.")] = 8080,
+    upstream: Annotated[
+        list[str] | None,
+        typer.Option("--upstream", metavar="[NAME=]URL", envvar="ASSAY_UPSTREAM_URL", help="May be repeated."),
+    ] = None,
+    gateway: Annotated[Path | None, typer.Option("--gateway", metavar="FILE", help="The gateway file.")] = None,
+    policy: PolicyOption = None,
+    model: ModelOption = None,
+    keys: Annotated[
+        Path | None, typer.Option(metavar="FILE", envvar="ASSAY_KEYS", help="The file of API keys.")
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The record.")
+    ] = None,
+    llm: Annotated[str | None, typer.Option("--llm", metavar="NAME", help="The chat model that checks ask.")] = None,
+    base_url: BaseUrlOption = None,
+    online: Annotated[
+        bool, typer.Option("--online", help="Ask the upstreams and the judge too, and compare their clocks.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write the notes as JSON.")] = False,
+) -> None:
+    """Say what is configured, what each policy requires, and what is open; takes the options of `serve`."""
+    from assay.cli.doctor import run_doctor
+    from assay.cli.serve import ServeOptions
+
+    with reporting_errors():
+        options = ServeOptions(
+            host, port, tuple(upstream or ()), gateway, None, policy, model, keys, 1, database, llm, base_url
+        )
+        found = run_doctor(options, as_json=as_json, asks=online)
+        raise typer.Exit(FINDINGS if found else CLEAN)
+
+
 @app.command("mcp")
 def serve_mcp(
     http: Annotated[

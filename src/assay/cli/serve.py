@@ -50,6 +50,20 @@ class ServeOptions:
 
 
 def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSettings":
+    """The settings under which a server may start.
+
+    Raises:
+        PolicyError: a setting is not what it should be, or a policy requires a chat model and none is configured.
+        InputError: the packages of the server are not installed.
+    """
+    settings = described(options, environ)
+    from assay.server.guards import require_model
+
+    require_model(settings, environ)
+    return settings
+
+
+def described(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSettings":
     """The settings that the command line, the gateway file and the environment describe.
 
     Raises:
@@ -57,7 +71,6 @@ def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSet
         InputError: the packages of the server are not installed.
     """
     try:
-        from assay.server.guards import require_model
         from assay.server.settings import ROUTES, Mode, Route, ServerSettings
     except ImportError as error:
         raise InputError(_EXTRA) from error
@@ -75,9 +88,7 @@ def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSet
         model=options.model, keys=options.keys, workers=options.workers, database=options.database,
         judge=_judge_of(options),
     )  # fmt: skip
-    settings = made if options.gateway is None else _with_file(options.gateway, environ, made)
-    require_model(settings, environ)
-    return settings
+    return made if options.gateway is None else _with_file(options.gateway, environ, made)
 
 
 def _judge_of(options: ServeOptions) -> "JudgeSettings | None":

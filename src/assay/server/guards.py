@@ -10,6 +10,7 @@ from assay.config import Guard, read_policy, read_settings
 from assay.errors import PolicyError
 from assay.models.interface import PairScorer
 from assay.policy import PRESETS, Policy
+from assay.policy.requirements import requirements
 from assay.receipt import open_keys
 from assay.server.judge_settings import JudgeSettings
 
@@ -101,13 +102,11 @@ def require_model(settings: "ServerSettings", environ: Mapping[str, str] | None 
         return
     for name in dict.fromkeys((settings.policy, *(route.policy for route in settings.routes.values()))):
         policy = read_policy(name, environ)
+        # Probes may go to the upstream that gave the answer; a judge never does.
         wants = [
-            *(["a judge of all claims (judge: all)"] if policy.judge == "all" else []),
-            *(
-                ["critical claims asked about again (consistency_probes)"]
-                if policy.consistency_probes and not settings.upstreams
-                else []
-            ),
+            f"{one.what} ({one.setting})"
+            for one in requirements(policy)
+            if one.mandatory and not (one.setting == "consistency_probes" and settings.upstreams)
         ]
         if wants:
             raise PolicyError(

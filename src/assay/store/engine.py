@@ -53,7 +53,10 @@ def make_engine(text: str) -> Engine:
     url = database_url(text)
     try:
         if url.get_backend_name() == "sqlite":
-            Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+            file = Path(str(url.database))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            # It holds what was asked and answered; the files that SQLite puts beside it have the same permissions.
+            file.touch(mode=0o600, exist_ok=True)
             arguments = {"timeout": BUSY_MS / 1000, "check_same_thread": False}
             engine = create_engine(url, connect_args=arguments, hide_parameters=True)
             event.listen(engine, "connect", _set_up_sqlite)

@@ -1,0 +1,34 @@
+"""What a policy needs beside the embedded network, so that it can be said before the first check is made."""
+
+from dataclasses import dataclass
+
+from assay.policy.model import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One thing that a policy asks a chat model for."""
+
+    setting: str
+    """The field of the policy."""
+    what: str
+    """What the model is asked for."""
+    mandatory: bool
+    """Whether outputs are kept back without it; else the other tiers decide alone."""
+
+
+def requirements(policy: Policy) -> tuple[Requirement, ...]:
+    """What a policy asks a chat model for; empty where it asks none.
+
+    >>> from assay.policy.presets import preset
+    >>> [(one.setting, one.mandatory) for one in requirements(preset("high-stakes"))]
+    [('judge', False), ('consistency_probes', True)]
+    """
+    found = []
+    if policy.groundedness and policy.judge == "all":
+        found.append(Requirement("judge", "a judge's word on every claim", mandatory=True))
+    elif policy.groundedness and policy.judge == "uncertain":
+        found.append(Requirement("judge", "a judge's word on claims that the network is not sure of", mandatory=False))
+    if policy.groundedness and policy.consistency_probes:
+        found.append(Requirement("consistency_probes", "critical claims asked about again", mandatory=True))
+    return tuple(found)
