@@ -35,6 +35,7 @@ from assay.schema import (
     Timing,
     Verdict,
 )
+from assay.schema.digests import digests_of
 
 Run = Callable[..., Result]
 """Runs the command: arguments in, what it wrote and its status out."""
@@ -138,15 +139,18 @@ def report_of(answer: str, evidence: Sequence[Evidence] = (), question: str | No
         action = Action.REVISE if Verdict.UNSUPPORTED in verdicts else Action.EMIT
     scores = [claim.score for claim in claims if claim.score is not None]
     length = len(answer)
+    citations = tuple(citation_report(m, {e.id for e in evidence}) for m in re.finditer(r"\[([\w-]+)\]", answer))
+    coverage = Coverage(characters=length, checked=length, not_checkable=0, unchecked=0)
     return HallucinationReport(
         run_id="run-1",
         output=answer,
         question=question,
         stakes=Stakes.MEDIUM,
         claims=tuple(claims),
-        citations=tuple(citation_report(m, {e.id for e in evidence}) for m in re.finditer(r"\[([\w-]+)\]", answer)),
+        citations=citations,
         retrieval=Retrieval(evidence=len(evidence), windows=len(evidence), pairs=1, pairs_possible=1),
-        coverage=Coverage(characters=length, checked=length, not_checkable=0, unchecked=0),
+        coverage=coverage,
+        digests=digests_of(answer, evidence, claims, citations, coverage),
         metrics={"faithfulness": Metric(value=0.5), "factscore": Metric(undefined="no claim was checked")},
         overall_score=min(scores, default=None),
         action=action,

@@ -19,6 +19,7 @@ from assay.schema import (
     Timing,
     Verdict,
 )
+from assay.schema.digests import digests_of
 
 OUTPUT = "Partners get 2 weeks of leave; caf\u00e9 included."
 DAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -63,7 +64,9 @@ def report_of(
         "verifier": Identity(name="stand-in", digest="b" * 64),
         "timing": Timing(total_ms=1.0),
     }
-    return HallucinationReport(**{**fields, **changes})
+    fields |= changes
+    made = digests_of(output, [], fields["claims"], fields.get("citations", ()), fields["coverage"])
+    return HallucinationReport(**{"digests": made, **fields})
 
 
 def ring_of(*keys: SigningKey, created: str = "2026-01-01T00:00:00Z", **state: Any) -> KeyRing:

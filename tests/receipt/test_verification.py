@@ -8,11 +8,27 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from tests.receipt.making import DAY, KEY, OTHER_KEY, OUTPUT, RECEIPT_ID, receipt_of, report_of, ring_of
 
 from assay.errors import ReceiptError
-from assay.receipt import KeyRing, ProblemCode, Receipt, Revocation, output_digest, report_digest, verify
-from assay.schema import Identity, Timing
+from assay.receipt import (
+    KeyRing,
+    ProblemCode,
+    PublicKey,
+    Receipt,
+    Revocation,
+    SigningKey,
+    output_digest,
+    report_digest,
+    verify,
+)
+from assay.receipt.ed25519 import fits
+from assay.receipt.edwards import is_sound
+from assay.receipt.model import Statement
+from assay.receipt.ring import key_id_of
+from assay.schema import Evidence, Identity, Timing
+from assay.schema.digests import evidence_digest
 
 RING = ring_of(KEY)
 RECEIPT = receipt_of()
@@ -69,13 +85,84 @@ def test_a_receipt_says_what_passed_under_what() -> None:
 def test_the_form_of_a_receipt_does_not_change_unnoticed() -> None:
     # Receipts are kept for years and read in other languages: a change here needs another version.
     assert RECEIPT.statement.signed_bytes().decode() == (
-        'assay receipt 1\n{"action":"emit","issued_at":"2026-03-01T12:00:00Z",'
+        f'assay receipt 1\n{{"action":"emit","evidence":"{evidence_digest([])}","issued_at":"2026-03-01T12:00:00Z",'
         '"key_id":"56475aa75463474c0285df5dbf2bcab7",'
         f'"output":"{output_digest(OUTPUT)}","policy":{{"digest":"{"a" * 64}","name":"general"}},'
         f'"receipt_id":"{RECEIPT_ID}","report":"{report_digest(report_of())}","run_id":"run-1",'
-        f'"verifier":{{"digest":"{"b" * 64}","name":"stand-in"}},"version":1}}'
+        f'"verifier":{{"digest":"{"b" * 64}","name":"stand-in"}},"version":2}}'
     )
     assert RECEIPT.to_text().startswith('{"signature":"')
+
+
+def first_version() -> Receipt:
+    """A receipt as versions before wrote it."""
+    fields = RECEIPT.statement.model_dump(exclude={"evidence", "version"})
+    statement = Statement(version=1, **fields)
+    return Receipt(statement=statement, signature=KEY.sign(statement.signed_bytes()).hex())
+
+
+def test_a_receipt_of_the_first_version_still_holds_and_has_its_own_form() -> None:
+    old = first_version()
+    assert "evidence" not in old.to_text()
+    assert codes(OUTPUT, old) == codes(OUTPUT, old.to_text()) == set()
+    assert codes(OUTPUT, old, evidence=[]) == {"other_evidence"}
+    with pytest.raises(ReceiptError):
+        Receipt.from_mapping({"statement": {**old.statement.plain(), "evidence": "a" * 64}, "signature": old.signature})
+
+
+def test_the_evidence_is_compared_where_it_is_given() -> None:
+    assert codes(OUTPUT, RECEIPT, evidence=[]) == set()
+    assert codes(OUTPUT, RECEIPT, evidence=[Evidence(id="a", text="Another.")]) == {"other_evidence"}
+
+
+@given(
+    st.lists(
+        st.builds(Evidence, id=TEXT.filter(bool), text=TEXT, title=st.none() | TEXT),
+        max_size=3,
+        unique_by=lambda one: one.id,
+    )
+)
+def test_other_evidence_has_another_digest(evidence: list[Evidence]) -> None:
+    first = evidence_digest(evidence)
+    assert evidence_digest(list(evidence)) == first
+    assert evidence_digest([*evidence, Evidence(id="more", text="x")]) != first
+    for at, item in enumerate(evidence):
+        for change in ({"text": f"{item.text}."}, {"id": f"{item.id}."}, {"title": f"{item.title}."}):
+            other = [*evidence[:at], item.model_copy(update=change), *evidence[at + 1 :]]
+            assert evidence_digest(other) != first
+
+
+SMALL = [
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0000000000000000000000000000000000000000000000000000000000000080",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+]
+"""The eight points of small order of edwards25519."""
+OTHER_SPELLINGS = [
+    "0100000000000000000000000000000000000000000000000000000000000080",  # -0 for x
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",  # y is the prime itself
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0200000000000000000000000000000000000000000000000000000000000000",  # on no point of the curve
+]
+
+
+@pytest.mark.parametrize("public", [*SMALL, *OTHER_SPELLINGS])
+def test_a_key_under_which_anything_could_be_signed_is_in_no_ring_and_fits_nothing(public: str) -> None:
+    key = bytes.fromhex(public)
+    with pytest.raises(ValidationError, match="small order"):
+        PublicKey(key_id=key_id_of(key), public=public, created="2026-01-01T00:00:00Z")
+    # The signature of nobody: R is the neutral point and S is 0.
+    assert not fits(key, bytes([1]) + bytes(63), b"anything")
+
+
+@given(st.binary(min_size=32, max_size=32))
+def test_every_key_that_is_generated_is_sound(seed: bytes) -> None:
+    assert is_sound(SigningKey.from_seed(seed).public)
 
 
 def test_the_same_statement_is_signed_with_the_same_bytes() -> None:
@@ -124,7 +211,7 @@ def test_any_change_of_a_field_that_keeps_the_form_breaks_the_signature(field: s
     value = RECEIPT.model_dump()
     old = value["statement"][field]
     changed: object = {
-        "version": 2, "action": "revise", "issued_at": "2026-03-01T12:00:01Z", "run_id": f"run-{noise + 2}",
+        "version": 1, "action": "revise", "issued_at": "2026-03-01T12:00:01Z", "run_id": f"run-{noise + 2}",
         "policy": {"name": f"lax {noise}", "digest": "a" * 64}, "verifier": {"name": "x", "digest": f"{noise:064x}"},
     }.get(field, f"{noise:064x}"[-len(old) :] if isinstance(old, str) else old)  # fmt: skip
     value["statement"][field] = changed
@@ -252,9 +339,9 @@ def test_all_mismatches_are_listed_at_once() -> None:
         "", "{}", "[]", "null", "3", '{"statement":{},"signature":""}', b"\xff", "NaN", "[" * 16_000,
         '{"a":1,"a":2}', "x" * 20_000, {}, [], 3, {1: 2}, {"statement": None, "signature": None},
         RECEIPT.to_text().replace("{", "{ ", 1), f" {RECEIPT.to_text()}", f"{RECEIPT.to_text()}\n\n",
-        RECEIPT.to_text().replace('"emit"', '"\\u0065mit"'), RECEIPT.to_text().replace('"version":1', '"version":true'),
-        RECEIPT.to_text().replace('"version":1', '"version":1,"version":1'),
-        RECEIPT.to_text().replace('"version":1', '"version":1,"x":"\\u001b[2J"'),
+        RECEIPT.to_text().replace('"emit"', '"\\u0065mit"'), RECEIPT.to_text().replace('"version":2', '"version":true'),
+        RECEIPT.to_text().replace('"version":2', '"version":2,"version":2'),
+        RECEIPT.to_text().replace('"version":2', '"version":2,"x":"\\u001b[2J"'),
         RECEIPT.to_text().upper(),
     ],
 )  # fmt: skip
@@ -288,6 +375,8 @@ SHAPES = {
     "other_policy": "the output passed another policy than the one that is asked for",
     "other_verifier": "another verifier than the one that is asked for judged the output",
     "other_report": f"the receipt is for the report with SHA-256 {DIGEST}, and this one has {DIGEST}",
+    "other_evidence": "the output was held against other evidence than the one that is asked for|"
+    "the receipt is of version 1, which does not name the evidence",
     "malformed": "the receipt cannot be read: expected .+",
 }
 

@@ -22,6 +22,7 @@ from assay.schema import (
     ToolCallValidation,
     Verdict,
 )
+from assay.schema.digests import digests_of
 from assay.store.interface import CheckRecord
 
 OUTPUT = "Partners get 2 weeks of leave; caf\u00e9 included. \U0001f600"
@@ -71,7 +72,9 @@ def report_of(output: str = OUTPUT, **changes: Any) -> HallucinationReport:
         "verifier": Identity(name="stand-in", digest="b" * 64),
         "timing": Timing(total_ms=1.0),
     }
-    return HallucinationReport(**{**fields, **changes})
+    fields |= changes
+    made = digests_of(output, [], fields["claims"], fields.get("citations", ()), fields["coverage"])
+    return HallucinationReport(**{"digests": made, **fields})
 
 
 def record_of(output: str = OUTPUT, **changes: Any) -> CheckRecord:

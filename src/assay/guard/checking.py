@@ -41,6 +41,7 @@ from assay.schema import (
     Verdict,
 )
 from assay.schema.coerce import coerce_text
+from assay.schema.digests import digests_of
 from assay.text.blocks import blocks
 from assay.text.code_names import is_code_name
 from assay.text.interface import ClaimExtractor
@@ -272,6 +273,7 @@ def finish(
         escalation=escalation_of(policy, decision, draft.stakes, overall, claims),
         policy=Identity(name=policy.name, digest=policy.digest),
         verifier=verifier,
+        digests=digests_of(draft.text, _in_order(draft.evidence), claims, citations, coverage),
         spending=draft.meter.spending if draft.meter is not None else (),
         timing=Timing(total_ms=sum(stages.values()), stages_ms=stages),
     )

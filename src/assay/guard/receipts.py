@@ -13,13 +13,15 @@ from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
 from assay.errors import CommitError, ReceiptError
+from assay.policy import Policy, Route
+from assay.policy.redeciding import undecided
 from assay.receipt.instants import moment_of
 from assay.receipt.interface import Keys
 from assay.receipt.issue import sign
 from assay.receipt.model import Receipt
 from assay.receipt.store import new_receipt_id
 from assay.receipt.verification import ReceiptLike, verify
-from assay.schema import HallucinationReport, Identity
+from assay.schema import Action, HallucinationReport, Identity
 
 LIFETIME: Final = timedelta(hours=1)
 """How long a receipt can be committed after it was issued. An output that waited longer is checked again: evidence
@@ -185,6 +187,7 @@ class Committing(ABC):
     """The part of a guard that issues receipts and commits outputs; it needs what the guard has."""
 
     _receipts: ReceiptDesk | None
+    _policy: Policy
 
     @property
     @abstractmethod
@@ -199,6 +202,9 @@ class Committing(ABC):
     def issue(self, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
         """A receipt for a report of this guard that lets its output out.
 
+        What the report holds is decided on once more: one that was given another output, other claims, another score
+        or another decision than a check has made is refused. What a reviewer approved is only held against its digests.
+
         Args:
             report: what `check` found.
             with_disclosure: for a report with the route `serve_with_disclosure`: a receipt for the output with its
@@ -208,6 +214,11 @@ class Committing(ABC):
             ReceiptError: the report lets nothing out, another policy or verifier made it, or there is no key.
         """
         policy, verifier = self._identities
+        lets_out = report.action is Action.EMIT or with_disclosure
+        if lets_out and report.decision.route != Route.SERVE_APPROVED and report.policy == policy:
+            why = undecided(report.model_dump(mode="json", exclude={"timing"}), self._policy)
+            if why is not None:
+                raise ReceiptError(f"expected a report that lets its output out, but {why}; nothing was signed")
         return self._desk.issue(report, policy, verifier, with_disclosure=with_disclosure)
 
     async def aissue(self, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:

@@ -82,6 +82,46 @@ def facts_of(report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy
         abstention or another version of the gate had a part in it, and then nothing can be told.
     """
     claims = tuple(_claim(one) for one in report["claims"])
+    statuses = [one["status"] for one in report.get("citations", ())]
+    gate = _gate_of(report, asked, policy, claims)
+    decision = report["decision"]
+    facts = GateFacts(
+        claims=claims, gate=gate, action=Action(decision["action"]), route=decision["route"],
+        overall=report.get("overall_score"), measured=gate.factscore is not None, cited=bool(statuses),
+        traced=any(_is_traced(one) for one in report["claims"]), probed=bool(report.get("consistency_probes", ())),
+    )  # fmt: skip
+    return _reproduced(facts, decision, policy)
+
+
+_OUT: Final = frozenset({(Action.EMIT, route) for route in Route} | {(Action.REVISE, Route.SERVE_WITH_DISCLOSURE)})
+"""What lets an output out, by itself or with a disclosure."""
+
+
+def undecided(report: Mapping[str, Any], policy: Policy) -> str | None:
+    """Why what a report holds does not lead a policy to let its output out; none where it does.
+
+    Whether the caller declared the output to be free of claims, and what its task was, the report says by its route.
+
+    Args:
+        report: the report in its wire form, whose decision lets the output out.
+        policy: the policy in whose name it is.
+    """
+    route = report["decision"]["route"]
+    task = next(iter(policy.ungrounded_tasks), "qa") if route == Route.SERVE_UNGROUNDED else "qa"
+    asked = {"claim_free": route == Route.SERVE_CLAIM_FREE, "task": task}
+    gate = _gate_of(report, asked, policy, tuple(_claim(one) for one in report["claims"]))
+    decision, overall = decide(policy, gate)
+    if (decision.action, decision.route) not in _OUT:
+        return f"the policy {policy.name} decides {decision.action.value} on what it holds: {decision.reasons[0]}"
+    if overall != report.get("overall_score"):
+        return "its overall score is another one than that of its claims"
+    return None
+
+
+def _gate_of(
+    report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy, claims: tuple[ClaimFacts, ...]
+) -> GateInput:
+    """The input of the gate, as a report tells it."""
     decision, coverage, retrieval = report["decision"], report["coverage"], report["retrieval"]
     statuses = [one["status"] for one in report.get("citations", ())]
     values = report.get("metrics", {})
@@ -89,7 +129,7 @@ def facts_of(report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy
     probes = report.get("consistency_probes", ())
     codes = [one["code"] for one in report.get("issues", ())]
     stakes = Stakes(report.get("stakes", Stakes.MEDIUM.value))
-    gate = GateInput(
+    return GateInput(
         claims=tuple(_signal(one, one.verdict, policy, stakes) for one in claims),
         citations_fabricated=statuses.count("fabricated"),
         citations_failed=sum(statuses.count(name) for name in ("misquoted", "misattributed", "non_entailing")),
@@ -117,12 +157,6 @@ def facts_of(report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy
         omissions=sum(one.get("judged") != _DENIED for one in report.get("omissions", ())),
         unjudged=sum(map(_is_unjudged, report["claims"])),
     )
-    facts = GateFacts(
-        claims=claims, gate=gate, action=Action(decision["action"]), route=decision["route"],
-        overall=report.get("overall_score"), measured=gate.factscore is not None, cited=bool(statuses),
-        traced=any(_is_traced(one) for one in report["claims"]), probed=bool(probes),
-    )  # fmt: skip
-    return _reproduced(facts, decision, policy)
 
 
 def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None:

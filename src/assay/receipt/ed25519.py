@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from assay.errors import ReceiptError
+from assay.receipt.edwards import is_sound
 from assay.receipt.ring import key_id_of
 
 _NEEDED: Final = (
@@ -108,6 +109,8 @@ def fits(public: bytes, signature: bytes, message: bytes) -> bool:
     ed25519 = _library()
     from cryptography.exceptions import InvalidSignature
 
+    if not is_sound(public):
+        return False
     try:
         ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
     except (InvalidSignature, ValueError):

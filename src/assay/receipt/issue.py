@@ -15,6 +15,7 @@ from assay.receipt.ed25519 import SigningKey
 from assay.receipt.instants import instant
 from assay.receipt.model import LONGEST_RECEIPT, Receipt, Statement, faults, output_digest, report_digest
 from assay.schema import Action, ClaimStatus, HallucinationReport, Verdict
+from assay.schema.digests import findings_digest, text_digest
 
 SERVE_WITH_DISCLOSURE: Final = "serve_with_disclosure"
 SERVE_UNGROUNDED: Final = "serve_ungrounded"
@@ -40,13 +41,16 @@ def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> st
     """Why a report gets no receipt; none where it gets one.
 
     What the gate allows is read again here, so that no report that was put together wrongly is signed: one action in
-    both places, and nothing unchecked unless the policy holds this task to no evidence (route `serve_ungrounded`).
+    both places, the output and the findings that its digests are of, and nothing unchecked unless the policy holds this
+    task to no evidence (route `serve_ungrounded`).
 
     Args:
         report: what was found.
         with_disclosure: whether the receipt is to be for the output with its disclosure.
     """
     action, route = report.decision.action, report.decision.route
+    if (altered := _altered(report)) is not None:
+        return altered
     if report.action is not action:
         return f"its action is {report.action} and that of its decision {action}"
     if with_disclosure:
@@ -62,6 +66,18 @@ def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> st
     elif report.revision is not None and report.revision.escalation_required:
         return "something in it still fails after it was revised"
     return _unchecked(report)
+
+
+def _altered(report: HallucinationReport) -> str | None:
+    """Why a report is no longer the one that a check made: another output or other findings were put into it."""
+    made = report.digests
+    if made is None:
+        return "it does not say what it was made of, so that its output may be another; check the output again"
+    if made.output != text_digest(report.output):
+        return "its output is another one than the one that was checked"
+    if made.findings != findings_digest(report.claims, report.citations, report.coverage):
+        return "its claims, citations or coverage are others than those that were found"
+    return None
 
 
 def _unchecked(report: HallucinationReport) -> str | None:
@@ -114,6 +130,7 @@ def sign(
             policy=report.policy,
             verifier=report.verifier,
             report=report_digest(report),
+            evidence=None if report.digests is None else report.digests.evidence,
             action="revise" if with_disclosure else "emit",
             run_id=report.run_id,
             issued_at=instant(issued_at),

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from assay.errors import ReceiptError
 from assay.receipt.canonical import canonical, digest, read_json
@@ -28,8 +28,8 @@ ReceiptId = Annotated[str, Field(pattern=r"\A[0-9a-f]{32}\z")]
 class Statement(Value):
     """What is signed: this exact output passed this policy with this report."""
 
-    version: Literal[1] = 1
-    """The version of this form."""
+    version: Literal[1, 2] = 2
+    """The version of this form; the first one did not name the evidence."""
     receipt_id: ReceiptId
     """Tells two receipts apart that state the same, so that each can be used once."""
     output: Digest
@@ -38,6 +38,8 @@ class Statement(Value):
     verifier: Identity
     report: Digest
     """`report_digest` of the report."""
+    evidence: Digest | None = None
+    """`assay.schema.digests.evidence_digest` of all evidence that the output was held against; none in version 1."""
     action: Literal["emit", "revise"]
     """`revise` only where the output that is signed ends with the disclosure that the gate asked for."""
     run_id: str
@@ -45,13 +47,23 @@ class Statement(Value):
     """By the clock of the signer."""
     key_id: KeyId
 
+    @model_validator(mode="after")
+    def _names_its_evidence(self) -> Self:
+        if (self.evidence is None) != (self.version == 1):
+            raise ValueError("a receipt names its evidence from version 2 on")
+        return self
+
+    def plain(self) -> dict[str, Any]:
+        """Its fields as JSON values, as its version has them."""
+        return self.model_dump(mode="json", exclude={"evidence"} if self.version == 1 else None)
+
     def signed_bytes(self) -> bytes:
         """What the signature covers: the domain, then the canonical bytes of the statement.
 
         Raises:
             ReceiptError: a text in it is no valid Unicode.
         """
-        return DOMAIN + canonical(self.model_dump(mode="json"))
+        return DOMAIN + canonical(self.plain())
 
 
 class Receipt(Value):
@@ -63,7 +75,7 @@ class Receipt(Value):
 
     def to_text(self) -> str:
         """The one form of a receipt as text: canonical JSON on one line, without a newline at its end."""
-        return canonical(self.model_dump(mode="json")).decode()
+        return canonical({"statement": self.statement.plain(), "signature": self.signature}).decode()
 
     @classmethod
     def from_text(cls, text: str | bytes) -> Self:

@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from assay.errors import ReceiptError
 from assay.receipt.canonical import canonical, digest, read_json
+from assay.receipt.edwards import is_sound
 from assay.receipt.instants import Instant
 from assay.receipt.model import KeyId, faults
 from assay.schema.base import Value
@@ -52,6 +53,8 @@ class PublicKey(Value):
     def _consistent(self) -> Self:
         if self.key_id != key_id_of(bytes.fromhex(self.public)):
             raise ValueError("a key's id must be derived from the key")
+        if not is_sound(bytes.fromhex(self.public)):
+            raise ValueError("a key must be a point of the curve in its one spelling, and none of small order")
         if self.retired is not None and self.retired < self.created:
             raise ValueError("a key cannot be retired before it was created")
         if self.revoked is not None and self.revoked.at < self.created:

@@ -5,7 +5,7 @@ code, with digests, key ids and times in them and never foreign text.
 """
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -14,7 +14,8 @@ from assay.errors import ReceiptError
 from assay.receipt.ed25519 import fits
 from assay.receipt.model import Receipt, Statement, output_bytes, output_digest, report_digest
 from assay.receipt.ring import KeyRing, PublicKey
-from assay.schema import HallucinationReport
+from assay.schema import Evidence, HallucinationReport
+from assay.schema.digests import evidence_digest
 
 
 class ProblemCode(StrEnum):
@@ -44,6 +45,8 @@ class ProblemCode(StrEnum):
     """Another verifier than the one that is asked for judged it."""
     OTHER_REPORT = "other_report"
     """It is a receipt for another report."""
+    OTHER_EVIDENCE = "other_evidence"
+    """The output was held against other evidence than is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ def verify(
     policy: str | None = None,
     verifier: str | None = None,
     report: HallucinationReport | None = None,
+    evidence: Sequence[Evidence] | None = None,
 ) -> Verification:
     """Whether a receipt holds for an output, and if not, what does not match.
 
@@ -104,6 +108,7 @@ def verify(
         policy: the digest of the policy that it must have passed; any by default.
         verifier: the digest of the verifier that must have judged it; any by default.
         report: the report that it must be about; any by default.
+        evidence: all that the output must have been held against, in any order; whatever it was by default.
 
     Raises:
         ReceiptError: the output is no text, or `cryptography` is not installed.
@@ -118,6 +123,11 @@ def verify(
     key = ring.find(read.statement.key_id)
     problems = [*_of_key(read, key), *_of_output(read.statement, given)]
     problems += _of_demands(read.statement, policy, verifier, report)
+    if evidence is not None and read.statement.evidence != evidence_digest(evidence):
+        told = "the output was held against other evidence than the one that is asked for"
+        if read.statement.evidence is None:
+            told = "the receipt is of version 1, which does not name the evidence"
+        problems.append(Problem(ProblemCode.OTHER_EVIDENCE, told))
     return Verification(tuple(problems), read, key)
 
 
@@ -125,7 +135,9 @@ def _read(receipt: ReceiptLike) -> Receipt:
     if isinstance(receipt, str | bytes):
         return Receipt.from_text(receipt)
     # Read again even if it is a receipt: `model_copy` and `model_construct` pass its rules by.
-    return Receipt.from_mapping(receipt.model_dump() if isinstance(receipt, Receipt) else receipt)
+    if isinstance(receipt, Receipt):
+        return Receipt.from_mapping({"statement": receipt.statement.model_dump(), "signature": receipt.signature})
+    return Receipt.from_mapping(receipt)
 
 
 def _of_key(receipt: Receipt, key: PublicKey | None) -> Iterator[Problem]:

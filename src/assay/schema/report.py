@@ -8,6 +8,7 @@ from assay.schema.abstention import Abstention
 from assay.schema.base import Value
 from assay.schema.causes import CauseReport
 from assay.schema.claim import Span
+from assay.schema.digests import Digests
 from assay.schema.evidence import EvidenceSpan
 from assay.schema.generation import Generation
 from assay.schema.judging import ClaimJudgement, JudgeReport, Omission
@@ -367,7 +368,10 @@ class HallucinationReport(Value):
     decision: Decision
     labels: Labels
     escalation: Escalated | None = None
-    """How soon a person has to look, where the action is `escalate`."""
+    """How soon a person has to look: where the action is `escalate`, and at what is blocked where much hangs on it."""
+    digests: Digests | None = None
+    """What it was made of; none where no text was checked, and in reports of versions before. A receipt is issued only
+    for a report that still fits them."""
     policy: Identity
     verifier: Identity
     revision: Revision | None = None
