@@ -18,11 +18,10 @@ from assay.receipt import Receipt
 from assay.schema import Evidence, HallucinationReport
 from assay.schema.escalation import ReviewAct, ReviewItem, ReviewState
 from assay.schema.tier import Tier
-from assay.store.audit.entries import (
-    RECEIPT,
-    entry,
-)
+from assay.store.audit.binding import touch
+from assay.store.audit.entries import RECEIPT, entry
 from assay.store.audit.log import Entry
+from assay.store.audit.units import RUN
 from assay.store.recording import checked_tenant, micros, storable
 from assay.store.review_acting import (
     LET_GO,
@@ -261,6 +260,7 @@ class Reviews:
             if row is None:
                 found.append(ReviewError(f"expected an item of {tenant}, and there is none with this id", "missing"))
                 return ()
+            touch(connection, RUN, [row.run])
             entries, refused = work(connection, row, now)
             found.append(item_of(reread(connection, row)) if refused is None else refused)
             return entries

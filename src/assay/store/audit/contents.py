@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, bindparam, exists, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from assay.errors import AssayError, StoreError
 from assay.receipt.canonical import canonical
@@ -27,8 +27,10 @@ from assay.store.audit.entries import (
     exact,
     read_entry_data,
 )
+from assay.store.audit.derived_contents import DerivedCheck
 from assay.store.audit.log import CHUNK
 from assay.store.audit.review_contents import check_acts
+from assay.store.audit.unit_contents import UnitCheck, unlogged
 from assay.store.audit.verifying import FindingCode, Findings, LogVerification
 from assay.store.recording import storable, verdict_bits
 
@@ -48,10 +50,13 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
         found: what `verify_log` found.
     """
     findings, runs = Findings(list(found.findings)), 0
+    units, derived = UnitCheck(connection, tenant, found.size, findings), DerivedCheck()
     erased, bare = _erased(connection, tenant), _erased(connection, tenant, of=EVIDENCE)
     part: list[Told] = []
     acts: list[Told] = []
     for index, told in _entries(connection, tenant, found.size, findings):
+        units.add(index, told)
+        derived.add(told)
         if told["kind"] == REVIEW:
             acts.append((index, told))
         if len(acts) == PART:
@@ -65,8 +70,10 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
             part = []
     _check(connection, tenant, part, (erased, bare), findings)
     check_acts(connection, tenant, acts, findings)
-    for run in _unlogged(connection, tenant):
-        findings.add(FindingCode.UNLOGGED, f"the run {run} stands in the tables, and no entry tells of it")
+    units.flush()
+    for what in unlogged(connection, tenant):
+        findings.add(FindingCode.UNLOGGED, what)
+    derived.finish(connection, tenant, findings)
     _of_policies(connection, tenant, findings)
     return replace(found, findings=tuple(findings.found), runs=runs)
 
@@ -126,12 +133,6 @@ def _check(
             _check(connection, tenant, [one], erased, findings)
         return
     read.check()
-
-
-def _unlogged(connection: Connection, tenant: str) -> Sequence[str]:
-    runs, log = tables.runs.c, tables.audit_entries.c
-    told = exists().where(log.tenant == runs.tenant, log.record == runs.id, log.kind == DECISION)
-    return connection.execute(select(runs.id).where(runs.tenant == tenant, ~told).limit(100)).scalars().all()
 
 
 class _Part:
