@@ -221,6 +221,7 @@ class Reviews:
                 return (), ReviewError("nothing of this item was released", "refused")
             if outcome.receipt is not None:
                 return (), None
+            touch(connection, RUN, [row.run])
             kept = outcome.model_copy(update={"receipt": receipt.to_text()}).model_dump(mode="json")
             set_values(connection, row, {"outcome": kept})
             return [entry(RECEIPT, row.run, told)], None
@@ -260,7 +261,6 @@ class Reviews:
             if row is None:
                 found.append(ReviewError(f"expected an item of {tenant}, and there is none with this id", "missing"))
                 return ()
-            touch(connection, RUN, [row.run])
             entries, refused = work(connection, row, now)
             found.append(item_of(reread(connection, row)) if refused is None else refused)
             return entries

@@ -9,9 +9,10 @@ are not taken over by the next change that is told of, because what it was is th
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, Update, bindparam, literal, update
 
 from assay.errors import StoreError
 from assay.store.audit.entries import ROWS, entry
@@ -100,8 +101,12 @@ def adopted(connection: Connection, tenant: str, unit: Unit, id_: str, found: St
 
 def write_seal(connection: Connection, tenant: str, unit: Unit, id_: str, state: State) -> None:
     """Store the seal of a unit."""
+    connection.execute(_sealing(unit), {"b_tenant": tenant, "b_id": id_, "b_seal": state.seal})
+
+
+@lru_cache(maxsize=16)
+def _sealing(unit: Unit) -> Update:
     head = unit.head
-    here = head.c.tenant == tenant
-    if unit.id is not None:
-        here &= head.c[unit.id] == id_
-    connection.execute(update(head).where(here).values({SEAL: state.seal}))
+    here = head.c.tenant == bindparam("b_tenant")
+    here &= (literal("") if unit.id is None else head.c[unit.id]) == bindparam("b_id")
+    return update(head).where(here).values({SEAL: bindparam("b_seal")})

@@ -70,7 +70,7 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
             part = []
     _check(connection, tenant, part, (erased, bare), findings)
     check_acts(connection, tenant, acts, findings)
-    units.flush()
+    units.finish()
     for what in unlogged(connection, tenant):
         findings.add(FindingCode.UNLOGGED, what)
     derived.finish(connection, tenant, findings)
@@ -127,7 +127,8 @@ def _check(
     except StoreError as error:
         # Something among it cannot be unpacked: one run at a time, to say which.
         if len(part) == 1:
-            findings.add(FindingCode.ALTERED_CONTENT, f"run {part[0][1].get('record')} (entry {part[0][0]}): {error}")
+            name = str(part[0][1].get("record"))
+            findings.add(FindingCode.ALTERED_CONTENT, f"run {name} (entry {part[0][0]}): {error}", name)
             return
         for one in part:
             _check(connection, tenant, [one], erased, findings)
@@ -155,7 +156,12 @@ class _Part:
             for row in _rows(connection, tables.decisions, tables.decisions.c.run, tenant, ids)
             if row.position == 0
         }
-        digests = sorted({digest for run in self._runs.values() for _, digest in _pairs(run.asked)})
+        # What was asked names what the gate was given; people may have been given more since.
+        self._had: dict[str, set[str]] = {id_: {one for _, one in _pairs(run.asked)} for id_, run in self._runs.items()}
+        for row in _rows(connection, tables.run_evidence, tables.run_evidence.c.run, tenant, ids):
+            if row.digest is not None and row.run in self._had:
+                self._had[row.run].add(str(row.digest))
+        digests = sorted(set[str]().union(*self._had.values()))
         self._evidence = {
             row.digest: row.body
             for begin in range(0, len(digests), PART)
@@ -177,10 +183,10 @@ class _Part:
                 claims = sorted(self._claims.get(name, ()), key=lambda claim: claim.position)
                 for what in (*_differing(told, run, report), *_listed(told, report, claims, self._first.get(name))):
                     self._tell(FindingCode.ALTERED_CONTENT, index, name, f"its {what} is not what was recorded")
-                self._of_evidence(index, name, _pairs(run.asked))
+                self._of_evidence(index, name)
 
-    def _of_evidence(self, index: int, name: str, pairs: Sequence[Sequence[str]]) -> None:
-        for _, digest in pairs:
+    def _of_evidence(self, index: int, name: str) -> None:
+        for digest in sorted(self._had[name]):
             content = self._evidence.get(digest)
             if content is None and name in self._bare:
                 continue
@@ -190,7 +196,7 @@ class _Part:
                 self._tell(FindingCode.ALTERED_CONTENT, index, name, f"its evidence {digest[:12]} was changed")
 
     def _tell(self, code: FindingCode, index: int, name: str, what: str) -> None:
-        self._findings.add(code, f"run {name} (entry {index}): {what}")
+        self._findings.add(code, f"run {name} (entry {index}): {what}", name)
 
 
 def _rows(connection: Connection, table: Any, key: Any, tenant: str, wanted: Sequence[str]) -> Sequence[Row[Any]]:

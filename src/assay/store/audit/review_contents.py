@@ -44,9 +44,9 @@ def check_acts(connection: Connection, tenant: str, told: Sequence[Told], findin
         row = rows.get((run, one.get("position")))
         where = f"run {run} (entry {index})"
         if row is None:
-            findings.add(FindingCode.MISSING_CONTENT, f"{where}: the act {one.get('act')} is not in the tables")
+            findings.add(FindingCode.MISSING_CONTENT, f"{where}: the act {one.get('act')} is not in the tables", run)
         elif what := _differing(one, row, salts.get(run)):
-            findings.add(FindingCode.ALTERED_CONTENT, f"{where}: the {what} of an act is not what was recorded")
+            findings.add(FindingCode.ALTERED_CONTENT, f"{where}: the {what} of an act is not what was recorded", run)
 
 
 def _differing(told: Mapping[str, Any], row: Row[Any], salt: bytes | None) -> str | None:

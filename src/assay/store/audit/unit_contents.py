@@ -15,10 +15,12 @@ from assay.errors import AssayError
 from assay.store import tables
 from assay.store.audit.entries import DECISION, ROWS, read_entry_data
 from assay.store.audit.units import RUN, UNITS, State, Unit, read_states, unit_called
-from assay.store.audit.verifying import FindingCode, Findings
+from assay.store.audit.verifying import MOST_FINDINGS, FindingCode, Findings
 
 PART: Final = 200
 """Units that are compared at once."""
+
+_OF_RUN: Final = RUN.name("")
 
 History = list[tuple[int, dict[str, Any]]]
 """The entries about a unit, in order, each with its index."""
@@ -32,22 +34,34 @@ class UnitCheck:
         self._connection, self._tenant, self._size, self._findings = connection, tenant, size, findings
         self._begin = begin
         self._seen: dict[str, int] = {}
+        self._found: list[tuple[FindingCode, str, str]] = []
 
     def add(self, index: int, told: Mapping[str, Any]) -> None:
         """The next entry of the log."""
-        if told["kind"] not in (DECISION, ROWS) or not isinstance(told.get("record"), str):
+        name = _named(told["kind"], told.get("record"))
+        if name is None:
             return
-        self._seen.setdefault(told["record"], index)
+        self._seen.setdefault(name, index)
         if len(self._seen) >= PART:
-            self.flush()
+            self._flush()
 
-    def flush(self) -> None:
-        """Compare what waits."""
+    def finish(self) -> None:
+        """Compare what waits, and tell of all units of which nothing closer was found."""
+        self._flush()
+        for code, message, about in self._found:
+            if about not in self._findings.about:
+                self._findings.add(code, message)
+
+    def _add(self, code: FindingCode, message: str, about: str) -> None:
+        if len(self._found) < MOST_FINDINGS:
+            self._found.append((code, message, about))
+
+    def _flush(self) -> None:
         seen, self._seen = self._seen, {}
         first = self._histories(sorted(seen))
         self.compare({
             name: history for name, history in first.items()
-            if next(index for index, _ in history if index >= self._begin) == seen[name]
+            if next((index for index, _ in history if index >= self._begin), None) == seen[name]
         })  # fmt: skip
 
     def compare(self, histories: Mapping[str, History]) -> None:
@@ -72,18 +86,24 @@ class UnitCheck:
     def _histories(self, names: Collection[str]) -> dict[str, History]:
         table = tables.audit_entries.c
         found: dict[str, History] = {}
+        wanted = set(names)
         rows = self._connection.execute(
-            select(table.idx, table.record, table.data)
+            select(table.idx, table.record, table.kind, table.data)
             .where(
-                table.tenant == self._tenant, table.record.in_(names), table.idx < self._size,
+                table.tenant == self._tenant, table.idx < self._size,
+                # A decision is about the run itself, not about its rows alone.
+                table.record.in_([*names, *(name.removeprefix(_OF_RUN) for name in names if name.startswith(_OF_RUN))]),
                 table.kind.in_((DECISION, ROWS)),
             ).order_by(table.idx)
         )  # fmt: skip
         for row in rows:
+            name = _named(row.kind, row.record)
             try:
-                found.setdefault(row.record, []).append((row.idx, read_entry_data(bytes(row.data))))
+                told = read_entry_data(bytes(row.data))
             except AssayError:
                 continue  # told of where all entries are read
+            if name is not None and name in wanted:
+                found.setdefault(name, []).append((row.idx, told))
         return found
 
     def _of_unit(self, unit: Unit, id_: str, history: History, state: State | None) -> None:
@@ -102,14 +122,15 @@ class UnitCheck:
             return
         if last is None:
             said = "entry {} says that it was dropped" if history[-1][1]["kind"] == ROWS else "entry {} binds none"
-            self._findings.add(FindingCode.UNLOGGED, f"{where}: it has rows, and {said.format(told_at)}")
+            self._add(FindingCode.UNLOGGED, f"{where}: it has rows, and {said.format(told_at)}", id_)
         elif state is None:
-            self._findings.add(FindingCode.MISSING_CONTENT, f"{where}: its rows are gone, and no entry tells of it")
+            self._add(FindingCode.MISSING_CONTENT, f"{where}: its rows are gone, and no entry tells of it", id_)
         elif state.bound() != last:
             named = ", ".join(part.name for part in (unit.head, *(part.table for part in unit.parts)))
-            self._findings.add(
-                FindingCode.ALTERED_CONTENT, f"{where}: its rows ({named}) are not those that entry {told_at} binds"
-            )
+            self._add(
+                FindingCode.ALTERED_CONTENT, f"{where}: its rows ({named}) are not those that entry {told_at} binds",
+                id_,
+            )  # fmt: skip
 
 
 def unlogged(connection: Connection, tenant: str) -> Iterator[str]:
@@ -126,7 +147,7 @@ def unlogged(connection: Connection, tenant: str) -> Iterator[str]:
             yield f"{_said(unit)} {one}".rstrip() + " stands in the tables, and no entry tells of it"
     for part in RUN.parts:
         # Rows of a run that is not there are in no unit.
-        table, owner = part.table.c, (part.via or tables.runs)
+        table, owner = part.table.c, tables.runs if part.via is None else part.via
         there = exists().where(owner.c.tenant == table.tenant, owner.c.id == table[part.of])
         count = connection.execute(
             select(func.count()).select_from(part.table).where(table.tenant == tenant, ~there)
@@ -136,4 +157,11 @@ def unlogged(connection: Connection, tenant: str) -> Iterator[str]:
 
 
 def _said(unit: Unit) -> str:
-    return f"the {unit.kind}" if unit.kind else "run"
+    return "run" if unit is RUN else f"the {unit.kind}"
+
+
+def _named(kind: str, record: Any) -> str | None:
+    """The name of the unit that an entry tells of; none where it tells of none."""
+    if not isinstance(record, str):
+        return None
+    return {ROWS: record, DECISION: f"{_OF_RUN}{record}"}.get(kind)

@@ -11,8 +11,9 @@ is left out, so that a later version may add columns and what was bound before t
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from math import isfinite
 from typing import Any, Final
@@ -26,8 +27,11 @@ from sqlalchemy import (
     Double,
     Integer,
     LargeBinary,
+    Select,
     Table,
     Text,
+    bindparam,
+    literal_column,
     select,
     type_coerce,
 )
@@ -35,6 +39,7 @@ from sqlalchemy import (
 from assay.errors import StoreError
 from assay.store import tables
 from assay.store.audit.entries import SALT_BYTES, commitment, exact
+from assay.store.inserting import execute_prepared
 from assay.store.tables import Packed
 
 PART: Final = 200
@@ -95,7 +100,7 @@ class Unit:
     """A kind of unit."""
 
     kind: str
-    """What stands before its id in the log; nothing for runs."""
+    """What stands before its id in the log."""
     head: Table
     """The table of its first row, which holds its seal."""
     id: str | None
@@ -104,10 +109,10 @@ class Unit:
 
     def name(self, id_: str) -> str:
         """What entries call the unit."""
-        return f"{self.kind}:{id_}" if self.kind else id_
+        return f"{self.kind}:{id_}"
 
 
-RUN: Final = Unit("", tables.runs, "id", (
+RUN: Final = Unit("run", tables.runs, "id", (
     Part(tables.reports, "run", ("id",)),
     Part(tables.claims, "report", ("report", "position"), via=tables.reports),
     Part(tables.tool_calls, "report", ("report", "position"), via=tables.reports),
@@ -149,21 +154,21 @@ def new_seal() -> bytes:
 def unit_called(name: str) -> tuple[Unit, str]:
     """The kind and the id of a unit that an entry names.
 
-    >>> unit_called("user:ab12")[1], unit_called("0f" * 16)[0].head.name
-    ('ab12', 'runs')
+    >>> unit, id_ = unit_called("run:ab12")
+    >>> unit.head.name, id_
+    ('runs', 'ab12')
 
     Raises:
         StoreError: there is no such kind.
     """
     kind, colon, id_ = name.partition(":")
-    if not colon:
-        return RUN, name
     for unit in UNITS:
-        if unit.kind == kind:
+        if colon and unit.kind == kind:
             return unit, id_
     raise StoreError(f"expected the name of a unit of rows, got one of the kind {ascii(kind)[:40]}")
 
 
+@lru_cache(maxsize=64)
 def bound_columns(table: Table) -> tuple[Column[Any], ...]:
     """The columns of a table whose values are committed to. The tenant is left out: it is whose log it is."""
     return tuple(
@@ -237,44 +242,56 @@ def read_states(connection: Connection, tenant: str, unit: Unit, ids: Iterable[s
 
 def _read(connection: Connection, tenant: str, unit: Unit, ids: Sequence[str]) -> dict[str, State]:
     head = unit.head
-    query = select(*_raw(head)).where(head.c.tenant == tenant)
-    if unit.id is not None:
-        query = query.where(head.c[unit.id].in_(ids))
-    heads = {str(row[unit.id]) if unit.id is not None else "": row for row in connection.execute(query).mappings()}
+    heads = {str(row[_UNIT]): row for row in _rows(connection, unit, None, tenant, ids)}
     values: dict[str, dict[Table, list[dict[str, Any]]]] = {
         id_: {head: [_values(head, row)]} for id_, row in heads.items()
     }
     if heads:
         for part in unit.parts:
-            for id_, row in _rows_of(connection, tenant, part, sorted(heads)):
-                if id_ in values:
-                    values[id_].setdefault(part.table, []).append(_values(part.table, row))
+            # Not sorted by the database: each has its own order of texts.
+            rows = _rows(connection, unit, part, tenant, sorted(heads))
+            for row in sorted(rows, key=lambda row: _place(row, part.key)):  # noqa: B023 used at once
+                if (of := values.get(str(row[_UNIT]))) is not None:
+                    of.setdefault(part.table, []).append(_values(part.table, row))
     return {
         id_: State(None if heads[id_][SEAL] is None else bytes(heads[id_][SEAL]), _content(parts))
         for id_, parts in values.items()
     }
 
 
-def _rows_of(
-    connection: Connection, tenant: str, part: Part, ids: Sequence[str]
-) -> Iterator[tuple[str, Mapping[str, Any]]]:  # fmt: skip
-    table = part.table
-    owner: ColumnElement[Any] = table.c[part.of]
-    query = select(*_raw(table)).where(table.c.tenant == tenant)
-    if part.via is not None:
-        via = part.via
-        owner = via.c.run
-        query = query.join_from(table, via, (via.c.tenant == table.c.tenant) & (via.c.id == table.c[part.of]))
-    query = query.add_columns(owner.label("unit_id")).where(owner.in_(ids))
-    rows = connection.execute(query).mappings().all()
-    # Not by the database: each has its own order of texts.
-    for row in sorted(rows, key=lambda row: _place(row, part.key)):
-        yield str(row["unit_id"]), row
+_UNIT: Final = "unit_id"
+"""The column of a query that says to which unit a row belongs."""
 
 
-def _raw(table: Table) -> list[ColumnElement[Any]]:
-    """Columns as they are stored: what is packed is not unpacked."""
-    return [
+def _rows(
+    connection: Connection, unit: Unit, part: Part | None, tenant: str, ids: Sequence[str]
+) -> Sequence[Mapping[str, Any]]:  # fmt: skip
+    """The rows of the first table, or of a part, of some units."""
+    if len(ids) == 1:
+        values = {"of": tenant, "id": ids[0]} if unit.id is not None else {"of": tenant}
+        return execute_prepared(connection, _query(unit, part, single=True), values).mappings().all()
+    query = _query(unit, part, single=False)
+    return connection.execute(query, {"of": tenant, "ids": list(ids)}).mappings().all()
+
+
+@lru_cache(maxsize=64)
+def _query(unit: Unit, part: Part | None, *, single: bool) -> Select[Any]:
+    """Made once: working a query out takes longer than the database takes to answer it."""
+    table = unit.head if part is None else part.table
+    # As they are stored: what is packed is not unpacked.
+    query = select(*(
         type_coerce(column, LargeBinary).label(column.name) if isinstance(column.type, Packed) else column
         for column in table.columns
-    ]
+    )).where(table.c.tenant == bindparam("of"))  # fmt: skip
+    if part is None:
+        owner: ColumnElement[Any] = literal_column("''") if unit.id is None else table.c[unit.id]
+        if unit.id is None:
+            return query.add_columns(owner.label(_UNIT))
+    else:
+        owner = table.c[part.of]
+    if part is not None and part.via is not None:
+        via = part.via
+        query = query.join_from(table, via, (via.c.tenant == table.c.tenant) & (via.c.id == owner))
+        owner = via.c.run
+    wanted = owner == bindparam("id") if single else owner.in_(bindparam("ids", expanding=True))
+    return query.add_columns(owner.label(_UNIT)).where(wanted)
