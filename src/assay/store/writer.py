@@ -50,8 +50,8 @@ class Change:
 
     tenant: str
     rows: Mapping[Table, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """New rows, each with a value for every column of its table, packed (`assay.store.tables.pack`) where it is. What is
-    bound to the log (`assay.store.audit.units`) is bound by an entry that comes with it, or changed by `act`."""
+    """New rows, each with a value for every column of its table, packed (`assay.store.tables.pack`) where it is. What
+    the log binds (`assay.store.audit.units`) is bound by an entry that comes with it, or is changed by `act`."""
     entries: Sequence[Entry] = ()
     """Entries for the tenant's log."""
     act: Act | None = None

@@ -17,6 +17,7 @@ from assay.errors import AssayError, StoreError
 from assay.receipt.canonical import canonical
 from assay.schema import Verdict
 from assay.store import tables
+from assay.store.audit.derived_contents import DerivedCheck
 from assay.store.audit.entries import (
     DECISION,
     ERASURE,
@@ -27,7 +28,6 @@ from assay.store.audit.entries import (
     exact,
     read_entry_data,
 )
-from assay.store.audit.derived_contents import DerivedCheck
 from assay.store.audit.log import CHUNK
 from assay.store.audit.review_contents import check_acts
 from assay.store.audit.unit_contents import UnitCheck, unlogged

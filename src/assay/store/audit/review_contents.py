@@ -59,5 +59,7 @@ def _differing(told: Mapping[str, Any], row: Row[Any], salt: bytes | None) -> st
     if told.get("actor") is not None and commitment(bytes(salt), "actor", str(row.actor).encode()) != told["actor"]:
         return "actor"
     reason = told.get("reason")
+    if row.reasons is not None and not isinstance(row.reasons, list):
+        return "reason"
     words = None if not row.reasons else commitment(bytes(salt), "reason", str(row.reasons[0]).encode())
     return "reason" if words != reason else None

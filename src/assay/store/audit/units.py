@@ -27,6 +27,7 @@ from sqlalchemy import (
     Double,
     Integer,
     LargeBinary,
+    RowMapping,
     Select,
     Table,
     Text,
@@ -192,7 +193,7 @@ def content_of(unit: Unit, rows: Rows) -> bytes:
     return _content(values)
 
 
-def _place(row: Mapping[str, Any], key: tuple[str, ...]) -> tuple[Any, ...]:
+def _place(row: Mapping[Any, Any], key: tuple[str, ...]) -> tuple[Any, ...]:
     # With its type first: rows that were tampered with may hold anything, and are compared all the same.
     found = (row[name] for name in key)
     return tuple((type(one).__name__, "" if one is None else one) for one in found)
@@ -202,7 +203,7 @@ def _content(values: Mapping[Table, Sequence[Mapping[str, Any]]]) -> bytes:
     return exact({table.name: list(rows) for table, rows in values.items() if rows})
 
 
-def _values(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+def _values(table: Table, row: Mapping[Any, Any]) -> dict[str, Any]:
     found = {}
     for column in bound_columns(table):
         value = row[column.name]
@@ -250,7 +251,7 @@ def _read(connection: Connection, tenant: str, unit: Unit, ids: Sequence[str]) -
         for part in unit.parts:
             # Not sorted by the database: each has its own order of texts.
             rows = _rows(connection, unit, part, tenant, sorted(heads))
-            for row in sorted(rows, key=lambda row: _place(row, part.key)):  # noqa: B023 used at once
+            for row in sorted(rows, key=lambda row: _place(row, part.key)):
                 if (of := values.get(str(row[_UNIT]))) is not None:
                     of.setdefault(part.table, []).append(_values(part.table, row))
     return {
@@ -265,7 +266,7 @@ _UNIT: Final = "unit_id"
 
 def _rows(
     connection: Connection, unit: Unit, part: Part | None, tenant: str, ids: Sequence[str]
-) -> Sequence[Mapping[str, Any]]:  # fmt: skip
+) -> Sequence[RowMapping]:  # fmt: skip
     """The rows of the first table, or of a part, of some units."""
     if len(ids) == 1:
         values = {"of": tenant, "id": ids[0]} if unit.id is not None else {"of": tenant}
