@@ -215,7 +215,9 @@ def _proofs(connection: Connection, entries: int) -> list[tuple[float, float]]:
 
 
 def tamper(folder: Path, trials: int, seed: int) -> int:
-    """Every kind of edit; detection has to be complete, and all verifiers of one mind."""
+    """Every kind of edit, of the log and of the rows that it binds; detection has to be complete, and all verifiers of
+    one mind."""
+    from tests.store.bound import make_full, row_trials
     from tests.store.tampering import bundle_trials, make_log, run_trials
 
     total, missed = 0, list[str]()
@@ -230,6 +232,15 @@ def tamper(folder: Path, trials: int, seed: int) -> int:
             for name, count in sorted(outcome.trials.items()):
                 print(f"  {size:>4} entries  {count:>6} x {name}")
         log.store.close()
+    place = folder / "rows"
+    place.mkdir()
+    full = make_full(str(place / "full.db"), place)
+    outcome = row_trials(full, trials, seed)
+    total += outcome.trials.total()
+    missed += outcome.missed
+    columns = sum(1 for name in outcome.trials if "." in name)
+    print(f"  {outcome.trials.total():,} changes of stored rows: {columns} columns, whole rows of all tables")
+    full.store.close()
     print(f"{total:,} trials, {len(missed)} not noticed or judged differently")
     print("\n".join(missed[:20]))
     return 1 if missed else 0

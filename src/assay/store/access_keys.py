@@ -20,7 +20,9 @@ from assay.store.access import (
     new_secret,
     shown_name,
 )
+from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
+from assay.store.audit.units import KEY
 from assay.store.interface import DEFAULT_TENANT
 from assay.store.recording import checked_tenant, micros, moment_at
 from assay.store.store import MOST_LISTED, Store
@@ -57,6 +59,7 @@ def create_key(
 
     def act(connection: Connection) -> Sequence[Entry]:
         ensure_tenant(connection, tenant, moment_at(row["created"]))
+        touch(connection, KEY, [row["id"]])
         connection.execute(tables.api_keys.insert().values(row))
         return [_told("key.create", actor, row)]
 
@@ -95,6 +98,7 @@ def rotate_key(
         current = _read(connection, tenant, id_)
         if current is None or not current.holds(now):
             raise StaleError("expected a key that is good, and this one has ended; make a new one")
+        touch(connection, KEY, [id_, row["id"]])
         end = now + overlap
         ends = end if current.expires is None else min(end, current.expires)
         connection.execute(
@@ -123,6 +127,7 @@ def revoke_key(store: Store, id_: str, tenant: str, *, actor: str) -> bool:
         done.append(id_)
         if current.revoked is not None:
             return ()
+        touch(connection, KEY, [id_])
         connection.execute(
             update(tables.api_keys).where(table.tenant == tenant, table.id == id_).values(revoked=micros(now))
         )

@@ -21,7 +21,9 @@ from assay.store.access import (
     new_secret,
 )
 from assay.store.access_users import end_sessions, forget_failures, read_user, user_of
+from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
+from assay.store.audit.units import SESSION, TOKEN, USER
 from assay.store.interface import DEFAULT_TENANT, new_id
 from assay.store.recording import checked_tenant, micros, moment_at
 from assay.store.store import MOST_LISTED, Store
@@ -63,7 +65,9 @@ def open_session(store: Store, user: User, lasts: timedelta, *, tries: str | Non
         if current is None or current.disabled is not None or current.password != user.password:
             raise StaleError("expected a user who may sign in, and that has changed meanwhile")
         old = micros(now - KEPT_AFTER)
-        connection.execute(delete(tables.sessions).where(table.tenant == user.tenant, table.ends < old))
+        ended = (table.tenant == user.tenant) & (table.ends < old)
+        touch(connection, SESSION, [made.id, *connection.execute(select(table.id).where(ended)).scalars()])
+        connection.execute(delete(tables.sessions).where(ended))
         connection.execute(tables.sessions.insert().values(
             tenant=user.tenant, id=made.id, digest=digest_of(secret), user=user.id, created=micros(now),
             seen=micros(now), ends=micros(made.ends), revoked=None,
@@ -154,6 +158,7 @@ def end_session(store: Store, id_: str, tenant: str, *, actor: str, user: str | 
         done.append(id_)
         if row.revoked is not None:
             return ()
+        touch(connection, SESSION, [id_])
         connection.execute(
             update(tables.sessions).where(table.tenant == tenant, table.id == id_).values(revoked=micros(now))
         )
@@ -223,7 +228,10 @@ def make_token(
             if found is None or found.name is None:
                 raise StaleError("expected a user of the tenant, and there is none such")
         same = table.user.is_(None) if user is None else table.user == user
-        connection.execute(delete(tables.access_tokens).where(table.tenant == tenant, table.kind == kind, same))
+        older = (table.tenant == tenant) & (table.kind == kind) & same
+        gone = connection.execute(select(table.digest).where(older)).scalars()
+        touch(connection, TOKEN, [digest_of(secret), *gone])
+        connection.execute(delete(tables.access_tokens).where(older))
         connection.execute(tables.access_tokens.insert().values(
             tenant=tenant, digest=digest_of(secret), kind=kind, user=user, created=micros(now),
             ends=micros(now + lasts), used=None,
@@ -264,6 +272,7 @@ def reset_with_token(store: Store, secret: str, password: str) -> bool:
             return ()
         done.append(True)
         table = tables.users.c
+        touch(connection, USER, [known.id])
         connection.execute(
             update(tables.users).where(table.tenant == tenant, table.id == user)
             .values(password=password, version=known.version + 1)
@@ -298,6 +307,7 @@ def setup_with_token(store: Store, secret: str, name: str, password: str) -> str
             return ()
         done.append(id_)
         ensure_tenant(connection, tenant, now)
+        touch(connection, USER, [id_])
         connection.execute(tables.users.insert().values(
             tenant=tenant, id=id_, name=login, password=password, roles=joined_roles([Role.ADMIN]), expertise="",
             created=micros(now), disabled=None, version=1,
@@ -311,6 +321,7 @@ def setup_with_token(store: Store, secret: str, name: str, password: str) -> str
 def _use(connection: Connection, tenant: str, secret: str, kind: str, now: datetime) -> bool:
     """Use a token up, in the transaction that does what it is good for."""
     table = tables.access_tokens.c
+    touch(connection, TOKEN, [digest_of(secret)])
     used = connection.execute(
         update(tables.access_tokens)
         .where(

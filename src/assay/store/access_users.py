@@ -21,7 +21,9 @@ from assay.store.access import (
     joined_words,
     login_name,
 )
+from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
+from assay.store.audit.units import SEAL, SESSION, USER
 from assay.store.interface import DEFAULT_TENANT, new_id
 from assay.store.recording import checked_tenant, micros, moment_at
 from assay.store.store import MOST_LISTED, Store
@@ -74,6 +76,7 @@ def create_user(
         if first_only and connection.execute(own).first() is not None:
             raise TakenError("expected a tenant without users, and it has one already")
         ensure_tenant(connection, tenant, now)
+        touch(connection, USER, [row["id"]])
         connection.execute(tables.users.insert().values(row))
         return [access_entry("user.create", actor, row["id"], now, roles=row["roles"].split())]
 
@@ -203,6 +206,7 @@ def rehash_password(store: Store, user: User, password: str) -> None:
     table = tables.users.c
 
     def act(connection: Connection) -> Sequence[Entry]:
+        touch(connection, USER, [user.id])
         connection.execute(
             update(tables.users)
             .where(table.tenant == user.tenant, table.id == user.id, table.password == user.password)
@@ -215,6 +219,7 @@ def rehash_password(store: Store, user: User, password: str) -> None:
 
 def _write(connection: Connection, user: User, changes: dict[str, Any]) -> None:
     table = tables.users.c
+    touch(connection, USER, [user.id])
     connection.execute(
         update(tables.users).where(table.tenant == user.tenant, table.id == user.id).values(changes)
     )  # fmt: skip
@@ -233,11 +238,9 @@ def _keeps_admin(connection: Connection, tenant: str, before: User) -> None:
 def end_sessions(connection: Connection, tenant: str, user: str, now: datetime, keep: str | None = None) -> None:
     """End a user's sessions in a transaction, all or all but one."""
     table = tables.sessions.c
-    connection.execute(
-        update(tables.sessions)
-        .where(table.tenant == tenant, table.user == user, table.revoked.is_(None), table.id != (keep or ""))
-        .values(revoked=micros(now))
-    )
+    which = (table.tenant == tenant) & (table.user == user) & table.revoked.is_(None) & (table.id != (keep or ""))
+    touch(connection, SESSION, connection.execute(select(table.id).where(which)).scalars().all())
+    connection.execute(update(tables.sessions).where(which).values(revoked=micros(now)))
 
 
 # Reading
@@ -310,7 +313,7 @@ def user_of(row: Mapping[Any, Any], prefix: str = "") -> User:
     )  # fmt: skip
 
 
-_COLUMNS: Final = tuple(column.name for column in tables.users.columns)
+_COLUMNS: Final = tuple(column.name for column in tables.users.columns if column.name != SEAL)
 
 
 def _must(user: User | None) -> User:

@@ -21,8 +21,10 @@ from assay.errors import StoreError
 from assay.receipt.instants import instant
 from assay.schema.escalation import ReviewState
 from assay.store import tables
+from assay.store.audit.binding import touch
 from assay.store.audit.entries import ERASURE, EVIDENCE, entry
 from assay.store.audit.log import Entry
+from assay.store.audit.units import RUN
 from assay.store.engine import writing
 from assay.store.migrate import reason as reason_of
 from assay.store.recording import checked_tenant, micros, storable
@@ -146,6 +148,7 @@ def _erasing(
         if not found:
             return ()
         told: dict[str, str] = {"at": instant(now), "reason": reason}
+        touch(connection, RUN, found)
         if of == EVIDENCE:
             _bare(connection, tenant, found)
             told["of"] = EVIDENCE

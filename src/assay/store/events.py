@@ -9,8 +9,11 @@ from assay.errors import StoreError
 from assay.receipt import Receipt
 from assay.receipt.instants import instant
 from assay.store import tables
+from assay.store.audit.binding import touch
 from assay.store.audit.entries import FEEDBACK, RECEIPT, commitment, entry, exact
 from assay.store.audit.log import Entry
+from assay.store.audit.units import RUN
+from assay.store.inserting import insert_rows
 from assay.store.interface import DEFAULT_TENANT, new_id
 from assay.store.recording import checked_tenant, micros, storable
 from assay.store.store import Store
@@ -89,12 +92,14 @@ def give_feedback(
     def act(connection: Connection) -> Sequence[Entry]:
         salt = _salt(connection, tenant, run)
         _has_claim(connection, tenant, run, claim)
+        touch(connection, RUN, [run])
+        insert_rows(connection, tables.feedback, [row])
         # Of the run's salt, so that erasing the run makes this commitment say nothing too.
         said = None if salt is None else commitment(salt, "feedback", exact([row["author"], row["comment"]]))
         told = {"at": instant(now), "feedback": id_, "verdict": verdict, "claim": claim, "said": said}
         return [entry(FEEDBACK, run, told)]
 
-    store.apply(Change(tenant, {tables.feedback: [row]}, act=act))
+    store.apply(Change(tenant, act=act))
     return id_
 
 

@@ -43,7 +43,7 @@ def execute_prepared(
     return connection.exec_driver_sql(text, tuple(values[name] for name in places) if places else dict(values))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _prepared(statement: ClauseElement, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
     made = statement.compile(dialect=dialect)
     return str(made), tuple(getattr(made, "positiontup", None) or ())

@@ -7,12 +7,15 @@ from sqlalchemy import Column, Connection, Engine, MetaData, Table, Text, inspec
 from sqlalchemy.exc import SQLAlchemyError
 
 from assay.errors import StoreError
+from assay.store.audit.adopting import adopt
 from assay.store.engine import writing
 from assay.store.tables import metadata
 from assay.store.walls import EVERY_TENANT, act_as, raise_walls
 
-HEAD: Final = "0005"
+HEAD: Final = "0006"
 """The last migration."""
+_BOUND_FROM: Final = "0006"
+"""The migration from which on rows are bound to the log."""
 
 _FOLDER: Final = Path(__file__).with_name("migrations")
 _VERSIONS: Final = Table("alembic_version", MetaData(), Column("version_num", Text))
@@ -36,8 +39,12 @@ def migrate(engine: Engine) -> None:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             act_as(connection, EVERY_TENANT)
+            # Read anew: another process may have migrated while this one waited for the lock.
+            before = _revision(connection)
             _upgrade(connection)
             raise_walls(connection)
+            if before is not None and before < _BOUND_FROM:
+                adopt(connection)
     except SQLAlchemyError as error:
         raise StoreError(f"the database cannot be opened: {reason(error)}") from error
 
@@ -51,9 +58,13 @@ def reason(error: SQLAlchemyError) -> str:
 def revision(engine: Engine) -> str | None:
     """The last migration that was made, or none in an empty database."""
     with engine.connect() as connection:
-        if not inspect(connection).has_table(_VERSIONS.name):
-            return None
-        return connection.execute(select(_VERSIONS.c.version_num)).scalar_one_or_none()
+        return _revision(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(_VERSIONS.name):
+        return None
+    return connection.execute(select(_VERSIONS.c.version_num)).scalar_one_or_none()
 
 
 def _upgrade(connection: Connection) -> None:

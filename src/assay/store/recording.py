@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -22,7 +23,8 @@ from assay.store.audit.entries import (
     evidence_digest,
     exact,
 )
-from assay.store.counting import counts_of
+from assay.store.audit.units import RUN, State, content_of, new_seal
+from assay.store.counting import counts_of, latency_class
 from assay.store.interface import CheckRecord
 from assay.store.reading_words import words_of
 from assay.store.review_opening import GATE, merged, opening
@@ -91,7 +93,7 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
     tenant = checked_tenant(record.tenant)
     if not _ID.fullmatch(record.id):
         raise StoreError(f"expected the id of a record: 32 hexadecimal digits, got {ascii(record.id)[:80]}")
-    at, salt, report = micros(now), secrets.token_bytes(SALT_BYTES), record.report
+    at, salt, seal, report = micros(now), secrets.token_bytes(SALT_BYTES), new_seal(), record.report
     contents = [evidence_content(item) for item in record.evidence]
     digests = [evidence_digest(content) for content in contents]
     pairs = [(item.id, digest) for item, digest in zip(record.evidence, digests, strict=True)]
@@ -106,7 +108,7 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
             {"tenant": tenant, "digest": digest, "created": at, "body": tables.pack(exact(content))}
             for digest, content in sorted(dict(zip(digests, contents, strict=True)).items())
         ],
-        tables.runs: [_run(record, at, salt, asked)],
+        tables.runs: [_run(record, at, salt, seal, asked)],
         tables.run_evidence: [
             {"tenant": tenant, "run": record.id, "position": position, "evidence_id": storable(name), "digest": digest}
             for position, (name, digest) in enumerate(pairs)
@@ -121,9 +123,24 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
         }],
         tables.hourly: counts_of(tenant, at, report),
     }  # fmt: skip
-    entry = decision_entry(record.id, instant(now), salt, report, sha256(body).hexdigest(), asked, pairs)
     more, entries = opening(record, now, at)
-    return Change(tenant, merged(rows, more), (entry, *entries))
+    rows = merged(rows, more)
+    entry = decision_entry(
+        record.id, instant(now), salt, report, sha256(body).hexdigest(), asked, pairs, _bound(record, at, seal, rows)
+    )
+    return Change(tenant, rows, (entry, *entries))
+
+
+def _bound(record: CheckRecord, at: int, seal: bytes, rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> Row:
+    """What the entry of a check binds of the rows that are stored with it."""
+    report = record.report
+    return {
+        "moment": at,
+        "rows": State(seal, content_of(RUN, rows)).bound(),
+        "policy_kept": record.policy is not None,
+        "latency": str(latency_class(report.timing.total_ms)),
+        "categories": dict(Counter(claim.category.value for claim in report.claims if claim.category is not None)),
+    }
 
 
 def together(changes: Sequence[Change]) -> Change:
@@ -200,7 +217,7 @@ def report_rows(
     }  # fmt: skip
 
 
-def _run(record: CheckRecord, at: int, salt: bytes, asked: bytes) -> Row:
+def _run(record: CheckRecord, at: int, salt: bytes, seal: bytes, asked: bytes) -> Row:
     report = record.report
     question = report.question
     return {
@@ -208,7 +225,7 @@ def _run(record: CheckRecord, at: int, salt: bytes, asked: bytes) -> Row:
         "caller": None if record.caller is None else storable(record.caller), "created": at,
         "stakes": report.stakes.value, "task": storable(str(record.asked.get("task", "qa"))),
         "question": None if question is None else storable(question), "salt": salt,
-        "asked": tables.pack(asked), "erased": None, "bare": False,
+        "asked": tables.pack(asked), "erased": None, "bare": False, "seal": seal,
     }  # fmt: skip
 
 

@@ -16,8 +16,10 @@ from assay.errors import StoreError
 from assay.receipt.instants import instant
 from assay.schema import Action
 from assay.store import tables
+from assay.store.audit.binding import touch
 from assay.store.audit.entries import RETENTION, entry
 from assay.store.audit.log import Entry
+from assay.store.audit.units import RULES
 from assay.store.erasure import erase_evidence, erase_runs, settle
 from assay.store.recording import checked_tenant, micros, moment_at
 from assay.store.store import Store
@@ -117,6 +119,7 @@ def write_rules(store: Store, tenant: str, rules: Sequence[Rule], version: int, 
         if found != version:
             raise ChangedError(f"expected the rules of retention in version {version}, and they are in {found}")
         row = {"version": version + 1, "changed": micros(now), "rules": told}
+        touch(connection, RULES)
         if version == 0:
             connection.execute(insert(table), {"tenant": tenant, **row})
         else:

@@ -17,6 +17,7 @@ from assay.schema.access import Role
 from assay.schema.escalation import ReviewAct, ReviewOutcome, ReviewState
 from assay.schema.tier import Tier
 from assay.store import tables
+from assay.store.audit.binding import touch
 from assay.store.audit.entries import (
     REVIEW,
     SALT_BYTES,
@@ -28,6 +29,7 @@ from assay.store.audit.entries import (
     ppm,
 )
 from assay.store.audit.log import Entry
+from assay.store.audit.units import RUN
 from assay.store.inserting import UNLESS_THERE, insert_rows
 from assay.store.interface import new_id
 from assay.store.recording import micros, moment_at, report_rows, storable
@@ -271,6 +273,7 @@ def lateness(row: Row[Any], now: datetime) -> Move | None:
 
 def carry_out(connection: Connection, row: Row[Any], move: Move, now: datetime) -> Entry:
     """Writes all of an act, and gives its entry."""
+    touch(connection, RUN, [row.run])
     for table, rows in move.rows.items():
         insert_rows(connection, table, rows, UNLESS_THERE if table in _STORED_ONCE else "")
     values = {**move.values, "version": row.version + 1, "updated": micros(now)}
@@ -320,7 +323,7 @@ def _announce(
 
 
 def set_values(connection: Connection, row: Row[Any], values: Mapping[str, Any]) -> None:
-    """Changes an item that nobody has changed since it was read."""
+    """Changes an item that nobody has changed since it was read. Its run was touched, unless only a lease changes."""
     table = tables.review_items
     done = connection.execute(
         update(table).where(table.c.tenant == row.tenant, table.c.id == row.id, table.c.version == row.version)

@@ -16,7 +16,9 @@ from assay.errors import ReviewError
 from assay.policy.escalation import deadline_of
 from assay.schema.tier import Tier
 from assay.store import tables
+from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
+from assay.store.audit.units import RUN
 from assay.store.recording import micros
 from assay.store.review_acting import SKEW, is_away, reviewers
 from assay.store.review_items import OPEN_STATES, read_row, rules_of
@@ -90,6 +92,7 @@ def _mended(reviews: Reviews, tenant: str, id_: str) -> bool:
             return ()
         latest = micros(deadline_of(rules_of(row)[0], Tier(row.tier), now))
         table = tables.review_items
+        touch(connection, RUN, [row.run])
         connection.execute(
             update(table).where(table.c.tenant == tenant, table.c.id == id_)
             .values(deadline=min(row.deadline, latest), updated=micros(now), holder=None, held_until=None)

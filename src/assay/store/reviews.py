@@ -18,11 +18,10 @@ from assay.receipt import Receipt
 from assay.schema import Evidence, HallucinationReport
 from assay.schema.escalation import ReviewAct, ReviewItem, ReviewState
 from assay.schema.tier import Tier
-from assay.store.audit.entries import (
-    RECEIPT,
-    entry,
-)
+from assay.store.audit.binding import touch
+from assay.store.audit.entries import RECEIPT, entry
 from assay.store.audit.log import Entry
+from assay.store.audit.units import RUN
 from assay.store.recording import checked_tenant, micros, storable
 from assay.store.review_acting import (
     LET_GO,
@@ -222,6 +221,7 @@ class Reviews:
                 return (), ReviewError("nothing of this item was released", "refused")
             if outcome.receipt is not None:
                 return (), None
+            touch(connection, RUN, [row.run])
             kept = outcome.model_copy(update={"receipt": receipt.to_text()}).model_dump(mode="json")
             set_values(connection, row, {"outcome": kept})
             return [entry(RECEIPT, row.run, told)], None

@@ -108,6 +108,11 @@ def _bytes(name: str, *, null: bool = False) -> Column[bytes]:
     return Column(name, LargeBinary, nullable=null)
 
 
+def _seal() -> Column[bytes]:
+    """The key of what the log commits to of the row and of all that belongs to it (`assay.store.audit.units`)."""
+    return _bytes("seal", null=True)
+
+
 def _packed(name: str) -> Column[Any]:
     return Column(name, Packed, nullable=True)
 
@@ -118,7 +123,7 @@ runs = _table(
     "runs", ("id",),
     _text("id"), _text("run_id", null=True), _text("kind"), _text("caller", null=True), _long("created"),
     _text("stakes"), _text("task"), _text("question", null=True), _bytes("salt", null=True), _packed("asked"),
-    _long("erased", null=True), _flag("bare"),
+    _long("erased", null=True), _flag("bare"), _seal(),
     indexes=(("created", "id"), ("run_id",), ("erased", "bare", "created")),
 )  # fmt: skip
 """One occasion on which something was checked. `asked` is what the log commits to: all that the check was given
@@ -198,7 +203,7 @@ hourly = _table(
 )  # fmt: skip
 """How much was counted in each hour since 1970 (`assay.store.counting`)."""
 
-retention = _table("retention", (), _int("version"), _long("changed"), _packed("rules"))
+retention = _table("retention", (), _int("version"), _long("changed"), _packed("rules"), _seal())
 """How long content is kept (`assay.store.retention`)."""
 
 turns = _table("turns", ("name",), _text("name"), _text("holder"), _long("until"))
@@ -242,13 +247,13 @@ feedback = _table(
 
 # Who may do what
 
-tenants = _table("tenants", (), _text("title"), _long("created"))
+tenants = _table("tenants", (), _text("title"), _long("created"), _seal())
 """The tenants. One that is not here may have rows all the same: a server without people has only `default`."""
 
 users = _table(
     "users", ("id",),
     _text("id"), _text("name", null=True), _text("password", null=True), _text("roles"), _text("expertise"),
-    _long("created"), _long("disabled", null=True), _int("version"),
+    _long("created"), _long("disabled", null=True), _int("version"), _seal(),
 )  # fmt: skip
 Index("ux_users_tenant_name", users.c.tenant, users.c.name, unique=True)
 """People. `password` is its hash, `roles` and `expertise` are words with spaces between them. One who was removed keeps
@@ -257,7 +262,7 @@ the row without the name: the log says what the id did."""
 sessions = _table(
     "sessions", ("id",),
     _text("id"), _text("digest"), _text("user"), _long("created"), _long("seen"), _long("ends"),
-    _long("revoked", null=True),
+    _long("revoked", null=True), _seal(),
     indexes=(("user",),),
 )  # fmt: skip
 Index("ux_sessions_digest", sessions.c.digest, unique=True)
@@ -266,7 +271,7 @@ Index("ux_sessions_digest", sessions.c.digest, unique=True)
 api_keys = _table(
     "api_keys", ("id",),
     _text("id"), _text("name"), _text("digest"), _text("permissions"), _text("maker"), _long("created"),
-    _long("expires", null=True), _long("revoked", null=True), _long("used", null=True),
+    _long("expires", null=True), _long("revoked", null=True), _long("used", null=True), _seal(),
 )  # fmt: skip
 Index("ux_api_keys_id", api_keys.c.id, unique=True)
 """Keys of programs. `digest` is of the secret, `permissions` are words with spaces between them."""
@@ -277,6 +282,7 @@ login_tries = _table("login_tries", ("digest",), _text("digest"), _int("failed")
 access_tokens = _table(
     "access_tokens", ("digest",),
     _text("digest"), _text("kind"), _text("user", null=True), _long("created"), _long("ends"), _long("used", null=True),
+    _seal(),
 )  # fmt: skip
 Index("ux_access_tokens_digest", access_tokens.c.digest, unique=True)
 """What may be used once: to make the first user, or to set a password anew. `digest` is of the token."""

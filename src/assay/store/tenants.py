@@ -8,7 +8,9 @@ from sqlalchemy import Connection, select
 
 from assay.store import tables
 from assay.store.access import COMMAND, TakenError, access_entry, shown_name
+from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
+from assay.store.audit.units import TENANT
 from assay.store.recording import checked_tenant, micros, moment_at
 from assay.store.store import Store
 from assay.store.writer import Change
@@ -42,6 +44,7 @@ def create_tenant(store: Store, name: str, title: str | None = None, *, actor: s
     def act(connection: Connection) -> Sequence[Entry]:
         if _known(connection, name):
             raise TakenError(f"expected a new name, and there is a tenant {name} already")
+        touch(connection, TENANT)
         connection.execute(tables.tenants.insert().values(tenant=name, title=made.title, created=micros(made.created)))
         return [access_entry("tenant.create", actor, name, made.created)]
 
@@ -60,6 +63,7 @@ def list_tenants(store: Store) -> list[Tenant]:
 def ensure_tenant(connection: Connection, name: str, now: datetime) -> None:
     """Make a tenant in a transaction, where it is not there: the first user of `default` makes that one too."""
     if not _known(connection, name):
+        touch(connection, TENANT)
         connection.execute(tables.tenants.insert().values(tenant=name, title=name, created=micros(now)))
 
 

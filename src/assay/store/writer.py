@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from assay.errors import AssayError, BusyError, StoreError
+from assay.store.audit.binding import bind, watching
 from assay.store.audit.log import Appender, Entry
 from assay.store.engine import writing
 from assay.store.inserting import UNLESS_THERE, insert_rows
@@ -49,18 +50,20 @@ class Change:
 
     tenant: str
     rows: Mapping[Table, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """New rows, each with a value for every column of its table, packed (`assay.store.tables.pack`) where it is."""
+    """New rows, each with a value for every column of its table, packed (`assay.store.tables.pack`) where it is. What
+    the log binds (`assay.store.audit.units`) is bound by an entry that comes with it, or is changed by `act`."""
     entries: Sequence[Entry] = ()
     """Entries for the tenant's log."""
     act: Act | None = None
-    """Further statements, run while the tenant's log is locked; gives entries that follow those above."""
+    """Further statements, run while the tenant's log is locked; gives entries that follow those above. It touches what
+    it changes (`assay.store.audit.binding`)."""
 
 
 class Stored(NamedTuple):
     """A change is on disk."""
 
     entries: tuple[int, ...]
-    """The indexes of its entries in the tenant's log."""
+    """The indexes of its entries in the tenant's log, without those that bind the rows that it changed."""
 
 
 _Job = tuple[Change, "Future[Stored]"]
@@ -186,8 +189,14 @@ class Writer:
         places = {}
         for number, change in changes.items():
             begin = first + len(log)
-            log += [*change.entries, *(change.act(connection) if change.act is not None else ())]
+            log += change.entries
+            bound: list[Entry] = []
+            if change.act is not None:
+                with watching(connection, tenant) as touched:
+                    log += change.act(connection)
+                    bound = bind(connection, touched)
             places[number] = Stored(tuple(range(begin, first + len(log))))
+            log += bound
         self._appender.append(connection, tenant, log, first)
         return places
 

@@ -11,12 +11,13 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, bindparam, exists, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from assay.errors import AssayError, StoreError
 from assay.receipt.canonical import canonical
 from assay.schema import Verdict
 from assay.store import tables
+from assay.store.audit.derived_contents import DerivedCheck
 from assay.store.audit.entries import (
     DECISION,
     ERASURE,
@@ -29,6 +30,7 @@ from assay.store.audit.entries import (
 )
 from assay.store.audit.log import CHUNK
 from assay.store.audit.review_contents import check_acts
+from assay.store.audit.unit_contents import UnitCheck, unlogged
 from assay.store.audit.verifying import FindingCode, Findings, LogVerification
 from assay.store.recording import storable, verdict_bits
 
@@ -48,10 +50,13 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
         found: what `verify_log` found.
     """
     findings, runs = Findings(list(found.findings)), 0
+    units, derived = UnitCheck(connection, tenant, found.size, findings), DerivedCheck()
     erased, bare = _erased(connection, tenant), _erased(connection, tenant, of=EVIDENCE)
     part: list[Told] = []
     acts: list[Told] = []
     for index, told in _entries(connection, tenant, found.size, findings):
+        units.add(index, told)
+        derived.add(told)
         if told["kind"] == REVIEW:
             acts.append((index, told))
         if len(acts) == PART:
@@ -65,8 +70,10 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
             part = []
     _check(connection, tenant, part, (erased, bare), findings)
     check_acts(connection, tenant, acts, findings)
-    for run in _unlogged(connection, tenant):
-        findings.add(FindingCode.UNLOGGED, f"the run {run} stands in the tables, and no entry tells of it")
+    units.finish()
+    for what in unlogged(connection, tenant):
+        findings.add(FindingCode.UNLOGGED, what)
+    derived.finish(connection, tenant, findings)
     _of_policies(connection, tenant, findings)
     return replace(found, findings=tuple(findings.found), runs=runs)
 
@@ -120,18 +127,13 @@ def _check(
     except StoreError as error:
         # Something among it cannot be unpacked: one run at a time, to say which.
         if len(part) == 1:
-            findings.add(FindingCode.ALTERED_CONTENT, f"run {part[0][1].get('record')} (entry {part[0][0]}): {error}")
+            name = str(part[0][1].get("record"))
+            findings.add(FindingCode.ALTERED_CONTENT, f"run {name} (entry {part[0][0]}): {error}", name)
             return
         for one in part:
             _check(connection, tenant, [one], erased, findings)
         return
     read.check()
-
-
-def _unlogged(connection: Connection, tenant: str) -> Sequence[str]:
-    runs, log = tables.runs.c, tables.audit_entries.c
-    told = exists().where(log.tenant == runs.tenant, log.record == runs.id, log.kind == DECISION)
-    return connection.execute(select(runs.id).where(runs.tenant == tenant, ~told).limit(100)).scalars().all()
 
 
 class _Part:
@@ -154,7 +156,12 @@ class _Part:
             for row in _rows(connection, tables.decisions, tables.decisions.c.run, tenant, ids)
             if row.position == 0
         }
-        digests = sorted({digest for run in self._runs.values() for _, digest in _pairs(run.asked)})
+        # What was asked names what the gate was given; people may have been given more since.
+        self._had: dict[str, set[str]] = {id_: {one for _, one in _pairs(run.asked)} for id_, run in self._runs.items()}
+        for row in _rows(connection, tables.run_evidence, tables.run_evidence.c.run, tenant, ids):
+            if row.digest is not None and row.run in self._had:
+                self._had[row.run].add(str(row.digest))
+        digests = sorted(set[str]().union(*self._had.values()))
         self._evidence = {
             row.digest: row.body
             for begin in range(0, len(digests), PART)
@@ -176,10 +183,10 @@ class _Part:
                 claims = sorted(self._claims.get(name, ()), key=lambda claim: claim.position)
                 for what in (*_differing(told, run, report), *_listed(told, report, claims, self._first.get(name))):
                     self._tell(FindingCode.ALTERED_CONTENT, index, name, f"its {what} is not what was recorded")
-                self._of_evidence(index, name, _pairs(run.asked))
+                self._of_evidence(index, name)
 
-    def _of_evidence(self, index: int, name: str, pairs: Sequence[Sequence[str]]) -> None:
-        for _, digest in pairs:
+    def _of_evidence(self, index: int, name: str) -> None:
+        for digest in sorted(self._had[name]):
             content = self._evidence.get(digest)
             if content is None and name in self._bare:
                 continue
@@ -189,7 +196,7 @@ class _Part:
                 self._tell(FindingCode.ALTERED_CONTENT, index, name, f"its evidence {digest[:12]} was changed")
 
     def _tell(self, code: FindingCode, index: int, name: str, what: str) -> None:
-        self._findings.add(code, f"run {name} (entry {index}): {what}")
+        self._findings.add(code, f"run {name} (entry {index}): {what}", name)
 
 
 def _rows(connection: Connection, table: Any, key: Any, tenant: str, wanted: Sequence[str]) -> Sequence[Row[Any]]:

@@ -40,6 +40,10 @@ EVIDENCE: Final = "evidence"
 """What an erasure is `of` where the evidence of a run alone was erased."""
 RETENTION: Final = "retention"
 """The rules changed by which content is kept."""
+ROWS: Final = "rows"
+"""What is stored of a run, a user, a key or the like has changed (`assay.store.audit.units`)."""
+ADOPTION: Final = "adoption"
+"""A database of an older version was taken over: from here on its rows are bound as they were found."""
 
 _MILLION: Final = 1_000_000
 
@@ -107,7 +111,7 @@ def ppm(score: float | None) -> int | None:
 
 def decision_entry(
     record: str, at: str, salt: bytes, report: HallucinationReport, digest: str, asked: bytes,
-    evidence: Sequence[tuple[str, str]],
+    evidence: Sequence[tuple[str, str]], bound: Mapping[str, Any],
 ) -> Entry:  # fmt: skip
     """The entry of what the gate decided.
 
@@ -119,6 +123,7 @@ def decision_entry(
         digest: `assay.receipt.report_digest` of it.
         asked: `asked_bytes` of what the check was given.
         evidence: the id and the digest of each piece of evidence, in order.
+        bound: what it binds of the rows that are stored with it (`assay.store.recording`).
     """
     validations = Counter(call.status for call in report.tool_call_validations)
     return entry(DECISION, record, {
@@ -139,6 +144,7 @@ def decision_entry(
         "citations": dict(Counter(citation.status for citation in report.citations)),
         "policy": report.policy.model_dump(),
         "verifier": report.verifier.model_dump(),
+        **bound,
     })  # fmt: skip
 
 

@@ -44,9 +44,9 @@ def check_acts(connection: Connection, tenant: str, told: Sequence[Told], findin
         row = rows.get((run, one.get("position")))
         where = f"run {run} (entry {index})"
         if row is None:
-            findings.add(FindingCode.MISSING_CONTENT, f"{where}: the act {one.get('act')} is not in the tables")
+            findings.add(FindingCode.MISSING_CONTENT, f"{where}: the act {one.get('act')} is not in the tables", run)
         elif what := _differing(one, row, salts.get(run)):
-            findings.add(FindingCode.ALTERED_CONTENT, f"{where}: the {what} of an act is not what was recorded")
+            findings.add(FindingCode.ALTERED_CONTENT, f"{where}: the {what} of an act is not what was recorded", run)
 
 
 def _differing(told: Mapping[str, Any], row: Row[Any], salt: bytes | None) -> str | None:
@@ -59,5 +59,7 @@ def _differing(told: Mapping[str, Any], row: Row[Any], salt: bytes | None) -> st
     if told.get("actor") is not None and commitment(bytes(salt), "actor", str(row.actor).encode()) != told["actor"]:
         return "actor"
     reason = told.get("reason")
+    if row.reasons is not None and not isinstance(row.reasons, list):
+        return "reason"
     words = None if not row.reasons else commitment(bytes(salt), "reason", str(row.reasons[0]).encode())
     return "reason" if words != reason else None

@@ -95,9 +95,13 @@ class Findings:
     """Collects what is found, up to a bound."""
 
     found: list[Finding] = field(default_factory=list)
+    about: set[str] = field(default_factory=set)
+    """The runs of which something was found."""
 
-    def add(self, code: FindingCode, message: str) -> None:
-        """One more."""
+    def add(self, code: FindingCode, message: str, about: str | None = None) -> None:
+        """One more; where it is about a run, with the run's id."""
+        if about is not None and len(self.about) < MOST_FINDINGS:
+            self.about.add(about)
         if len(self.found) < MOST_FINDINGS:
             self.found.append(Finding(code, message))
 

@@ -1,0 +1,169 @@
+"""Every column of every table is bound to the log, or listed with a reason: whatever is changed beside it is found."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, Table, func, inspect, select, text, update
+from tests.store.bound import (
+    Full,
+    altering,
+    bound_tables,
+    columns_to_try,
+    make_full,
+    other_values,
+    row_trials,
+    rows_of,
+    tampered,
+    verified,
+)
+
+from assay.errors import StoreError
+from assay.schema.access import Role
+from assay.store import recording, tables, writer
+from assay.store.access_users import change_user
+from assay.store.audit.binding import touch
+from assay.store.audit.units import BOUND_OTHERWISE, RUN, UNBOUND, UNBOUND_TABLES, UNITS
+from assay.store.engine import writing
+from assay.store.migrate import HEAD, revision
+from assay.store.store import Store
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Full]:
+    folder = tmp_path_factory.mktemp("bound")
+    made = make_full(f"sqlite:///{folder / 'x.db'}", folder)
+    yield made
+    made.store.close()
+
+
+def test_what_nobody_touched_holds(full: Full) -> None:
+    with altering(full.store) as connection:
+        found = verified(connection, full)
+    assert found.holds, found.findings
+    assert found.anchors == 1
+
+
+def test_every_table_of_the_database_is_bound_or_listed(full: Full) -> None:
+    units = {unit.head.name for unit in UNITS} | {part.table.name for unit in UNITS for part in unit.parts}
+    known = units | set(BOUND_OTHERWISE) | set(UNBOUND_TABLES)
+    there = set(inspect(full.store.engine).get_table_names())
+    # What the index of words keeps for itself.
+    there = {name for name in there if not name.startswith("report_search_")}
+    assert there - known == {"audit_anchors"}
+    assert {f"audit_anchors.{one.name}" for one in tables.audit_anchors.columns} - set(UNBOUND) == {
+        "audit_anchors.tenant"
+    }
+    assert all(reason.strip() for reason in (*UNBOUND.values(), *UNBOUND_TABLES.values(), *BOUND_OTHERWISE.values()))
+
+
+def test_what_is_listed_is_there_and_small(full: Full) -> None:
+    there = {f"{table.name}.{column.name}" for table in tables.metadata.sorted_tables for column in table.columns}
+    assert set(UNBOUND) <= there
+    assert not {name for name in UNBOUND if name.split(".")[0] in ("runs", "reports", "decisions", "users", "claims")}
+    for table in bound_tables():
+        with full.store.reading_across() as connection:
+            assert rows_of(connection, table), f"no row of {table.name} to tamper with"
+
+
+@pytest.mark.parametrize("column", columns_to_try(), ids=lambda column: f"{column.table.name}.{column.name}")
+def test_a_change_of_this_very_column_is_found(full: Full, column: Column[Any]) -> None:
+    table, draw, done = column.table, random.Random(1), 0
+    assert isinstance(table, Table)
+    with full.store.reading_across() as connection:
+        rows = rows_of(connection, table)
+    # A row that has a value, if there is one, and one that has none.
+    filled = [row for row in rows if row._mapping[column.name] is not None]
+    empty = [row for row in rows if row._mapping[column.name] is None]
+    for row in (*filled[:1], *filled[-1:], *empty[:1]):
+        for value in other_values(column, row._mapping[column.name], draw):
+            with altering(full.store) as connection:
+                if tampered(connection, column, row, value):
+                    done += 1
+                    found = verified(connection, full)
+                    assert not found.holds, f"{row._mapping[column.name]!r} became {value!r}"
+    assert done
+
+
+def test_the_attacks_that_went_unseen_are_found(full: Full) -> None:
+    items, users, reports, runs = tables.review_items, tables.users, tables.reports, tables.runs
+    year = 365 * 86_400 * 1_000_000
+    for statement in (
+        update(items).where(items.c.state == "open").values(state="approved"),
+        items.delete().where(items.c.decided.is_not(None)),
+        update(items).where(items.c.decided.is_not(None)).values(tier="async"),
+        update(items).where(items.c.decided.is_not(None)).values(risk=0.0),
+        update(users).where(users.c.roles == "reviewer").values(roles="admin reviewer"),
+        update(reports).where(reports.c.caller == "app").values(caller="other"),
+        update(runs).where(runs.c.caller == "app").values(caller="other"),
+        update(reports).values(created=reports.c.created - year),
+        update(runs).values(stakes="low"),
+        update(runs).values(question="Another?"),
+    ):
+        with altering(full.store) as connection:
+            assert connection.execute(statement).rowcount
+            assert not verified(connection, full).holds, statement
+
+
+def test_a_change_of_ours_does_not_take_over_what_was_altered_beside_it(tmp_path: Path) -> None:
+    made = make_full(f"sqlite:///{tmp_path / 'x.db'}", tmp_path)
+    with made.store as store:
+        users = tables.users
+        with writing(store.engine).begin() as connection:
+            connection.execute(update(users).where(users.c.name == "ann").values(roles="admin viewer"))
+        with store.reading("default") as connection:
+            ann = connection.execute(select(users.c.id).where(users.c.name == "ann")).scalar_one()
+        change_user(store, ann, "default", actor="command", roles=[Role.ADMIN])
+        with store.reading("default") as connection:
+            found = verified(connection, made)
+        assert [one.code.value for one in found.findings] == ["altered_content"]
+        assert "before entry" in found.findings[0].message
+
+
+def test_changes_over_all_tables_are_found(full: Full) -> None:
+    outcome = row_trials(full, 400, 7)
+    assert not outcome.missed
+    assert outcome.trials.total() == 400
+
+
+def older(folder: Path, patch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """A database as a version left it that bound only what its decisions and acts name; its URL and a checkpoint."""
+    url = f"sqlite:///{folder / 'old.db'}"
+    with patch.context() as old:
+        old.setattr(recording, "_bound", lambda *_: {})
+        old.setattr(writer, "bind", lambda *_: [])
+        made = make_full(url, folder)
+    with made.store as store, writing(store.engine).begin() as connection:
+        for unit in UNITS:
+            connection.execute(text(f"ALTER TABLE {unit.head.name} DROP COLUMN seal"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
+    return url, made.anchor
+
+
+def test_a_database_of_an_older_version_is_bound_from_then_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url, anchor = older(tmp_path, monkeypatch)
+    with Store(url) as store:
+        assert revision(store.engine) == HEAD
+        full = Full(store, anchor)
+        with altering(store) as connection:
+            found = verified(connection, full)
+        assert found.holds, found.findings
+        with store.reading_across() as connection:
+            size = connection.execute(select(func.sum(tables.audit_logs.c.size))).scalar_one()
+        outcome = row_trials(full, 300, 3)
+        # Of what is kept once for many runs, old decisions tell no more than the name and the second.
+        untold = (" policies.body ", " policies.created ", " verifiers.created ")
+        assert [one for one in outcome.missed if not any(name in one for name in untold)] == []
+    with Store(url) as store, store.reading_across() as connection:
+        assert connection.execute(select(func.sum(tables.audit_logs.c.size))).scalar_one() == size
+
+
+def test_rows_are_not_bound_by_what_is_no_change_of_the_writer(tmp_path: Path) -> None:
+    with (
+        Store(str(tmp_path / "x.db")) as store,
+        writing(store.engine).begin() as connection,
+        pytest.raises(StoreError, match="changed by the writer"),
+    ):
+        touch(connection, RUN, ["0" * 32])
