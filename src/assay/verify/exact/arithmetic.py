@@ -27,16 +27,18 @@ def _additive(quantity: Quantity) -> bool:
     return quantity.exact and quantity.dimension not in {"ordinal", "factor", "temperature"}
 
 
-def check_arithmetic(text: str, quantities: Sequence[Quantity], cues: frozenset[str]) -> list[ExactFinding]:
+def check_arithmetic(
+    text: str, quantities: Sequence[Quantity], cues: frozenset[str], *, totals: bool = True
+) -> list[ExactFinding]:
     """What the claim computes wrongly from operands that it states itself.
 
     Understood are a change "from A to B" with a factor or a percentage, "A + B = C" and its like, and a total beside
-    its parts.
+    its parts, unless `totals` is off: which numbers of a sentence are the parts of a total is a guess.
     """
     if len(quantities) < _FEWEST_OPERANDS:
         return []
     findings = [*_stated_change(text, quantities, cues), *_equations(text, quantities)]
-    return findings or _stated_total(text, quantities, cues)
+    return findings or (_stated_total(text, quantities, cues) if totals else [])
 
 
 def _wrong(text: str, stated: Quantity, value: Decimal, how: str, confidence: float) -> ExactFinding:

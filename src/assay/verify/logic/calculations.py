@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import pairwise
 from typing import Final
 
 from assay.schema import Span
+from assay.text.dates import find_dates
 from assay.text.lexemes import find_words
 from assay.text.quantities import find_quantities
 from assay.verify.exact.arithmetic import check_arithmetic
+from assay.verify.logic.aggregates import aggregate_findings
 from assay.verify.logic.findings import LogicFinding
+from assay.verify.logic.measures import measure_findings
+from assay.verify.logic.shares import share_findings
 from assay.verify.logic.terms import Amount, Reader, Spoiled, UnitClash, is_equals
 from assay.verify.logic.worded import worded_findings
 
@@ -20,11 +23,9 @@ CONVERSION: Final = Decimal("0.02")
 """How far off a conversion may be that names no more digits: 1 mile is 1.6 km."""
 _WORDED: Final = frozenset({"is", "make", "makes", "give", "gives"})
 """Words of equality that also mean other things: sides joined by them need an operator that is no range."""
-_PHYSICAL: Final = frozenset({"length", "mass", "volume", "area", "data", "energy", "power", "pressure"})
 _ABOUT_WORDS: Final = re.compile(
     r"(?:about|approximately|roughly|around|nearly|almost|some|circa|ca\.?|~|≈)\s*$", re.IGNORECASE
 )
-_BRACKETED: Final = re.compile(r"\s\((?:about |approximately |roughly |approx\.? |or |~ ?|≈ ?)?")
 _RECORD: Final = re.compile(r'"\s*:\s*["\d\[{tfn-]')
 """A member of a JSON object: the numbers of one stand beside each other without a word of how they belong together."""
 _LEAST_CONFIDENCE: Final = 0.75
@@ -45,14 +46,16 @@ def calculation_findings(text: str, start: int, end: int) -> list[LogicFinding]:
     sentence = text[start:end]
     if _RECORD.search(sentence) is not None:
         return []
-    found = [*_equations(sentence, start), *_conversions(sentence, start)]
+    found = list(_equations(sentence, start))
+    dates = [(d.start, d.end) for d in find_dates(sentence) if d.minute is None]
+    quantities = find_quantities(sentence, skip=dates)
     words = frozenset(word.fold for word in find_words(sentence).lexemes)
-    quantities = find_quantities(sentence)
-    for finding in check_arithmetic(sentence, quantities, words):
+    for finding in check_arithmetic(sentence, quantities, words, totals=False):
         place = Span(start=start + finding.claim_start, end=start + finding.claim_end)
         if finding.confidence >= _LEAST_CONFIDENCE and "=" not in sentence and not _touched(place, found):
             found.append(LogicFinding("logic.arithmetic", finding.message, place, (), finding.confidence))
-    found += [one for one in worded_findings(sentence, quantities, start) if not _touched(one.span, found)]
+    for worded in (measure_findings, share_findings, aggregate_findings, worded_findings):
+        found += [one for one in worded(sentence, quantities, start) if not _touched(one.span, found)]
     return found
 
 
@@ -113,18 +116,17 @@ def _compared(left: Amount, right: Amount, word: str, sentence: str, offset: int
             return None
         if not any(side.dimension.startswith("money:") for side in (left, right)):
             return None  # "3 × 20 min = 60": which unit the 60 has is a guess
-    if "?" in {left.dimension, right.dimension} or (not operators and left.unit == right.unit):
+    if "?" in {left.dimension, right.dimension}:
         return None
-    if not operators and (left.dimension not in _PHYSICAL | {"time"} or left.dimension == "count"):
-        return None
-    if _holds(left, right, word, sentence, converted=not operators or left.unit != right.unit):
+    if not operators:
+        return None  # one amount in two units: `measures`
+    if _holds(left, right, word, sentence, converted=left.unit != right.unit):
         return None
     stated = sentence[left.start : right.end]
     shown = sentence[left.start : left.end]
-    code = "logic.arithmetic" if operators else "logic.unit"
     place = Span(start=offset + right.start, end=offset + right.end)
     message = f"The text says {stated}; {shown} is {_written(left, right)}."
-    return LogicFinding(code, message, place, (Span(start=offset + left.start, end=offset + left.end),))
+    return LogicFinding("logic.arithmetic", message, place, (Span(start=offset + left.start, end=offset + left.end),))
 
 
 def _holds(left: Amount, right: Amount, word: str, sentence: str, *, converted: bool) -> bool:
@@ -187,21 +189,3 @@ def _clash(clash: UnitClash, sentence: str, offset: int) -> LogicFinding:
         )
     place = Span(start=offset + first.start, end=offset + second.end)
     return LogicFinding("logic.unit", message, place, (), 0.9)
-
-
-def _conversions(sentence: str, offset: int) -> Iterator[LogicFinding]:
-    """ "5 km (3.1 miles)": a quantity and, alone in brackets behind it, the same in another unit."""
-    quantities = [q for q in find_quantities(sentence) if q.dimension in _PHYSICAL and q.low is not None]
-    for first, second in pairwise(quantities):
-        gap = sentence[first.end : second.start]
-        closed = sentence[second.end : second.end + 1] == ")"
-        if not closed or _BRACKETED.fullmatch(gap) is None or first.dimension != second.dimension:
-            continue
-        if first.unit == second.unit or not (first.exact and second.exact) or first.low is None or second.low is None:
-            continue
-        apart, largest = abs(first.low - second.low), max(abs(first.low), abs(second.low))
-        if apart > largest * ABOUT + first.step + second.step:
-            said = f"{sentence[first.start : first.end]} ({sentence[second.start : second.end]})"
-            place = Span(start=offset + second.start, end=offset + second.end)
-            message = f"The two sides of {said} are not the same {first.dimension}."
-            yield LogicFinding("logic.unit", message, place, (), 0.9)
