@@ -83,7 +83,12 @@ def aggregate_findings(sentence: str, quantities: Sequence[Quantity], offset: in
             continue
         stated = quantities[at]
         kind = _kind(sentence, values, stated)
-        if kind is None or not _fits(kind, values, stated) or _ENDED.match(sentence, stated.end) is None:
+        before = [
+            one
+            for one in quantities
+            if one.start < values[0].start and one.dimension == stated.dimension and one.value != len(values)
+        ]
+        if kind is None or before or not _fits(kind, values, stated) or _ENDED.match(sentence, stated.end) is None:
             continue
         wanted = _WORTH[kind]([one.low for one in values if one.low is not None])
         if not _near(stated, wanted, kind, values):

@@ -14,6 +14,7 @@ from assay.text.dates import DateMention, find_dates
 from assay.text.lexemes import word_set
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.logic.findings import LogicFinding
+from assay.verify.logic.periods import period_findings
 from assay.verify.logic.terms import Amount, Reader, Spoiled, UnitClash
 
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -68,11 +69,14 @@ def date_findings(text: str, start: int, end: int) -> list[LogicFinding]:
     ['5 March 2024 is a Tuesday, not a Monday.']
     """
     sentence = text[start:end]
-    dates = [d for d in find_dates(sentence) if d.minute is None]
+    every = find_dates(sentence)
+    backwards = period_findings(sentence, every, start)
+    dates = [d for d in every if d.minute is None]
     if not dates:
-        return []
+        return backwards
     times = [q for q in find_quantities(sentence) if q.dimension == "time" and q.exact]
     return [
+        *backwards,
         *(_weekdays(sentence, start, dates)),
         *(_spans(sentence, start, dates, times)),
         *(_moved(sentence, start, dates, times)),
@@ -115,7 +119,7 @@ def _weekdays(sentence: str, offset: int, dates: Sequence[DateMention]) -> Itera
 def _spans(
     sentence: str, offset: int, dates: Sequence[DateMention], times: Sequence[Quantity]
 ) -> Iterator[LogicFinding]:
-    """ "from 2015 to 2010", and "from 2010 to 2015, for seven years"."""
+    """ "from 2010 to 2015, for seven years"."""
     for first, second in pairwise(dates):
         framed = _FROM.search(sentence[max(0, first.start - 12) : first.start])
         if framed is None or _TO.fullmatch(sentence[first.end : second.start]) is None:
@@ -123,11 +127,7 @@ def _spans(
         earliest, latest = _bounds(first), _bounds(second)
         if earliest is None or latest is None:
             continue
-        if latest[1] < earliest[0]:
-            message = f"{_written(sentence, second)} is before {_written(sentence, first)}."
-            yield LogicFinding("logic.order", message, _place(offset, first.start, second.end), (), 0.95)
-            continue
-        for stated in times:
+        for stated in times if latest[1] >= earliest[0] else ():  # what runs backwards, `periods` finds
             if 0 <= stated.start - second.end <= 20 and _LASTING.fullmatch(sentence[second.end : stated.start]):
                 yield from _lasted(sentence, offset, (first, second), stated)
 
@@ -202,6 +202,8 @@ def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator
         earliest, latest = _bounds(first), _bounds(last)
         if earliest is None or latest is None:
             continue
+        if begin == "departed" and (earliest[0] - latest[1]).days <= 1:
+            continue  # across the date line one arrives on the day before
         if latest[1] < earliest[0]:
             message = f"What {begin} in {_written(sentence, first)} cannot have {end} in {_written(sentence, last)}."
             if begin in {"born", "founded", "established"}:
@@ -214,10 +216,10 @@ def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator
 
 def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention | None:
     """The first date behind the only mention of a verb, in the same clause."""
-    at = lower.find(verb)
-    if at < 0 or lower.find(verb, at + 1) >= 0:
+    places = [match.end() for match in re.finditer(rf"\b{verb}\b", lower)]
+    if len(places) != 1:
         return None
-    after = at + len(verb)
+    after = places[0]
     for mention in dates:
         gap = lower[after : mention.start]
         if mention.start >= after:
