@@ -46,7 +46,8 @@ _NEXT: Final = re.compile(
     re.IGNORECASE,
 )
 """Words with which a span goes on into another day."""
-_NOON: Final, _ONE_PM: Final = 720, 780
+_NOON: Final = 720
+_ONE_PM: Final = 780
 _BEGINS: Final = (
     ("opens", "closes"), ("starts", "ends"), ("begins", "ends"), ("starts", "finishes"), ("start", "end"),
     ("begin", "end"), ("commences", "ends"), ("started", "ended"), ("began", "finished"), ("opened", "ended"),
