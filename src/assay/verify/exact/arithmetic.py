@@ -17,6 +17,8 @@ _CHANGE_DOWN = word_set(
     """decrease decreased decreases fell fall fallen drop dropped decline declined down reduced reduction cut
     shrank"""
 )
+CHANGE_WORDS = _CHANGE_UP | _CHANGE_DOWN
+"""Words without one of which "from A to B" is no change but a span."""
 _TOLERANCE = Decimal("0.006")
 
 _CHANGE_REACH = 28
@@ -27,16 +29,18 @@ def _additive(quantity: Quantity) -> bool:
     return quantity.exact and quantity.dimension not in {"ordinal", "factor", "temperature"}
 
 
-def check_arithmetic(text: str, quantities: Sequence[Quantity], cues: frozenset[str]) -> list[ExactFinding]:
+def check_arithmetic(
+    text: str, quantities: Sequence[Quantity], cues: frozenset[str], *, totals: bool = True
+) -> list[ExactFinding]:
     """What the claim computes wrongly from operands that it states itself.
 
     Understood are a change "from A to B" with a factor or a percentage, "A + B = C" and its like, and a total beside
-    its parts.
+    its parts, unless `totals` is off: which numbers of a sentence are the parts of a total is a guess.
     """
     if len(quantities) < _FEWEST_OPERANDS:
         return []
     findings = [*_stated_change(text, quantities, cues), *_equations(text, quantities)]
-    return findings or _stated_total(text, quantities, cues)
+    return findings or (_stated_total(text, quantities, cues) if totals else [])
 
 
 def _wrong(text: str, stated: Quantity, value: Decimal, how: str, confidence: float) -> ExactFinding:
@@ -81,7 +85,7 @@ def _stated_change(text: str, quantities: Sequence[Quantity], cues: frozenset[st
             ratio = b / a if (stated.value >= 1 and b >= a) or stated.value < 1 else a / b
             if not near(stated, ratio):
                 found.append(_wrong(text, stated, round(ratio, 4), "the factor", 0.85))
-        elif stated.dimension == "share" and first.dimension != "share" and cues & (_CHANGE_UP | _CHANGE_DOWN):
+        elif stated.dimension == "share" and first.dimension != "share" and cues & CHANGE_WORDS:
             change = abs(b - a) / abs(a)
             if not near(stated, change) and abs(change - stated.value * Decimal("0.01")) > Decimal("0.01"):
                 found.append(_wrong(text, stated, round(change * 100, 2), "the change in percent", 0.85))

@@ -1,16 +1,19 @@
 """Recomputes the arithmetic and the conversions of units that a text states."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from itertools import pairwise
 from typing import Final
 
 from assay.schema import Span
-from assay.text.lexemes import find_words
-from assay.text.quantities import find_quantities
-from assay.verify.exact.arithmetic import check_arithmetic
+from assay.text.dates import find_dates
+from assay.text.lexemes import find_words, word_set
+from assay.text.quantities import Quantity, find_quantities
+from assay.verify.exact.arithmetic import CHANGE_WORDS, check_arithmetic
+from assay.verify.logic.aggregates import aggregate_findings
 from assay.verify.logic.findings import LogicFinding
+from assay.verify.logic.measures import measure_findings
+from assay.verify.logic.shares import share_findings
 from assay.verify.logic.terms import Amount, Reader, Spoiled, UnitClash, is_equals
 from assay.verify.logic.worded import worded_findings
 
@@ -20,13 +23,19 @@ CONVERSION: Final = Decimal("0.02")
 """How far off a conversion may be that names no more digits: 1 mile is 1.6 km."""
 _WORDED: Final = frozenset({"is", "make", "makes", "give", "gives"})
 """Words of equality that also mean other things: sides joined by them need an operator that is no range."""
-_PHYSICAL: Final = frozenset({"length", "mass", "volume", "area", "data", "energy", "power", "pressure"})
 _ABOUT_WORDS: Final = re.compile(
     r"(?:about|approximately|roughly|around|nearly|almost|some|circa|ca\.?|~|≈)\s*$", re.IGNORECASE
 )
-_BRACKETED: Final = re.compile(r"\s\((?:about |approximately |roughly |approx\.? |or |~ ?|≈ ?)?")
 _RECORD: Final = re.compile(r'"\s*:\s*["\d\[{tfn-]')
 """A member of a JSON object: the numbers of one stand beside each other without a word of how they belong together."""
+_STOPS: Final = re.compile(r"[.;!?]\s")
+_RANGE: Final = re.compile(r"\bfrom\s.{1,40}?\sto\s", re.IGNORECASE | re.DOTALL)
+_GROUP: Final = re.compile(r"\b(?:top|bottom|upper|lower|lowest|highest|richest|poorest|first|last)\s$", re.IGNORECASE)
+"""Words before a percentage that names a part of the people: "for the top 1 percent it rose"."""
+_FACTORS: Final = word_set(
+    "double doubled doubles doubling triple tripled triples tripling quadruple quadrupled halve halved halves fold "
+    "times factor change changed"
+)
 _LEAST_CONFIDENCE: Final = 0.75
 """What the exact tier's own arithmetic must be sure of to be shown here."""
 
@@ -45,22 +54,53 @@ def calculation_findings(text: str, start: int, end: int) -> list[LogicFinding]:
     sentence = text[start:end]
     if _RECORD.search(sentence) is not None:
         return []
-    found = [*_equations(sentence, start), *_conversions(sentence, start)]
-    words = frozenset(word.fold for word in find_words(sentence).lexemes)
-    quantities = find_quantities(sentence)
-    for finding in check_arithmetic(sentence, quantities, words):
-        place = Span(start=start + finding.claim_start, end=start + finding.claim_end)
-        if finding.confidence >= _LEAST_CONFIDENCE and "=" not in sentence and not _touched(place, found):
-            found.append(LogicFinding("logic.arithmetic", finding.message, place, (), finding.confidence))
-    found += [one for one in worded_findings(sentence, quantities, start) if not _touched(one.span, found)]
+    dates = [(d.start, d.end) for d in find_dates(sentence) if d.minute is None]
+    found = list(_equations(sentence, start, dates))
+    quantities = find_quantities(sentence, skip=dates)
+    if "=" not in sentence:
+        found += _changes(sentence, start, quantities, found)
+    for worded in (measure_findings, share_findings, aggregate_findings, worded_findings):
+        found += [one for one in worded(sentence, quantities, start) if not _touched(one.span, found)]
     return found
 
 
-def _touched(place: Span, found: list[LogicFinding]) -> bool:
+def _changes(
+    sentence: str, offset: int, quantities: Sequence[Quantity], known: Sequence[LogicFinding]
+) -> Iterator[LogicFinding]:
+    """What the exact tier recomputes: "A + B is C", and changes from A to B where their own clause speaks of one."""
+    words = frozenset(word.fold for word in find_words(sentence).lexemes)
+    if any(q.dimension == "ordinal" for q in quantities):
+        return  # "up from fourth to second" is a smaller number and no fall
+    for finding in check_arithmetic(sentence, quantities, words, totals=False):
+        place = Span(start=offset + finding.claim_start, end=offset + finding.claim_end)
+        if finding.confidence < _LEAST_CONFIDENCE or _touched(place, known):
+            continue
+        if _GROUP.search(sentence[: finding.claim_start][-12:]) is not None:
+            continue
+        clause = _clause_at(sentence, finding.claim_start)
+        if _RANGE.search(clause) is None or _worded_change(clause):
+            yield LogicFinding("logic.arithmetic", finding.message, place, (), finding.confidence)
+
+
+def _clause_at(sentence: str, at: int) -> str:
+    """The stretch between full stops and semicolons around a place."""
+    begun = max((match.end() for match in _STOPS.finditer(sentence, 0, at)), default=0)
+    ended = _STOPS.search(sentence, at)
+    return sentence[begun : ended.start() if ended is not None else len(sentence)]
+
+
+def _worded_change(clause: str) -> bool:
+    """Whether a clause says that something went up or down, or by which factor; "up to 5" says neither."""
+    folded = re.sub(r"\b(?:up|down)\sto\b", "", clause.lower())
+    found = {word.fold for word in find_words(folded).lexemes}
+    return bool(found & (CHANGE_WORDS | _FACTORS))
+
+
+def _touched(place: Span, found: Sequence[LogicFinding]) -> bool:
     return any(place.start < other.span.end and other.span.start < place.end for other in found)
 
 
-def _equations(sentence: str, offset: int) -> Iterator[LogicFinding]:
+def _equations(sentence: str, offset: int, dates: Sequence[tuple[int, int]]) -> Iterator[LogicFinding]:
     reader = Reader(sentence)
     at = 0
     while at < len(reader.tokens):
@@ -73,7 +113,8 @@ def _equations(sentence: str, offset: int) -> Iterator[LogicFinding]:
             at += 1
             continue
         except UnitClash as clash:
-            yield _clash(clash, sentence, offset)
+            if not clash.ranged(sentence):
+                yield _clash(clash, sentence, offset)
             at += 1
             continue
         at = after if after > at else at + 1
@@ -86,7 +127,8 @@ def _equations(sentence: str, offset: int) -> Iterator[LogicFinding]:
             if reader.kind(after) in {"operator", "percent", "of"} or not _ended(sentence, right.end):
                 break
             finding = _compared(left, right, word, sentence, offset)
-            if finding is not None:
+            dated = any(start < right.end and left.start < end for start, end in dates)
+            if finding is not None and not (dated and not left.spaced):
                 yield finding
             left, at = right, after
 
@@ -113,18 +155,17 @@ def _compared(left: Amount, right: Amount, word: str, sentence: str, offset: int
             return None
         if not any(side.dimension.startswith("money:") for side in (left, right)):
             return None  # "3 × 20 min = 60": which unit the 60 has is a guess
-    if "?" in {left.dimension, right.dimension} or (not operators and left.unit == right.unit):
+    if "?" in {left.dimension, right.dimension}:
         return None
-    if not operators and (left.dimension not in _PHYSICAL | {"time"} or left.dimension == "count"):
-        return None
-    if _holds(left, right, word, sentence, converted=not operators or left.unit != right.unit):
+    if not operators:
+        return None  # one amount in two units: `measures`
+    if _holds(left, right, word, sentence, converted=left.unit != right.unit):
         return None
     stated = sentence[left.start : right.end]
     shown = sentence[left.start : left.end]
-    code = "logic.arithmetic" if operators else "logic.unit"
     place = Span(start=offset + right.start, end=offset + right.end)
     message = f"The text says {stated}; {shown} is {_written(left, right)}."
-    return LogicFinding(code, message, place, (Span(start=offset + left.start, end=offset + left.end),))
+    return LogicFinding("logic.arithmetic", message, place, (Span(start=offset + left.start, end=offset + left.end),))
 
 
 def _holds(left: Amount, right: Amount, word: str, sentence: str, *, converted: bool) -> bool:
@@ -187,21 +228,3 @@ def _clash(clash: UnitClash, sentence: str, offset: int) -> LogicFinding:
         )
     place = Span(start=offset + first.start, end=offset + second.end)
     return LogicFinding("logic.unit", message, place, (), 0.9)
-
-
-def _conversions(sentence: str, offset: int) -> Iterator[LogicFinding]:
-    """ "5 km (3.1 miles)": a quantity and, alone in brackets behind it, the same in another unit."""
-    quantities = [q for q in find_quantities(sentence) if q.dimension in _PHYSICAL and q.low is not None]
-    for first, second in pairwise(quantities):
-        gap = sentence[first.end : second.start]
-        closed = sentence[second.end : second.end + 1] == ")"
-        if not closed or _BRACKETED.fullmatch(gap) is None or first.dimension != second.dimension:
-            continue
-        if first.unit == second.unit or not (first.exact and second.exact) or first.low is None or second.low is None:
-            continue
-        apart, largest = abs(first.low - second.low), max(abs(first.low), abs(second.low))
-        if apart > largest * ABOUT + first.step + second.step:
-            said = f"{sentence[first.start : first.end]} ({sentence[second.start : second.end]})"
-            place = Span(start=offset + second.start, end=offset + second.end)
-            message = f"The two sides of {said} are not the same {first.dimension}."
-            yield LogicFinding("logic.unit", message, place, (), 0.9)

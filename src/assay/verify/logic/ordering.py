@@ -14,6 +14,7 @@ from assay.text.dates import DateMention, find_dates
 from assay.text.lexemes import word_set
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.logic.findings import LogicFinding
+from assay.verify.logic.periods import period_findings
 from assay.verify.logic.terms import Amount, Reader, Spoiled, UnitClash
 
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -42,12 +43,42 @@ _AGED: Final = re.compile(
 _REACH: Final = 60
 """Characters between a verb and the date that belongs to it."""
 _SEPARATED: Final = re.compile(r"[;.!?]")
-_NAME: Final = r"((?:the\s)?[A-Z][\w'’-]{0,40}(?:\s[A-Z][\w'’-]{0,40}){0,3})"
-_RELATED: Final = re.compile(
-    rf"{_NAME}\s(?:(?:is|was|are|were)\s(?P<comparative>[a-z]{{3,14}}er)\sthan|(?:happened|came|occurred|took\splace|"
-    rf"was\s(?:built|founded|published|released|opened|completed|born)|were\s(?:built|founded)|ended|began|opened)\s"
-    rf"(?P<order>before|after))\s{_NAME}(?=[.,;]|\s(?:and|but|while)\b|$)"
+_SIDE: Final = (
+    r"((?:the\s)?[A-Z][\w'’-]{0,40}(?:\s[A-Z][\w'’-]{0,40}){0,3}|"
+    r"[Tt]he\s[a-z][\w'’-]{0,40}(?:\s(?!is\b|was\b|are\b|were\b|and\b|or\b|than\b|of\b|in\b|on\b)[a-z][\w'’-]{0,40}){0,2})"
 )
+"""One side of an order: a name, or "the" with a noun and what describes it."""
+_DEGREE: Final = (
+    r"(?:much\s|far\s|slightly\s|even\s|still\s|also\s|a\slittle\s|a\slot\s|clearly\s|somewhat\s|"
+    r"(?:\d{1,6}(?:\.\d{1,3})?|one|two|three|four|five|six|seven|eight|nine|ten)\s[a-z]{1,12}\s){0,2}"
+)
+_RELATED: Final = re.compile(
+    rf"{_SIDE}\s(?:(?P<verb>is|was|are|were)\s{_DEGREE}"
+    r"(?:(?P<comparative>[a-z]{3,14}er)|(?P<much>more|less)\s(?P<quality>[a-z]{4,16}))\sthan|"
+    r"(?:happened|came|occurred|took\splace|was\s(?:built|founded|published|released|opened|completed|born)|"
+    rf"were\s(?:built|founded)|ended|began|opened)\s(?P<order>before|after))\s{_SIDE}"
+    r"(?=[.,;!)]|\s(?:and|but|so|while)\b|$)"
+)
+_LEADING: Final = re.compile(
+    r"(?:Therefore|Thus|Hence|So|Then|Consequently|Accordingly|Ergo|And|But|Also|Now|However|Moreover|Similarly|"
+    r"Likewise|Finally|Clearly|Obviously|Plainly|Indeed|Yet|Because|Since|As|Given\sthat|It\sfollows\sthat|Conversely|"
+    r"Overall|Still|Further|Furthermore|Additionally|First|Second|Third|Next|Step)\s+(?=\S)"
+)
+"""Words that a sentence may begin with before the name that it is about; they are no part of that name."""
+_NOT_STATED: Final = re.compile(
+    r"\b(?:if|whether|suppose|assume|assuming|imagine|unless|would|could|might|may|perhaps|not|no|never|nor|neither|"
+    r"wrong|false|incorrect|claims?|claimed|says|said|thinks?|believes?|believed|according|per|once|used\sto|until|"
+    r"when|while|sometimes|often|usually|in\s(?:terms|winter|summer|spring|autumn|some|many|most|january|february|march|"
+    r"april|june|july|august|september|october|november|december)|at\s(?:first|times)|by\s(?:weight|volume)|then|"
+    r"\d{4}|yesterday|today|tomorrow|last|next|previously|formerly|originally)\b|\?",
+    re.IGNORECASE,
+)
+"""Words with which an order is not stated outright, or holds for a time or in a respect only."""
+_PART_OF: Final = re.compile(
+    r"(?:\b(?:of|in|on|for|with|at|from|to|by|between|both|either|neither|or|than|and|without|under|over|about|like)|[’']s)\s$",
+    re.IGNORECASE,
+)
+"""Words before a name that make it a part of a longer subject: "the father of Ada is older than Ben"."""
 _OPPOSITES: Final[Mapping[str, str]] = {
     "shorter": "taller", "smaller": "larger", "bigger": "larger", "younger": "older", "slower": "faster",
     "lighter": "heavier", "cheaper": "dearer", "later": "earlier", "lower": "higher", "weaker": "stronger",
@@ -57,6 +88,9 @@ _TURNED: Final = frozenset({"shorter", "smaller", "younger", "slower", "lighter"
                             "colder", "poorer", "farther"})  # fmt: skip
 """Comparatives whose two sides change places when their opposite is put in."""
 _ARTICLE: Final = re.compile(r"^[Tt]he\s")
+_AND_THEN: Final = re.compile(r"[,;]\s(?:and|or)\s$|\sthan\s$|[^\W\d_]\sand\s$")
+_FAR: Final = 200
+"""Characters around a stated order in which words are looked for that take it back."""
 MOST_RELATIONS: Final = 400
 """Stated orders that are put together into one."""
 
@@ -68,11 +102,14 @@ def date_findings(text: str, start: int, end: int) -> list[LogicFinding]:
     ['5 March 2024 is a Tuesday, not a Monday.']
     """
     sentence = text[start:end]
-    dates = [d for d in find_dates(sentence) if d.minute is None]
+    every = find_dates(sentence)
+    backwards = period_findings(sentence, every, start)
+    dates = [d for d in every if d.minute is None]
     if not dates:
-        return []
+        return backwards
     times = [q for q in find_quantities(sentence) if q.dimension == "time" and q.exact]
     return [
+        *backwards,
         *(_weekdays(sentence, start, dates)),
         *(_spans(sentence, start, dates, times)),
         *(_moved(sentence, start, dates, times)),
@@ -115,7 +152,7 @@ def _weekdays(sentence: str, offset: int, dates: Sequence[DateMention]) -> Itera
 def _spans(
     sentence: str, offset: int, dates: Sequence[DateMention], times: Sequence[Quantity]
 ) -> Iterator[LogicFinding]:
-    """ "from 2015 to 2010", and "from 2010 to 2015, for seven years"."""
+    """ "from 2010 to 2015, for seven years"."""
     for first, second in pairwise(dates):
         framed = _FROM.search(sentence[max(0, first.start - 12) : first.start])
         if framed is None or _TO.fullmatch(sentence[first.end : second.start]) is None:
@@ -123,11 +160,7 @@ def _spans(
         earliest, latest = _bounds(first), _bounds(second)
         if earliest is None or latest is None:
             continue
-        if latest[1] < earliest[0]:
-            message = f"{_written(sentence, second)} is before {_written(sentence, first)}."
-            yield LogicFinding("logic.order", message, _place(offset, first.start, second.end), (), 0.95)
-            continue
-        for stated in times:
+        for stated in times if latest[1] >= earliest[0] else ():  # what runs backwards, `periods` finds
             if 0 <= stated.start - second.end <= 20 and _LASTING.fullmatch(sentence[second.end : stated.start]):
                 yield from _lasted(sentence, offset, (first, second), stated)
 
@@ -202,6 +235,8 @@ def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator
         earliest, latest = _bounds(first), _bounds(last)
         if earliest is None or latest is None:
             continue
+        if begin == "departed" and (earliest[0] - latest[1]).days <= 1:
+            continue  # across the date line one arrives on the day before
         if latest[1] < earliest[0]:
             message = f"What {begin} in {_written(sentence, first)} cannot have {end} in {_written(sentence, last)}."
             if begin in {"born", "founded", "established"}:
@@ -214,10 +249,10 @@ def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator
 
 def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention | None:
     """The first date behind the only mention of a verb, in the same clause."""
-    at = lower.find(verb)
-    if at < 0 or lower.find(verb, at + 1) >= 0:
+    places = [match.end() for match in re.finditer(rf"\b{verb}\b", lower)]
+    if len(places) != 1:
         return None
-    after = at + len(verb)
+    after = places[0]
     for mention in dates:
         gap = lower[after : mention.start]
         if mention.start >= after:
@@ -316,6 +351,10 @@ class _Relation:
     first: str
     second: str
     place: Span
+    order: str
+    """What it is an order of, such as `older`, or `before`."""
+    tense: str
+    """Who was taller once may be shorter now: orders of two tenses are not put together."""
 
 
 def order_findings(text: str) -> list[LogicFinding]:
@@ -325,27 +364,67 @@ def order_findings(text: str) -> list[LogicFinding]:
     >>> [found.message for found in order_findings(text)]
     ['By what is said before, Ada stands before Cleo in the order of taller, not behind.']
     """
-    graphs: dict[str, list[_Relation]] = {}
+    graphs: dict[tuple[str, str], list[_Relation]] = {}
     found = []
-    for number, match in enumerate(_RELATED.finditer(text)):
-        if number >= MOST_RELATIONS:
-            break
-        word = match.group("comparative") or match.group("order")
-        first, second = (_ARTICLE.sub("", match.group(group)) for group in (1, match.lastindex or 1))
-        base = _OPPOSITES.get(word, word)
-        if word in _TURNED or word == "after":
-            first, second = second, first
-        base = "before" if word in {"before", "after"} else base
-        known = graphs.setdefault(base, [])
-        path = _path(known, second, first)
-        place = Span(start=match.start(), end=match.end())
+    for stated in stated_orders(text):
+        known = graphs.setdefault((stated.order, stated.tense), [])
+        path = _path(known, stated.second, stated.first)
         if path:
-            order = "of time" if base == "before" else f"of {base}"
-            message = f"By what is said before, {second} stands before {first} in the order {order}, not behind."
-            found.append(LogicFinding("logic.order", message, place, tuple(step.place for step in path), 0.95))
+            order = "of time" if stated.order == "before" else f"of {stated.order}"
+            message = (
+                f"By what is said before, {stated.second} stands before {stated.first} in the order {order}, not behind."
+            )
+            others = tuple(step.place for step in path)
+            found.append(LogicFinding("logic.order", message, stated.place, others, 0.95))
         else:
-            known.append(_Relation(first, second, place))
+            known.append(stated)
     return found
+
+
+def stated_orders(text: str) -> Iterator[_Relation]:
+    """The orders that a text states outright, in reading order and each brought into one direction.
+
+    >>> [(one.first, one.second, one.order) for one in stated_orders("So Ada is younger than Ben.")]
+    [('Ben', 'Ada', 'older')]
+    """
+    at = 0
+    for _ in range(MOST_RELATIONS):
+        match = _RELATED.search(text, at)
+        if match is None:
+            return
+        at = match.start(match.lastindex or 1)  # "A is taller than B and B is taller than C": B may begin the next one
+        relation = _relation(text, match)
+        if relation is not None:
+            yield relation
+
+
+def _relation(text: str, match: re.Match[str]) -> _Relation | None:
+    first, second = match.group(1), match.group(match.lastindex or 1)
+    begun = match.start(1)
+    lead = _LEADING.match(first)
+    while lead is not None:
+        first, begun = first[lead.end() :], begun + lead.end()
+        lead = _LEADING.match(first)
+    before = text[max(0, begun - 16) : begun]
+    if not first or (_PART_OF.search(before) is not None and _AND_THEN.search(before) is None):
+        return None
+    if _NOT_STATED.search(_around(text, begun, match.end())) is not None:
+        return None
+    first, second = (_ARTICLE.sub("", side) for side in (first, second))
+    word = match.group("comparative") or match.group("order") or match.group("quality")
+    base = _OPPOSITES.get(word, word)
+    if (word in _TURNED) != (match.group("much") == "less") or word == "after":
+        first, second = second, first
+    base = "before" if word in {"before", "after"} else base if match.group("comparative") else f"more {base}"
+    tense = "past" if match.group("order") or match.group("verb") in {"was", "were"} else "present"
+    return _Relation(first, second, Span(start=begun, end=match.end()), base, tense)
+
+
+def _around(text: str, start: int, end: int) -> str:
+    """The sentence, or the part between semicolons, that holds a place."""
+    begun = max(text.rfind(mark, 0, start) for mark in (". ", "; ", "! ", "? ", "\n", ": "))
+    stops = [at for mark in (". ", "; ", "! ", "?", "\n") if (at := text.find(mark, end)) >= 0]
+    return text[max(begun, start - _FAR) : min([*stops, end + _FAR, len(text)]) + 1]
 
 
 def _path(relations: Sequence[_Relation], start: str, goal: str) -> list[_Relation]:

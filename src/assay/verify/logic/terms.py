@@ -94,6 +94,10 @@ class UnitClash(Exception):  # noqa: N818 no error: a signal that stays within t
         self.first = first
         self.second = second
 
+    def ranged(self, text: str) -> bool:
+        """Whether nothing but a bare hyphen stands between the two: "£30-50m" is a range."""
+        return text[self.first.end : self.second.start] in {"-", "–", "−"}
+
 
 def tokens(text: str) -> list[Token]:
     """The pieces of a sentence, white space left out. Linear.

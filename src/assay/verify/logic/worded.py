@@ -1,8 +1,7 @@
-"""Calculations that a sentence states in words: a price for each, a part of a whole, the same in another unit.
+"""Calculations that a sentence states in words: a price for each, a part of a whole.
 
     3 boxes at 4 euros each cost 13 euros          the product
     40 of 200 seats, which is 25%                  the share
-    1,000 euros a month, which makes 13,000 a year the conversion
 
 Only forms that state a result are read; "or" may give an alternative and states none.
 """
@@ -10,7 +9,6 @@ Only forms that state a result are read; "or" may give an alternative and states
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from itertools import pairwise
 from typing import Final
 
 from assay.schema import Span
@@ -27,12 +25,9 @@ _ENDED: Final = re.compile(r"\s*(?:[.,;:)!?]|$|(?:in total|altogether|in all|ove
 """What may stand behind a total: "cost 2 euros to ship" is none of what stands before."""
 _OF: Final = re.compile(r"\s(?:out\s)?of\s(?:the\s|all\s|its\s|their\s)?", re.IGNORECASE)
 _THAT_IS: Final = r"(?:which is|which makes|which equals|that is,?|i\.e\.,?|equivalent to|equal to)"
-_SAME: Final = re.compile(rf",?\s\(?{_THAT_IS}\s", re.IGNORECASE)
 _SHARE: Final = re.compile(rf"(?:\s[\w-]+){{0,4}},?\s\(?{_THAT_IS}\s", re.IGNORECASE)
 _ABOUT: Final = re.compile(r"\b(?:about|approximately|roughly|around|nearly|almost|some|over|under|more|less)\b")
-_CONVERSION: Final = Decimal("0.05")
 _LOOSE: Final = Decimal("0.1")
-_NOT_CONVERTED: Final = frozenset({"count", "ordinal", "share", "factor", "points", "temperature"})
 _CONFIDENCE: Final = 0.85
 
 
@@ -52,8 +47,6 @@ def worded_findings(sentence: str, quantities: Sequence[Quantity], offset: int =
     for first, second, third in zip(quantities, quantities[1:], quantities[2:], strict=False):
         yield from _product(sentence, first, second, third, offset)
         yield from _share(sentence, first, second, third, offset)
-    for first, second in pairwise(quantities):
-        yield from _converted(sentence, first, second, offset)
 
 
 def _product(sentence: str, count: Quantity, price: Quantity, total: Quantity, offset: int) -> Iterator[LogicFinding]:
@@ -90,19 +83,6 @@ def _share(sentence: str, part: Quantity, whole: Quantity, share: Quantity, offs
         return
     said = f"{_said(sentence, part)} of {_said(sentence, whole)} are {_short(true * 100)}%"
     yield _finding("logic.arithmetic", f"{said}, not {_said(sentence, share)}.", (part, whole), share, offset)
-
-
-def _converted(sentence: str, first: Quantity, second: Quantity, offset: int) -> Iterator[LogicFinding]:
-    same = first.dimension == second.dimension and first.unit != second.unit
-    if not same or first.dimension in _NOT_CONVERTED or not (first.exact and second.exact):
-        return
-    if not _SAME.fullmatch(sentence[first.end : second.start]) or first.low is None or second.low is None:
-        return
-    apart, largest = abs(first.low - second.low), max(abs(first.low), abs(second.low))
-    if apart <= first.step + second.step + largest * _tolerance(sentence, second, _CONVERSION):
-        return
-    message = f"{_said(sentence, first)} and {_said(sentence, second)} are not the same."
-    yield _finding("logic.unit", message, (first,), second, offset)
 
 
 def _tolerance(sentence: str, stated: Quantity, exact: Decimal) -> Decimal:
