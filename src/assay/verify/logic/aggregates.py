@@ -135,9 +135,8 @@ def _fits(kind: str, values: Sequence[Quantity], stated: Quantity) -> bool:
     """Whether values and result are of one sort, so that one may be computed from the others."""
     if not stated.exact or any(not one.exact or one.dimension != stated.dimension for one in values):
         return False
-    if stated.dimension in (_NO_SUM if kind == "sum" else _NOT_SUMMED) or "/" in stated.dimension:
-        return False
-    return True
+    rates = "/" in stated.dimension
+    return not rates and stated.dimension not in (_NO_SUM if kind == "sum" else _NOT_SUMMED)
 
 
 def _mean(values: Sequence[Decimal]) -> Decimal:

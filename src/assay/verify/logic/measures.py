@@ -6,7 +6,7 @@ unit of several sizes: a gallon of either country, a gigabyte of 1000 or 1024 me
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise, product
@@ -37,14 +37,14 @@ _CLOCK: Final = frozenset({"s", "ms", "µs", "ns", "min", "h", "d", "wk", "fortn
                            "century"})  # fmt: skip
 _OTHER_SIZES: Final[dict[str, tuple[Decimal, ...]]] = {
     "t": (Decimal("907184.74"), Decimal("1016046.9088")),
-    "ton": (Decimal("1000000"), Decimal("1016046.9088")),
+    "ton": (Decimal(1000000), Decimal("1016046.9088")),
     "gal": (Decimal("4.54609"),),
     "qt": (Decimal("1.1365225"),),
     "pt": (Decimal("0.56826125"),),
     "oz": (Decimal("31.1034768"),),
-    "lb": (Decimal("500"),),
-    "cal": (Decimal("4184"),),
-    "mi": (Decimal("1852"),),
+    "lb": (Decimal(500),),
+    "cal": (Decimal(4184),),
+    "mi": (Decimal(1852),),
     "hp": (Decimal("735.49875"),),
     "bbl": (Decimal("163.65924"), Decimal("117.347765")),
     "kB": (Decimal(1024),),
@@ -71,7 +71,9 @@ _CALENDAR: Final[dict[tuple[str, str], tuple[tuple[Decimal, Decimal], ...]]] = {
 }
 """How many of the smaller make one of the larger where work, not the clock, is meant, or where months differ."""
 
-_ABOUT: Final = r"(?:(?:about|approximately|roughly|around|nearly|almost|some|just\s(?:over|under)|exactly|approx\.?)\s|[~≈]\s?)?"
+_ABOUT: Final = (
+    r"(?:(?:about|approximately|roughly|around|nearly|almost|some|just\s(?:over|under)|exactly|approx\.?)\s|[~≈]\s?)?"
+)
 _ABOUT_WORD: Final = re.compile(
     r"(?:about|approximately|roughly|around|nearly|almost|some|over|under|more|less|approx\.?|~|≈|or so)\s*\S{0,3}$",
     re.IGNORECASE,
@@ -217,9 +219,9 @@ def _same(sentence: str, first: _Measure, second: _Measure, apart: Decimal) -> b
         return _same_degrees(first, second)
     exact = {first.unit, second.unit} <= _METRIC or {first.unit, second.unit} <= _CLOCK
     share = _EXACT if exact and apart != _ASIDE else apart
-    if _ABOUT_WORD.search(sentence[max(0, second.start - 20) : second.start]) is not None:
-        share = _LOOSE
-    elif _ABOUT_WORD.search(sentence[second.start : second.start + 12].split(" ")[0]) is not None:
+    before = sentence[max(0, second.start - 20) : second.start]
+    stated = sentence[second.start : second.start + 12].split(" ", maxsplit=1)[0]
+    if _ABOUT_WORD.search(before) is not None or _ABOUT_WORD.search(stated) is not None:
         share = _LOOSE
     for ours, theirs in product(_sizes(first), _sizes(second)):
         one, other = first.base / first.size * ours, second.base / second.size * theirs

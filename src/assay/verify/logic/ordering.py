@@ -372,7 +372,7 @@ def order_findings(text: str) -> list[LogicFinding]:
         if path:
             order = "of time" if stated.order == "before" else f"of {stated.order}"
             message = (
-                f"By what is said before, {stated.second} stands before {stated.first} in the order {order}, not behind."
+                f"By what is said before, {stated.second} comes before {stated.first} in the order {order}, not after."
             )
             others = tuple(step.place for step in path)
             found.append(LogicFinding("logic.order", message, stated.place, others, 0.95))

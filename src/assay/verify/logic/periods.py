@@ -17,7 +17,9 @@ from assay.text.dates import DateMention
 from assay.verify.logic.findings import LogicFinding
 
 _FROM: Final = re.compile(r"\b(from|between)\s(?:about\s|the\s)?$", re.IGNORECASE)
-_TO: Final = re.compile(r"\s(?:to|until|till|through|and)\s(?:about\s|the\s)?|\s?[–—]\s?|\s?-\s?|\s->\s|\s→\s", re.IGNORECASE)
+_TO: Final = re.compile(
+    r"\s(?:to|until|till|through|and)\s(?:about\s|the\s)?|\s?[–—]\s?|\s?-\s?|\s->\s|\s→\s", re.IGNORECASE
+)
 _DASH: Final = re.compile(r"\s?[-–—]\s?")
 _CHANGED: Final = re.compile(
     r"\b(?:mov\w+|chang\w+|shift\w+|brought|bring\w*|push\w*|put|postpon\w+|reschedul\w+|advanc\w+|delay\w+|adjust\w+|"
@@ -159,12 +161,13 @@ def _verbs(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterator
         if first is None or second is None or first is second:
             continue
         clocks = first.minute is not None and second.minute is not None
-        begun = lower.find(begin)
-        if clocks and begin != "check-in" and _clock_backwards(first, second, sentence):
+        days = first.minute is None and second.minute is None and first.year is not None and second.year is not None
+        if clocks:
+            backwards = begin != "check-in" and _clock_backwards(first, second, sentence)
+        else:
+            backwards = days and lower.find(begin) < first.start and _days_backwards(first, second)
+        if backwards:
             yield _backwards(sentence, first, second, (second.start, second.end), offset)
-        elif not clocks and first.minute is None and second.minute is None and begun < first.start:
-            if first.year is not None and second.year is not None and _days_backwards(first, second):
-                yield _backwards(sentence, first, second, (second.start, second.end), offset)
 
 
 def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention | None:
