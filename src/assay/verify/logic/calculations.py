@@ -11,6 +11,7 @@ from assay.text.lexemes import find_words, word_set
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.exact.arithmetic import CHANGE_WORDS, check_arithmetic
 from assay.verify.logic.aggregates import aggregate_findings
+from assay.verify.logic.clauses import clause_around
 from assay.verify.logic.findings import LogicFinding
 from assay.verify.logic.measures import measure_findings
 from assay.verify.logic.shares import share_findings
@@ -84,9 +85,7 @@ def _changes(
 
 def _clause_at(sentence: str, at: int) -> str:
     """The stretch between full stops and semicolons around a place."""
-    begun = max((match.end() for match in _STOPS.finditer(sentence, 0, at)), default=0)
-    ended = _STOPS.search(sentence, at)
-    return sentence[begun : ended.start() if ended is not None else len(sentence)]
+    return clause_around(sentence, at, at, _STOPS)
 
 
 def _worded_change(clause: str) -> bool:

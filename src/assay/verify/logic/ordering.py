@@ -362,7 +362,7 @@ def order_findings(text: str) -> list[LogicFinding]:
 
     >>> text = "Ada is taller than Ben. Ben is taller than Cleo. Cleo is taller than Ada."
     >>> [found.message for found in order_findings(text)]
-    ['By what is said before, Ada stands before Cleo in the order of taller, not behind.']
+    ['By the sentences before it, Ada is taller than Cleo, not the other way round.']
     """
     graphs: dict[tuple[str, str], list[_Relation]] = {}
     found = []
@@ -370,10 +370,10 @@ def order_findings(text: str) -> list[LogicFinding]:
         known = graphs.setdefault((stated.order, stated.tense), [])
         path = _path(known, stated.second, stated.first)
         if path:
-            order = "of time" if stated.order == "before" else f"of {stated.order}"
-            message = (
-                f"By what is said before, {stated.second} comes before {stated.first} in the order {order}, not after."
-            )
+            relation = "comes before" if stated.order == "before" else f"is {stated.order} than"
+            if stated.order != "before" and stated.tense == "past":
+                relation = f"was {stated.order} than"
+            message = f"By the sentences before it, {stated.second} {relation} {stated.first}, not the other way round."
             others = tuple(step.place for step in path)
             found.append(LogicFinding("logic.order", message, stated.place, others, 0.95))
         else:

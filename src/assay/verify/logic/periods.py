@@ -14,6 +14,7 @@ from typing import Final
 
 from assay.schema import Span
 from assay.text.dates import DateMention
+from assay.verify.logic.clauses import clause_around
 from assay.verify.logic.findings import LogicFinding
 
 _FROM: Final = re.compile(r"\b(from|between)\s(?:about\s|the\s)?$", re.IGNORECASE)
@@ -184,9 +185,7 @@ def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention |
 
 def _clause(sentence: str, start: int, end: int) -> str:
     """The stretch between full stops and semicolons that holds a place."""
-    begun = max((match.end() for match in _SEPARATED.finditer(sentence, 0, start)), default=0)
-    stop = _SEPARATED.search(sentence, end)
-    return sentence[begun : stop.start() if stop is not None else len(sentence)]
+    return clause_around(sentence, start, end, _SEPARATED)
 
 
 def _backwards(

@@ -58,6 +58,8 @@ _COSTS: Final = re.compile(
 _AFTER: Final = re.compile(r"\s(?:after|with|at|including|once)\s(?:a\s|an\s|the\s|its\s)?", re.IGNORECASE)
 _ENDED: Final = re.compile(r"\s*(?:[.,;:)!?]|$)|\s(?:in\stotal|altogether|in\sall|overall|now|and|but|so|instead)\b")
 _CLAUSE: Final = re.compile(r"[.;:!?]\s|\s(?:but|while|whereas)\s")
+_LONGEST_BREAK: Final = 10
+"""Characters of the longest of them."""
 _OTHERS: Final = re.compile(r"\b(?:each|apiece|per|shipping|delivery|another|further|twice|then)\b", re.IGNORECASE)
 """Words of further figures or steps that take part in a result."""
 _ROUNDING: Final = Decimal("0.006")
@@ -103,9 +105,11 @@ def share_findings(sentence: str, quantities: Sequence[Quantity], offset: int = 
 def _not_alone(sentence: str, quantities: Sequence[Quantity], at: int) -> bool:
     """Whether other figures of the same clause take part: "$50 plus $50 less 20%", "3 shirts at $20 less 10%"."""
     first, last = quantities[at], quantities[at + 2]
-    breaks = [match.end() for match in _CLAUSE.finditer(sentence, 0, first.start)]
-    if any(one.start >= (breaks[-1] if breaks else 0) for one in quantities[:at]):
-        return True
+    if at:
+        before = quantities[at - 1].start  # of those before, the one that may stand in the same clause
+        breaks = _CLAUSE.finditer(sentence, max(0, before - _LONGEST_BREAK), first.start)
+        if all(match.end() <= before for match in breaks):
+            return True
     return _OTHERS.search(sentence[first.end : last.start]) is not None
 
 
