@@ -32,8 +32,8 @@ import aiohttp
 
 HALF: Final = 1_050
 SILENT: Final = 1_500
-TALK: Final = """the order was shipped on monday to a customer in the north who asked for a refund of the price because one of
-the parts had been damaged on its way while the warranty covers repairs for two years and a manager approves it"""
+TALK: Final = """the order was shipped on monday to a customer in the north who asked for a refund of the price because
+one of the parts had been damaged on its way while the warranty covers repairs for two years and a manager approves it"""
 WORDS: Final = TALK.split()
 _number = itertools.count(1)
 
@@ -51,8 +51,8 @@ class Served:
         """One check of about so many bytes of new text; returns the status."""
         n = next(_number)
         drawn = random.Random(n)
-        text = []
-        while sum(map(len, text)) < size:
+        text: list[str] = []
+        while sum(len(one) for one in text) < size:
             words = [drawn.choice(WORDS) for _ in range(12)]
             text.append(f"In case {n}.{len(text)}, {' '.join(words)}. ")
         evidence = "".join(text)
