@@ -293,7 +293,7 @@ async def answers_again(here: Site) -> None:
     here.upstream.script(json_answer(chat_completion(TRUE)))
     status, headers, _ = await here.post(PATH, PLAIN)
     assert (status, headers["x-assay-action"]) == (200, "emit")
-    assert here.app._in_flight == 0
+    assert here.app._in_flight.total == 0
 
 
 class SlowScorer(FakeScorer):

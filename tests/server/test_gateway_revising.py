@@ -314,6 +314,6 @@ def test_a_client_that_vanishes_while_the_upstream_is_asked_again_cancels_that_c
             await here.upstream.gone.wait()
             headers, _ = await asked(here, said(TRUE))
             assert headers["x-assay-action"] == "emit"
-            assert here.app._in_flight == 0
+            assert here.app._in_flight.total == 0
 
     play(scene)

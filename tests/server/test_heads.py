@@ -52,7 +52,7 @@ def test_head_of_a_stream_that_never_ends_comes_back_at_once(tmp_path: Path) -> 
                 assert (answer[0], answer[1]["content-type"].partition(";")[0], answer[2]) == (
                     200, "text/event-stream", b"",
                 )  # fmt: skip
-                while here.app._in_flight:
+                while here.app._in_flight.total:
                     await asyncio.sleep(0.01)
 
     play(scene)

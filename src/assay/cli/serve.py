@@ -141,11 +141,16 @@ def run_serve(options: ServeOptions) -> None:
         import uvicorn
 
         from assay.server.app import create_app
+        from assay.server.slow_heads import raise_descriptors, timed_heads
     except ImportError as error:
         raise InputError(_EXTRA) from error
     _log_lines(options.log_level)
+    descriptors = raise_descriptors()
+    limits = settings.limits
+    heads = limits.heads if descriptors is None else min(limits.heads, max(1, descriptors // 2))
     config = functools.partial(
-        uvicorn.Config, factory=True, host=settings.host, port=settings.port, log_config=None,
+        uvicorn.Config, factory=True, host=settings.host, port=settings.port,
+        http=timed_heads(limits.head_s, heads), log_config=None,
         access_log=False, server_header=False, date_header=False, proxy_headers=False, lifespan="on",
         timeout_graceful_shutdown=int(settings.limits.shutdown_s) + 1,
         timeout_keep_alive=math.ceil(settings.limits.keep_alive_s),

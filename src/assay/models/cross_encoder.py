@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from assay.models.manifest import Manifest, read_json, read_manifest, verify_fil
 from assay.models.pair_tokens import PairTokenizer, Tokens, load_tokenizer, position_limit
 from assay.models.registry import DEFAULT, embedded_directory
 from assay.models.runtime import DEFAULT_RUNTIME, NetworkSession, Runtime, known_as, start_session
+from assay.models.turns import Ticket, current_ticket, turn_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -205,13 +207,18 @@ class OnnxCrossEncoder:
         # The long ones first, so that no thread is left alone with one at the end.
         order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i].ids))
         workers = min(self._threads, len(order))
+        ticket = current_ticket()  # here, because the threads below do not know of it
         if workers <= 1:
-            done = [self._judge_one(tokens[i]) for i in order]
+            done = [self._judge_in_turn(tokens[i], ticket) for i in order]
         else:
             with ThreadPoolExecutor(workers, thread_name_prefix="assay-network") as pool:
-                done = list(pool.map(self._judge_one, (tokens[i] for i in order)))
+                done = list(pool.map(self._judge_in_turn, (tokens[i] for i in order), repeat(ticket)))
         by_place = dict(zip(order, done, strict=True))
         return [by_place[i] for i in range(len(tokens))]
+
+    def _judge_in_turn(self, tokens: Tokens, ticket: Ticket | None) -> Output:
+        with turn_of(ticket):
+            return self._judge_one(tokens)
 
     def _judge_one(self, tokens: Tokens) -> Output:
         output, of_tokens = self._session.run(_feed(self._session, tokens))

@@ -13,6 +13,7 @@ from assay.errors import ModelError, VerifierError
 from assay.models.labels import LabelOrder, read_labels
 from assay.models.manifest import read_json, read_manifest, verify_files
 from assay.models.pair_tokens import PairTokenizer, load_tokenizer, position_limit
+from assay.models.turns import current_ticket, turn_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,8 +98,10 @@ class TorchCrossEncoder:
 
         unique = list(dict.fromkeys(pairs))
         logits = np.zeros((len(unique), self._labels.size), dtype=np.float32)
+        ticket = current_ticket()
         for i, pair in enumerate(unique):
-            logits[i] = self._judge_one(pair)
+            with turn_of(ticket):
+                logits[i] = self._judge_one(pair)
         if not np.isfinite(logits).all():
             raise VerifierError(f"{self._name}: the network gave a score that is no number; check the checkpoint")
         place = {pair: i for i, pair in enumerate(unique)}

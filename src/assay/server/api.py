@@ -21,10 +21,10 @@ from assay.schema import Evidence, HallucinationReport, Stakes
 from assay.schema.access import Permission
 from assay.schema.coerce import coerce_evidence
 from assay.schema.structure import Structure
-from assay.server.caller import Caller
+from assay.server.caller import Caller, called
 from assay.server.checking import CheckFailedError
 from assay.server.console.router import make_console_router
-from assay.server.gateway.asgi import header
+from assay.server.gateway.asgi import ClientGoneError, given_again, header, other_encoding, read_body
 from assay.server.loosening import require_permitted
 from assay.server.problems import MEDIA_TYPE, Problem, ProblemError, documented, encoded, problem
 from assay.server.recording import Kept, Records
@@ -241,16 +241,17 @@ class Api:
         most = self._settings.limits.batch
         if len(body.requests) > most:
             raise InputError(f"a batch has at most {most} requests, got {len(body.requests)}; send them in parts")
+        size = called().read // len(body.requests)
         results = await asyncio.gather(
-            *(self._one(one, number, caller, request) for number, one in enumerate(body.requests))
+            *(self._one(one, number, size, caller, request) for number, one in enumerate(body.requests))
         )
         return _json(BatchAnswer(results=results).model_dump_json(exclude_none=False))
 
-    async def _one(self, body: CheckBody, number: int, caller: Caller, request: Request) -> BatchItem:
+    async def _one(self, body: CheckBody, number: int, size: int, caller: Caller, request: Request) -> BatchItem:
         where = f"#/requests/{number}"
         try:
             guard = self._guard_for(body, request)
-            report, evidence = await self._checker.run(_work(guard, body))
+            report, evidence = await self._checker.run(_work(guard, body), size=size)
             kept = await self._records.check(guard, report, body.asked(), evidence, caller)
         except (InputError, PolicyError) as error:
             said = problem(422, str(error), code="input.invalid", instance=where, todo=_MEND)
@@ -285,14 +286,14 @@ class Api:
 
 
 class _Described(FastAPI):
-    """The application whose document says of each operation with a body that its encoding may be refused.
+    """The application whose document says how any operation with a body may be refused for its time or encoding.
 
-    `BodyLimit` refuses it before any route, so that no route could forget to say so.
+    The application and `OneEncoding` refuse it before any route, so that no route could forget to say so.
     """
 
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
-        told = {str(status): response for status, response in documented(415).items()}
+        told = {str(status): response for status, response in documented(408, 415).items()}
         for path in document["paths"].values():
             for operation in path.values():
                 if "requestBody" in operation:
@@ -321,7 +322,7 @@ def make_api(
         app.include_router(router)
     app.include_router(make_console_router(services))
     _tell_problems(app, keeps=services.kept is not None)
-    app.add_middleware(BodyLimit, most=services.settings.limits.body_bytes)
+    app.add_middleware(OneEncoding)
     return app
 
 
@@ -431,41 +432,29 @@ def _told(
     return Response(encoded(made), status, headers, MEDIA_TYPE)
 
 
-class BodyLimit:
-    """Refuses a request's body beyond a limit before it is read as anything."""
+class OneEncoding:
+    """Refuses a request's body in another encoding than UTF-8 before it is read as anything.
 
-    def __init__(self, app: Any, most: int) -> None:
-        """Middleware around `app`; `most` is in bytes."""
-        self._app, self._most = app, most
+    The application has read it within its limits before (`assay.server.bodies`).
+    """
+
+    def __init__(self, app: Any) -> None:
+        """Middleware around `app`."""
+        self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Reads the body within the limit and hands it on whole."""
-        from assay.server.gateway.asgi import ClientGoneError, TooLargeError, other_encoding, read_body
+        """Looks at the body and hands it on whole."""
 
         if scope["type"] != "http" or scope["method"] not in ("POST", "PUT", "PATCH"):
             await self._app(scope, receive, send)
             return
         try:
-            body = await read_body(scope, receive, self._most)
+            body = await read_body(scope, receive)
         except ClientGoneError:
-            return
-        except TooLargeError:
-            detail = f"a request has at most {self._most:,} bytes; this one has more"
-            made = problem(413, detail, code="request.too_large", instance=scope["path"], todo="Send it in parts.")
-            await Response(encoded(made), 413, media_type=MEDIA_TYPE)(scope, receive, send)
             return
         encoding = other_encoding(scope, body)
         if encoding is not None:
             made = problem(415, encoding, code="request.encoding", instance=scope["path"], todo="Send it in UTF-8.")
             await Response(encoded(made), 415, media_type=MEDIA_TYPE)(scope, receive, send)
             return
-        given = False
-
-        async def again() -> Any:
-            nonlocal given
-            if given:
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self._app(scope, again, send)
+        await self._app(scope, given_again(body, receive), send)

@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -14,13 +15,24 @@ from assay.errors import AssayError, MissingPackageError, PolicyError
 from assay.receipt import Keys, open_keys
 from assay.server.access.addresses import address_of, is_encrypted
 from assay.server.access.refusals import Refusals
-from assay.server.access.wall import Wall, with_headers
+from assay.server.access.wall import SAFE_METHODS, Wall, with_headers
 from assay.server.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
 from assay.server.api import make_api
 from assay.server.background import Background
-from assay.server.caller import SCOPE_KEY, Caller
+from assay.server.bodies import STRANGER_BYTES, Bodies, FullError, Room, Shares, has_body
+from assay.server.caller import SCOPE_KEY, Asking, Caller, answering, owner_of
 from assay.server.checking import Checker
-from assay.server.gateway.asgi import Message, Receive, Reply, Scope, Send
+from assay.server.gateway.asgi import (
+    ClientGoneError,
+    Message,
+    Receive,
+    Reply,
+    Scope,
+    Send,
+    SlowBodyError,
+    TooLargeError,
+    given_again,
+)
 from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
@@ -40,6 +52,10 @@ if TYPE_CHECKING:
 
 REFUSING: Final = frozenset({401, 403, 429})
 """Statuses of answers that refuse, of which the audit log tells."""
+SWITCH_S: Final = 0.001
+"""How long a thread of a server's own process may keep the others from Python; 5 ms by default."""
+_CLOSING: Final = ((b"connection", b"close"),)
+"""What is left of a body is not read: the next request cannot be told from it."""
 _PASSWORDS: Final = frozenset({"/v1/me/password", "/console/password"})
 _REFUSAL_KEY: Final = "assay.refusal"
 """Where a request's ASGI scope has why it was not let in."""
@@ -74,7 +90,8 @@ class Application:
         self._client = UpstreamClient(limits)
         self._guards = guards
         self._ready: Guards | None = None
-        self._in_flight = 0
+        self._in_flight = Shares(limits.in_flight)
+        self._bodies = Bodies(limits)
         self._owned = open_store(settings) if store is None else None
         kept = store or self._owned
         self._access = access or _access_of(settings, kept)
@@ -120,15 +137,55 @@ class Application:
         scope[SCOPE_KEY] = found
         if not forwards:
             send = self._noting(scope, send)
-        self._in_flight += 1
+        address = address_of(scope, self._settings.access)
+        asking = Asking(owner_of(found, address))
+        if scope["path"] not in OPEN and not self._in_flight.take(asking.owner):
+            await _refuse(scope, send, Refusal(503, "you have as many requests open as one caller may; end some first"))
+            return
         try:
-            if forwards:
-                own = key_of(scope)
-                await self.gateway.handle(scope, receive, send, None if own is None else own.encode())
-            else:
-                await self._wall(scope, receive, send)
+            with self._bodies.room(asking.owner) as room:
+                body = await self._body(scope, receive, room, address, found)
+                if isinstance(body, Refusal):
+                    await _refuse(scope, send, body)
+                    return
+                asking.read = len(body)
+                receive = given_again(body, receive)
+                with answering(asking):
+                    await self._answer(scope, receive, send, forwards=forwards)
+        except ClientGoneError:
+            return
         finally:
-            self._in_flight -= 1
+            if scope["path"] not in OPEN:
+                self._in_flight.give_back(asking.owner)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, *, forwards: bool) -> None:
+        if forwards:
+            own = key_of(scope)
+            await self.gateway.handle(scope, receive, send, None if own is None else own.encode())
+        else:
+            await self._wall(scope, receive, send)
+
+    async def _body(self, scope: Scope, receive: Receive, room: Room, address: str, caller: Caller) -> bytes | Refusal:
+        """The whole body of a request, or why it is refused.
+
+        Raises:
+            ClientGoneError: the client closed its connection before the end.
+        """
+        if scope["method"] in SAFE_METHODS and not has_body(scope):
+            return b""
+        stranger = caller.kind == NOBODY.kind
+        try:
+            if stranger:
+                return await self._bodies.read_of_stranger(scope, receive, room, address)
+            return await self._bodies.read(scope, receive, room)
+        except TooLargeError:
+            most = self._settings.limits.body_bytes
+            most = min(STRANGER_BYTES, most) if stranger else most
+            return Refusal(413, f"a request has at most {most:,} bytes; this one has more", _CLOSING)
+        except SlowBodyError as error:
+            return Refusal(408, str(error), _CLOSING)
+        except FullError:
+            return Refusal(503, "the server holds as much of requests as it may; try again in a moment", _CLOSING)
 
     def _noting(self, scope: Scope, send: Send) -> Send:
         """Takes note of answers that refuse, whatever route or wall gives them."""
@@ -156,7 +213,7 @@ class Application:
         """Who a request comes from, or why it is not admitted."""
         if scope["path"] in OPEN:
             return NOBODY
-        if self._in_flight >= self._settings.limits.in_flight:
+        if self._in_flight.total >= self._settings.limits.in_flight:
             return Refusal(503, "the server handles as many requests as it may; try again in a moment")
         try:
             return await self._access.caller(scope)
@@ -181,6 +238,8 @@ class Application:
             # What is loaded now stays: the collector need not walk through it again and again.
             gc.collect()
             gc.freeze()
+            # Threads that check give way to the loop sooner: requests that need no check wait less.
+            sys.setswitchinterval(SWITCH_S)
         try:
             yield
         finally:
@@ -271,14 +330,19 @@ async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
     if is_gateway(path):
         await reply.json(status, wire_of(path).error(status, refusal.message), headers)
         return
-    code = refusal.code or {401: "key.needed", 403: "request.foreign", 429: "rate.exceeded"}.get(status, "server.busy")
+    code = refusal.code or _CODES.get(status, "server.busy")
     document = problem(
         status, refusal.message, code=code, instance=path, todo=None if refusal.code else _ADVICE.get(status)
     )
     await reply.whole(status, [(b"content-type", MEDIA_TYPE.encode()), *headers], encoded(document))
 
 
+_CODES: Final = {
+    401: "key.needed", 403: "request.foreign", 408: "request.slow", 413: "request.too_large", 429: "rate.exceeded",
+}  # fmt: skip
 _ADVICE: Final = {
+    408: "Send the body at once after the head.",
+    413: "Send it in parts.",
     401: "Send a key that `assay keys create` has made, with the scope that the route needs.",
     403: "Ask from this machine, or start the server with --keys.",
     503: "Try again; if it goes on, start more workers.",

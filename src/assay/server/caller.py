@@ -1,6 +1,8 @@
 """Who a request comes from. The application decides it once, before any route sees the request."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -55,3 +57,42 @@ def caller_of(scope: Mapping[str, Any]) -> Caller:
     if not isinstance(found, Caller):
         raise KeyError(SCOPE_KEY)
     return found
+
+
+@dataclass(slots=True)
+class Asking:
+    """A request that is being answered: whose it is, and how much has been read for it."""
+
+    owner: str
+    """What shares of the server are counted by: one name for all requests of one caller."""
+    read: int = 0
+    """Bytes of its body and of what upstreams answered: a measure of what its check may cost."""
+
+
+_asking: ContextVar[Asking | None] = ContextVar("assay.server.caller", default=None)
+
+
+def called() -> Asking:
+    """The request that this task answers; work that belongs to no request is the server's own."""
+    return _asking.get() or Asking("the server")
+
+
+@contextmanager
+def answering(asking: Asking) -> Iterator[None]:
+    """Inside of the block, and in tasks that begin in it, `called` tells of this request."""
+    token = _asking.set(asking)
+    try:
+        yield
+    finally:
+        _asking.reset(token)
+
+
+def owner_of(caller: Caller, address: str) -> str:
+    """What shares are counted by: the caller where it is known, else the address.
+
+    >>> owner_of(LOCAL, "127.0.0.1"), owner_of(Caller("bot", frozenset(), kind="key", id="k-1"), "10.0.0.7")
+    ('local 127.0.0.1', 'key default k-1')
+    """
+    if caller.kind in ("key", "user"):
+        return f"{caller.kind} {caller.tenant} {caller.id or caller.name}"
+    return f"{caller.kind} {address}"

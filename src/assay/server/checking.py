@@ -1,34 +1,66 @@
 """Runs checks on threads of their own, bounded in number and time: CPU work stays off the event loop.
 
+Callers share the threads fairly. What waits, waits in a queue of its caller, and the next check is that of the caller
+who had least of the server of late (`assay.models.turns`); where the queues are full together, the longest one gives
+way. A long check (`LARGE_BYTES`) waits for other long ones alone, never before a short one; where both ask the network,
+the caller with the least service comes first, pair by pair.
+
 A check that fails, takes too long or finds the queue full raises `CheckFailedError`; whoever asked must then treat the
-output as unchecked. A thread cannot be stopped: one that overran its time goes on counting against the bound until it
-ends, so that a slow check can never pile up work without limit.
+output as unchecked. A thread cannot be stopped: one that overran its time gets no further turns at the network, and
+goes on counting against the bound until it ends, so that a slow check can never pile up work without limit.
 """
 
 import asyncio
 import logging
+import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 from assay.errors import AssayError, InputError, VerifierError
+from assay.models.cross_encoder import usable_cpus
+from assay.models.turns import Ticket, Turns, in_turns
+from assay.server.caller import called
 
 T = TypeVar("T")
 _log = logging.getLogger("assay.server")
+
+LARGE_BYTES: Final = 32 * 1024
+"""A check for which more was read is a long one: one long check runs at a time, beside the short ones."""
 
 
 class CheckFailedError(VerifierError):
     """A check could not be made; what it was about is unchecked."""
 
 
-class Checker:
-    """A bounded pool of threads for checks."""
+class _Check:
+    """A check that waits or runs."""
 
-    def __init__(self, threads: int, queue: int, seconds: float) -> None:
-        """Make a pool of `threads`, with at most `queue` checks waiting or running, each given `seconds`."""
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="assay-check")
-        self._most = queue
-        self._seconds = seconds
+    __slots__ = ("done", "large", "ticket", "work")
+
+    def __init__(self, work: Callable[[], Any], ticket: Ticket, done: "asyncio.Future[Any]", *, large: bool) -> None:
+        self.work, self.ticket, self.done, self.large = work, ticket, done, large
+
+
+class Checker:
+    """Bounded threads for checks, shared fairly by callers. Of one event loop."""
+
+    def __init__(self, threads: int, queue: int, seconds: float, *, turns: Turns | None = None) -> None:
+        """Make `threads` for short checks and one for long ones.
+
+        Args:
+            threads: short checks that run at once.
+            queue: checks that wait or run, of all callers together.
+            seconds: for each check, waiting included.
+            turns: at the network; as many at once as there are CPUs by default.
+        """
+        self._pool = ThreadPoolExecutor(threads + 1, thread_name_prefix="assay-check")
+        self._threads, self._most, self._seconds = threads, queue, seconds
+        self._turns = turns or Turns(usable_cpus())
+        self._waiting: dict[str, deque[_Check]] = {}
+        self._running = {False: 0, True: 0}
+        """Checks that run, short ones and long ones."""
         self._open = 0
 
     @property
@@ -38,42 +70,127 @@ class Checker:
 
     @property
     def full(self) -> bool:
-        """Whether one more would be refused."""
+        """Whether one more has room only if another gives way."""
         return self._open >= self._most
 
-    async def run(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T], *, size: int | None = None) -> T:
         """What the work returns.
+
+        Args:
+            work: the check.
+            size: how many bytes it is about; what was read for the request by default.
 
         Raises:
             InputError: what was given cannot be checked; the work says why.
             CheckFailedError: the queue is full, the time is up, or the work failed.
         """
-        if self.full:
-            raise CheckFailedError(f"at most {self._most} checks may wait; try again later")
+        asking = called()
+        large = (asking.read if size is None else size) > LARGE_BYTES
+        check = _Check(work, self._turns.ticket(asking.owner), asyncio.get_running_loop().create_future(), large=large)
+        self._make_room(asking.owner)
         self._open += 1
-        future = self._pool.submit(work)
-        loop = asyncio.get_running_loop()
-        future.add_done_callback(lambda _: self._closed(loop))
+        self._waiting.setdefault(asking.owner, deque()).append(check)
+        self._begin_some()
         try:
-            # Cancelled before it began, a check never runs; cancelled later, it ends by itself.
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
+            async with asyncio.timeout(self._seconds):
+                found: T = await check.done
+                return found
         except TimeoutError as error:
             raise CheckFailedError(f"the check took longer than {self._seconds:g} seconds") from error
-        except InputError:
+        except (InputError, CheckFailedError):
             raise
         except AssayError as error:
             raise CheckFailedError(f"the check failed: {error}") from error
         except Exception as error:
             _log.exception("a check failed")
             raise CheckFailedError(f"the check failed: {type(error).__name__}") from error
+        finally:
+            # Nobody waits for it any more, whatever became of it: what has not begun never runs, and what runs gets
+            # no further turns.
+            check.ticket.stop()
+            self._drop(asking.owner, check)
 
-    def _closed(self, loop: asyncio.AbstractEventLoop) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(self._one_less)
+    def _make_room(self, owner: str) -> None:
+        """Ends the newest check that waits in the longest queue, where there is no room for another.
 
-    def _one_less(self) -> None:
+        Raises:
+            CheckFailedError: no other caller has a longer queue, or everything runs.
+        """
+        if not self.full:
+            return
+        longest = max(self._waiting, key=lambda name: len(self._waiting[name]), default=None)
+        own = len(self._waiting.get(owner, ()))
+        if longest is None or len(self._waiting[longest]) <= own + 1:
+            raise CheckFailedError(f"at most {self._most} checks may wait; try again later")
+        last = self._waiting[longest][-1]
+        self._drop(longest, last)
+        if not last.done.done():
+            last.done.set_exception(
+                CheckFailedError(f"at most {self._most} checks may wait, and most of them were yours; try again later")
+            )
+
+    def _drop(self, owner: str, check: _Check) -> None:
+        """Takes a check out of its queue, if it waits there still."""
+        queue = self._waiting.get(owner)
+        if queue is None or check not in queue:
+            return
+        queue.remove(check)
+        if not queue:
+            del self._waiting[owner]
         self._open -= 1
+
+    def _begin_some(self) -> None:
+        for large, most in ((False, self._threads), (True, 1)):
+            while self._running[large] < most and (check := self._next(large=large)) is not None:
+                self._begin(check)
+
+    def _next(self, *, large: bool) -> _Check | None:
+        """The first check of its kind of the caller who had least; taken out of its queue."""
+        first = {
+            owner: found
+            for owner, queue in self._waiting.items()
+            if (found := next((one for one in queue if one.large is large), None)) is not None
+        }
+        if not first:
+            return None
+        owner = min(first, key=self._turns.attained)
+        self._waiting[owner].remove(first[owner])
+        if not self._waiting[owner]:
+            del self._waiting[owner]
+        return first[owner]
+
+    def _begin(self, check: _Check) -> None:
+        loop = asyncio.get_running_loop()
+        self._running[check.large] += 1
+
+        def end(result: Any, error: BaseException | None) -> None:
+            self._running[check.large] -= 1
+            self._open -= 1
+            if not check.done.done():
+                check.done.set_exception(error) if error is not None else check.done.set_result(result)
+            self._begin_some()
+
+        def work() -> None:
+            result: Any = None
+            error: BaseException | None = None
+            begun = time.thread_time()
+            try:
+                with in_turns(check.ticket):
+                    result = check.work()
+            except StopIteration as raised:  # which no future can hold
+                error = RuntimeError(f"the work raised {raised!r}")
+            except BaseException as raised:  # noqa: BLE001 the edge of a thread: whoever waits gets what was raised
+                error = raised
+            self._turns.add(check.ticket.owner, time.thread_time() - begun)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(end, result, error)
+
+        self._pool.submit(work)
 
     def close(self) -> None:
         """Ends the threads; what waits is cancelled."""
+        for queue in self._waiting.values():
+            for check in queue:
+                check.ticket.stop()
+                check.done.cancel()
         self._pool.shutdown(wait=False, cancel_futures=True)

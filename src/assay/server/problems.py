@@ -14,6 +14,7 @@ TITLES: Final = {
     403: "The request is not allowed",
     404: "There is no such resource",
     405: "The method is not allowed",
+    408: "The request came too slowly",
     409: "It is not in the state that the request expects",
     412: "It has changed meanwhile",
     413: "The request is too large",

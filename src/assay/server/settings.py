@@ -123,7 +123,20 @@ class Limits:
     check_queue: int = 256
     """Checks that wait or run; one more is not made, and its answer counts as unchecked."""
     in_flight: int = 1024
-    """Requests that a worker handles at once."""
+    """Requests that a worker handles at once; half of them at most of one caller."""
+    head_s: float = 20.0
+    """Seconds in which the head of a request has to come in."""
+    heads: int = 2048
+    """Connections of a worker on which no request is being answered; beyond it the one that waits longest is closed."""
+    body_s: float = 60.0
+    """Seconds in which a request's body has to come in."""
+    bodies_bytes: int = 512 * 1024 * 1024
+    """Bytes of bodies that a worker holds at once; half of them at most of one caller."""
+    stranger_bodies: int = 64
+    """Bodies of callers who are not known, at the pages where people sign in, that may be on their way at once; beyond
+    it the oldest gives way."""
+    stranger_body_s: float = 10.0
+    """Seconds in which such a body has to come in."""
     keep_alive_s: float = 75.0
     """Seconds for which a connection of a client is kept that says nothing. Longer than clients and balancers of load
     keep theirs: whoever closes second may close one on which a request is on its way, and that is lost."""

@@ -15,7 +15,17 @@ from assay.server.access.cookies import CSRF_FIELD, CSRF_HEADER, CSRF_KEY
 from assay.server.access.settings import AccessSettings
 from assay.server.admission import Refusal
 from assay.server.caller import caller_of
-from assay.server.gateway.asgi import ClientGoneError, Message, Receive, Scope, Send, TooLargeError, header, read_body
+from assay.server.gateway.asgi import (
+    ClientGoneError,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    TooLargeError,
+    given_again,
+    header,
+    read_body,
+)
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 MOST_FORM_BYTES: Final = 8 * 1024 * 1024
@@ -80,23 +90,10 @@ async def _token_in(scope: Scope, receive: Receive) -> tuple[str | None, Receive
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
-        return None, _again(body, receive)
+        return None, given_again(body, receive)
     # Two of them: nobody can say which the routes will read.
     tokens = [value for name, value in pairs if name == CSRF_FIELD]
-    return tokens[0] if len(tokens) == 1 else None, _again(body, receive)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    given = False
-
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
+    return tokens[0] if len(tokens) == 1 else None, given_again(body, receive)
 
 
 _FOREIGN: Final = Refusal(

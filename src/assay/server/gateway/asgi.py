@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from types import TracebackType
 from typing import Any, Final, Self
@@ -18,6 +19,10 @@ JSON: Final = (b"content-type", b"application/json")
 
 class TooLargeError(Exception):
     """A request's body is larger than the limit."""
+
+
+class SlowBodyError(Exception):
+    """A request's body did not come in time, or gave way to others."""
 
 
 class ClientGoneError(Exception):
@@ -52,7 +57,7 @@ def header(scope: Scope, name: bytes) -> str | None:
     return None
 
 
-async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+async def read_body(scope: Scope, receive: Receive, most: int = sys.maxsize) -> bytes:
     """The whole body of a request.
 
     Raises:
@@ -75,6 +80,20 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
         parts.append(part)
         if not message.get("more_body", False):
             return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def given_again(body: bytes, receive: Receive) -> Receive:
+    """What gives a body that was read already, and then whatever else `receive` has to tell."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
 
 
 class Reply:

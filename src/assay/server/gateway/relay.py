@@ -17,7 +17,7 @@ from assay.errors import InputError, PolicyError, StoreError
 from assay.guard import Guard
 from assay.guard.rulings import Ruling, unchecked
 from assay.schema import Action
-from assay.server.caller import caller_of
+from assay.server.caller import called, caller_of
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import (
     JSON,
@@ -26,7 +26,6 @@ from assay.server.gateway.asgi import (
     Reply,
     Scope,
     Send,
-    TooLargeError,
     UntilGone,
     header,
     other_encoding,
@@ -113,9 +112,6 @@ class Gateway:
             await self._forward(scope, receive, reply, own_key)
         except ClientGoneError:
             return
-        except TooLargeError:
-            most = self._settings.limits.body_bytes
-            await self._fail(reply, wire.error(413, f"a request has at most {most:,} bytes; this one has more"), 413)
         except (RefusedError, UpstreamError) as error:
             await self._fail(reply, wire.error(error.status, str(error)), error.status)
 
@@ -131,7 +127,7 @@ class Gateway:
     async def _forward(self, scope: Scope, receive: Receive, reply: Reply, own_key: bytes | None) -> None:
         begun = time.perf_counter()
         passage = self._passage(scope, begun)
-        body = await read_body(scope, receive, self._settings.limits.body_bytes)
+        body = await read_body(scope, receive)
         encoding = other_encoding(scope, body)
         if encoding is not None:
             raise RefusedError(415, encoding)
@@ -363,6 +359,7 @@ class Gateway:
         except aiohttp.ClientError as error:
             raise UpstreamError(502, "the upstream broke off its answer") from error
         passage.upstream_s += time.perf_counter() - begun
+        called().read += len(body)
         return bytes(body)
 
     async def _note(self, exchange: Exchange, kept: Keeping, body: bytes, passage: Passage) -> None:

@@ -1,0 +1,179 @@
+"""Reads the bodies of requests: how many, how large and for how long is bounded before a byte of them is kept.
+
+A client that begins a body and never ends it costs the server a connection, a task and what it sent. So each body has
+a time to come in; the bytes that are held for one caller are at most half of those that may be held for all; and who
+is not known, at the pages where people sign in, has a smaller size, a shorter time and a small number of bodies that
+may be on their way at once. Beyond that number the oldest of the address that has most of them gives way: a form that
+a person sends comes in one piece and is never the oldest.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from assay.server.gateway.asgi import Message, Receive, Scope, SlowBodyError, header, read_body
+from assay.server.settings import Limits
+
+STRANGER_BYTES: Final = 64 * 1024
+"""The largest body of a request whose caller is not known: names, passwords and tokens."""
+
+
+class FullError(Exception):
+    """As much is held for this caller, or for all together, as may be."""
+
+
+class Shares:
+    """Counts what is held for each owner; one has at most half of it all, so that there is always some for others."""
+
+    def __init__(self, most: int) -> None:
+        """At most so much at once, in whatever is counted."""
+        self._most = most
+        self._held: Counter[str] = Counter()
+        self._total = 0
+
+    @property
+    def total(self) -> int:
+        """What is held for all."""
+        return self._total
+
+    def take(self, owner: str, amount: int = 1) -> bool:
+        """Hold more for an owner; false, and nothing is, where that is more than there may be."""
+        if self._total + amount > self._most or self._held[owner] + amount > max(1, self._most // 2):
+            if not self._held[owner]:
+                del self._held[owner]
+            return False
+        self._held[owner] += amount
+        self._total += amount
+        return True
+
+    def give_back(self, owner: str, amount: int = 1) -> None:
+        """Hold so much less for an owner."""
+        self._total -= amount
+        self._held[owner] -= amount
+        if not self._held[owner]:
+            del self._held[owner]
+
+
+@dataclass(slots=True)
+class _Coming:
+    """A body of somebody unknown that is on its way."""
+
+    address: str
+    timer: asyncio.Timeout
+
+
+class Bodies:
+    """Reads bodies within the limits of a server. Of one event loop."""
+
+    def __init__(self, limits: Limits) -> None:
+        """For a server with these limits."""
+        self._limits = limits
+        self._bytes = Shares(limits.bodies_bytes)
+        self._strangers: list[_Coming] = []
+        """In the order in which they began."""
+
+    @property
+    def held(self) -> int:
+        """Bytes that are held for all requests."""
+        return self._bytes.total
+
+    @contextmanager
+    def room(self, owner: str) -> Iterator["Room"]:
+        """Room for one request's body; what it holds is given back at the end of the block."""
+        room = Room(self._bytes, owner)
+        try:
+            yield room
+        finally:
+            room.empty()
+
+    async def read(self, scope: Scope, receive: Receive, room: "Room") -> bytes:
+        """The body of a request whose caller is known.
+
+        Raises:
+            TooLargeError: it is larger than `limits.body_bytes`.
+            SlowBodyError: it did not come within `limits.body_s`.
+            FullError: there is no room for it.
+            ClientGoneError: the client closed its connection before the end.
+        """
+        try:
+            async with asyncio.timeout(self._limits.body_s):
+                return await read_body(scope, room.counted(receive), self._limits.body_bytes)
+        except TimeoutError as error:
+            raise SlowBodyError(f"expected the whole body within {self._limits.body_s:g} seconds") from error
+
+    async def read_of_stranger(self, scope: Scope, receive: Receive, room: "Room", address: str) -> bytes:
+        """The body of a request whose caller is not known.
+
+        Raises:
+            TooLargeError: it is larger than `STRANGER_BYTES`.
+            SlowBodyError: it did not come within `limits.stranger_body_s`, or gave way to a newer one.
+            FullError: there is no room for it.
+            ClientGoneError: the client closed its connection before the end.
+        """
+        limits = self._limits
+        try:
+            async with asyncio.timeout(limits.stranger_body_s) as timer:
+                mine = _Coming(address, timer)
+                self._strangers.append(mine)
+                try:
+                    if len(self._strangers) > limits.stranger_bodies:
+                        self._end_one()
+                    return await read_body(scope, room.counted(receive), min(STRANGER_BYTES, limits.body_bytes))
+                finally:
+                    self._strangers.remove(mine)
+        except TimeoutError as error:
+            raise SlowBodyError(
+                f"expected the whole body within {limits.stranger_body_s:g} seconds, or sooner where many are on "
+                "their way"
+            ) from error
+
+    def _end_one(self) -> None:
+        counts = Counter(one.address for one in self._strangers)
+        most = max(counts.values())
+        oldest = next(one for one in self._strangers if counts[one.address] == most)
+        oldest.timer.reschedule(asyncio.get_running_loop().time())
+
+
+class Room:
+    """What is held for one request."""
+
+    __slots__ = ("_held", "_owner", "_shares")
+
+    def __init__(self, shares: Shares, owner: str) -> None:
+        """Nothing yet."""
+        self._shares, self._owner, self._held = shares, owner, 0
+
+    def counted(self, receive: Receive) -> Receive:
+        """What receives the same and holds its bytes.
+
+        Raises:
+            FullError: by what it makes, where there is no room for a piece.
+        """
+
+        async def receiving() -> Message:
+            message = await receive()
+            amount = len(message.get("body", b"")) if message["type"] == "http.request" else 0
+            if amount and not self._shares.take(self._owner, amount):
+                raise FullError
+            self._held += amount
+            return message
+
+        return receiving
+
+    def empty(self) -> None:
+        """Holds nothing any more."""
+        if self._held:
+            self._shares.give_back(self._owner, self._held)
+            self._held = 0
+
+
+def has_body(scope: Scope) -> bool:
+    """Whether a body follows the head of a request (RFC 9112, section 6.3).
+
+    >>> has_body({"headers": [(b"content-length", b"2")]}), has_body({"headers": [(b"content-length", b"0")]})
+    (True, False)
+    """
+    return header(scope, b"transfer-encoding") is not None or (header(scope, b"content-length") or "0").strip() != "0"

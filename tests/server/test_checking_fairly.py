@@ -1,0 +1,232 @@
+"""Callers share the checks of a server: who asks for much waits for it, and nobody else does."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+from tests.server.gateway_site import limited, play, site
+from tests.server.test_api import BODY
+
+from assay.models.turns import Turns
+from assay.server.bodies import Shares
+from assay.server.caller import LOCAL, Asking, Caller, answering, called, owner_of
+from assay.server.checking import LARGE_BYTES, Checker, CheckFailedError
+from assay.server.settings import Limits
+
+
+class Work:
+    """Checks that end when they are told to, and note who began."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.free = threading.Event()
+
+    def __call__(self, name: str) -> Callable[[], str]:
+        def work() -> str:
+            self.begun.append(name)
+            assert self.free.wait(20)
+            return name
+
+        return work
+
+
+def run_as(checker: Checker, owner: str, work: Callable[[], str], size: int = 0) -> "asyncio.Task[str]":
+    with answering(Asking(owner, size)):
+        return asyncio.create_task(checker.run(work))
+
+
+async def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end, "it did not come about in ten seconds"
+        await asyncio.sleep(0.002)
+
+
+def scene_of(told: Callable[[Checker, Work], Awaitable[None]], **limits: float) -> None:
+    async def scene() -> None:
+        given = {"threads": 1, "queue": 100, "seconds": 20.0} | limits
+        checker = Checker(int(given["threads"]), int(given["queue"]), given["seconds"], turns=Turns(2))
+        work = Work()
+        try:
+            await told(checker, work)
+        finally:
+            work.free.set()
+            checker.close()
+
+    play(scene)
+
+
+def test_the_first_check_of_another_caller_comes_before_the_tenth_of_one() -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        checks = [run_as(checker, "heavy", work(f"heavy {n}")) for n in range(10)]
+        await until(lambda: len(work.begun) == 1)
+        # What the first of them costs is not known before it ends: so it is said here.
+        checker._turns.add("heavy", 1.0)
+        checks.append(run_as(checker, "good", work("good")))
+        await asyncio.sleep(0.01)
+        work.free.set()
+        await asyncio.gather(*checks)
+        assert work.begun[:2] == ["heavy 0", "good"]
+        assert len(work.begun) == 11
+        assert checker.open == 0
+
+    scene_of(told)
+
+
+def test_a_short_check_never_waits_for_a_long_one_and_long_ones_wait_for_each_other() -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        large = LARGE_BYTES + 1
+        long = [run_as(checker, f"caller {n}", work(f"long {n}"), large) for n in range(3)]
+        await until(lambda: len(work.begun) == 1)
+        short = run_as(checker, "good", lambda: "done")
+        assert await short == "done"
+        assert work.begun == ["long 0"]
+        work.free.set()
+        await asyncio.gather(*long)
+        assert work.begun == ["long 0", "long 1", "long 2"]
+
+    scene_of(told)
+
+
+def test_where_the_queue_is_full_the_longest_gives_way_and_its_owner_is_told() -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        heavy = [run_as(checker, "heavy", work(f"heavy {n}")) for n in range(4)]
+        await until(lambda: len(work.begun) == 1)
+        assert checker.full
+        good = run_as(checker, "good", work("good"))
+        with pytest.raises(CheckFailedError, match="most of them were yours"):
+            await heavy[3]
+        with pytest.raises(CheckFailedError, match="at most 4 checks may wait"):
+            await run_as(checker, "heavy", work("heavy 4"))
+        work.free.set()
+        assert await good == "good"
+        assert await asyncio.gather(*heavy[:3]) == ["heavy 0", "heavy 1", "heavy 2"]
+
+    scene_of(told, queue=4)
+
+
+def test_a_check_that_overran_its_time_gets_no_further_turns_and_counts_until_it_ends() -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        from assay.models.turns import StoppedError, current_ticket
+
+        found: list[type[BaseException]] = []
+
+        def slow() -> str:
+            assert work.free.wait(20)
+            ticket = current_ticket()
+            assert ticket is not None
+            try:
+                with ticket.turn():
+                    return "it had a turn"
+            except StoppedError as error:
+                found.append(type(error))
+                raise
+
+        with pytest.raises(CheckFailedError, match="longer than"):
+            await run_as(checker, "heavy", slow)
+        assert checker.open == 1
+        work.free.set()
+        await until(lambda: checker.open == 0)
+        assert found == [StoppedError]
+
+    scene_of(told, seconds=0.2)
+
+
+def test_a_check_whose_client_left_while_it_waited_never_runs() -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        running = run_as(checker, "a", work("running"))
+        await until(lambda: work.begun == ["running"])
+        waiting = run_as(checker, "b", work("waiting"))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        work.free.set()
+        await running
+        await until(lambda: checker.open == 0)
+        assert work.begun == ["running"]
+
+    scene_of(told)
+
+
+def test_what_work_raises_reaches_who_waits() -> None:
+    async def told(checker: Checker, _: Work) -> None:
+        def exhausted() -> str:
+            return next(iter(()))
+
+        for broken, said in ((exhausted, "RuntimeError"), (lambda: str(1 // 0), "ZeroDivisionError")):
+            with pytest.raises(CheckFailedError, match=said):
+                await run_as(checker, "a", broken)
+        assert checker.open == 0
+
+    scene_of(told)
+
+
+def test_callers_are_told_apart_by_key_or_user_and_else_by_address() -> None:
+    key = Caller("bot", frozenset(), "acme", "key", "k-1")
+    assert owner_of(key, "10.0.0.1") == owner_of(key, "10.0.0.2")
+    assert owner_of(key, "10.0.0.1") != owner_of(replace(key, tenant="other"), "10.0.0.1")
+    assert owner_of(LOCAL, "10.0.0.1") != owner_of(LOCAL, "10.0.0.2")
+    assert called().owner == "the server"
+
+
+def test_one_owner_has_at_most_half_of_what_there_is() -> None:
+    shares = Shares(10)
+    assert [shares.take("a") for _ in range(6)] == [True] * 5 + [False]
+    assert shares.take("b", 5)
+    assert not shares.take("c")
+    shares.give_back("a", 5)
+    assert shares.take("c", 5)
+    assert shares.total == 10
+
+
+def test_one_caller_cannot_take_all_requests_that_may_be_open() -> None:
+    async def scene() -> None:
+        release = asyncio.Event()
+        async with site(settings=limited(in_flight=4)) as here:
+            original = here.app._wall
+
+            async def slow(scope: object, receive: object, send: object) -> None:
+                await release.wait()
+                await original(scope, receive, send)  # type: ignore[arg-type]
+
+            here.app._wall = slow  # type: ignore[assignment]
+            asked = [asyncio.create_task(here.post("/v1/check", BODY)) for _ in range(2)]
+            await until(lambda: here.app._in_flight.total == 2)
+            status, headers, body = await here.post("/v1/check", BODY)
+            assert (status, headers["retry-after"]) == (503, "1")
+            assert b"as many requests open as one caller may" in body
+            release.set()
+            assert [status for status, _, _ in await asyncio.gather(*asked)] == [200, 200]
+
+    play(scene)
+
+
+def test_each_check_of_a_batch_counts_with_its_own_share_of_the_body() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            sizes: list[int | None] = []
+            run = here.app.checker.run
+
+            async def noting(work: Callable[[], object], *, size: int | None = None) -> object:
+                sizes.append(size)
+                return await run(work, size=size)
+
+            here.app.checker.run = noting  # type: ignore[assignment, method-assign]
+            status, _, _ = await here.post("/v1/batch", {"requests": [BODY] * 4})
+            assert status == 200
+            assert len(sizes) >= 4
+            assert all(size is not None and size <= 1_000 for size in sizes)
+
+    play(scene)
+
+
+def test_limits_say_what_they_expect() -> None:
+    from assay.errors import PolicyError
+
+    for name in ("head_s", "heads", "body_s", "bodies_bytes", "stranger_bodies", "stranger_body_s"):
+        with pytest.raises(PolicyError, match=f"the limit {name} is a number"):
+            Limits(**{name: 0})
