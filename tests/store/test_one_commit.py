@@ -25,6 +25,7 @@ from assay.receipt import KeyStore, Receipt
 from assay.receipt.interface import Claim, Outcome
 from assay.receipt.uses import UsesInMemory
 from assay.schema import Evidence
+from assay.server.guards import Guards
 from assay.store import uses_at
 from assay.store.engine import CONNECT_S, make_engine
 from assay.store.store import Store
@@ -264,6 +265,17 @@ def test_no_database_is_opened_before_the_first_commit(tmp_path: Path) -> None:
     (receipt,) = receipts_of(tmp_path / "keys")
     guard_of(tmp_path / "keys", uses=f"sqlite:///{database}").commit(ANSWER, receipt, len)
     assert database.exists()
+
+
+def test_the_guards_of_a_server_remember_uses_in_its_database(tmp_path: Path) -> None:
+    first, second = receipts_of(tmp_path, 2)
+    served, named = (f"sqlite:///{tmp_path / name}" for name in ("served.db", "named.db"))
+    environ = {"ASSAY_RECEIPT_KEYS": str(tmp_path), "ASSAY_DATABASE_URL": named}
+    Guards("general", scorer=FakeScorer(), database=served, environ=environ).default.commit(ANSWER, first, len)
+    Guards("general", scorer=FakeScorer(), environ=environ).get("general").commit(ANSWER, second, len)
+    for url, receipt in ((served, first), (named, second)):
+        with Store(url) as store:
+            assert [one.receipt_id for one in list_uses(store)] == [receipt.statement.receipt_id]
 
 
 def test_guards_of_a_store_share_what_it_remembers(url: str, tmp_path: Path) -> None:
