@@ -19,8 +19,9 @@ from assay.models.load import load_scorer
 from assay.models.registry import DEFAULT, embedded_name
 from assay.models.runtime import DEFAULT_RUNTIME, Runtime, read_runtime
 from assay.policy import PRESETS, Policy, parse_policy, preset
-from assay.receipt import Keys, open_keys
+from assay.receipt import Keys, Uses, open_keys
 from assay.schema import HallucinationReport, Stakes
+from assay.store.uses_at import UsesAt
 from assay.text.interface import ClaimExtractor
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Settings:
     """`ASSAY_VERIFIER`: the network that judges where a caller names none, by its name or its folder."""
     runtime: str | None = None
     """`ASSAY_RUNTIME`: what runs the network where a caller names nothing, `onnxruntime` or `openvino`."""
+    database: str | None = None
+    """`ASSAY_DATABASE_URL`: the database in which used receipts are remembered, and which the commands work on."""
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -55,11 +58,11 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     >>> read_settings({"ASSAY_CONFIG": "team.yaml"}).config.name
     'team.yaml'
     """
-    names = ("ASSAY_CONFIG", "ASSAY_RECEIPT_KEYS", "ASSAY_VERIFIER", "ASSAY_RUNTIME")
-    config, keys, verifier, runtime = (environ.get(name, "").strip() for name in names)
+    names = ("ASSAY_CONFIG", "ASSAY_RECEIPT_KEYS", "ASSAY_VERIFIER", "ASSAY_RUNTIME", "ASSAY_DATABASE_URL")
+    config, keys, verifier, runtime, database = (environ.get(name, "").strip() for name in names)
     return Settings(
         config=Path(config) if config else None, receipt_keys=Path(keys) if keys else None, verifier=verifier or None,
-        runtime=runtime or None,
+        runtime=runtime or None, database=database or None,
     )  # fmt: skip
 
 
@@ -156,6 +159,7 @@ class Guard(CoreGuard):
         locale: str = "en",
         keys: Keys | str | Path | None = None,
         receipts: ReceiptDesk | None = None,
+        uses: Uses | str | None = None,
         llm: ChatModel | None = None,
         budget: "Budget | None" = None,
         judging: "JudgeOptions | None" = None,
@@ -174,7 +178,10 @@ class Guard(CoreGuard):
             locale: how numbers in the texts are written, such as `en` or `de`.
             keys: what signs and verifies receipts: keys, a folder of them, or the file of a public ring; what
                 `ASSAY_RECEIPT_KEYS` names by default. Read when they are used.
-            receipts: a desk with settings of its own, in place of `keys`.
+            receipts: a desk with settings of its own, in place of `keys` and `uses`.
+            uses: where used receipts are remembered: the URL of a database, in which each is committed once by all
+                processes that name it, or what remembers them; what `ASSAY_DATABASE_URL` names by default, else the
+                memory of this process. A database is opened with the first commit.
             llm: the chat model that `generate` and `repair` ask, and checks where the policy has them ask one, such as
                 `assay.Chat("gpt-5")`.
             budget: what one check may spend on it.
@@ -194,16 +201,21 @@ class Guard(CoreGuard):
             scorer = scorer_of(model, environ, runtime)
         super().__init__(
             policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale,
-            receipts=_desk(keys, environ) if receipts is None else receipts, llm=llm, budget=budget,
+            receipts=_desk(keys, uses, environ) if receipts is None else receipts, llm=llm, budget=budget,
             judging=judging,
         )  # fmt: skip
 
 
-def _desk(keys: Keys | str | Path | None, environ: Mapping[str, str]) -> ReceiptDesk | None:
-    keys = read_settings(environ).receipt_keys if keys is None else keys
+def _desk(keys: Keys | str | Path | None, uses: Uses | str | None, environ: Mapping[str, str]) -> ReceiptDesk | None:
+    settings = read_settings(environ)
+    keys = settings.receipt_keys if keys is None else keys
     if keys is None:
         return None
-    return ReceiptDesk(open_keys(keys) if isinstance(keys, str | Path) else keys)
+    opened = open_keys(keys) if isinstance(keys, str | Path) else keys
+    uses = settings.database if uses is None else uses
+    if uses is None:
+        return ReceiptDesk(opened)
+    return ReceiptDesk(opened, used=UsesAt(uses) if isinstance(uses, str) else uses)
 
 
 def build_guard(

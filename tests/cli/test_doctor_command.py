@@ -13,10 +13,12 @@ from typer.testing import CliRunner, Result
 from assay.cli import doctor as verb
 from assay.cli.app import app
 from assay.cli.doctor_checks import Level, Note, online, private
+from assay.receipt.interface import Claim, Use
 from assay.receipt.store import KeyStore
 from assay.store.audit.anchoring import anchor_in_file
 from assay.store.audit.signing import make_checkpoint
 from assay.store.store import Store
+from assay.store.uses import UsesInStore
 
 Doctor = Callable[..., dict[str, Any]]
 
@@ -201,3 +203,18 @@ def test_an_upstream_that_cannot_be_reached_is_open_and_asked_only_online() -> N
     nobody = ("--upstream", "http://127.0.0.1:9")
     assert opened(*nobody) == []
     assert any("cannot be reached" in said for said in opened(*nobody, "--online"))
+
+
+def test_commits_of_unknown_outcome_are_told_of_once_they_cannot_go_on_any_more(
+    tmp_path: Path, keys: KeyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, issued = tmp_path / "assay.db", datetime.now(UTC)
+    with Store(str(database)) as store:
+        use = Use("a" * 32, "b" * 32, "c" * 64, issued, issued + timedelta(hours=1))
+        assert UsesInStore(store).claim(use, issued) is Claim.FIRST
+    assert "commits" not in {note.area for note in asked("--database", database)[1]}
+    monkeypatch.setattr(verb, "clock", lambda: issued + timedelta(minutes=6))
+    (note,) = (note for note in asked("--database", database)[1] if note.area == "commits")
+    assert note.said.startswith("of 1 commit of default nobody knows the outcome")
+    assert note.todo is not None
+    assert "assay receipt uses" in note.todo

@@ -6,13 +6,16 @@ import shutil
 import stat
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.cli.standin import Run
 
 from assay.policy import preset
-from assay.receipt import KeyStore, Receipt
+from assay.receipt import Claim, KeyStore, Outcome, Receipt, Use
+from assay.store.store import Store
+from assay.store.uses import UsesInStore
 
 
 @pytest.fixture(autouse=True)
@@ -241,3 +244,27 @@ def test_help_names_the_verbs_and_needs_none_of_the_heavy_libraries() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     for verb in ("create-key", "rotate", "revoke", "list", "sign", "verify"):
         assert verb in done.stdout
+
+
+# Uses
+
+
+def test_commits_without_an_outcome_are_listed_and_end_with_1(run: Run, tmp_path: Path) -> None:
+    database = tmp_path / "x.db"
+    issued = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+    uses = [Use("a" * 32, f"{number:032x}", "c" * 64, issued, issued + timedelta(hours=1)) for number in range(2)]
+    none = run("receipt", "uses", "--database", database)
+    assert (none.exit_code, none.stdout) == (0, "every commit has an outcome\n")
+    with Store(str(database), clock=lambda: issued) as store:
+        for use in uses:
+            assert UsesInStore(store).claim(use, issued) is Claim.FIRST
+        UsesInStore(store).settle(uses[0], Outcome.RETURNED)
+    told = run("receipt", "uses", "--database", database)
+    assert told.exit_code == 1
+    assert told.stdout.startswith(f"{uses[1].receipt_id}  unknown   2026-03-01T12:00:00Z  by ")
+    everything = json.loads(run("receipt", "uses", "--all", "--database", database, "--format", "json").stdout)
+    assert {(one["receipt_id"], one["outcome"]) for one in everything} == {
+        (uses[0].receipt_id, "returned"), (uses[1].receipt_id, None),
+    }  # fmt: skip
+    other = run("receipt", "uses", "--all", "--database", database, "--tenant", "globex")
+    assert (other.exit_code, other.stdout) == (0, "no receipt was used\n")

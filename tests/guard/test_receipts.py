@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from assay.errors import CommitError, ReceiptError
 from assay.guard import Guard, Idempotent, ReceiptDesk
-from assay.guard.receipts import UsedReceipts
-from assay.receipt import FixedKeys, KeyRing, KeyStore, PublicKey, Receipt, SigningKey
+from assay.receipt import FixedKeys, KeyRing, KeyStore, PublicKey, SigningKey, UsesInMemory
 from assay.schema import Action, Evidence, HallucinationReport, Timing
 from assay.testing import FakeScorer
 
@@ -48,7 +47,7 @@ class Sink:
 
 
 def guard_with(clock: Callable[[], datetime], policy: str = "general", **options: Any) -> Guard:
-    desk = ReceiptDesk(FixedKeys(RING, KEY), clock=clock, used=UsedReceipts(), **options)
+    desk = ReceiptDesk(FixedKeys(RING, KEY), clock=clock, used=UsesInMemory(), **options)
     return Guard(policy, scorer=FakeScorer(), receipts=desk)
 
 
@@ -184,7 +183,7 @@ def test_a_ring_that_cannot_be_read_lets_nothing_through(
 def test_a_revocation_counts_from_the_next_commit_on(tmp_path: Path, sink: Sink, report: HallucinationReport) -> None:
     keys = KeyStore(tmp_path / "keys")
     key = keys.create(DAY)
-    guard = Guard("general", scorer=FakeScorer(), receipts=ReceiptDesk(keys, clock=Clock(), used=UsedReceipts()))
+    guard = Guard("general", scorer=FakeScorer(), receipts=ReceiptDesk(keys, clock=Clock(), used=UsesInMemory()))
     first, second = guard.issue(report), guard.issue(report)
     guard.commit(ANSWER, first, sink)
     keys.revoke(key.key_id, "a laptop was lost", DAY)
@@ -329,21 +328,6 @@ def test_the_lifetime_can_be_set_and_must_be_above_zero(clock: Clock, report: Ha
     assert guard.commit(ANSWER, receipt, len) == len(ANSWER)
     with pytest.raises(ReceiptError, match="above zero"):
         guard_with(clock, lifetime=timedelta(0))
-
-
-def test_used_receipts_are_forgotten_when_they_can_no_longer_be_used() -> None:
-    used, receipt = UsedReceipts(), guard_receipt()
-    for number in range(5_000):
-        now = DAY + timedelta(seconds=number)
-        assert used.use(
-            receipt.model_copy(update={"signature": f"{number:032x}{0:096x}"}), now, now + timedelta(seconds=60)
-        )
-        assert len(used) <= 61
-
-
-def guard_receipt() -> Receipt:
-    guard = guard_with(Clock())
-    return guard.issue(guard.check(ANSWER, EVIDENCE))
 
 
 def test_a_text_that_shows_two_faces_reaches_the_sink_as_it_was_verified(

@@ -38,17 +38,22 @@ def postgres() -> Iterator[str]:
             running.cleanup()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of an empty database."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'assay.db'}"
-        return
-    server = request.getfixturevalue("postgres")
+@pytest.fixture
+def empty_postgres(postgres: str) -> Iterator[str]:
+    """The URL of an empty database of PostgreSQL."""
     psycopg = _needed("psycopg")
     name = f"t{secrets.token_hex(8)}"
-    with psycopg.connect(server, autocommit=True) as connection:
+    with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    yield make_url(server).set(database=name).render_as_string(hide_password=False)
-    with psycopg.connect(server, autocommit=True) as connection:
+    yield make_url(postgres).set(database=name).render_as_string(hide_password=False)
+    with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'assay.db'}"
+    found: str = request.getfixturevalue("empty_postgres")
+    return found

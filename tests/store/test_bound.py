@@ -138,6 +138,7 @@ def older(folder: Path, patch: pytest.MonkeyPatch) -> tuple[str, str]:
     with made.store as store, writing(store.engine).begin() as connection:
         for unit in UNITS:
             connection.execute(text(f"ALTER TABLE {unit.head.name} DROP COLUMN seal"))
+        connection.execute(text("DROP TABLE receipt_uses"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
     return url, made.anchor
 

@@ -224,9 +224,11 @@ ACROSS_TENANTS = {
     "ix_review_items_state_deadline",
     "ux_access_tokens_digest",
     "ux_api_keys_id",
+    "ux_receipt_uses_key_receipt",
     "ux_sessions_digest",
 }
-"""What the operator's own work finds by, for all tenants: whose key or session came in, and what is due."""
+"""What the operator's own work finds by, for all tenants: whose key or session came in, and what is due.
+A receipt is used once, whoever used it."""
 
 
 def test_every_table_has_its_tenant_first_in_its_key() -> None:

@@ -206,3 +206,39 @@ def _heard(sent: Message) -> str:
     seen = next(eyes(sent.kind, sent.body, streamed=sent.streamed))
     commands = re.findall(r'"command": \[.*?\]', sent.body.decode())
     return " ".join((*seen.texts.values(), *map(str, seen.calls), *commands))
+
+
+@pytest.mark.parametrize("name", ["name", "namespace"])
+@pytest.mark.parametrize("kind", ["function_call", "custom_tool_call"])
+@pytest.mark.parametrize(("begun", "ended"), [(None, "x"), ("", "x"), ("y", "x"), ("x", None), ("x", "")])
+def test_a_call_of_responses_that_ends_with_another_name_than_it_began_with_does_not_go_out(
+    kind: str, name: str, begun: str | None, ended: str | None
+) -> None:
+    words = {"function_call": "arguments", "custom_tool_call": "input"}[kind]
+    part = {"function_call": "function_call_arguments", "custom_tool_call": "custom_tool_call_input"}[kind]
+    item = {"id": "i0", "type": kind, "call_id": "c0", "name": "find", "status": "completed", words: "{}"}
+    item = {**item, "namespace": "ours"} if name == "namespace" else item
+    first = {**item, "status": "in_progress", words: "", name: begun}
+    last = {**item, name: ended}
+    answer = {
+        "id": "r", "object": "response", "created_at": 1, "model": "m", "output": [], "parallel_tool_calls": True,
+        "tool_choice": "auto", "tools": [],
+    }  # fmt: skip
+    events: list[Json] = [
+        {"type": "response.created", "response": {**answer, "status": "in_progress"}},
+        {"type": "response.output_item.added", "output_index": 0, "item": first},
+        {"type": f"response.{part}.delta", "item_id": "i0", "output_index": 0, "delta": "{}"},
+        {"type": f"response.{part}.done", "item_id": "i0", "output_index": 0, words: "{}"},
+        {"type": "response.output_item.done", "output_index": 0, "item": last},
+        {"type": "response.completed", "response": {**answer, "status": "completed", "output": [last]}},
+    ]
+    body = "".join(f"event: {one['type']}\ndata: {json.dumps({**one, 'sequence_number': number})}\n\n"
+                   for number, one in enumerate(events))  # fmt: skip
+    out, _, passed = passed_on(Message(RESPONSES, True, body.encode(), ()))
+    assert not passed
+    assert b'"delta":"{}"' not in out.replace(b" ", b"")
+
+
+def test_messages_in_which_the_two_once_differed_do_not_go_out() -> None:
+    for seed in (35468, 63396, 69954, 75530, 90948):
+        assert difference(message_of(Random(f"{RESPONSES}/{seed}"), RESPONSES)) is None

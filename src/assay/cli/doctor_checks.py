@@ -30,6 +30,8 @@ OUTSIDE: Final = timedelta(days=1)
 """How old the newest checkpoint outside of this host may be."""
 SKEW: Final = timedelta(minutes=2)
 """How far two clocks may be apart."""
+UNSETTLED: Final = timedelta(minutes=5)
+"""How long a commit may go on before it is told of."""
 ONLINE_S: Final = 5.0
 """Seconds that a server which is asked gets to answer in."""
 _CLAIM: Final = "Partners are entitled to 2 weeks of paid leave."
@@ -241,7 +243,30 @@ def _opened(url: str, shown: str, *, loopback: bool, now: datetime) -> Iterator[
             yield Note(Level.OPEN, "database", f"{shown}: {trouble}", "Nothing can be recorded, so nothing is let out.")
         if not has_people(store):
             yield _nobody(loopback=loopback)
+        yield from _commits(store, now)
         yield from _log(store, now)
+
+
+def _commits(store: "Store", now: datetime) -> Iterator[Note]:
+    """Commits that were begun a while ago and of which nobody noted the end."""
+    from sqlalchemy import func, select
+
+    from assay.store.recording import micros
+    from assay.store.tables import receipt_uses
+
+    table = receipt_uses.c
+    query = (
+        select(table.tenant, func.count()).where(table.outcome.is_(None), table.claimed < micros(now - UNSETTLED))
+        .group_by(table.tenant).order_by(table.tenant)
+    )  # fmt: skip
+    with store.reading_across() as connection:
+        found = connection.execute(query).all()
+    for tenant, number in found:
+        commits = "1 commit" if number == 1 else f"{number:,} commits"
+        yield Note(
+            Level.NOTE, "commits", f"of {commits} of {tenant} nobody knows the outcome: a process died or lost the "
+            "database within it", f"See which, and whether they took effect: assay receipt uses --tenant {tenant}",
+        )  # fmt: skip
 
 
 def _nobody(*, loopback: bool) -> Note:

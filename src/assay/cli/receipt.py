@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.opened import DatabaseOption, TenantOption, opened
 from assay.cli.status import CLEAN, FINDINGS, reporting_errors
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.receipt import KeyRing, KeyStore, PublicKey, Verification
     from assay.schema import HallucinationReport
+    from assay.store.uses import StoredUse
 
 app = typer.Typer(
     name="receipt",
@@ -154,6 +156,34 @@ def verify(
         raise typer.Exit(CLEAN if found.valid else FINDINGS)
 
 
+@app.command()
+def uses(
+    database: DatabaseOption,
+    tenant: TenantOption = "default",
+    everything: Annotated[
+        bool, typer.Option("--all", help="All uses that are remembered, not those alone without an outcome.")
+    ] = False,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """List receipts that were claimed for a commit of which nobody noted the end.
+
+    The sink is being called now, or the process died: whether it took effect has to be looked up where it writes. Exit
+    status 1 where there are any.
+    """
+    with reporting_errors(), opened(database) as store:
+        from assay.store.uses import list_uses
+
+        found = list_uses(store, tenant, unsettled=not everything)
+        open_ = any(one.outcome is None for one in found)
+        if format_ is Format.JSON:
+            _say(json.dumps([_use_fields(one) for one in found], indent=2))
+        elif found:
+            _say("\n".join(map(_use_line, found)))
+        else:
+            _say("no receipt was used" if everything else "every commit has an outcome")
+        raise typer.Exit(FINDINGS if open_ else CLEAN)
+
+
 # Reading
 
 
@@ -257,6 +287,22 @@ def _key_line(key: "PublicKey") -> str:
     if key.revoked is not None:
         line += f"  revoked {key.revoked.at}: {one_line(key.revoked.reason)}"
     return line
+
+
+def _use_fields(use: "StoredUse") -> dict[str, Any]:
+    from assay.receipt.instants import instant
+
+    return {
+        "receipt_id": use.receipt_id, "key_id": use.key_id, "claimed": instant(use.claimed), "holder": use.holder,
+        "until": instant(use.until), "outcome": None if use.outcome is None else use.outcome.value,
+    }  # fmt: skip
+
+
+def _use_line(use: "StoredUse") -> str:
+    from assay.cli.terminal import one_line
+
+    told = _use_fields(use)
+    return f"{told['receipt_id']}  {told['outcome'] or 'unknown':<8}  {told['claimed']}  by {one_line(use.holder, 100)}"
 
 
 def _as_json(found: "Verification") -> dict[str, Any]:

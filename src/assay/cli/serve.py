@@ -204,7 +204,7 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
     if (store := open_store(settings)) is not None:
         store.close()
     shared: socket.socket = config(alone).bind_socket()
-    guards = Guards(settings.policy, model=settings.model, judge=settings.judge)
+    guards = Guards(settings.policy, model=settings.model, judge=settings.judge, database=settings.database)
     if not can_share():
         _log.warning("each worker loads the network for itself: there are threads already, or the system is not Linux")
         # A worker that loads the network does not answer for a while.

@@ -1,25 +1,27 @@
 """Committing: nothing reaches a sink through a guard without a receipt that holds.
 
 The order is fixed. 1. The receipt is verified for exactly this output, under the ring as it is now and under the
-guard's own policy. 2. Its age is looked at. 3. It is marked as used. 4. Only then is the sink called, with the text
-that was verified. Whatever fails before 4 is an error, and the sink is not called.
+guard's own policy. 2. Its age is looked at. 3. Its one use is claimed, where all who share the record see it. 4. Only
+then is the sink called, with the text that was verified. 5. What became of it is noted. Whatever fails before 4 is an
+error, and the sink is not called; who dies between 3 and 5 has used the receipt up: a sink sees it at most once.
 """
 
 import inspect
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
-from assay.errors import CommitError, ReceiptError
+from assay.errors import CommitError, MissingPackageError, ReceiptError, StoreError
 from assay.policy import Policy, Route
 from assay.policy.redeciding import undecided
-from assay.receipt.instants import moment_of
-from assay.receipt.interface import Keys
+from assay.receipt.instants import instant, moment_of
+from assay.receipt.interface import Claim, Keys, Outcome, Use, Uses
 from assay.receipt.issue import sign
 from assay.receipt.model import Receipt
 from assay.receipt.store import new_receipt_id
+from assay.receipt.uses import UsesInMemory
 from assay.receipt.verification import ReceiptLike, verify
 from assay.schema import Action, HallucinationReport, Identity
 
@@ -56,44 +58,9 @@ class Idempotent:
         return self._sink(output)
 
 
-class UsedReceipts:
-    """Which receipts were committed: once each, for all threads of a process. About 130 bytes for each."""
-
-    def __init__(self) -> None:
-        """None yet."""
-        self._lock = Lock()
-        self._until: dict[bytes, float] = {}
-
-    def __len__(self) -> int:
-        return len(self._until)
-
-    def use(self, receipt: Receipt, now: datetime, until: datetime) -> bool:
-        """Mark a receipt as used.
-
-        Args:
-            receipt: which.
-            now: the time; what can no longer be committed then is forgotten.
-            until: when this one can no longer be committed.
-
-        Returns:
-            Whether it was unused.
-        """
-        with self._lock:
-            while self._until:
-                # Oldest use first. One with a longer life holds those behind it back for a while: that costs memory.
-                first = next(iter(self._until))
-                if self._until[first] >= now.timestamp():
-                    break
-                del self._until[first]
-            # Half of the random-looking point R of the signature: two receipts never share it by chance.
-            name = bytes.fromhex(receipt.signature)[:16]
-            unused = name not in self._until
-            self._until.setdefault(name, until.timestamp())
-            return unused
-
-
-_USED: Final = UsedReceipts()
+_USED: Final = UsesInMemory()
 """Those of this process, whichever guard committed them."""
+_log = logging.getLogger("assay.guard")
 
 
 def _now() -> datetime:
@@ -109,7 +76,7 @@ class ReceiptDesk:
         *,
         lifetime: timedelta = LIFETIME,
         clock: Callable[[], datetime] = _now,
-        used: UsedReceipts = _USED,
+        used: Uses = _USED,
     ) -> None:
         """Set up a desk.
 
@@ -117,7 +84,8 @@ class ReceiptDesk:
             keys: where public and private keys come from; asked at every use, so that a revocation counts at once.
             lifetime: how long a receipt can be committed after it was issued.
             clock: the time, with its zone.
-            used: what was committed already; one for the whole process by default.
+            used: where used receipts are remembered; the memory of this process by default, so that another process
+                may commit the same receipt once more.
 
         Raises:
             ReceiptError: the lifetime is not above zero.
@@ -147,7 +115,7 @@ class ReceiptDesk:
             with_disclosure=with_disclosure,
         )  # fmt: skip
 
-    def admit(self, output: str | bytes, receipt: ReceiptLike | None, policy: Identity, *, again: bool) -> None:
+    def admit(self, output: str | bytes, receipt: ReceiptLike | None, policy: Identity, *, again: bool) -> Use:
         """Let an output through, or raise; steps 1 to 3.
 
         Args:
@@ -156,8 +124,11 @@ class ReceiptDesk:
             policy: the policy that it must have passed.
             again: whether a receipt that was used already is good once more.
 
+        Returns:
+            What was claimed; `settle` is told of it.
+
         Raises:
-            CommitError: there is no receipt, or it does not hold.
+            CommitError: there is no receipt, it does not hold, or it cannot be told whether it was used.
             ReceiptError: the ring cannot be read, or `cryptography` is not installed.
         """
         found = verify(output, receipt, self._keys.ring(), policy=policy.digest)
@@ -170,17 +141,47 @@ class ReceiptDesk:
                 f"nothing was committed: the receipt was issued at {held.statement.issued_at}, which lies ahead; "
                 "set the clocks of the signer and of this machine right", {"issued_ahead"},
             )  # fmt: skip
-        until = issued + self._lifetime
-        if now > until:
+        use = Use.of(held, issued + self._lifetime)
+        if now > use.until:
             raise CommitError(
                 f"nothing was committed: the receipt was issued at {held.statement.issued_at} and could be used for "
                 f"{self._lifetime}; check the output again", {"too_old"},
             )  # fmt: skip
-        if not self._used.use(held, now, until) and not again:
+        self._claim(use, now, again=again)
+        return use
+
+    def _claim(self, use: Use, now: datetime, *, again: bool) -> None:
+        try:
+            claim = self._used.claim(use, now)
+        except (StoreError, MissingPackageError) as error:
             raise CommitError(
-                "nothing was committed: this receipt was used already; issue another for another commit, or mark the "
-                "sink with assay.guard.Idempotent if calling it twice does no harm", {"used"},
+                "nothing was committed: it cannot be told whether this receipt was used already, because the record of "
+                f"used receipts cannot be written: {error}", {"no_record"},
+            ) from error  # fmt: skip
+        if claim is Claim.FIRST or (claim is Claim.USED and again):
+            return
+        if claim is Claim.LATE:
+            raise CommitError(
+                f"nothing was committed: by the record of used receipts, one issued at {instant(use.issued)} can no "
+                "longer be committed; check the output again, and give all who share the record the same lifetime of "
+                "receipts", {"too_old"},
             )  # fmt: skip
+        if claim is Claim.TAKEN:
+            raise CommitError(
+                "nothing was committed: the id of this receipt was used already by another receipt, or for another "
+                "tenant; issue another receipt", {"used"},
+            )  # fmt: skip
+        raise CommitError(
+            "nothing was committed: this receipt was used already; issue another for another commit, or mark the "
+            "sink with assay.guard.Idempotent if calling it twice does no harm", {"used"},
+        )  # fmt: skip
+
+    def settle(self, use: Use, outcome: Outcome) -> None:
+        """Note what became of the sink; step 5. The commit is over by then: what fails here is only logged."""
+        try:
+            self._used.settle(use, outcome)
+        except Exception as error:  # noqa: BLE001 the sink was called; its result or its error is what counts
+            _log.warning("the use of the receipt %s stays without an outcome: %s", use.receipt_id, error)
 
 
 class Committing(ABC):
@@ -230,8 +231,9 @@ class Committing(ABC):
     def commit(self, output: Output, receipt: ReceiptLike | None, sink: Callable[[Output], Result]) -> Result:
         """Hand an output to a sink, if its receipt holds for it under this guard's policy.
 
-        A receipt can be used once in a process, also if the sink then raises: whether it took effect is not known.
-        A sink marked with `Idempotent` may have it again.
+        A receipt can be used once by all who share the record of used receipts (a database, or else this process), also
+        if the sink then raises or the process dies: whether it took effect is not known. A sink marked with
+        `Idempotent` may have it again.
 
         Args:
             output: exactly what the receipt was issued for.
@@ -242,14 +244,22 @@ class Committing(ABC):
             What the sink returned.
 
         Raises:
-            CommitError: there is no receipt, it does not hold, is too old or was used; the sink was not called.
+            CommitError: there is no receipt, it does not hold, is too old or was used, or the record of used receipts
+                cannot be written; the sink was not called.
             ReceiptError: the keys cannot be read; the sink was not called.
         """
         if _is_async(sink):
             raise CommitError("nothing was committed: the sink is asynchronous; use acommit", {"async_sink"})
         exact = _exact(output)
-        self._desk.admit(exact, receipt, self._identities[0], again=isinstance(sink, Idempotent))
-        return sink(exact)
+        desk = self._desk
+        use = desk.admit(exact, receipt, self._identities[0], again=isinstance(sink, Idempotent))
+        try:
+            result = sink(exact)
+        except BaseException:
+            desk.settle(use, Outcome.RAISED)
+            raise
+        desk.settle(use, Outcome.RETURNED)
+        return result
 
     async def acommit(
         self,
@@ -257,17 +267,25 @@ class Committing(ABC):
         receipt: ReceiptLike | None,
         sink: Callable[[Output], Awaitable[Result]] | Callable[[Output], Result],
     ) -> Result:
-        """As `commit`, with the receipt verified off the event loop.
+        """As `commit`, with the receipt verified and its use recorded off the event loop.
 
         The sink is called on the loop, and what it returns is awaited if it can be.
         """
         import asyncio
 
         exact = _exact(output)
-        again = isinstance(sink, Idempotent)
-        await asyncio.to_thread(self._desk.admit, exact, receipt, self._identities[0], again=again)
-        result = sink(exact)
-        return cast("Result", await result if inspect.isawaitable(result) else result)
+        desk, again = self._desk, isinstance(sink, Idempotent)
+        use = await asyncio.to_thread(desk.admit, exact, receipt, self._identities[0], again=again)
+        try:
+            result = sink(exact)
+            done = cast("Result", await result if inspect.isawaitable(result) else result)
+        except GeneratorExit:
+            raise  # nobody awaits this any more, and nothing can be awaited here: the use stays without an outcome
+        except BaseException:
+            await asyncio.to_thread(desk.settle, use, Outcome.RAISED)
+            raise
+        await asyncio.to_thread(desk.settle, use, Outcome.RETURNED)
+        return done
 
     @property
     def _desk(self) -> ReceiptDesk:

@@ -6,15 +6,17 @@ verify(output, receipt, keys.ring()).valid
 """
 
 from assay.receipt.ed25519 import SigningKey
-from assay.receipt.interface import FixedKeys, Keys
+from assay.receipt.interface import Claim, FixedKeys, Keys, Outcome, Use, Uses
 from assay.receipt.issue import disclosed, refusal, sign
 from assay.receipt.model import Receipt, Statement, output_digest, report_digest
 from assay.receipt.ring import KeyRing, KeyState, PublicKey, Revocation
 from assay.receipt.store import KeyStore, RingFile, new_receipt_id, open_keys, read_ring
+from assay.receipt.uses import UsesInMemory
 from assay.receipt.verification import Problem, ProblemCode, ReceiptLike, Verification, verify
 
 __all__ = [
-    "FixedKeys", "KeyRing", "KeyState", "KeyStore", "Keys", "Problem", "ProblemCode", "PublicKey", "Receipt",
-    "ReceiptLike", "Revocation", "RingFile", "SigningKey", "Statement", "Verification", "disclosed", "new_receipt_id",
-    "open_keys", "output_digest", "read_ring", "refusal", "report_digest", "sign", "verify",
+    "Claim", "FixedKeys", "KeyRing", "KeyState", "KeyStore", "Keys", "Outcome", "Problem", "ProblemCode", "PublicKey",
+    "Receipt", "ReceiptLike", "Revocation", "RingFile", "SigningKey", "Statement", "Use", "Uses", "UsesInMemory",
+    "Verification", "disclosed", "new_receipt_id", "open_keys", "output_digest", "read_ring", "refusal",
+    "report_digest", "sign", "verify",
 ]  # fmt: skip

@@ -286,7 +286,7 @@ def create_app(
     told = settings or ServerSettings()
     if guards is None:
         require_model(told)
-    made = guards or (lambda: Guards(told.policy, model=told.model, judge=told.judge))
+    made = guards or (lambda: Guards(told.policy, model=told.model, judge=told.judge, database=told.database))
     return Application(told, made, check_calls, store=store, access=access, keys=keys, owns_process=owns_process)
 
 

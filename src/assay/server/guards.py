@@ -29,6 +29,7 @@ class Guards:
         model: Path | None = None,
         scorer: PairScorer | None = None,
         judge: JudgeSettings | None = None,
+        database: str | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Make the default guard, and with it load the network.
@@ -38,6 +39,7 @@ class Guards:
             model: the directory of another cross-encoder.
             scorer: a scorer in place of any network, such as one of `assay.testing`.
             judge: the chat model that checks may ask; none is asked by default.
+            database: where used receipts are remembered; what `ASSAY_DATABASE_URL` names by default, else in memory.
             environ: the environment; that of the process by default.
 
         Raises:
@@ -51,6 +53,7 @@ class Guards:
             # Told of now: with keys that cannot sign, nothing would ever be let out.
             open_keys(keys).signer()
         self._model, self._scorer, self._environ, self._judge = model, scorer, environ, judge
+        self._database = database
         self._chat = None if judge is None else _chat_of(judge)
         self._default = self._made(policy)
         self._by_name: dict[str, Guard] = {}
@@ -86,7 +89,7 @@ class Guards:
         asking: dict[str, Any] = {}
         if self._judge is not None:
             read, asking = _asked_by(self._judge, read), {"llm": self._chat, **_bounds(self._judge)}
-        return Guard(read, model=self._model, scorer=self._scorer, environ=self._environ, **asking)
+        return Guard(read, model=self._model, scorer=self._scorer, environ=self._environ, uses=self._database, **asking)
 
 
 def require_model(settings: "ServerSettings", environ: Mapping[str, str] | None = None) -> None:

@@ -12,6 +12,8 @@ from assay.errors import MissingPackageError, StoreError
 
 BUSY_MS: Final = 30_000
 """How long a writer waits for another one."""
+CONNECT_S: Final = 10
+"""How long a connection to PostgreSQL may take, in seconds, where the URL says nothing else (`connect_timeout`)."""
 WRITES: Final = "assay_writes"
 """The execution option of a connection that is going to write."""
 
@@ -62,7 +64,10 @@ def make_engine(text: str) -> Engine:
             event.listen(engine, "connect", _set_up_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
             return engine
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20, hide_parameters=True)
+        waits = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_S}
+        return create_engine(
+            url, connect_args=waits, pool_pre_ping=True, pool_size=10, max_overflow=20, hide_parameters=True
+        )
     except (ImportError, NoSuchModuleError) as error:
         raise MissingPackageError(
             "expected the driver of PostgreSQL, which is not installed; run: pip install 'assay-ai[postgres]'"

@@ -209,6 +209,17 @@ retention = _table("retention", (), _int("version"), _long("changed"), _packed("
 turns = _table("turns", ("name",), _text("name"), _text("holder"), _long("until"))
 """Whose turn it is to do what only one of several processes may do (`assay.store.turns`)."""
 
+receipt_uses = _table(
+    "receipt_uses", ("key", "receipt"),
+    _text("key"), _text("receipt"), _text("digest"), _text("claim"), _text("holder"), _long("issued"), _long("claimed"),
+    _long("until"), _text("outcome", null=True), _long("settled", null=True),
+    indexes=(("until", "issued"),),
+)  # fmt: skip
+Index("ux_receipt_uses_key_receipt", receipt_uses.c.key, receipt_uses.c.receipt, unique=True)
+"""Which receipts were used for a commit (`assay.store.uses`): once each in the whole database, whoever's row it is.
+`digest` is of the whole receipt and tells nothing of its output, `claim` is drawn anew for each try, `holder` is the
+process that claimed it, `until` is when the receipt can no longer be committed, `outcome` is what the sink came to."""
+
 # What people do
 
 review_items = _table(

@@ -610,4 +610,7 @@ def _other(one: Json, other: Json) -> bool:
     """Whether two events that tell of an item tell of different ones."""
     if one.get("type") != other.get("type"):
         return True
-    return any(one.get(name) and one[name] != other.get(name) for name in ("id", "call_id", "name", "namespace"))
+    if any((one.get(name) or None) != (other.get(name) or None) for name in ("name", "namespace")):
+        # Also where the first one names nothing: a client that runs a call by it would run another one.
+        return True
+    return any(one.get(name) and one[name] != other.get(name) for name in ("id", "call_id"))

@@ -17,6 +17,7 @@ from assay.errors import AssayError, StoreError
 from assay.receipt.canonical import canonical
 from assay.schema import Verdict
 from assay.store import tables
+from assay.store.audit.commit_contents import CommitCheck
 from assay.store.audit.derived_contents import DerivedCheck
 from assay.store.audit.entries import (
     DECISION,
@@ -51,12 +52,14 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
     """
     findings, runs = Findings(list(found.findings)), 0
     units, derived = UnitCheck(connection, tenant, found.size, findings), DerivedCheck()
+    commits = CommitCheck(findings)
     erased, bare = _erased(connection, tenant), _erased(connection, tenant, of=EVIDENCE)
     part: list[Told] = []
     acts: list[Told] = []
     for index, told in _entries(connection, tenant, found.size, findings):
         units.add(index, told)
         derived.add(told)
+        commits.add(index, told)
         if told["kind"] == REVIEW:
             acts.append((index, told))
         if len(acts) == PART:

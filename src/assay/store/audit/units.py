@@ -65,6 +65,8 @@ UNBOUND: Final[Mapping[str, str]] = {
 UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "report_search": "an index, made of the words of reports; what is shown of a report is read from the report",
     "turns": "leases of processes",
+    "receipt_uses": "refuses a second use while a receipt lasts, then is dropped; each use is an entry of the log, and "
+    "two of one receipt are found",
     "outbox": "a queue: a message repeats what the entry of its act tells, and goes when it has arrived",
     "login_tries": "counters that slow down guessing; they are dropped after a day",
     "alembic_version": "the version of the tables",

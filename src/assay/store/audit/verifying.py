@@ -55,6 +55,8 @@ class FindingCode(StrEnum):
     """Content of a run is not there, and no entry says that it was erased."""
     UNLOGGED = "unlogged"
     """A run stands in the tables of which the log knows nothing."""
+    USED_TWICE = "used_twice"
+    """The log tells of two commits with one receipt: what remembers used receipts was altered in between."""
 
 
 @dataclass(frozen=True, slots=True)
