@@ -32,8 +32,8 @@ import aiohttp
 
 HALF: Final = 1_050
 SILENT: Final = 1_500
-TALK: Final = """the order was shipped on monday to a customer in the north who asked for a refund of the price because
-one of the parts had been damaged on its way while the warranty covers repairs for two years and a manager approves it"""
+TALK: Final = """the order was shipped on monday to a customer in the north who asked for a refund of the price
+as one part had been damaged on its way while the warranty covers repairs for two years and a manager approves it"""
 WORDS: Final = TALK.split()
 _number = itertools.count(1)
 
