@@ -107,7 +107,7 @@ class Limits:
     event_bytes: int = 4 * 1024 * 1024
     """One event of a stream."""
     depth: int = 100
-    """Levels of nesting of a request's JSON."""
+    """Levels of nesting of a request's JSON at the gateway's routes."""
     batch: int = 256
     """Requests in one call of `/v1/batch`."""
     connect_s: float = 10.0
