@@ -18,6 +18,7 @@ from assay.verify.logic.inference import (
     statements_of,
 )
 from assay.verify.logic.ordering import comparison_findings, date_findings, order_findings
+from assay.verify.logic.twice_dated import twice_dated
 
 LONGEST_SENTENCE = 4000
 """Characters of a sentence beyond which nothing in it is recomputed."""
@@ -48,7 +49,7 @@ def audit_logic(
     """
     limits = limits or LogicLimits()
     sentences = split_sentences(text)
-    found = [*_recomputed(text, sentences), *order_findings(text)]
+    found = [*_recomputed(text, sentences), *order_findings(text), *twice_dated(text, sentences)]
     unchecked = [f"a sentence of {s.end - s.start:,} characters was not recomputed" for s in sentences if _too_long(s)]
     inferences = find_inferences(text, limits.premises, sentences)
     kept = inferences[: limits.steps]
