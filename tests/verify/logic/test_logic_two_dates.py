@@ -41,7 +41,7 @@ WRONG = [
     "The parcel was delivered on 12 March. The delivery of the parcel on 14 March was signed for.",
     "The war began in 1914. It ended in 1918. After the war ended in 1919, talks began.",
     "The war broke out in 1914. The outbreak of the war in 1915 surprised many.",
-    "The contract was signed on 3 June 2022. The contract took effect in July 2022. The contract was signed on 5 June 2022.",
+    "The contract was signed on 3 June 2022. It took effect in July. The contract was signed on 5 June 2022.",
     "The contract took effect in July 2022. Since the contract took effect in August 2022, prices fell.",
     "The policy came into force on 1 January 2020. The policy came into force on 1 March 2020.",
     "The law was adopted in 1990. The adoption of the law in 1992 was contested.",
@@ -142,7 +142,8 @@ def test_places_lie_in_the_text(text: str) -> None:
 @pytest.mark.parametrize(
     "piece",
     ["The bridge opened in 1932. ", "opened in 1932 ", "The bridge opened ", "It opened in 1932. ", "its opening, ",
-     "The A was opened in 1932, and the B was opened in 1933. ", "reopened ", "In 1932, ", "the bridge's ", "(opened in 1932) "],
+     "The A was opened in 1932, and the B was opened in 1933. ", "reopened ", "In 1932, ",
+     "the bridge's ", "(opened in 1932) "],
 )  # fmt: skip
 def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> None:
     def spent(size: int) -> float:

@@ -225,7 +225,7 @@ def _participle(s: str, match: re.Match[str], date: DateMention, limits: frozens
 
 
 def _noun(s: str, match: re.Match[str], dates: Sequence[DateMention]) -> _Read | None:
-    """ "its opening in 1932", "the opening of the bridge in 1932", "the bridge's 1932 opening", "since opening in 1932"."""
+    """ "its opening in 1932", "the opening of the bridge in 1932", "the bridge's 1932 opening"."""
     begun = match.start()
     date = next((one for one in dates if one.end == begun - 1), None)
     year = _YEAR_BEFORE.search(s, max(0, begun - 6), begun)
