@@ -37,6 +37,7 @@ def reasoning_of(
     judged: Mapping[int, Judged],
     policy: Policy,
     scorer: PairScorer,
+    evidence: Sequence[str] = (),
 ) -> Reasoning:
     """Audit the logic of an output as far as its policy asks for it.
 
@@ -46,6 +47,7 @@ def reasoning_of(
         judged: what was found of each checkable claim, by its place.
         policy: says how much is looked at.
         scorer: the network, asked where the policy has the whole audit.
+        evidence: the texts whose rules are premises of what the output concludes.
     """
     if policy.logic == "off" or not text:
         return Reasoning()
@@ -57,7 +59,7 @@ def reasoning_of(
         for at, found in judged.items()
         if found.verdict is Verdict.SUPPORTED
     ]
-    audit = audit_logic(text, scorer if whole else None, claims=claims, borne_out=borne_out)
+    audit = audit_logic(text, scorer if whole else None, claims=claims, borne_out=borne_out, evidence=evidence)
     at_claim: dict[int, tuple[Issue, ...]] = {}
     loose: list[Issue] = []
     for finding in audit.findings:

@@ -209,7 +209,8 @@ def look_into(draft: Draft, judged: Sequence[Judged], policy: Policy, scorer: Pa
     """The draft with what was found of the output by itself, beside all evidence."""
     places = (place for place, claim in enumerate(draft.claims) if claim.checkable)
     found = dict(zip(places, judged[: draft.judged_claims], strict=False))
-    reasoning = reasoning_of(draft.text[: draft.read], draft.claims, found, policy, scorer)
+    texts = [item.text for item in draft.evidence_items]
+    reasoning = reasoning_of(draft.text[: draft.read], draft.claims, found, policy, scorer, texts)
     return replace(draft, reasoning=reasoning)
 
 

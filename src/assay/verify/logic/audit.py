@@ -8,6 +8,7 @@ from assay.text.claims import RuleClaimExtractor
 from assay.text.sentences import Sentence, split_sentences
 from assay.verify.logic.calculations import calculation_findings
 from assay.verify.logic.chains import find_inferences
+from assay.verify.logic.fallacies import form_findings
 from assay.verify.logic.findings import LogicAudit, LogicFinding, LogicLimits, Step
 from assay.verify.logic.inference import (
     ask,
@@ -18,6 +19,7 @@ from assay.verify.logic.inference import (
     statements_of,
 )
 from assay.verify.logic.ordering import comparison_findings, date_findings, order_findings
+from assay.verify.logic.twice_dated import twice_dated
 
 LONGEST_SENTENCE = 4000
 """Characters of a sentence beyond which nothing in it is recomputed."""
@@ -29,6 +31,7 @@ def audit_logic(
     *,
     claims: Sequence[ExtractedClaim] | None = None,
     borne_out: Collection[tuple[int, int]] = (),
+    evidence: Sequence[str] = (),
     limits: LogicLimits | None = None,
 ) -> LogicAudit:
     """Look for faults of reasoning in a text.
@@ -38,6 +41,7 @@ def audit_logic(
         scorer: the network; without one nothing but what can be recomputed is looked at, and the audit says so.
         claims: the text's statements, where somebody has extracted them already.
         borne_out: starts and ends of stretches that evidence supports; conclusions there need no premise.
+        evidence: what the text rests on; its rules are premises of what the text concludes.
         limits: how much is looked at, and from where on something is said.
 
     Returns:
@@ -48,7 +52,8 @@ def audit_logic(
     """
     limits = limits or LogicLimits()
     sentences = split_sentences(text)
-    found = [*_recomputed(text, sentences), *order_findings(text)]
+    found = [*_recomputed(text, sentences), *order_findings(text), *twice_dated(text, sentences)]
+    found += form_findings(text, sentences, evidence)
     unchecked = [f"a sentence of {s.end - s.start:,} characters was not recomputed" for s in sentences if _too_long(s)]
     inferences = find_inferences(text, limits.premises, sentences)
     kept = inferences[: limits.steps]

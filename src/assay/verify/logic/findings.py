@@ -11,8 +11,8 @@ class LogicFinding:
     """One fault of reasoning, with its place."""
 
     code: str
-    """`logic.arithmetic`, `logic.unit`, `logic.date`, `logic.order`, `logic.contradiction`, `logic.circular`,
-    `logic.invalid_step` or `logic.unsupported_step`."""
+    """`logic.arithmetic`, `logic.unit`, `logic.date`, `logic.order`, `logic.two_dates`, `logic.invalid_form`,
+    `logic.contradiction`, `logic.circular`, `logic.invalid_step` or `logic.unsupported_step`."""
     message: str
     """A sentence for people."""
     span: Span

@@ -1,0 +1,176 @@
+"""Reads rules, facts and conclusions out of plain sentences: what it takes to hold a conclusion against its premises.
+
+    All managers wear badges.     If it rains, the ground gets wet.     No cat is a dog.     Some cats are black.
+    Ada wears a badge.            The ground is wet.                    Therefore, Ada is a manager.
+
+A statement is a set of stems and whether it is denied; its subject is what is left of it when a rule's words are taken
+out. So "Ada wears a badge" is an instance of "wears a badge" for {ada}, without any parsing of the sentence.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from assay.text.clauses import find_verb, subject_of
+from assay.text.lexemes import STOP_WORDS, find_words, stem, word_set
+from assay.text.tokens import tokenise
+
+Stems = frozenset[str]
+Amount = Literal["all", "some", "most"]
+
+_KEPT: Final = word_set("on off up out under above below after before down")
+_DROPPED: Final = (STOP_WORDS - _KEPT) | word_set(
+    """get gets got getting become becomes became always also therefore thus hence consequently then clearly indeed
+    cannot person people someone anyone everyone anybody everybody somebody whoever thing things itself himself herself
+    all every each any some no not never true case still surely certainly definitely must new ergo accordingly
+    one ones whenever these those"""
+)
+_DENIED: Final = re.compile(r"\b(?:not|never|cannot|no|nobody|none|neither|nor)\b|n[’']t\b", re.IGNORECASE)
+_PRONOUN: Final = re.compile(r"\s*(?:he|she|it|they|this|that|these|those|you|we|i)\b", re.IGNORECASE)
+_IF_FIRST: Final = re.compile(
+    r"\s*(?:if|whenever)\s(?P<p>[^,]{4,160}),\s(?:then\s)?(?P<q>[^,;:]{4,160})$|"
+    r"\s*(?:if|whenever)\s(?P<p2>[^,]{4,120})\sthen\s(?P<q2>[^,;:]{4,160})$",
+    re.IGNORECASE,
+)
+_IF_LAST: Final = re.compile(r"(?P<q>[^,;:]{4,160}?),?\s(?:if|whenever)\s(?P<p>[^,;:]{4,160})$", re.IGNORECASE)
+_BOTH_WAYS: Final = re.compile(
+    r"\b(?:if and only if|only if|only when|exactly when|iff|just in case|precisely when|and vice versa|unless)\b|"
+    r"(?:^|[,;]\s)only\b",
+    re.IGNORECASE,
+)
+_UNIVERSAL: Final = re.compile(
+    r"\s*(?P<word>all|every|each|any(?:one|body|thing)?|every(?:one|body|thing)|whoever|no|none\sof\sthe|some|most|many|"
+    r"several|a\sfew)\b(?:\sof\s(?:the|our|these|those))?(?:\sthe)?\s(?P<rest>.{5,200})$",
+    re.IGNORECASE | re.DOTALL,
+)
+_PLURAL: Final = re.compile(
+    r"\s*(?P<rest>[A-Za-z][a-z]{2,24}(?<!s)s\s(?:are|have|can|always|must|never|cannot)\s.{3,160})$"
+)
+_WHO: Final = re.compile(r"\b(?:who|that|which)\s", re.IGNORECASE)
+_EITHER: Final = re.compile(
+    r"\b(?:or|unless|except\w*|but|only|usually|often|sometimes|generally|typically|mostly|likely|normally|tend)\b",
+    re.IGNORECASE,
+)
+_INDEFINITE: Final = re.compile(
+    r"\s*(?:an?|some|any|every|each|you|someone|anyone|somebody|anybody|something|one)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something that holds or does not."""
+
+    stems: Stems
+    denied: bool = False
+
+    def negated(self) -> "Statement":
+        """Its denial."""
+        return Statement(self.stems, not self.denied)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What holds of whatever something else holds of."""
+
+    condition: Statement
+    result: Statement
+    general: bool
+    """Whether it is about any subject; else its two sides are whole statements."""
+    amount: Amount = "all"
+    both_ways: bool = False
+    """Whether it may be turned round; said with "only" a rule is taken so, since it is mostly meant so."""
+
+
+def stems_of(text: str) -> Stems:
+    """The stems that say something.
+
+    >>> sorted(stems_of("Ada always wears the badges."))
+    ['ada', 'badg', 'wear']
+    """
+    return frozenset(stem(word.fold) for word in find_words(text).lexemes if word.fold not in _DROPPED)
+
+
+def read_statement(text: str) -> Statement:
+    """A statement as it stands.
+
+    >>> read_statement("The ground is not wet.").denied
+    True
+    """
+    return Statement(stems_of(text), len(_DENIED.findall(text)) % 2 == 1)
+
+
+def begins_with_pronoun(text: str) -> bool:
+    """Whether only a pronoun says what a statement is about."""
+    return _PRONOUN.match(text) is not None
+
+
+def read_rule(text: str) -> Rule | None:
+    """The rule that a sentence states; none where it states no plain one.
+
+    >>> read_rule("All managers wear badges.").result.stems == {"wear", "badg"}
+    True
+    """
+    bare = text.strip().rstrip(".!").strip()
+    if len(bare) > 300 or "?" in bare or "\\n\\n" in bare:
+        return None
+    return _universal(bare) or _conditional(bare)
+
+
+def _universal(bare: str) -> Rule | None:
+    match = _UNIVERSAL.match(bare) or _PLURAL.match(bare)
+    if match is None or _EITHER.search(bare) is not None or ";" in bare:
+        return None
+    word = (match.groupdict().get("word") or "all").lower()
+    rest = match.group("rest")
+    tokens = tokenise(f"The {rest}")
+    if any(token.tag in {",", ":", "AND"} for token in tokens):
+        return None
+    verb = find_verb(tokens)
+    if verb < 0 and _WHO.search(rest) is None:
+        verb = 2  # "All dogs bark at strangers": the word behind the noun
+    elif verb < 0:  # "Anyone who works nights gets a bonus": the second verb
+        verb = max((n for n, token in enumerate(tokens) if token.tag in {"V", "AUX"}), default=-1)
+        verb = verb if verb > 3 else -1
+    if not 1 < verb < len(tokens):
+        return None
+    cut = tokens[verb].start - 4
+    condition, result = rest[:cut], rest[cut:]
+    if not stems_of(condition) or not stems_of(result):
+        return None
+    denied = _DENIED.search(result) is not None
+    if word.startswith(("no", "none")):
+        denied = not denied
+    amount: Amount = "all"
+    if word in {"some", "several", "a few", "many"}:
+        amount = "some"
+    elif word == "most":
+        amount = "most"
+    return Rule(Statement(stems_of(condition)), Statement(stems_of(result), denied), general=True, amount=amount)
+
+
+def _conditional(bare: str) -> Rule | None:
+    match = _IF_FIRST.match(bare)
+    if match is not None:
+        condition, result = match.group("p") or match.group("p2"), match.group("q") or match.group("q2")
+    else:
+        match = _IF_LAST.match(bare)
+        if match is None:
+            return None
+        condition, result = match.group("p"), match.group("q")
+    both = _BOTH_WAYS.search(bare) is not None
+    if not both and (_EITHER.search(bare) is not None or re.search(r"\band\b", condition)):
+        return None
+    first, second = read_statement(condition), read_statement(result)
+    tokens = tokenise(condition)
+    verb = find_verb(tokens)
+    subject = stems_of(condition[: tokens[verb].start]) if verb > 0 and subject_of(tokens, verb) else frozenset()
+    open_subject = _INDEFINITE.match(condition) is not None
+    if begins_with_pronoun(result) or (subject and subject <= second.stems) or open_subject:
+        first = Statement(first.stems - subject, first.denied)
+        second = Statement(second.stems - subject, second.denied)
+        general = True
+    else:
+        general = False
+    if not first.stems or not second.stems:
+        return None
+    return Rule(first, second, general, both_ways=both)
