@@ -49,8 +49,8 @@ class Another(FakeScorer):
         return "f" * 64
 
 
-def guard_of(policy: Any = POLICY) -> Guard:
-    return Guard(policy, scorer=FakeScorer())
+def guard_of(policy: Any = POLICY, **more: Any) -> Guard:
+    return Guard(policy, scorer=FakeScorer(), **more)
 
 
 def recorded_check(store: Store, answer: str, **asked: Any) -> str:
@@ -233,13 +233,18 @@ def test_another_policy_may_decide_otherwise(run: Run, ids: dict[str, str]) -> N
     assert (as_json["same_decision"], as_json["same_verifier"]) == (False, True)
 
 
-def test_another_verifier_is_named(tmp_path: Path, ids: dict[str, str]) -> None:
+def test_another_verifier_is_refused_with_what_differs_and_never_accuses_the_record(
+    tmp_path: Path, ids: dict[str, str]
+) -> None:
     from assay.store.audit.exporting import run_content
 
     with Store(str(tmp_path / "x.db")) as store, store.reading("default") as connection:
         content = run_content(connection, "default", ids["check"])
     assert content is not None
-    found = replay(content, lambda policy: Guard(policy, scorer=Another()))
+    with pytest.raises(InputError, match=r"cannot be replayed by another verifier .* digest [0-9a-f]{12} then"):
+        replay(content, lambda policy: Guard(policy, scorer=Another()))
+    # Asked for, it says what it would say.
+    found = replay(content, lambda policy: Guard(policy, scorer=Another()), other_verifier=True)
     assert not found.same_verifier
     assert not found.same_report
     assert any("the verifier is another" in line for line in found.lines())

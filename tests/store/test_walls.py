@@ -14,6 +14,7 @@ from assay.schema.access import Permission, Role
 from assay.store import tables
 from assay.store.access_keys import create_key, find_key
 from assay.store.access_users import create_user, list_users
+from assay.store.audit.units import UNITS
 from assay.store.engine import make_engine, writing
 from assay.store.inserting import insert_rows
 from assay.store.migrate import migrate
@@ -199,7 +200,9 @@ def test_a_database_of_the_version_before_has_its_index_of_words_walled(wall: st
         for statement in (
             "DROP INDEX ix_reports_gaps", "DROP POLICY assay_tenant ON report_search",
             "ALTER TABLE report_search NO FORCE ROW LEVEL SECURITY",
-            "ALTER TABLE report_search DISABLE ROW LEVEL SECURITY", "UPDATE alembic_version SET version_num = '0004'",
+            "ALTER TABLE report_search DISABLE ROW LEVEL SECURITY", "ALTER TABLE runs DROP COLUMN tape",
+            *(f"ALTER TABLE {unit.head.name} DROP COLUMN seal" for unit in UNITS),
+            "UPDATE alembic_version SET version_num = '0004'",
         ):  # fmt: skip
             connection.execute(text(statement))
         assert unwalled_tables(connection) == ["report_search"]

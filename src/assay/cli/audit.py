@@ -181,14 +181,19 @@ def replay(
     model: Annotated[Path | None, typer.Option("--model", metavar="DIR", help="Another network.")] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Run a recorded check again, and say whether the decision is the same."""
+    """Run a recorded check again, and say whether the decision is the same.
+
+    What chat models said is taken from the record. What cannot be run again as it was is refused with the reason.
+    """
     from assay.cli.replay import replay as run_again
     from assay.config import Guard, read_policy
 
     with reporting_errors():
         content = _content(run, database, tenant)
         chosen = None if policy is None else read_policy(policy, os.environ)
-        found = run_again(content, lambda one: Guard(one, model=model), chosen)
+        found = run_again(
+            content, lambda one, **asking: Guard(one, model=model, **asking), chosen, other_verifier=model is not None
+        )
         if format_ is Format.JSON:
             fields = {"same_decision": found.same_decision, "same_report": found.same_report,
                       "same_verifier": found.same_verifier, "now": found.now.model_dump(mode="json")}  # fmt: skip

@@ -9,6 +9,8 @@ checkpoint before, and its head says of how many entries it has how many: `"part
     {"index": N, "proof": [BASE64, ...], "entry": TEXT}
     {"content": {"record", "salt", "asked", "report", "evidence": [TEXT, ...], "policy"}}
 
+The content of a run in which chat models took part has what they said besides, as `tape`.
+
 TEXT is the JSON that was hashed, as a text, so that nobody has to write JSON like we do to verify it.
 """
 
@@ -122,7 +124,7 @@ def run_content(connection: Connection, tenant: str, record: str) -> dict[str, A
     """
     runs, reports = tables.runs.c, tables.reports.c
     run = connection.execute(
-        select(runs.salt, runs.asked, runs.bare).where(runs.tenant == tenant, runs.id == record)
+        select(runs.salt, runs.asked, runs.bare, runs.tape).where(runs.tenant == tenant, runs.id == record)
     ).one_or_none()
     report = connection.execute(
         select(reports.body, reports.policy).where(reports.tenant == tenant, reports.id == record)
@@ -136,6 +138,7 @@ def run_content(connection: Connection, tenant: str, record: str) -> dict[str, A
         "report": canonical(report.body).decode(),
         "evidence": _evidence(connection, tenant, [digest for _, digest in run.asked.get("evidence", ())]),
         "policy": _policy(connection, tenant, report.policy),
+        **({} if run.tape is None else {"tape": exact(run.tape).decode()}),
     }
 
 

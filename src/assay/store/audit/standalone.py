@@ -350,6 +350,8 @@ def _verify_content(content: Any, entries: Sequence[dict[str, Any]]) -> str:
     """That what the run was given and what was found are what its decision commits to."""
     decision = next((entry for entry in entries if entry["kind"] == "decision"), None)
     names = {"record", "salt", "asked", "report", "evidence", "policy"}
+    if decision is not None and "tape" in decision:
+        names.add("tape")
     if decision is None or not isinstance(content, dict) or set(content) != names:
         raise VerificationError("there is content, and no decision that it belongs to")
     salt_text = _text(content["salt"])
@@ -358,6 +360,8 @@ def _verify_content(content: Any, entries: Sequence[dict[str, Any]]) -> str:
     salt, asked, report = bytes.fromhex(salt_text), _text(content["asked"]), _text(content["report"])
     _match(salt, "asked", asked.encode(), decision)
     _match(salt, "report", hashlib.sha256(report.encode()).hexdigest().encode(), decision)
+    if "tape" in names:
+        _match(salt, "tape", _text(content["tape"]).encode(), decision)
     found, given = json.loads(report), json.loads(asked)
     _match(salt, "output", found["output"].encode(), decision)
     if commitment(salt, "run_id", found["run_id"].encode()) != decision["query"]:
