@@ -15,6 +15,7 @@ from assay.schema import Evidence
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
 from assay.store.access_users import create_user
+from assay.store.audit.log import read_checkpoints
 from assay.store.interface import CheckRecord
 from assay.store.review_items import list_items
 from assay.store.store import Store
@@ -168,10 +169,18 @@ def test_an_entry_tells_scores_as_the_rest_of_the_console_does(tmp_path: Path) -
 def test_the_log_is_signed_verified_proved_and_exported(tmp_path: Path) -> None:
     with site(tmp_path, keys=KEYS) as (client, store):
         run = record(store, "The shop opens at 9.", EVIDENCE)
-        assert client.get("/console/audit/export").status_code == 409
         assert "not proved yet" in client.get("/console/audit/entries/0").text
         assert client.post("/console/audit/checkpoint").headers["location"] == "/console/audit?done=audit.signed"
-        assert "The log holds." in client.post("/console/audit/verify").text
+        told = client.post("/console/audit/verify").text
+        assert told.index("No checkpoint from outside") < told.index("The log agrees with itself.")
+        assert "The log holds." not in told
+        with store.reading("default") as connection:
+            kept = read_checkpoints(connection, "default")[-1]
+        # A form's line breaks are CRLF.
+        told = client.post("/console/audit/verify", data={"checkpoints": kept.replace("\n", "\r\n")}).text
+        assert "The log holds." in told
+        assert "No checkpoint from outside" not in told
+        assert "bad_checkpoint" in client.post("/console/audit/verify", data={"checkpoints": "<b>x"}).text
         assert "proof holds" in client.get("/console/audit/entries/0").text
         assert client.get("/console/audit/entries/0/proof").text.startswith("c2sp.org/tlog-proof@v1")
         assert client.get("/console/audit/export").text.startswith('{"bundle"')
@@ -179,6 +188,19 @@ def test_the_log_is_signed_verified_proved_and_exported(tmp_path: Path) -> None:
         assert run[:12] in client.get("/console/audit", params={"run": run}).text
         assert client.get("/console/audit/entries/99").status_code == 404
         assert client.get("/console/audit/entries/x").status_code == 404
+
+
+def test_an_export_from_the_console_is_signed_first(tmp_path: Path) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        for number in range(5):
+            record(store, f"The shop opens at {number}.", EVIDENCE)
+        assert len(client.get("/console/audit/export").text.splitlines()) == 6
+    with site(tmp_path) as (client, store):
+        record(store, "The shop opens at 9.", EVIDENCE)
+        assert client.get("/console/audit/export").status_code == 409
+        assert "Export what is signed" in client.get("/console/audit").text
+        part = client.get("/console/audit/export", params={"partial": "true"}).text.splitlines()
+        assert '"partial":{"entries":5,"of":6}' in part[0]
 
 
 def test_a_log_that_was_altered_is_told(tmp_path: Path) -> None:

@@ -15,16 +15,24 @@ from tests.server.gateway_site import site as plain_site
 from tests.server.test_chat_stream import shown, streamed, trailer
 from tests.server.test_serve_command import options
 from tests.server.upstream_script import chat_completion, chat_stream, json_answer, stream_answer
+from tests.store.making import KEYS, RING
 from tests.verify.judges import NOT_FOUND, Rule, answers
 
+from assay.cli.replay import replay
 from assay.cli.serve import settings_of
-from assay.errors import PolicyError
+from assay.config import Guard
+from assay.errors import InputError, PolicyError
 from assay.models.chat.interface import ChatRequest, Message
 from assay.server.app import create_app
 from assay.server.guards import Guards
 from assay.server.judge_settings import JudgeSettings
 from assay.server.settings import Limits, Mode, Route, ServerSettings, parse_settings
 from assay.server.settings import Upstream as UpstreamSetting
+from assay.store.audit.contents import with_contents
+from assay.store.audit.exporting import run_content
+from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.verifying import verify_log
+from assay.store.store import Store
 from assay.testing import FakeScorer
 
 PATH = "/v1/chat/completions"
@@ -90,7 +98,9 @@ async def judging(**more: Any) -> AsyncIterator[JudgeServer]:
 
 
 @asynccontextmanager
-async def site(judge: JudgeServer, mode: Mode = Mode.ENFORCE, **settings: Any) -> AsyncIterator[Site]:
+async def site(
+    judge: JudgeServer, mode: Mode = Mode.ENFORCE, store: Store | None = None, **settings: Any
+) -> AsyncIterator[Site]:  # fmt: skip
     """A gateway whose checks ask the judge."""
     asked = JudgeSettings(**{"model": "judge-1", "base_url": judge.url, "key": "secret-7", **settings})
 
@@ -105,7 +115,7 @@ async def site(judge: JudgeServer, mode: Mode = Mode.ENFORCE, **settings: Any) -
             judge=asked,
             limits=Limits(),
         )
-        app = create_app(told, guards=with_judge)
+        app = create_app(told, guards=with_judge, store=store)
         async with serving(app) as (url, server):
             yield Site(url, plain.upstream, app, plain.http, server)
 
@@ -123,6 +133,42 @@ def test_a_check_over_rest_asks_the_judge_with_the_key_that_the_server_holds() -
             assert "secret-7" not in repr(here.app.services.settings)
 
     play(scene)
+
+
+@pytest.mark.parametrize("rule", [everything, nothing])
+def test_what_the_judge_decided_over_http_is_replayed_without_it(tmp_path: Path, rule: Rule) -> None:
+    async def scene() -> list[dict[str, Any]]:
+        ids: list[str] = []
+        with Store(str(tmp_path / "assay.db")) as store:
+            async with judging(rule=rule) as judge, site(judge, store=store) as here:
+                for _ in range(2):  # the second time the judge's word is known
+                    _, headers, _ = await here.post("/v1/check", CHECK)
+                    ids.append(headers["x-assay-report-id"])
+                for answer in (json_answer(chat_completion(HOP)), stream_answer(chat_stream(HOP))):
+                    here.upstream.script(answer)
+                    body = {**CHAT, "stream": True} if len(ids) == 3 else CHAT
+                    _, headers, _ = await here.post(PATH, body)
+                    ids.append(headers["x-assay-report-id"])
+            make_checkpoint(store, KEYS, "default")
+            with store.reading("default") as connection:
+                assert with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+                found = [run_content(connection, "default", id_) for id_ in ids]
+        return [one for one in found if one is not None]
+
+    contents: list[dict[str, Any]] = []
+
+    async def kept() -> None:
+        contents.extend(await scene())
+
+    play(kept)
+    assert len(contents) == 4
+    for content in contents:
+        assert json.loads(content["tape"])["model"] == "judge-1"
+        again = replay(content, lambda policy, **more: Guard(policy, scorer=FakeScorer(), environ={}, **more))
+        assert (again.same_decision, again.then.action == "emit") == (True, rule is everything)
+        bare = {name: value for name, value in content.items() if name != "tape"}
+        with pytest.raises(InputError, match="cannot be replayed without the completions of the judge"):
+            replay(bare, lambda policy: Guard(policy, scorer=FakeScorer(), environ={}))
 
 
 def test_without_a_judge_the_same_answer_is_not_let_out() -> None:

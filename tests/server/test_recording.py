@@ -58,7 +58,7 @@ def again(store: Store, id_: str) -> bool:
     with store.reading("default") as connection:
         content = run_content(connection, "default", id_)
     assert content is not None
-    return replay(content, lambda policy: Guard(policy, scorer=FakeScorer(), environ={})).same_report
+    return replay(content, lambda policy, **more: Guard(policy, scorer=FakeScorer(), environ={}, **more)).same_report
 
 
 def test_a_check_is_recorded_under_the_id_that_its_answer_names_and_can_be_run_again(tmp_path: Path) -> None:

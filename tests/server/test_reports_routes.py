@@ -44,7 +44,7 @@ class Named:
 @asynccontextmanager
 async def kept(tmp_path: Path, **more: Any) -> AsyncIterator[tuple[Site, Store]]:
     with Store(str(tmp_path / "assay.db")) as store:
-        async with site(store=store, keys=KEYS, **{"access": Named(), **more}) as here:
+        async with site(store=store, **{"keys": KEYS, "access": Named(), **more}) as here:
             yield here, store
 
 
@@ -177,9 +177,11 @@ def test_the_log_is_verified_against_checkpoints_from_outside_and_with_what_is_s
             status, found, _ = await send(here, "POST", "/v1/audit/verify", {"checkpoints": [first["note"]]})
             assert status == 200
             assert (found["holds"], found["size"], found["anchors"], found["runs"]) == (True, 3, 1, 3)
+            assert (next(iter(found)), found["caution"], found["outside"]) == ("caution", None, 3)
             assert found["root"] == first["root"]
             status, found, _ = await send(here, "POST", "/v1/audit/verify", {"contents": False})
             assert (found["holds"], found["anchors"], found["runs"]) == (True, 0, 0)
+            assert "no checkpoint from outside" in found["caution"]
             with store.engine.begin() as connection:
                 connection.execute(tables.reports.update().where(tables.reports.c.id == ids[1]).values(score=0.01))
             _, found, _ = await send(here, "POST", "/v1/audit/verify")
@@ -190,6 +192,56 @@ def test_the_log_is_verified_against_checkpoints_from_outside_and_with_what_is_s
             many = {"checkpoints": [first["note"]] * 101}
             assert (await send(here, "POST", "/v1/audit/verify", many))[0] == 422
             assert (await send(here, "POST", "/v1/audit/verify", {}, x_test_caller="viewer/default"))[0] == 403
+
+    play(scene)
+
+
+def test_an_export_is_signed_first_so_that_it_has_all_of_the_log(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kept(tmp_path) as (here, store):
+            store.record(record_of("Answer 0"))
+            make_checkpoint(store, KEYS, "default")
+            ids = [store.record(record_of(f"Answer {number}")).id for number in range(1, 30)]
+            status, part = await get(here, "/v1/audit/export?partial=true")
+            head, *entries = part.decode().splitlines()
+            assert (status, json.loads(head)["partial"], len(entries)) == (200, {"entries": 1, "of": 30}, 1)
+            assert (await get(here, f"/v1/audit/export?partial=true&report={ids[0]}"))[0] == 409
+            assert (await get(here, f"/v1/audit/export?report={'0' * 32}"))[0] == 404
+            for path, count in (("/v1/audit/export", 30), (f"/v1/audit/export?report={ids[0]}", 2)):
+                status, whole = await get(here, path)
+                head, *entries = whole.decode().splitlines()
+                assert (status, len(entries), "partial" in json.loads(head)) == (200, count, False)
+            assert (await get(here, "/v1/audit"))[1]["signed"] == 30
+
+    play(scene)
+
+
+def test_an_export_that_cannot_be_signed_is_refused_unless_a_part_was_asked_for(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kept(tmp_path, keys=None) as (here, store):
+            store.record(record_of("Answer 0"))
+            status, told = await get(here, "/v1/audit/export")
+            assert (status, told["type"].rpartition(":")[2]) == (409, "audit.no_keys")
+            assert (await get(here, "/v1/audit/export?partial=true"))[0] == 409
+            make_checkpoint(store, KEYS, "default")
+            store.record(record_of("Answer 1"))
+            assert (await get(here, "/v1/audit/export"))[0] == 409
+            status, part = await get(here, "/v1/audit/export?partial=true")
+            assert (status, json.loads(part.decode().splitlines()[0])["partial"]) == (200, {"entries": 1, "of": 2})
+
+    play(scene)
+
+
+def test_a_log_that_was_altered_is_not_signed_for_an_export(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kept(tmp_path) as (here, store):
+            store.record(record_of("Answer 0"))
+            make_checkpoint(store, KEYS, "default")
+            store.record(record_of("Answer 1"))
+            with store.engine.begin() as connection:
+                connection.execute(tables.audit_tiles.update().values(hashes=bytes(64)))
+            status, told = await get(here, "/v1/audit/export")
+            assert (status, "not signed" in told["detail"]) == (409, True)
 
     play(scene)
 

@@ -61,6 +61,9 @@ from assay.store.walls import EVERY_TENANT, act_as
 
 OTHER = "globex"
 HASH = "the hash of a password"
+TAPE: dict[str, Any] = {"form": 1, "model": "judge-1", "digest": "d", "price": None, "known": {}, "answers": [
+    {"purpose": "judge", "request": "r", "error": {"kind": "chat", "message": "no", "retryable": False, "calls": 1}},
+]}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ def make_full(url: str, folder: Path) -> Full:
         contradiction=0.9,
     )  # fmt: skip
     bad = report_of("Partners get 4 weeks.", claims=(claim,), action=Action.BLOCK)
-    checks = [record_of(), record_of("Another.", caller="app"), record_of(report=bad, asked={"answer": "x"})]
+    heard = record_of(report=report_of("Another.").taped(TAPE), caller="app")
+    checks = [record_of(), heard, record_of(report=bad, asked={"answer": "x"})]
     for check in checks:
         clock.go(seconds=7)
         store.record(check)

@@ -49,8 +49,8 @@ class Another(FakeScorer):
         return "f" * 64
 
 
-def guard_of(policy: Any = POLICY) -> Guard:
-    return Guard(policy, scorer=FakeScorer())
+def guard_of(policy: Any = POLICY, **more: Any) -> Guard:
+    return Guard(policy, scorer=FakeScorer(), **more)
 
 
 def recorded_check(store: Store, answer: str, **asked: Any) -> str:
@@ -103,8 +103,77 @@ def test_a_log_is_signed_anchored_and_verified(run: Run, ids: dict[str, str], tm
     assert (as_json["holds"], as_json["size"], as_json["runs"]) == (True, 3, 0)
 
 
-def test_without_a_checkpoint_from_outside_it_says_what_that_means(run: Run, ids: dict[str, str]) -> None:
-    assert "could have rewritten all of it" in run("verify").stdout
+def test_without_a_checkpoint_from_outside_it_says_so_before_anything_else(
+    run: Run, ids: dict[str, str], tmp_path: Path
+) -> None:
+    first = run("verify").stdout.splitlines()
+    assert first[0].startswith("CAUTION: no checkpoint from outside")
+    assert "holds" not in "".join(first)
+    assert next(iter(json.loads(run("verify", "--format", "json").stdout))) == "caution"
+    # One that covers a part says how much.
+    run("checkpoint", "--anchor", tmp_path / "elsewhere.txt")
+    with Store(str(tmp_path / "x.db")) as store:
+        recorded_check(store, "Leave is requested in the portal.")
+    found = run("verify", "--checkpoint", tmp_path / "elsewhere.txt").stdout
+    assert found.startswith("CAUTION: a checkpoint from outside covers the first 3 of 4 entries")
+    assert "\nholds: the log" in found
+    run("checkpoint", "--anchor", tmp_path / "elsewhere.txt")
+    assert run("verify", "--checkpoint", tmp_path / "elsewhere.txt").stdout.startswith("holds: the log")
+
+
+def test_what_does_not_hold_without_a_checkpoint_from_outside_begins_with_it_too(
+    run: Run, ids: dict[str, str], tmp_path: Path
+) -> None:
+    engine = make_engine(str(tmp_path / "x.db"))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE reports SET score = 0.123"))
+    engine.dispose()
+    lines = run("verify").stdout.splitlines()
+    assert [line.split(":")[0] for line in lines[:2]] == ["CAUTION", "does not hold"]
+
+
+def test_an_export_has_all_of_the_log_or_says_what_it_leaves_out(
+    run: Run, ids: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, ring = tmp_path / "b.jsonl", str(tmp_path / "keys" / "ring.json")
+    run("checkpoint")
+    with Store(str(tmp_path / "x.db")) as store:
+        last = recorded_check(store, "Leave is requested in the portal.")
+    assert run("export", "--out", out, "--partial").exit_code == 0
+    head, *entries = out.read_text(encoding="utf-8").splitlines()
+    assert (json.loads(head)["partial"], len(entries)) == ({"entries": 3, "of": 4}, 3)
+    lines = out.read_text(encoding="utf-8").splitlines(keepends=True)
+    said = standalone.verify_bundle(lines, standalone.read_ring(Path(ring).read_text()))
+    assert said.startswith("IN PART, up to entry 3 of 4: ")
+    assert run("export", last, "--out", out, "--partial").exit_code == 2
+    monkeypatch.delenv("ASSAY_RECEIPT_KEYS")
+    refused = run("export", "--out", out)
+    assert (refused.exit_code, "--partial" in refused.stderr) == (2, True)
+    monkeypatch.setenv("ASSAY_RECEIPT_KEYS", str(tmp_path / "keys"))
+    for more in ([], [last]):
+        assert run("export", *more, "--out", out).exit_code == 0
+        head, *entries = out.read_text(encoding="utf-8").splitlines()
+        assert "partial" not in json.loads(head)
+        assert len(entries) == (2 if more else 4)
+        assert standalone.main([str(out), "--ring", ring]) == 0
+    # Nothing is left out any more, so nothing is said of it.
+    run("export", "--out", out, "--partial")
+    assert "partial" not in json.loads(out.read_text(encoding="utf-8").splitlines()[0])
+
+
+@pytest.mark.parametrize("partial", [
+    {"entries": 2, "of": 4}, {"entries": 3, "of": 3}, {"entries": 3}, {"entries": 3, "of": True}, 3,
+    {"entries": 3.0, "of": 4}, {"entries": 3, "of": 4, "more": 1},
+])  # fmt: skip
+def test_a_bundle_that_says_another_thing_of_what_it_leaves_out_is_refused(
+    run: Run, ids: dict[str, str], tmp_path: Path, partial: Any
+) -> None:
+    out, keys = tmp_path / "b.jsonl", standalone.read_ring((tmp_path / "keys" / "ring.json").read_text())
+    run("export", "--out", out)
+    head, *entries = out.read_text(encoding="utf-8").splitlines(keepends=True)
+    line = json.dumps({**json.loads(head), "partial": partial}, separators=(",", ":"), ensure_ascii=False) + "\n"
+    with pytest.raises(standalone.VerificationError, match="leaves out"):
+        standalone.verify_bundle([line, *entries], keys)
 
 
 def test_what_does_not_hold_is_named_and_ends_with_1(run: Run, ids: dict[str, str], tmp_path: Path) -> None:
@@ -164,13 +233,18 @@ def test_another_policy_may_decide_otherwise(run: Run, ids: dict[str, str]) -> N
     assert (as_json["same_decision"], as_json["same_verifier"]) == (False, True)
 
 
-def test_another_verifier_is_named(tmp_path: Path, ids: dict[str, str]) -> None:
+def test_another_verifier_is_refused_with_what_differs_and_never_accuses_the_record(
+    tmp_path: Path, ids: dict[str, str]
+) -> None:
     from assay.store.audit.exporting import run_content
 
     with Store(str(tmp_path / "x.db")) as store, store.reading("default") as connection:
         content = run_content(connection, "default", ids["check"])
     assert content is not None
-    found = replay(content, lambda policy: Guard(policy, scorer=Another()))
+    with pytest.raises(InputError, match=r"cannot be replayed by another verifier .* digest [0-9a-f]{12} then"):
+        replay(content, lambda policy: Guard(policy, scorer=Another()))
+    # Asked for, it says what it would say.
+    found = replay(content, lambda policy: Guard(policy, scorer=Another()), other_verifier=True)
     assert not found.same_verifier
     assert not found.same_report
     assert any("the verifier is another" in line for line in found.lines())

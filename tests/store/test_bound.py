@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Column, Table, func, inspect, select, text, update
+from tests.store import bound
 from tests.store.bound import (
     Full,
     altering,
@@ -134,11 +135,13 @@ def older(folder: Path, patch: pytest.MonkeyPatch) -> tuple[str, str]:
     with patch.context() as old:
         old.setattr(recording, "_bound", lambda *_: {})
         old.setattr(writer, "bind", lambda *_: [])
+        old.setattr(bound, "TAPE", None)
         made = make_full(url, folder)
     with made.store as store, writing(store.engine).begin() as connection:
         for unit in UNITS:
             connection.execute(text(f"ALTER TABLE {unit.head.name} DROP COLUMN seal"))
         connection.execute(text("DROP TABLE receipt_uses"))
+        connection.execute(text("ALTER TABLE runs DROP COLUMN tape"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
     return url, made.anchor
 

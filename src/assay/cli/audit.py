@@ -141,18 +141,28 @@ def export(
     database: DatabaseOption,
     run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run, with all that it saw.")] = None,
     tenant: TenantOption = _TENANT,
+    keys: KeysOption = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Sign nothing: up to the last checkpoint, and the bundle says so.")
+    ] = False,
     with_verifier: Annotated[
         bool, typer.Option("--with-verifier", help="Put the stand-alone verifier beside it.")
     ] = False,
 ) -> None:
-    """Export the whole log, or one run, as a bundle that is verified without assay."""
+    """Sign the log, and export all of it, or one run, as a bundle that is verified without assay."""
     from assay.batch.files import write_file
     from assay.store.audit import standalone
     from assay.store.audit.exporting import export_log, export_run
+    from assay.store.audit.signing import make_checkpoint
 
-    with reporting_errors(), _opened(database) as store, store.reading(tenant) as connection:
-        lines = export_log(connection, tenant) if run is None else export_run(connection, tenant, run)
-        _write_lines(out, lines)
+    with reporting_errors(), _opened(database) as store:
+        signed = None if partial else make_checkpoint(store, _signing_keys(keys), tenant)
+        with store.reading(tenant) as connection:
+            _write_lines(
+                out,
+                export_log(connection, tenant, signed, partial=partial) if run is None
+                else export_run(connection, tenant, run, signed, partial=partial),
+            )  # fmt: skip
         if with_verifier:
             write_file(out.with_name("assay_verify.py"), Path(standalone.__file__).read_text(encoding="utf-8"))
         _say(f"wrote {out}", error=True)
@@ -171,14 +181,19 @@ def replay(
     model: Annotated[Path | None, typer.Option("--model", metavar="DIR", help="Another network.")] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Run a recorded check again, and say whether the decision is the same."""
+    """Run a recorded check again, and say whether the decision is the same.
+
+    What chat models said is taken from the record. What cannot be run again as it was is refused with the reason.
+    """
     from assay.cli.replay import replay as run_again
     from assay.config import Guard, read_policy
 
     with reporting_errors():
         content = _content(run, database, tenant)
         chosen = None if policy is None else read_policy(policy, os.environ)
-        found = run_again(content, lambda one: Guard(one, model=model), chosen)
+        found = run_again(
+            content, lambda one, **asking: Guard(one, model=model, **asking), chosen, other_verifier=model is not None
+        )
         if format_ is Format.JSON:
             fields = {"same_decision": found.same_decision, "same_report": found.same_report,
                       "same_verifier": found.same_verifier, "now": found.now.model_dump(mode="json")}  # fmt: skip
@@ -308,6 +323,16 @@ def _keys(path: Path | None, option: str) -> "Keys":
     return open_keys(found)
 
 
+def _signing_keys(path: Path | None) -> "Keys":
+    """What signs a log before it is exported."""
+    try:
+        return _keys(path, "--keys")
+    except InputError as error:
+        raise InputError(
+            f"{error}; an export begins with a signature over all of the log, without one ask for --partial"
+        ) from error
+
+
 def _notes(path: Path) -> list[str]:
     from assay.store.audit.anchoring import read_notes
 
@@ -364,19 +389,20 @@ def _say(text: str, *, error: bool = False) -> None:
 
 def _as_json(found: "LogVerification") -> dict[str, Any]:
     return {
-        "holds": found.holds, "origin": found.origin, "size": found.size, "root": found.root.hex(),
+        "caution": found.caution, "outside": found.outside, "holds": found.holds,
+        "origin": found.origin, "size": found.size, "root": found.root.hex(),
         "checkpoints": found.checkpoints, "anchors": found.anchors, "runs": found.runs,
         "findings": [{"code": one.code.value, "message": one.message} for one in found.findings],
     }  # fmt: skip
 
 
 def _as_text(found: "LogVerification") -> list[str]:
+    caution = [] if found.caution is None else [f"CAUTION: {found.caution}"]
     if not found.holds:
-        return ["does not hold", *(f"  {one.code.value}: {one.message}" for one in found.findings)]
-    lines = [
-        f"holds: the log {found.origin} with {found.size:,} entries",
+        return [*caution, "does not hold", *(f"  {one.code.value}: {one.message}" for one in found.findings)]
+    said = "holds" if found.outside else "agrees with itself"
+    return [
+        *caution,
+        f"{said}: the log {found.origin} with {found.size:,} entries",
         f"  {found.checkpoints:,} stored checkpoints, {found.anchors:,} from outside; content of {found.runs:,} runs",
     ]
-    if not found.anchors:
-        lines.append("  no checkpoint from outside was given: whoever holds the key could have rewritten all of it")
-    return lines

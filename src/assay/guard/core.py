@@ -329,7 +329,8 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
             begun = time.perf_counter()
             draft = self._probed(draft, judged)
             stages = {**stages, "probing": time.perf_counter() - begun}
-        return finish(draft.timed(stages), judged, self._policy, self.verifier, spent)
+        made = finish(draft.timed(stages), judged, self._policy, self.verifier, spent)
+        return made if draft.meter is None else made.taped(draft.meter.recorded())
 
     def _probed(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
         """The draft with what the model says when it is asked again; of an answer that is held back anyway, nothing."""

@@ -124,6 +124,7 @@ class Generating:
         from assay.generate.grounded_evidence import choose_evidence, citable
         from assay.generate.grounded_steps import Hands
         from assay.models.chat.meter import Meter, price_of
+        from assay.models.chat.tape import joined
 
         model = llm or self._llm
         if model is None:
@@ -154,7 +155,8 @@ class Generating:
                 return report
             found = self.check(report.output, items, question=asked, entropy=sure.get(report.output), **options)
             cost = (*report.spending, *found.spending)
-            return found.model_copy(update={"generation": report.generation, "spending": cost})
+            made = found.model_copy(update={"generation": report.generation, "spending": cost})
+            return made.taped(joined(report.tape, found.tape))
 
         def judge(rows: Sequence[Any]) -> list[ClaimReport]:
             return self.judge_claims(rows)
@@ -171,4 +173,4 @@ def _with_cost(report: HallucinationReport, meter: Meter) -> HallucinationReport
     made = report.generation
     if made is not None and drafted and not any(one.from_cache for one in spending):
         made = made.model_copy(update={"relative_cost": total / drafted})
-    return report.model_copy(update={"generation": made, "spending": spending})
+    return report.model_copy(update={"generation": made, "spending": spending}).taped(meter.recorded())

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import TypeAdapter, ValidationError
+
+from assay.errors import InputError
 from assay.guard.judging import Judged
 from assay.guard.prepared import PreparedEvidence
 from assay.guard.remembered import Remembered
@@ -192,12 +195,19 @@ class _Session:
         return asking.evidence.key, asking.question, claim, model, self._prompt, self._options, confidence
 
     def _known(self) -> dict[int, Heard]:
+        """What was said of claims before: by this guard, or by the one whose check is run again."""
         found: dict[int, Heard] = {}
+        meter = self._asking.meter
+        if meter is not None and meter.known:
+            told = {at: meter.known.get(self._claims[at][0].text) for at in self._chosen}
+            return {at: _heard_again(one) for at, one in told.items() if one is not None}
         for at in self._chosen:
             try:
                 found[at] = self._asking.memory.get(self._key(at), _unknown)
             except KeyError:
                 continue
+            if meter is not None:
+                meter.tape.knew(self._claims[at][0].text, _as_json(found[at]))
         return found
 
     def _hear(self, asked: Sequence[int]) -> Hearings:
@@ -258,6 +268,29 @@ class _Session:
             evidence_complete=self._complete,
             notes=(*dict.fromkeys(unusable), *notes),
         )
+
+
+def _as_json(heard: Heard) -> Any:
+    return _adapter().dump_python(heard, mode="json")
+
+
+def _heard_again(told: Any) -> Heard:
+    """What a tape has of a claim.
+
+    Raises:
+        InputError: it is of another form.
+    """
+    try:
+        return _adapter().validate_python(told, strict=False)
+    except ValidationError as error:
+        raise InputError("expected what a judge had said of a claim, but it cannot be read") from error
+
+
+@cache
+def _adapter() -> TypeAdapter[Heard]:
+    from assay.verify.judge import Heard
+
+    return TypeAdapter(Heard)
 
 
 def _same(heard: Heard) -> Heard:

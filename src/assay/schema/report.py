@@ -1,8 +1,9 @@
 """The report of one check: every claim, where it stands, what the evidence says of it, and what the gate decided."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from assay.schema.abstention import Abstention
 from assay.schema.base import Value
@@ -339,6 +340,21 @@ class Timing(Value):
     stages_ms: dict[str, float] = Field(default_factory=dict)
 
 
+class _Beside:
+    """What goes along with a report and is no part of it: two reports are the same whatever it is."""
+
+    __slots__ = ("tape",)
+
+    def __init__(self, tape: Mapping[str, Any] | None = None) -> None:
+        self.tape = tape
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Beside)
+
+    def __hash__(self) -> int:
+        return 0
+
+
 class HallucinationReport(Value):
     """The report of one output or one agent run (seed 002)."""
 
@@ -385,3 +401,18 @@ class HallucinationReport(Value):
     spending: tuple[Spending, ...] = ()
     """What asking chat models cost, by purpose."""
     timing: Timing
+
+    _beside: _Beside = PrivateAttr(default_factory=_Beside)
+
+    @property
+    def tape(self) -> Mapping[str, Any] | None:
+        """What chat models said in the course of the check, as a JSON value (`assay.models.chat.tape`), for the store;
+        it is no part of the report and is not written with it. None where nothing was said, and in a report that was
+        read."""
+        return self._beside.tape
+
+    def taped(self, tape: Mapping[str, Any] | None) -> Self:
+        """The same report with a tape."""
+        made = self.model_copy()
+        made._beside = _Beside(tape)  # noqa: SLF001 of a copy of this very class
+        return made

@@ -1,9 +1,10 @@
 """Erasure and retention: content goes, the log stays provable.
 
-Erased are the texts (question, output, claims, evidence that no other run had, tool arguments, comments, what reviewers
-saw and wrote), every name that the caller gave, and the run's salt, without which the commitments in the log say
-nothing. What stays is what was decided, when, with which scores, under which policy. Each erasure is an entry of the
-log itself: content that is missing without one was removed by somebody else, and verification says so.
+Erased are the texts (question, output, claims, evidence that no other run had, tool arguments, what chat models said,
+comments, what reviewers saw and wrote), every name that the caller gave, and the run's salt, without which the
+commitments in the log say nothing. What stays is what was decided, when, with which scores, under which policy. Each
+erasure is an entry of the log itself: content that is missing without one was removed by somebody else, and
+verification says so.
 
 SQLite overwrites what is deleted; copies elsewhere (backups, replicas, PostgreSQL's dead rows until VACUUM) are the
 operator's.
@@ -81,7 +82,7 @@ def erase_evidence(store: Store, ids: Sequence[str], reason: str, tenant: str, *
 
     The report keeps the passages that it quotes, and the run the ids and digests of its evidence: this rule saves room
     and keeps licences. What a person asks to have erased is erased with `erase_runs`. A run without its evidence
-    cannot be run again.
+    cannot be run again, so what chat models said of it goes too: they quote it.
 
     Args:
         store: the store.
@@ -164,7 +165,7 @@ def _bare(connection: Connection, tenant: str, ids: Sequence[str]) -> None:
     digests = _digests_of(connection, tenant, ids)
     had, runs = tables.run_evidence, tables.runs
     connection.execute(update(had).where(had.c.tenant == tenant, had.c.run.in_(ids)).values(digest=null()))
-    connection.execute(update(runs).where(runs.c.tenant == tenant, runs.c.id.in_(ids)).values(bare=True))
+    connection.execute(update(runs).where(runs.c.tenant == tenant, runs.c.id.in_(ids)).values(bare=True, tape=null()))
     _drop_orphans(connection, tenant, digests)
 
 
@@ -181,6 +182,7 @@ def _erase(connection: Connection, tenant: str, ids: Sequence[str], at: int) -> 
     for table, key, emptied in (
         (tables.runs, tables.runs.c.id, {
             "run_id": null(), "caller": null(), "question": null(), "salt": null(), "asked": null(), "erased": at,
+            "tape": null(),
         }),
         (tables.run_evidence, tables.run_evidence.c.run, {"evidence_id": null(), "digest": null()}),
         (tables.decisions, tables.decisions.c.run, {"reasons": null()}),

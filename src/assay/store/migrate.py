@@ -12,7 +12,7 @@ from assay.store.engine import writing
 from assay.store.tables import metadata
 from assay.store.walls import EVERY_TENANT, act_as, raise_walls
 
-HEAD: Final = "0007"
+HEAD: Final = "0008"
 """The last migration."""
 _BOUND_FROM: Final = "0006"
 """The migration from which on rows are bound to the log."""

@@ -18,6 +18,7 @@ from assay.store import tables
 from assay.store.audit.entries import (
     SALT_BYTES,
     asked_bytes,
+    commitment,
     decision_entry,
     evidence_content,
     evidence_digest,
@@ -98,7 +99,7 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
     digests = [evidence_digest(content) for content in contents]
     pairs = [(item.id, digest) for item, digest in zip(record.evidence, digests, strict=True)]
     body = canonical(report.model_dump(mode="json", exclude={"timing"}))
-    asked = asked_bytes(record.asked, pairs)
+    asked, tape = asked_bytes(record.asked, pairs), None if report.tape is None else exact(report.tape)
     rows: dict[Table, Sequence[Mapping[str, Any]]] = {
         tables.policies: [_policy(record, at)],
         tables.verifiers: [
@@ -108,7 +109,7 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
             {"tenant": tenant, "digest": digest, "created": at, "body": tables.pack(exact(content))}
             for digest, content in sorted(dict(zip(digests, contents, strict=True)).items())
         ],
-        tables.runs: [_run(record, at, salt, seal, asked)],
+        tables.runs: [_run(record, at, salt, seal, asked, tape)],
         tables.run_evidence: [
             {"tenant": tenant, "run": record.id, "position": position, "evidence_id": storable(name), "digest": digest}
             for position, (name, digest) in enumerate(pairs)
@@ -126,8 +127,9 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
     more, entries = opening(record, now, at)
     rows = merged(rows, more)
     entry = decision_entry(
-        record.id, instant(now), salt, report, sha256(body).hexdigest(), asked, pairs, _bound(record, at, seal, rows)
-    )
+        record.id, instant(now), salt, report, sha256(body).hexdigest(), asked, pairs,
+        {**_bound(record, at, seal, rows), **({} if tape is None else {"tape": commitment(salt, "tape", tape)})},
+    )  # fmt: skip
     return Change(tenant, rows, (entry, *entries))
 
 
@@ -217,7 +219,7 @@ def report_rows(
     }  # fmt: skip
 
 
-def _run(record: CheckRecord, at: int, salt: bytes, seal: bytes, asked: bytes) -> Row:
+def _run(record: CheckRecord, at: int, salt: bytes, seal: bytes, asked: bytes, tape: bytes | None) -> Row:
     report = record.report
     question = report.question
     return {
@@ -226,6 +228,7 @@ def _run(record: CheckRecord, at: int, salt: bytes, seal: bytes, asked: bytes) -
         "stakes": report.stakes.value, "task": storable(str(record.asked.get("task", "qa"))),
         "question": None if question is None else storable(question), "salt": salt,
         "asked": tables.pack(asked), "erased": None, "bare": False, "seal": seal,
+        "tape": None if tape is None else tables.pack(tape),
     }  # fmt: skip
 
 

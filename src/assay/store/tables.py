@@ -123,12 +123,13 @@ runs = _table(
     "runs", ("id",),
     _text("id"), _text("run_id", null=True), _text("kind"), _text("caller", null=True), _long("created"),
     _text("stakes"), _text("task"), _text("question", null=True), _bytes("salt", null=True), _packed("asked"),
-    _long("erased", null=True), _flag("bare"), _seal(),
+    _long("erased", null=True), _flag("bare"), _packed("tape"), _seal(),
     indexes=(("created", "id"), ("run_id",), ("erased", "bare", "created")),
 )  # fmt: skip
 """One occasion on which something was checked. `asked` is what the log commits to: all that the check was given
 (`asked`), and the ids and digests of its evidence (`evidence`). Without `salt` the commitments say nothing.
-`bare` says that its evidence alone was erased."""
+`bare` says that its evidence alone was erased. `tape` is what chat models said in the course of it, where one took part
+(`assay.models.chat.tape`): with it the check can be run again."""
 
 reports = _table(
     "reports", ("id",),

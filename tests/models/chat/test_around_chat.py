@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.models.chat.chat_contract import asking, play
 
 from assay.errors import BudgetError, ChatError, InputError
-from assay.models.chat.cache import Cached, ChatCache, is_repeatable, request_key
+from assay.models.chat.cache import Cached, ChatCache, is_repeatable
 from assay.models.chat.interface import ChatModel, ChatRequest, Choice, Completion, Finish, Message, TokenLogprob, Usage
 from assay.models.chat.limit import Limited, Slots
 from assay.models.chat.load import Chat, ChatOptions, form_of
@@ -24,6 +24,7 @@ from assay.models.chat.meter import Budget, Meter, Price
 from assay.models.chat.openai_chat import OpenAIChat
 from assay.models.chat.retry import Retries, Retrying
 from assay.models.chat.several import Several
+from assay.models.chat.tape import request_key
 from assay.testing import Said, ScriptedChat
 
 BUSY = "the endpoint is busy"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 import os
@@ -17,27 +16,14 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.models.chat.interface import ChatModel, ChatRequest, Choice, Completion, Finish, TokenLogprob, Usage
+from assay.models.chat.tape import request_key
 
 DAY_S: Final = 86_400.0
-_FORM: Final = 1
-"""Changes whenever what is kept changes its meaning."""
 _LOG: Final = logging.getLogger(__name__)
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, made REAL NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS answers_made ON answers (made);
 """
-
-
-def request_key(digest: str, request: ChatRequest) -> bytes:
-    """Names a request to one model by everything that its answer depends on; how long it may take is not part of it."""
-    content = {
-        "form": _FORM,
-        "model": digest,
-        "messages": [[one.role, one.content] for one in request.messages],
-        "schema": request.schema,
-        "settings": [request.temperature, request.n, request.logprobs, request.max_tokens, request.seed],
-    }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
 
 
 def is_repeatable(request: ChatRequest) -> bool:
@@ -176,14 +162,19 @@ def _unpacked(body: str) -> Completion | None:
     """What was kept; none where it cannot be read."""
     try:
         value = json.loads(body)
-        choices = tuple(_choice(one) for one in value["choices"])
+        choices = tuple(read_choice(one) for one in value["choices"])
         made = Completion(choices, Usage(**value["usage"]), value["model"])
     except (ValueError, KeyError, TypeError):
         return None
     return replace(made, calls=0, cached=True) if choices and all(c.complete for c in choices) else None
 
 
-def _choice(value: Mapping[str, Any]) -> Choice:
+def read_choice(value: Mapping[str, Any]) -> Choice:
+    """An answer out of the JSON value that `dataclasses.asdict` makes of it.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is none.
+    """
     logprobs = value["logprobs"]
     tokens = None if logprobs is None else tuple(
         TokenLogprob(one["token"], one["logprob"], tuple((t, p) for t, p in one["alternatives"])) for one in logprobs

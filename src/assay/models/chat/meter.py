@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
 
 from assay.errors import BudgetError, ChatError, InputError
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion, Usage
 from assay.models.chat.reading import prompt_estimate
+from assay.models.chat.tape import Tape
 from assay.schema.spending import Spending
 
 MILLION = 1_000_000
@@ -43,6 +44,13 @@ class Priced(Protocol):
     """A model that knows what its tokens cost."""
 
     price: Price | None
+
+
+@runtime_checkable
+class Knowing(Protocol):
+    """A model that stands for one that was recorded, with what had been known before it was asked."""
+
+    known: Mapping[str, Any]
 
 
 def price_of(model: ChatModel) -> Price | None:
@@ -135,12 +143,28 @@ class Meter:
         self._clock = clock
         self._account = _Account()
         self._lock = threading.Lock()
+        self._tape = Tape()
         if self._budget.cost is not None and price is None:
             raise InputError("a budget in money needs the price of the model's tokens")
 
     def asking(self, purpose: str) -> ChatModel:
         """The model, with what it costs put down to a purpose."""
         return _Metered(self, self._model, purpose)
+
+    @property
+    def tape(self) -> Tape:
+        """What was said so far."""
+        return self._tape
+
+    def recorded(self) -> dict[str, Any] | None:
+        """The tape as a JSON value; none where nothing was said."""
+        price = None if self._price is None else asdict(self._price)
+        return self._tape.value(self._model.name, self._model.digest, price)
+
+    @property
+    def known(self) -> Mapping[str, Any]:
+        """What a judge had said of claims before, where a recorded check is run again (`assay.models.chat.tape`)."""
+        return self._model.known if isinstance(self._model, Knowing) else {}
 
     @property
     def total(self) -> Spent:
@@ -233,30 +257,41 @@ class _Metered:
     def digest(self) -> str:
         return self._model.digest
 
+    def _bound(self, request: ChatRequest) -> ChatRequest:
+        try:
+            return self._meter.reserve(request)
+        except BudgetError as error:
+            self._meter.tape.failed(self._purpose, request, error)
+            raise
+
     def complete(self, request: ChatRequest) -> Completion:
-        bound = self._meter.reserve(request)
+        bound = self._bound(request)
         spent = _lost(request)
         try:
             made = self._model.complete(bound)
             spent = _of(made)
         except ChatError as error:
             spent = Spent(calls=error.calls, requests=1, failures=1)
+            self._meter.tape.failed(self._purpose, request, error)
             raise
         finally:
             self._meter.settle(self._purpose, request, spent)
+        self._meter.tape.said(self._purpose, request, made)
         return made
 
     async def acomplete(self, request: ChatRequest) -> Completion:
-        bound = self._meter.reserve(request)
+        bound = self._bound(request)
         spent = _lost(request)
         try:
             made = await self._model.acomplete(bound)
             spent = _of(made)
         except ChatError as error:
             spent = Spent(calls=error.calls, requests=1, failures=1)
+            self._meter.tape.failed(self._purpose, request, error)
             raise
         finally:
             self._meter.settle(self._purpose, request, spent)
+        self._meter.tape.said(self._purpose, request, made)
         return made
 
 

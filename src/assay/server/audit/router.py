@@ -121,8 +121,13 @@ class FindingOut(Out):
 class VerificationOut(Out):
     """What was found of a log."""
 
+    caution: str | None
+    """What this verification cannot know, to be told before its result: that no checkpoint from outside was held
+    against the log, or against how much of it. None where one covers all of it."""
+    outside: int
+    """How many of its first entries one of the given checkpoints covers."""
     holds: bool
-    """Whether nothing was found against it."""
+    """Whether nothing was found against it, as far as `caution` says."""
     origin: str
     size: int
     root: str
@@ -237,7 +242,8 @@ class _Audit:
         finally:
             self._verifying.release()
         return VerificationOut(
-            holds=found.holds, origin=found.origin, size=found.size, root=found.root.hex(),
+            caution=found.caution, outside=found.outside, holds=found.holds,
+            origin=found.origin, size=found.size, root=found.root.hex(),
             checkpoints=found.checkpoints, anchors=found.anchors, runs=found.runs,
             findings=[FindingOut(code=one.code, message=one.message) for one in found.findings],
         )  # fmt: skip
@@ -287,16 +293,25 @@ class _Audit:
     def export(
         self, request: Request,
         report: Annotated[str | None, Query(max_length=80, description="One report, with all that it saw.")] = None,
+        partial: Annotated[
+            bool, Query(description="Sign nothing: up to the last checkpoint, and the bundle says so.")
+        ] = False,
     ) -> StreamingResponse:  # fmt: skip
-        """A bundle of the log, or of one report, which `assay_verify.py` verifies with the standard library alone."""
+        """A bundle of the log, or of one report, which `assay_verify.py` verifies with the standard library alone.
+
+        All of the log is signed first, so that the bundle has all of it.
+        """
         caller = allowed(request.scope, Permission.AUDIT)
+        if report is not None:
+            with self._store.reading(caller.tenant) as connection:
+                _decision(connection, caller.tenant, report)
+        signed = None if partial else self._signed(caller.tenant)
         with ExitStack() as opening:
             connection = opening.enter_context(self._store.reading(caller.tenant))
             if report is not None:
-                _decision(connection, caller.tenant, report)
-                lines = export_run(connection, caller.tenant, report)
+                lines = export_run(connection, caller.tenant, report, signed, partial=partial)
             else:
-                lines = export_log(connection, caller.tenant)
+                lines = export_log(connection, caller.tenant, signed, partial=partial)
             with _refusing():
                 first = next(lines)
             # What is sent from here on holds the database open until its end.
@@ -304,6 +319,16 @@ class _Audit:
         name = f"assay-{report or 'log'}.jsonl"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return StreamingResponse(_pieces(held, first, lines), media_type="application/jsonl", headers=headers)
+
+    def _signed(self, tenant: str) -> str:
+        """A checkpoint of all of a log."""
+        if self._keys is None:
+            raise _without_keys(
+                "an export begins with a signature over all of the log, and this server has no key to sign with",
+                " Or ask for what was signed before with ?partial=true.",
+            )
+        with _refusing():
+            return make_checkpoint(self._store, self._keys, tenant)
 
 
 def _pieces(held: ExitStack, first: str, lines: Iterator[str]) -> Iterator[str]:
@@ -327,8 +352,8 @@ def _decision(connection: Connection, tenant: str, report: str) -> int:
     return found[0][0]
 
 
-def _without_keys(why: str) -> ProblemError:
-    todo = "Make one with `assay receipt create-key`, and name its folder in ASSAY_RECEIPT_KEYS."
+def _without_keys(why: str, more: str = "") -> ProblemError:
+    todo = f"Make one with `assay receipt create-key`, and name its folder in ASSAY_RECEIPT_KEYS.{more}"
     return ProblemError(409, why, code="audit.no_keys", todo=todo)
 
 

@@ -1,5 +1,6 @@
 """`/console/audit`: the audit log, its checkpoints and anchors, verification, proofs of entries, and export."""
 
+import asyncio
 import base64
 import threading
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from assay.batch.html import Markup, foreign, group, tag
 from assay.errors import AssayError, AuditError, ReceiptError
 from assay.schema.access import Permission
 from assay.server.console.errors import page_router
-from assay.server.console.layout import HEADERS, address, allowed, form, redirect, render
+from assay.server.console.layout import HEADERS, address, allowed, form, form_of, redirect, render
 from assay.server.console.parts import (
     Column,
     badge,
@@ -35,10 +36,12 @@ from assay.server.console.parts import (
     stat,
     stats,
     table,
+    text_area,
     text_input,
 )
 from assay.server.services import Services
 from assay.store import tables
+from assay.store.audit.anchoring import split_notes
 from assay.store.audit.checkpoint import read_checkpoint
 from assay.store.audit.contents import with_contents
 from assay.store.audit.entries import read_entry_data
@@ -100,15 +103,33 @@ class _Pages:
             anchors = _anchors(connection, tenant)
             entries = _entries(connection, tenant, before, run)
         return render(
-            request, "Audit log", verified, self._figures(head, checkpoints, anchors), self._log(entries, head, run),
+            request, "Audit log", verified, self._figures(head, checkpoints, anchors), self._against(request),
+            self._log(entries, head, run),
             tag("div", self._checkpoints(checkpoints), self._anchored(anchors), class_="columns"),
             current="audit", about=_ABOUT, actions=self._actions(request, bool(checkpoints)),
         )  # fmt: skip
 
     def _actions(self, request: Request, signed: bool) -> Markup:
-        sign = form(request, f"{_PATH}/checkpoint", button("Sign a checkpoint")) if self._services.keys else None
-        check = form(request, f"{_PATH}/verify", button("Verify the log", "primary")) if self._services.keys else None
-        return group(link_button("Export", f"{_PATH}/export") if signed else None, sign, check)
+        if not self._services.keys:
+            # What was signed before can be had all the same; the bundle says what it leaves out.
+            return group(link_button("Export what is signed", f"{_PATH}/export?partial=true") if signed else None)
+        sign = form(request, f"{_PATH}/checkpoint", button("Sign a checkpoint"))
+        check = form(request, f"{_PATH}/verify", button("Verify the log", "primary"))
+        return group(link_button("Export", f"{_PATH}/export"), sign, check)
+
+    def _against(self, request: Request) -> Markup | None:
+        """Verification with checkpoints from outside: the one that finds an owner who has the key."""
+        if not self._services.keys:
+            return None
+        kept = text_area("checkpoints", rows="6", placeholder="assay.invalid/…", required=True, spellcheck="false")
+        hint = "As they were printed by `assay audit checkpoint`, taken out by an anchor, or exported."
+        return details(
+            "Hold the log against checkpoints that were kept elsewhere",
+            form(
+                request, f"{_PATH}/verify", field("Checkpoints", kept, hint),
+                button("Verify against these", "primary"),
+            ),
+        )  # fmt: skip
 
     def _figures(self, head: Head, checkpoints: list[Row[Any]], anchors: list[Row[Any]]) -> Markup:
         last = checkpoints[0] if checkpoints else None
@@ -166,20 +187,25 @@ class _Pages:
         )
         return panel("Anchors", table("Where checkpoints were taken", columns, rows, empty=("No anchor yet", words)))
 
-    def verify(self, request: Request) -> Response:
-        """Verify the whole log and the content of its runs; one at a time."""
+    async def verify(self, request: Request) -> Response:
+        """Verify the whole log and the content of its runs, against checkpoints from outside where some are given."""
         caller = allowed(request, Permission.AUDIT)
+        given = (await form_of(request)).get("checkpoints", "") if "content-type" in request.headers else ""
+        return await asyncio.to_thread(self._verify, request, caller.tenant, given)
+
+    def _verify(self, request: Request, tenant: str, given: str) -> Response:
         keys = self._services.keys
         if keys is None:
             raise HTTPException(503, "this server has no keys to verify with; set ASSAY_RECEIPT_KEYS")
         if not self._verifying.acquire(blocking=False):
             raise HTTPException(503, "a verification is running already; wait until it is done")
         try:
-            with self._store.reading(caller.tenant) as connection:
-                found = with_contents(connection, caller.tenant, verify_log(connection, caller.tenant, keys.ring()))
+            with self._store.reading(tenant) as connection:
+                log = verify_log(connection, tenant, keys.ring(), _notes(given))
+                found = with_contents(connection, tenant, log)
         finally:
             self._verifying.release()
-        return self._overview(request, caller.tenant, _verified(found))
+        return self._overview(request, tenant, _verified(found))
 
     def checkpoint(self, request: Request) -> Response:
         """Sign the log as it is."""
@@ -259,31 +285,63 @@ class _Pages:
     def export(self, request: Request) -> Response:
         """The whole log, or what belongs to one run, as a bundle that is verified without assay."""
         caller = allowed(request, Permission.AUDIT)
-        run = request.query_params.get("run")
+        run, partial = request.query_params.get("run"), request.query_params.get("partial") == "true"
+        keys = self._services.keys
         with self._store.reading(caller.tenant) as connection:
-            if last_checkpoint(connection, caller.tenant) is None:
-                raise HTTPException(409, "the log has no checkpoint yet; sign one first")
             if run is not None and not entries_of(connection, caller.tenant, run):
                 raise HTTPException(404, "no entry of the log is about this run")
+            if partial and last_checkpoint(connection, caller.tenant) is None:
+                raise HTTPException(409, "the log has no checkpoint yet; sign one first")
+        if not partial and keys is None:
+            raise HTTPException(409, _UNSIGNED)
+        try:
+            signed = None if partial or keys is None else make_checkpoint(self._store, keys, caller.tenant)
+        except (AuditError, ReceiptError) as error:
+            raise HTTPException(409, str(error)) from error
         name = "log" if run is None else f"run-{run}"
         headers = {**_ATTACHED, "content-disposition": f'attachment; filename="assay-{name}.jsonl"'}
-        return StreamingResponse(_bundle(self._store, caller.tenant, run), headers=headers)
+        return StreamingResponse(_bundle(self._store, caller.tenant, run, signed), headers=headers)
 
 
+_UNSIGNED: Final = (
+    "an export begins with a signature over all of the log, and this server has no keys; set ASSAY_RECEIPT_KEYS, or "
+    "add ?partial=true for what was signed before"
+)
 _ABOUT: Final = "Every decision, receipt, review and erasure, in a tree of hashes that only grows."
 
 
-def _bundle(store: Store, tenant: str, run: str | None) -> Iterator[str]:
+def _bundle(store: Store, tenant: str, run: str | None, signed: str | None) -> Iterator[str]:
     with store.reading(tenant) as connection:
-        yield from export_log(connection, tenant) if run is None else export_run(connection, tenant, run)
+        if run is None:
+            yield from export_log(connection, tenant, signed, partial=signed is None)
+        else:
+            yield from export_run(connection, tenant, run, signed, partial=signed is None)
+
+
+def _notes(given: str) -> list[str]:
+    """The checkpoints that somebody put into the form; what is none is told of as a finding."""
+    if not given.strip():
+        return []
+    try:
+        return split_notes(given)
+    except AuditError:
+        return [given]
 
 
 def _verified(found: LogVerification) -> Markup:
+    caution = None if found.caution is None else note("doubt", f"{found.caution[:1].upper()}{found.caution[1:]}.")
     if found.holds:
         said = f"{found.size:,} entries, {found.checkpoints:,} checkpoints and the content of {found.runs:,} runs."
-        return tag("div", tag("strong", "The log holds."), " ", said, class_="note good", role="status")
+        words = "The log holds." if found.outside else "The log agrees with itself."
+        held = tag(
+            "div", tag("strong", words), " ", said, class_=f"note {'good' if found.outside else 'quiet'}", role="status"
+        )  # fmt: skip
+        return group(caution, held)
     findings = (tag("li", tag("code", one.code.value), " ", foreign(one.message)) for one in found.findings)
-    return tag("div", tag("strong", "The log does not hold."), tag("ul", findings), class_="note bad", role="alert")
+    return group(
+        caution,
+        tag("div", tag("strong", "The log does not hold."), tag("ul", findings), class_="note bad", role="alert"),
+    )
 
 
 def _latest_checkpoints(connection: Any, tenant: str) -> list[Row[Any]]:

@@ -82,14 +82,26 @@ def read_notes(path: Path) -> list[str]:
         return []
     except (OSError, UnicodeError) as error:
         raise AuditError(f"expected checkpoints in {path}, but it cannot be read: {error}") from error
-    # Each has just one empty line in it, and another behind it; the last lines may have been written by an editor.
-    blocks = text.strip("\n").split("\n\n") if text.strip("\n") else []
-    if len(blocks) % 2:
-        raise AuditError(f"expected checkpoints in {path}, each with its signatures, got something else")
-    notes = [f"{body}\n\n{lines}\n" for body, lines in zip(blocks[::2], blocks[1::2], strict=True)]
+    try:
+        notes = split_notes(text)
+    except AuditError as error:
+        raise AuditError(f"expected checkpoints in {path}, each with its signatures, got something else") from error
     for note in notes:
         read_checkpoint(note)
     return notes
+
+
+def split_notes(text: str) -> list[str]:
+    """The notes in a text that holds several, in order; what stands in them is not looked at.
+
+    Raises:
+        AuditError: it is no text of notes.
+    """
+    # Each has just one empty line in it, and another behind it; the last lines may have been written by an editor.
+    blocks = text.strip("\n").split("\n\n") if text.strip("\n") else []
+    if len(blocks) % 2:
+        raise AuditError("expected checkpoints, each with its signatures, got something else")
+    return [f"{body}\n\n{lines}\n" for body, lines in zip(blocks[::2], blocks[1::2], strict=True)]
 
 
 def anchor_in_file(store: Store, tenant: str, checkpoint: str, path: Path) -> None:

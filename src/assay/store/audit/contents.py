@@ -184,7 +184,12 @@ class _Part:
                     self._tell(FindingCode.MISSING_CONTENT, index, name, "its content is gone, and nothing tells why")
             else:
                 claims = sorted(self._claims.get(name, ()), key=lambda claim: claim.position)
-                for what in (*_differing(told, run, report), *_listed(told, report, claims, self._first.get(name))):
+                tape = () if name in self._bare else _of_tape(told, run)
+                for what in (
+                    *_differing(told, run, report),
+                    *tape,
+                    *_listed(told, report, claims, self._first.get(name)),
+                ):
                     self._tell(FindingCode.ALTERED_CONTENT, index, name, f"its {what} is not what was recorded")
                 self._of_evidence(index, name)
 
@@ -227,6 +232,13 @@ def _differing(told: Mapping[str, Any], run: Row[Any], report: Row[Any]) -> Iter
         yield "output"
     if commitment(salt, "run_id", body["run_id"].encode()) != told["query"]:
         yield "name"
+
+
+def _of_tape(told: Mapping[str, Any], run: Row[Any]) -> Iterator[str]:
+    """Whether what chat models said is what the entry commits to; with the evidence it is erased."""
+    found = None if run.tape is None else commitment(bytes(run.salt), "tape", exact(run.tape))
+    if found != told.get("tape"):
+        yield "record of what chat models said"
 
 
 def _listed(

@@ -248,7 +248,9 @@ def verify_bundle(lines: Iterable[str], keys: Sequence[Key], older: Sequence[str
         older: older checkpoints of the log, as notes.
     """
     rest = iter(lines)
-    head = _object(next(rest, ""), {"bundle", "of", "checkpoint"})
+    first = next(rest, "")
+    named = {"bundle", "of", "checkpoint"}
+    head = _object(first, named | {"partial"} if '"partial":' in first else named)
     if head["bundle"] != "assay.audit/1" or head["of"] not in ("log", "run"):
         raise VerificationError("expected a bundle of assay.audit/1")
     checkpoint = open_checkpoint(_text(head["checkpoint"]), keys)
@@ -258,11 +260,22 @@ def verify_bundle(lines: Iterable[str], keys: Sequence[Key], older: Sequence[str
             raise VerificationError(f"a checkpoint is of another log: {one.origin!r}, not {checkpoint.origin!r}")
         if one.size > checkpoint.size:
             raise VerificationError(f"a checkpoint states {one.size} entries, the bundle only {checkpoint.size}")
-    if head["of"] == "log":
-        return _verify_log(rest, checkpoint, before)
-    if before:
+    if head["of"] != "log" and before:
         raise VerificationError("older checkpoints can only be held against a bundle of a whole log")
-    return _verify_run(rest, checkpoint)
+    said = _verify_log(rest, checkpoint, before) if head["of"] == "log" else _verify_run(rest, checkpoint)
+    return _left_out(head.get("partial"), checkpoint) + said
+
+
+def _left_out(partial: Any, checkpoint: Checkpoint) -> str:
+    """What a bundle says that it leaves out, which nobody signed; nothing where it says nothing."""
+    if partial is None:
+        return ""
+    if not isinstance(partial, dict) or set(partial) != {"entries", "of"}:
+        raise VerificationError("what a bundle says that it leaves out is malformed")
+    entries, of = partial["entries"], partial["of"]
+    if type(entries) is not int or type(of) is not int or not checkpoint.size == entries < of:
+        raise VerificationError("what a bundle says that it leaves out does not fit its checkpoint")
+    return f"IN PART, up to entry {entries} of {of}: "
 
 
 def _verify_log(lines: Iterator[str], checkpoint: Checkpoint, before: Sequence[Checkpoint]) -> str:
@@ -337,6 +350,8 @@ def _verify_content(content: Any, entries: Sequence[dict[str, Any]]) -> str:
     """That what the run was given and what was found are what its decision commits to."""
     decision = next((entry for entry in entries if entry["kind"] == "decision"), None)
     names = {"record", "salt", "asked", "report", "evidence", "policy"}
+    if decision is not None and "tape" in decision:
+        names.add("tape")
     if decision is None or not isinstance(content, dict) or set(content) != names:
         raise VerificationError("there is content, and no decision that it belongs to")
     salt_text = _text(content["salt"])
@@ -345,6 +360,8 @@ def _verify_content(content: Any, entries: Sequence[dict[str, Any]]) -> str:
     salt, asked, report = bytes.fromhex(salt_text), _text(content["asked"]), _text(content["report"])
     _match(salt, "asked", asked.encode(), decision)
     _match(salt, "report", hashlib.sha256(report.encode()).hexdigest().encode(), decision)
+    if "tape" in names:
+        _match(salt, "tape", _text(content["tape"]).encode(), decision)
     found, given = json.loads(report), json.loads(asked)
     _match(salt, "output", found["output"].encode(), decision)
     if commitment(salt, "run_id", found["run_id"].encode()) != decision["query"]:
@@ -434,6 +451,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (VerificationError, KeyError, TypeError, ValueError, AttributeError) as error:
         print(f"DOES NOT HOLD: {error}")
         return 1
+    if not older:
+        print("CAUTION: no older checkpoint was held against it: who has the key could have written all of it anew")
     print(f"holds: {said}")
     return 0
 

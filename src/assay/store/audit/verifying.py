@@ -81,6 +81,8 @@ class LogVerification:
     """How many stored checkpoints hold."""
     anchors: int
     """How many checkpoints from outside hold."""
+    outside: int = 0
+    """How many of its first entries a checkpoint from outside covers that holds."""
     findings: tuple[Finding, ...] = ()
     """What does not hold; nothing where the log is whole."""
     runs: int = 0
@@ -90,6 +92,23 @@ class LogVerification:
     def holds(self) -> bool:
         """Whether nothing was found."""
         return not self.findings
+
+    @property
+    def caution(self) -> str | None:
+        """What this verification cannot know, as a sentence that is told before anything else; none where all entries
+        are covered from outside.
+
+        >>> LogVerification("example.com/log", 7, b"", 1, 0).caution
+        'no checkpoint from outside was held against it: who has the key could have written all of it anew'
+        """
+        if not self.outside:
+            return "no checkpoint from outside was held against it: who has the key could have written all of it anew"
+        if self.outside < self.size:
+            return (
+                f"a checkpoint from outside covers the first {self.outside:,} of {self.size:,} entries: who has the "
+                "key could have written the rest anew, and the rows that it binds"
+            )
+        return None
 
 
 @dataclass(slots=True)
@@ -135,8 +154,9 @@ def verify_log(
     roots, size = _scan(connection, tenant, head, sizes, findings)
     kept = [_compare(checkpoint, size, roots, "stored checkpoint", findings) for checkpoint in stored]
     held = [_compare(checkpoint, size, roots, "checkpoint from outside", findings) for checkpoint in given]
+    outside = max((one.size for one, holds in zip(given, held, strict=True) if holds), default=0)
     return LogVerification(
-        head.origin, size, roots.get(size, EMPTY_ROOT), sum(kept), sum(held), tuple(findings.found)
+        head.origin, size, roots.get(size, EMPTY_ROOT), sum(kept), sum(held), outside, tuple(findings.found)
     )  # fmt: skip
 
 

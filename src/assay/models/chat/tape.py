@@ -1,0 +1,88 @@
+"""What a chat model said in the course of one check, written down so that the check can be run again without it.
+
+A tape is a JSON value. It names requests by their digests (what was asked follows from the check), and has the answers
+to each in their order, those that failed too: a judge that could not be asked is a part of how a decision came about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from assay.errors import AnswerError, BudgetError, ChatError
+from assay.models.chat.interface import ChatRequest, Completion
+
+FORM: Final = 1
+"""The version of the form of tapes."""
+ERRORS: Final[Mapping[str, type[ChatError]]] = {"answer": AnswerError, "budget": BudgetError, "chat": ChatError}
+"""What keeps a model from answering, the narrower kinds first."""
+_REQUESTS: Final = 1
+"""Changes whenever what names a request changes its meaning."""
+
+
+def request_key(digest: str, request: ChatRequest) -> bytes:
+    """Names a request to one model by everything that its answer depends on; how long it may take is not part of it."""
+    content = {
+        "form": _REQUESTS,
+        "model": digest,
+        "messages": [[one.role, one.content] for one in request.messages],
+        "schema": request.schema,
+        "settings": [request.temperature, request.n, request.logprobs, request.max_tokens, request.seed],
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
+
+
+def name_of(request: ChatRequest) -> str:
+    """The name of a request on a tape: of everything that its answer depends on but the model."""
+    return request_key("", request).hex()
+
+
+def joined(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What two parts of one check heard, in order."""
+    if first is None or second is None:
+        return first or second
+    known = {**first.get("known", {}), **second.get("known", {})}
+    return {**first, "answers": [*first["answers"], *second["answers"]], "known": known}
+
+
+class Tape:
+    """Written as a check goes on. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        """An empty one."""
+        self._lock = threading.Lock()
+        self._answers: list[dict[str, Any]] = []
+        self._known: dict[str, Any] = {}
+
+    def said(self, purpose: str, request: ChatRequest, made: Completion) -> None:
+        """The model answered."""
+        self._add({"purpose": purpose, "request": name_of(request), "made": asdict(made)})
+
+    def failed(self, purpose: str, request: ChatRequest, error: ChatError) -> None:
+        """There was no answer to be had."""
+        kind = next(name for name, of in ERRORS.items() if isinstance(error, of))
+        told = {"kind": kind, "message": str(error), "retryable": error.retryable, "calls": error.calls}
+        self._add({"purpose": purpose, "request": name_of(request), "error": told})
+
+    def _add(self, one: dict[str, Any]) -> None:
+        with self._lock:
+            self._answers.append(one)
+
+    def knew(self, claim: str, heard: Any) -> None:
+        """What had been said of a claim before, as a JSON value, was used again."""
+        with self._lock:
+            self._known[claim] = heard
+
+    def value(self, model: str, digest: str, price: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        """All of it as a JSON value; none where nothing was said and nothing known."""
+        with self._lock:
+            if not self._answers and not self._known:
+                return None
+            return {
+                "form": FORM, "model": model, "digest": digest, "price": None if price is None else dict(price),
+                "answers": list(self._answers), "known": dict(self._known),
+            }  # fmt: skip
