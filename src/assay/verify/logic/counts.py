@@ -229,6 +229,8 @@ def _enumerated(text: str, sentence: Sentence, match: re.Match[str], said: Annou
         return  # "three plans (A and B)": the bracket stands at the number
     if match.group("bracket"):
         closed = rest.find(")")
+        if rest[closed + 1 : closed + 2] == ":":
+            return  # "four systems (networks and language models):" only describes them
         rest = rest[:closed] if closed >= 0 else ""
     elif match.group("dash") and match.group("dash").strip() in {"—", "–"}:
         rest = re.split(r"\s[—–]\s", rest, maxsplit=1)[0]
