@@ -25,6 +25,7 @@ from assay.models.interface import PairScorer
 from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
 from assay.policy.escalation import escalation_of
 from assay.schema import (
+    Category,
     CitationReport,
     ClaimKind,
     ClaimReport,
@@ -250,6 +251,7 @@ def finish(
         run_id=draft.request.run_id or _run_id(draft, policy, verifier),
         output=draft.text,
         question=draft.question,
+        categories=_categories(draft, claims, citations),
         stakes=draft.stakes,
         claims=claims,
         issues=(
@@ -288,6 +290,22 @@ def finish(
     )
 
 
+def _categories(
+    draft: Draft, claims: Sequence[ClaimReport], citations: Sequence[CitationReport]
+) -> tuple[Category, ...]:
+    """The categories of all that was found, of a claim or of none, in the order of the enumeration."""
+    found = {claim.category for claim in claims}
+    if draft.structural:
+        found.add(Category.STRUCTURAL)
+    if draft.reasoning.loose_faults:
+        found.add(Category.LOGICAL)
+    if draft.hearing is not None and draft.hearing.omissions:
+        found.add(Category.COMPLETENESS)
+    if any(citation.status == "fabricated" for citation in citations):
+        found.add(Category.ATTRIBUTION)
+    return tuple(category for category in Category if category in found)
+
+
 def _is_talk(draft: Draft) -> bool:
     """Whether an agent's answer is sentences that only keep a conversation going: thanks, wishes, questions back.
 
@@ -323,6 +341,7 @@ def _claims(
     draft: Draft, judged: Sequence[Judged], attachments: Attachments, policy: Policy
 ) -> tuple[ClaimReport, ...]:
     """The report of each extracted claim; those beyond the limit are unchecked."""
+    broken = {issue.path for issue in draft.structural if issue.path is not None}
     left = iter(judged)
     beyond = unjudged(f"the output has more than the {draft.judged_claims:,} claims that one check judges.")
     found = [(claim, next(left, beyond) if claim.checkable else None) for claim in draft.claims]
@@ -338,6 +357,7 @@ def _claims(
                 *draft.reasoning.at_claim.get(place, ()),
                 *(draft.run.issues_at(claim, of_claim) if draft.run else ()),
             ),
+            structural=claim.path in broken,
         )
         for place, (claim, of_claim) in enumerate(found)
     )

@@ -18,6 +18,7 @@ from assay.guard.widening import widened
 from assay.models.interface import PairScorer
 from assay.schema import Evidence, EvidenceSpan, Verdict
 from assay.schema.judging import ClaimJudgement
+from assay.schema.outside import OutsideWord
 from assay.schema.premise import ClaimCandidates
 from assay.text.code_names import forbids, place_of, setting_of
 from assay.text.fragments import is_fragment
@@ -121,6 +122,8 @@ class Judged:
     """Why it could not be checked."""
     heard: ClaimJudgement | None = None
     """What a judge said of it, where one was to be asked."""
+    outside: tuple[OutsideWord, ...] = ()
+    """What sources outside of the evidence say of it, where any was asked (docs/adr/0035)."""
 
     @property
     def support(self) -> float:

@@ -9,6 +9,7 @@ from assay.guard.judging import Judged
 from assay.guard.suggesting import suggestions_for
 from assay.guard.wording import wrong_pieces, wrong_places
 from assay.policy import ClaimSignal, Policy, claim_status, is_logic_fault, severity
+from assay.policy.categories import Grounds, attribute, is_denied
 from assay.schema import (
     Action,
     Category,
@@ -18,13 +19,13 @@ from assay.schema import (
     Decision,
     ExtractedClaim,
     Issue,
-    Origin,
     Severity,
     Span,
     Stakes,
     Suggestion,
     Verdict,
 )
+from assay.schema.outside import OutsideWord
 from assay.verify.exact import ExactFinding
 
 LOGICAL_CODES = ("arithmetic.", "date.order")
@@ -158,6 +159,7 @@ def claim_report(
     policy: Policy,
     stakes: Stakes,
     extra: Sequence[Issue] = (),
+    structural: bool = False,
 ) -> ClaimReport:
     """What the report says of one claim.
 
@@ -168,6 +170,7 @@ def claim_report(
         policy: gives severity and status.
         stakes: how much hangs on the output.
         extra: findings from elsewhere, such as a citation that fails.
+        structural: whether it is a value that breaks the schema or a rule of its document.
     """
     if judged is None:
         return _not_checkable(claim)
@@ -175,6 +178,7 @@ def claim_report(
     contradiction = judged.judgement.contradiction if judged.judgement else None
     said = judge_issues(judged.heard, claim.span) if judged.heard is not None else ()
     issues = (*issues_of(judged, output, claim), *said, *extra)
+    issues += tuple(_from_outside(word, claim) for word in judged.outside if is_denied([word]))
     if any(issue.code.startswith("action.") for issue in extra):
         # The trace says what is wrong; that no passage says so is no finding about an action.
         issues = tuple(issue for issue in issues if issue.code not in ("claim.contradicted", "claim.unsupported"))
@@ -191,9 +195,16 @@ def claim_report(
         fabricated_citation=fabricated,
         logic_fault=any(map(is_logic_fault, extra)),
     )
-    category = Category.ATTRIBUTION if fabricated and judged.verdict is Verdict.SUPPORTED else category_of(judged)
-    if category is None and signal.logic_fault:
-        category = Category.LOGICAL
+    category, origin = attribute(
+        Grounds(
+            judged.verdict,
+            read=category_of(judged),
+            fabricated=fabricated,
+            structural=structural,
+            faults=[issue.code for issue in extra if is_logic_fault(issue)],
+            outside=judged.outside,
+        )
+    )
     return ClaimReport(
         text=claim.text,
         span=claim.span,
@@ -207,7 +218,7 @@ def claim_report(
         status=claim_status(policy, signal),
         evidence_spans=judged.spans,
         category=category,
-        origin=Origin.INTRINSIC if category else None,
+        origin=origin,
         severity=graded,
         issues=issues,
         wrong_spans=_wrong_spans(judged, output, claim),
@@ -219,6 +230,15 @@ def claim_report(
         path=claim.path,
         part_of=claim.sentence_index if claim.whole is not None else None,
     )
+
+
+def _from_outside(word: OutsideWord, claim: ExtractedClaim) -> Issue:
+    if word.relation == "silent":
+        message = f"{word.source} has no such thing, and it has all there are."
+    else:
+        said = f": “{word.words[:QUOTED]}”" if word.words else ""
+        message = f"{word.source} says otherwise{said}."
+    return Issue(code="knowledge.denied", message=message, span=claim.span)
 
 
 def with_doubts(claims: Sequence[ClaimReport], decision: Decision, policy: Policy) -> tuple[ClaimReport, ...]:

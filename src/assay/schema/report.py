@@ -368,6 +368,8 @@ class HallucinationReport(Value):
     claims: tuple[ClaimReport, ...] = ()
     issues: tuple[Issue, ...] = ()
     """Findings that belong to no single claim, structural ones among them."""
+    categories: tuple[Category, ...] = ()
+    """The categories of all that was found, of claims and of the output as a whole (seed 000, 20.1.2)."""
     tool_call_validations: tuple[ToolCallValidation, ...] = ()
     consistency_probes: tuple[ConsistencyProbe, ...] = ()
     omissions: tuple[Omission, ...] = ()

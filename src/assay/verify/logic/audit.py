@@ -8,6 +8,7 @@ from assay.text.claims import RuleClaimExtractor
 from assay.text.sentences import Sentence, split_sentences
 from assay.verify.logic.calculations import calculation_findings
 from assay.verify.logic.chains import find_inferences
+from assay.verify.logic.counts import count_findings
 from assay.verify.logic.fallacies import form_findings
 from assay.verify.logic.findings import LogicAudit, LogicFinding, LogicLimits, Step
 from assay.verify.logic.inference import (
@@ -53,6 +54,7 @@ def audit_logic(
     limits = limits or LogicLimits()
     sentences = split_sentences(text)
     found = [*_recomputed(text, sentences), *order_findings(text), *twice_dated(text, sentences)]
+    found += count_findings(text, sentences)
     found += form_findings(text, sentences, evidence)
     unchecked = [f"a sentence of {s.end - s.start:,} characters was not recomputed" for s in sentences if _too_long(s)]
     inferences = find_inferences(text, limits.premises, sentences)

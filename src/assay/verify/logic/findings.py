@@ -12,7 +12,7 @@ class LogicFinding:
 
     code: str
     """`logic.arithmetic`, `logic.unit`, `logic.date`, `logic.order`, `logic.two_dates`, `logic.invalid_form`,
-    `logic.contradiction`, `logic.circular`, `logic.invalid_step` or `logic.unsupported_step`."""
+    `logic.count`, `logic.contradiction`, `logic.circular`, `logic.invalid_step` or `logic.unsupported_step`."""
     message: str
     """A sentence for people."""
     span: Span
