@@ -141,7 +141,7 @@ def report_of(answer: str, evidence: Sequence[Evidence] = (), question: str | No
     length = len(answer)
     citations = tuple(citation_report(m, {e.id for e in evidence}) for m in re.finditer(r"\[([\w-]+)\]", answer))
     coverage = Coverage(characters=length, checked=length, not_checkable=0, unchecked=0)
-    return HallucinationReport(
+    made = HallucinationReport(
         run_id="run-1",
         output=answer,
         question=question,
@@ -150,7 +150,6 @@ def report_of(answer: str, evidence: Sequence[Evidence] = (), question: str | No
         citations=citations,
         retrieval=Retrieval(evidence=len(evidence), windows=len(evidence), pairs=1, pairs_possible=1),
         coverage=coverage,
-        digests=digests_of(answer, evidence, claims, citations, coverage),
         metrics={"faithfulness": Metric(value=0.5), "factscore": Metric(undefined="no claim was checked")},
         overall_score=min(scores, default=None),
         action=action,
@@ -165,6 +164,7 @@ def report_of(answer: str, evidence: Sequence[Evidence] = (), question: str | No
         verifier=Identity(name="stand-in", digest="b" * 64),
         timing=Timing(total_ms=1.0),
     )
+    return made.model_copy(update={"digests": digests_of(made, evidence)})
 
 
 class StandIn:

@@ -6,7 +6,7 @@ import pytest
 from tests.guard.test_receipts import ANSWER, EVIDENCE, KEY, RING, Clock, guard_with
 
 from assay.errors import ReceiptError
-from assay.policy import PRESETS
+from assay.policy import PRESETS, Route
 from assay.policy.escalation import approved
 from assay.receipt import verify
 from assay.schema import Action, Decision, Evidence, HallucinationReport, Verdict
@@ -117,3 +117,49 @@ def test_the_receipt_names_all_evidence_in_any_order() -> None:
     assert verify(ANSWER, receipt, RING, evidence=evidence[::-1]).valid
     assert verify(ANSWER, receipt, RING, evidence=evidence[1:]).codes == {"other_evidence"}
     assert receipt.statement.key_id == KEY.key_id
+
+
+DISAGREEING = [
+    Evidence(id="a", text="The warranty covers two years."), Evidence(id="b", text="The warranty covers three years."),
+]  # fmt: skip
+NEEDS_B = {"type": "object", "required": ["b"], "properties": {"b": {"type": "string"}}}
+FOUND = (
+    "claims", "citations", "coverage", "retrieval", "issues", "omissions", "consistency_probes", "overall_score",
+    "stakes", "metrics", "tool_call_validations", "digests",
+)  # fmt: skip
+"""The members of a report that the gate goes by."""
+
+
+def withheld(name: str) -> list[HallucinationReport]:
+    """Reports that let nothing out, each for another reason."""
+    guard = guard_with(Clock(), name)
+    made = [
+        guard.check(FALSE, EVIDENCE), guard.check(ANSWER, DISAGREEING), guard.check(f"{ANSWER} [zz-9]", EVIDENCE),
+        guard.check('{"a": "The warranty covers two years."}', EVIDENCE, schema=NEEDS_B), guard.check(ANSWER, []),
+        guard.check(f"{ANSWER} 2 km is 2500 m.", EVIDENCE), guard.check(ANSWER, EVIDENCE, revisions_failed=9),
+        guard.check("", EVIDENCE), guard.check(ANSWER, EVIDENCE, question="How high is tungsten's melting point?"),
+    ]  # fmt: skip
+    return [report for report in made if report.action is not Action.EMIT]
+
+
+@pytest.mark.parametrize("name", ["general", "rag", "support-desk", "high-stakes"])
+def test_a_decision_that_no_check_has_made_gets_no_receipt(name: str, right: HallucinationReport) -> None:
+    guard, reports = guard_with(Clock(), name), withheld(name)
+    assert len(reports) >= 4
+    for report in reports:
+        for route in Route:
+            told = Decision(action=Action.EMIT, route=route, reasons=("All hold.",))
+            served = {"action": Action.EMIT, "decision": told, "labels": right.labels, "escalation": None}
+            # With nothing else, with each member of an emitted report, with each but one, and with all of them.
+            for taken in ((), *((one,) for one in FOUND), *(tuple({*FOUND} - {one}) for one in FOUND), FOUND):
+                copied = report.model_copy(update={**served, **{one: getattr(right, one) for one in taken}})
+                with pytest.raises(ReceiptError, match="nothing was signed"):
+                    guard.issue(copied)
+
+
+def test_a_reviewer_approves_what_a_check_has_made_and_no_copy_of_it(wrong: HallucinationReport) -> None:
+    guard = guard_with(Clock())
+    assert guard.issue(approved(wrong)).statement.output
+    copied = wrong.model_copy(update={"claims": (wrong.claims[0].model_copy(update={"score": 0.99}),)})
+    with pytest.raises(ReceiptError, match="something else than a check has made"):
+        guard.issue(approved(copied))

@@ -65,8 +65,8 @@ def report_of(
         "timing": Timing(total_ms=1.0),
     }
     fields |= changes
-    made = digests_of(output, [], fields["claims"], fields.get("citations", ()), fields["coverage"])
-    return HallucinationReport(**{"digests": made, **fields})
+    made = HallucinationReport(**fields)
+    return made if "digests" in changes else made.model_copy(update={"digests": digests_of(made, [])})
 
 
 def ring_of(*keys: SigningKey, created: str = "2026-01-01T00:00:00Z", **state: Any) -> KeyRing:

@@ -219,6 +219,17 @@ def test_any_change_of_a_field_that_keeps_the_form_breaks_the_signature(field: s
     assert expected in codes(OUTPUT, value)
 
 
+@pytest.mark.parametrize("member", sorted(RECEIPT.statement.plain()))
+def test_an_object_that_leaves_a_member_out_or_spells_it_otherwise_is_no_receipt(member: str) -> None:
+    stated = RECEIPT.statement.plain()
+    others = [None, 1, True, 2.0, 1.0, "2", "", [], {}, [stated[member]], {"a": stated[member]}]
+    made = [{name: value for name, value in stated.items() if name != member}]
+    own = stated[member]
+    made += [{**stated, member: other} for other in others if type(other) is not type(own) or other != own]
+    for one in made:
+        assert codes(OUTPUT, {"statement": one, "signature": RECEIPT.signature}) & {"malformed", "altered"}, one
+
+
 def test_a_signature_over_the_bare_statement_is_none() -> None:
     statement = RECEIPT.statement
     bare = KEY.sign(statement.signed_bytes().split(b"\n", 1)[1]).hex()

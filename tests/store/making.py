@@ -73,8 +73,8 @@ def report_of(output: str = OUTPUT, **changes: Any) -> HallucinationReport:
         "timing": Timing(total_ms=1.0),
     }
     fields |= changes
-    made = digests_of(output, [], fields["claims"], fields.get("citations", ()), fields["coverage"])
-    return HallucinationReport(**{"digests": made, **fields})
+    made = HallucinationReport(**fields)
+    return made if "digests" in changes else made.model_copy(update={"digests": digests_of(made, [])})
 
 
 def record_of(output: str = OUTPUT, **changes: Any) -> CheckRecord:

@@ -201,7 +201,7 @@ def test_a_database_without_tapes_gets_the_column_and_holds_as_before(tmp_path: 
         recorded(made, guard_of(preset("general")), ASKED)
         with made.engine.begin() as connection:
             connection.execute(text("ALTER TABLE runs DROP COLUMN tape"))
-            connection.execute(text("UPDATE alembic_version SET version_num = '0006'"))
+            connection.execute(text("UPDATE alembic_version SET version_num = '0007'"))
     with Store(url) as made:
         note = make_checkpoint(made, KEYS, "default")
         with made.reading("default") as connection:

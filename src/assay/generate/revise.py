@@ -21,6 +21,7 @@ from assay.generate.feedback import FAILING, Feedback, failed_spans, feedback_on
 from assay.generate.splice import Part, Spliced, changes_between, parts_of, replace_parts, splice
 from assay.policy import escalated, labels_for, permissiveness
 from assay.schema import Action, HallucinationReport, Revision, RevisionAttempt
+from assay.schema.digests import decided
 
 Version = str | Mapping[int, str]
 """A whole new text, or replacements for the failed sentences by their numbers."""
@@ -301,13 +302,14 @@ class _State:
         decision = self.best.decision
         if not passed and self.tried:
             decision = escalated(decision, f"Revising it did not help: {_WHY[stopped]}.")
-        return self.best.model_copy(
-            update={
+        return decided(
+            self.best,
+            {
                 "revision": revision,
                 "decision": decision,
                 "action": decision.action,
                 "labels": labels_for(decision),
-            }
+            },
         )
 
 

@@ -8,6 +8,7 @@ from assay.generate.abstain_signals import assess
 from assay.policy import Abstaining, labels_for, with_answering
 from assay.policy.abstaining import concerns
 from assay.schema import Evidence, HallucinationReport
+from assay.schema.digests import decided
 from assay.stats.confidence import ConfidenceModel
 
 
@@ -52,6 +53,7 @@ def with_abstention(
         domain=settings.scope or None,
     )  # fmt: skip
     decision = with_answering(report.decision, made)
-    return report.model_copy(
-        update={"abstention": made, "decision": decision, "action": decision.action, "labels": labels_for(decision)}
+    return decided(
+        report,
+        {"abstention": made, "decision": decision, "action": decision.action, "labels": labels_for(decision)},
     )

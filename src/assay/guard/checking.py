@@ -276,10 +276,10 @@ def finish(
         escalation=escalation_of(policy, decision, draft.stakes, overall, claims),
         policy=Identity(name=policy.name, digest=policy.digest),
         verifier=verifier,
-        digests=digests_of(draft.text, _in_order(draft.evidence), claims, citations, coverage),
         spending=draft.meter.spending if draft.meter is not None else (),
         timing=Timing(total_ms=sum(stages.values()), stages_ms=stages),
     )
+    report = report.model_copy(update={"digests": digests_of(report, _in_order(draft.evidence))})
     report = with_causes(report, _in_order(draft.evidence), day_of(draft.request))
     if policy.abstention is None:
         return report

@@ -34,6 +34,7 @@ from assay.schema import (
     Stakes,
     Verdict,
 )
+from assay.schema.digests import decided
 from assay.schema.escalation import (
     Alternative,
     ConfidenceBreakdown,
@@ -355,8 +356,7 @@ def rejected(report: HallucinationReport, response: str | None = None) -> Halluc
 
 
 def _decided(report: HallucinationReport, decision: Decision) -> HallucinationReport:
-    return report.model_copy(
-        update={
-            "decision": decision, "action": decision.action, "labels": labels_for(decision), "escalation": None,
-        }
-    )  # fmt: skip
+    return decided(
+        report,
+        {"decision": decision, "action": decision.action, "labels": labels_for(decision), "escalation": None},
+    )

@@ -75,8 +75,8 @@ def _altered(report: HallucinationReport) -> str | None:
         return "it does not say what it was made of, so that its output may be another; check the output again"
     if made.output != text_digest(report.output):
         return "its output is another one than the one that was checked"
-    if made.findings != findings_digest(report.claims, report.citations, report.coverage):
-        return "its claims, citations or coverage are others than those that were found"
+    if made.findings != findings_digest(report):
+        return "what was found, or what was decided on it, is something else than a check has made"
     return None
 
 

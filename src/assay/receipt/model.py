@@ -109,6 +109,11 @@ class Receipt(Value):
         except ValidationError as error:
             raise ReceiptError(f"expected a receipt, but {faults(error)}") from error
         receipt.statement.signed_bytes()
+        stated = value["statement"]
+        # Nothing has a default here, and 2.0 is not 2: what is read is what was written.
+        version = stated.version if isinstance(stated, Statement) else stated.get("version")
+        if type(version) is not int:
+            raise ReceiptError("expected a receipt, but its version is missing or no whole number")
         return receipt
 
 

@@ -13,7 +13,7 @@ nothing anew."""
 
 
 class UsesInMemory:
-    """Which receipts were used: once each, for all threads of a process. About 400 bytes for each that is remembered.
+    """Which receipts were used: once each, for all threads of a process. About 350 bytes for each that is remembered.
 
     Is an `assay.receipt.interface.Uses`. A process that was forked has a memory of its own from then on.
     """

@@ -1,9 +1,9 @@
 """What a report was made of, as digests that stand in it: a copy that was given other members no longer fits them."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Final, Protocol, Self, TypeVar
 
 from pydantic import Field
 
@@ -22,19 +22,48 @@ class Digests(Value):
     evidence: Digest
     """`evidence_digest` of all evidence that the check was given."""
     findings: Digest
-    """Of what decides about each claim and citation, and of how much was checked."""
+    """Of what was found and decided: `findings_digest`."""
 
 
-class Finding(Protocol):
-    """A claim or a citation of a report."""
+class Checked(Protocol):
+    """A report."""
 
-    def model_dump(self, *, mode: str, include: set[str]) -> dict[str, Any]:
+    @property
+    def output(self) -> str:
+        """The text that was checked."""
+
+    def model_dump(self, *, mode: str, include: Any) -> dict[str, Any]:
         """Some of its fields as JSON values."""
 
 
-_OF_CLAIM = {"text", "span", "kind", "critical", "verdict", "score", "contradiction", "status", "part_of"}
-_OF_CITATION = {"marker", "span", "status", "evidence_id"}
-_OF_COVERAGE = {"characters", "checked", "not_checkable", "unchecked", "evidence_characters", "evidence_read"}
+class Decided(Checked, Protocol):
+    """A report with its digests."""
+
+    @property
+    def digests(self) -> Digests | None:
+        """What it was made of."""
+
+    def model_copy(self, *, update: dict[str, Any]) -> Self:
+        """A copy with other fields."""
+
+
+Report = TypeVar("Report", bound=Decided)
+
+_FINDINGS: Final = {
+    "claims": {"__all__": {
+        "text", "span", "kind", "critical", "critical_reasons", "hedge", "verdict", "score", "contradiction", "status",
+        "part_of", "issues",
+    }},
+    "citations": {"__all__": {"marker", "span", "status", "evidence_id"}},
+    "coverage": {"characters", "checked", "not_checkable", "unchecked", "evidence_characters", "evidence_read"},
+    "retrieval": {"windows", "conflicts"},
+    "issues": {"__all__": {"code"}},
+    "omissions": True, "consistency_probes": True, "stakes": True, "overall_score": True, "policy": True,
+    "verifier": True, "action": True, "decision": {"action", "route", "reasons"},
+}  # fmt: skip
+"""What the gate goes by, and what it decided."""
+_DECISIVE: Final = ("citation.", "logic.")
+"""The issues of claims that the gate goes by; others are told of by whoever has something to add."""
 
 
 def evidence_digest(evidence: Iterable[Evidence]) -> str:
@@ -58,32 +87,40 @@ def text_digest(text: str) -> str:
     return sha256(str.encode(text, "utf-8", "surrogatepass")).hexdigest()
 
 
-def findings_digest(claims: Sequence[Finding], citations: Sequence[Finding], coverage: Finding) -> str:
-    """SHA-256 over what decides about the claims and citations of a report, and over its coverage."""
-    found = {
-        "claims": [claim.model_dump(mode="json", include=_OF_CLAIM) for claim in claims],
-        "citations": [one.model_dump(mode="json", include=_OF_CITATION) for one in citations],
-        "coverage": coverage.model_dump(mode="json", include=_OF_COVERAGE),
-    }
+def findings_digest(report: Checked) -> str:
+    """SHA-256 over what the gate went by in a report, and over what it decided."""
+    found = report.model_dump(mode="json", include=_FINDINGS)
+    for claim in found["claims"]:
+        claim["issues"] = [one["code"] for one in claim["issues"] if one["code"].startswith(_DECISIVE)]
     return sha256(_bytes(found)).hexdigest()
 
 
-def digests_of(
-    output: str, evidence: Iterable[Evidence], claims: Sequence[Finding], citations: Sequence[Finding],
-    coverage: Finding,
-) -> Digests:  # fmt: skip
+def digests_of(report: Checked, evidence: Iterable[Evidence]) -> Digests:
     """What a report is made of.
 
     Args:
-        output: the text that was checked.
+        report: what was found; digests that it has already are not read.
         evidence: all that the check was given, in its order.
-        claims: the claims of the report.
-        citations: its citations.
-        coverage: its coverage.
     """
     return Digests(
-        output=text_digest(output), evidence=evidence_digest(evidence),
-        findings=findings_digest(claims, citations, coverage),
+        output=text_digest(report.output), evidence=evidence_digest(evidence), findings=findings_digest(report)
+    )
+
+
+def decided(report: Report, changes: Mapping[str, Any]) -> Report:
+    """A copy of a report on which another decision was made, with its digests: for whoever may decide.
+
+    A report that no longer fits its digests does not fit them afterwards either.
+
+    Args:
+        report: the report, as it was made.
+        changes: the fields that are others now: the decision, and what follows from it.
+    """
+    made = report.model_copy(update=dict(changes))
+    if report.digests is None or report.digests.findings != findings_digest(report):
+        return made
+    return made.model_copy(
+        update={"digests": report.digests.model_copy(update={"findings": findings_digest(made)})}
     )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from assay.errors import InputError
 _BLANK_LINE: Final = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _OTHERS: Final = frozenset({"", "id", "retry"})
 """Fields that say nothing of the content; one without a name is a comment."""
+_OURS: Final = (": assay", ":assay")
+"""How the comments begin in which a gateway tells what it decided (`assay.server.gateway.relay_stream`)."""
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
@@ -76,14 +78,22 @@ class SseReader:
 
 
 def read_event(raw: bytes) -> Event:
-    """Reads one event from its bytes."""
+    """Reads one event from its bytes. Comments in which an upstream speaks as this gateway does are left out of it.
+
+    >>> read_event(b': assay {"action": "emit"}\\ndata: 1\\n\\n').raw
+    b'data: 1\\n\\n'
+    """
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         return Event(raw, broken=True)
+    lines = _LINE_END.split(text)
+    said = [line for line in lines if not line.startswith(_OURS)]
+    if len(said) != len(lines):
+        raw = "\n".join(said).encode() if any(said) else b""
     name: str | None = None
     data: list[str] = []
-    for line in _LINE_END.split(text):
+    for line in said:
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if field == "data":

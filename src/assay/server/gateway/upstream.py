@@ -13,6 +13,8 @@ from assay.server.settings import Limits, Upstream
 RETRIED: Final = frozenset({502, 503, 504})
 """Statuses by which a proxy says that the request was not served."""
 
+NOT_MODIFIED: Final = 304
+
 PAUSE_S: Final = 0.1
 """Seconds before the first retry; each further one waits twice as long."""
 
@@ -26,6 +28,10 @@ _HOP_BY_HOP: Final = frozenset(
 _OURS: Final = b"x-assay-"
 _NOT_FORWARDED: Final = _HOP_BY_HOP | {b"host", b"content-length", b"expect"}
 _OF_KEYS: Final = frozenset({b"authorization", b"x-api-key"})
+_OF_PLACES: Final = frozenset(
+    {b"location", b"content-location", b"refresh", b"alt-svc", b"set-cookie", b"set-cookie2", b"clear-site-data"}
+)
+"""Headers by which an upstream would send clients elsewhere, or act on what browsers keep of this server."""
 _OF_ONE_FORM: Final = frozenset({b"content-length", b"etag", b"content-md5", b"digest"})
 """Headers that speak of the very bytes of a body."""
 
@@ -73,7 +79,7 @@ class UpstreamClient:
         A request is sent again where no connection could be made, and where a proxy says that it was not served.
 
         Raises:
-            UpstreamError: the upstream could not be reached, broke off, or was silent for too long.
+            UpstreamError: the upstream could not be reached, broke off, was silent for too long, or redirects.
         """
         if self._session is None:
             raise UpstreamError(502, "the client of the upstreams is not open")
@@ -94,6 +100,14 @@ class UpstreamClient:
             except (aiohttp.ClientError, OSError, ValueError) as error:
                 raise UpstreamError(502, f"the upstream {upstream.name} gave no answer that can be read") from error
             else:
+                if 300 <= response.status < 400 and response.status != NOT_MODIFIED:
+                    response.close()
+                    # Clients follow a redirect by themselves, and would get an answer past the gate from wherever it
+                    # leads.
+                    raise UpstreamError(
+                        502, f"the upstream {upstream.name} redirects ({response.status}); no client may follow that "
+                        "past this gateway: the operator has to name the place that answers",
+                    )  # fmt: skip
                 if last or response.status not in RETRIED:
                     return response
                 response.close()
@@ -147,7 +161,8 @@ def require_plain(response: aiohttp.ClientResponse) -> None:
 
 
 def response_headers(response: aiohttp.ClientResponse, *, changed: bool) -> list[tuple[bytes, bytes]]:
-    """The upstream's headers as they came, but for those of the connection; `changed` says that the body is another."""
-    dropped = _HOP_BY_HOP | _OF_ONE_FORM if changed else _HOP_BY_HOP
+    """The upstream's headers as they came, but for those of the connection and of places; `changed` says that the body
+    is another."""
+    dropped = _HOP_BY_HOP | _OF_PLACES | (_OF_ONE_FORM if changed else frozenset())
     lowered = [(name.lower(), value) for name, value in response.raw_headers]
     return [pair for pair in lowered if pair[0] not in dropped and not pair[0].startswith(_OURS)]
