@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Column, Table, func, inspect, select, text, update
+from sqlalchemy import Column, LargeBinary, Table, delete, func, insert, inspect, select, text, type_coerce, update
 from tests.store import bound
 from tests.store.bound import (
     Full,
     altering,
     bound_tables,
     columns_to_try,
+    key_of,
     make_full,
     other_values,
     row_trials,
     rows_of,
+    state_of,
     tampered,
     verified,
 )
@@ -26,7 +28,8 @@ from assay.schema.access import Role
 from assay.store import recording, tables, writer
 from assay.store.access_users import change_user
 from assay.store.audit.binding import touch
-from assay.store.audit.units import BOUND_OTHERWISE, RUN, UNBOUND, UNBOUND_TABLES, UNITS
+from assay.store.audit.checkpoint import read_checkpoint
+from assay.store.audit.units import BOUND_OTHERWISE, RUN, UNBOUND, UNBOUND_ROWS, UNBOUND_TABLES, UNITS
 from assay.store.engine import writing
 from assay.store.migrate import HEAD, revision
 from assay.store.store import Store
@@ -124,9 +127,33 @@ def test_a_change_of_ours_does_not_take_over_what_was_altered_beside_it(tmp_path
 
 
 def test_changes_over_all_tables_are_found(full: Full) -> None:
-    outcome = row_trials(full, 400, 7)
+    outcome = row_trials(full, 400, 7, state_of(full))
     assert not outcome.missed
     assert outcome.trials.total() == 400
+
+
+@pytest.mark.parametrize("table", [tables.audit_checkpoints, tables.audit_anchors, tables.evidence])
+def test_rows_of_every_table_that_are_dropped_or_copied_are_found_or_listed_with_a_reason(
+    full: Full, table: Table
+) -> None:
+    with full.store.reading_across() as connection:
+        stored = rows_of(connection, table)
+    taken = read_checkpoint(full.anchor).size
+    for row in stored:
+        with altering(full.store) as connection:
+            connection.execute(delete(table).where(key_of(table, row)))
+            listed = f"{table.name}: a row dropped" in UNBOUND_ROWS and (
+                table is tables.audit_anchors or row.size != taken
+            )
+            assert verified(connection, full).holds == listed
+        with altering(full.store) as connection:
+            values = dict(row._mapping) | ({"digest": "f" * 64} if table is tables.evidence else {"size": 10_000})
+            if table is tables.evidence:
+                values["body"] = type_coerce(values["body"], LargeBinary)
+            connection.execute(insert(table).values(values))
+            # A checkpoint under another size, an anchor of none, evidence that no run had.
+            assert not verified(connection, full).holds
+    assert all(reason.strip() for reason in UNBOUND_ROWS.values())
 
 
 def older(folder: Path, patch: pytest.MonkeyPatch) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from assay.receipt.uses import FORGOTTEN_AFTER, UsesInMemory
 from assay.store.audit.contents import with_contents
 from assay.store.audit.entries import COMMIT, read_entry_data
 from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.since import with_contents_since
 from assay.store.audit.verifying import FindingCode, verify_log
 from assay.store.engine import writing
 from assay.store.erasure import erase_before
@@ -276,12 +277,17 @@ def test_a_use_that_was_deleted_beside_the_log_is_found_when_it_is_used_again(st
         act_as(connection, EVERY_TENANT)
         connection.execute(text("DELETE FROM receipt_uses"))
     with store.reading("default") as connection:
-        assert with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+        held, state = with_contents_since(connection, "default", verify_log(connection, "default", RING), None)
+        assert held.holds
+        assert state is not None
     assert uses.claim(use, clock.now) is Claim.FIRST
     with store.reading("default") as connection:
-        found = with_contents(connection, "default", verify_log(connection, "default", RING))
-    assert [one.code for one in found.findings] == [FindingCode.USED_TWICE]
-    assert use.receipt_id in found.findings[0].message
+        log = verify_log(connection, "default", RING)
+        in_full = with_contents(connection, "default", log)
+        from_there_on, _ = with_contents_since(connection, "default", log, state)
+    for found in (in_full, from_there_on):
+        assert [one.code for one in found.findings] == [FindingCode.USED_TWICE]
+        assert use.receipt_id in found.findings[0].message
 
 
 def test_an_erasure_leaves_uses_as_they_are(store: Store, clock: Clock) -> None:

@@ -18,6 +18,7 @@ from assay.errors import AuditError, InputError
 if TYPE_CHECKING:
     from assay.receipt import Keys
     from assay.store.audit.anchoring import WitnessKey
+    from assay.store.audit.since import Verified
     from assay.store.audit.verifying import LogVerification
     from assay.store.retention import Rule
     from assay.store.store import Store
@@ -64,10 +65,19 @@ def verify(
         typer.Option("--checkpoint", metavar="FILE", help="Checkpoints from outside this host; may be repeated."),
     ] = None,
     log_only: Annotated[bool, typer.Option("--log-only", help="Leave out the content of the runs.")] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", metavar="FILE", help="Begin with what the last verification left here; keep it safe."),
+    ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Verify a log: every entry, the tree, the checkpoints, and the content of the runs."""
-    from assay.store.audit.contents import with_contents
+    """Verify a log: every entry, the tree, the checkpoints, and the content of the runs.
+
+    With --state what was verified before is only looked at for changes, which takes a fraction of the time; the first
+    time, and where the file is gone, everything is verified. Whoever can write that file can have changes passed over.
+    """
+    from assay.batch.files import write_file
+    from assay.store.audit.since import with_contents_since
     from assay.store.audit.verifying import verify_log
 
     with reporting_errors(), _opened(database) as store:
@@ -75,7 +85,10 @@ def verify(
         with store.reading(tenant) as connection:
             found = verify_log(connection, tenant, trusted, anchors)
             if not log_only:
-                found = with_contents(connection, tenant, found)
+                since = None if state is None else _state(state)
+                found, left = with_contents_since(connection, tenant, found, since, leaves=state is not None)
+        if state is not None and not log_only and left is not None:
+            write_file(state, left.to_text())
         _say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else "\n".join(_as_text(found)))
         raise typer.Exit(CLEAN if found.holds else FINDINGS)
 
@@ -333,6 +346,18 @@ def _signing_keys(path: Path | None) -> "Keys":
         ) from error
 
 
+def _state(path: Path) -> "Verified | None":
+    """What an earlier verification left in a file; none where it is not there."""
+    from assay.store.audit.since import read_verified
+
+    try:
+        return read_verified(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"expected the state of an earlier verification in {path}, but it cannot be read") from error
+
+
 def _notes(path: Path) -> list[str]:
     from assay.store.audit.anchoring import read_notes
 
@@ -391,7 +416,7 @@ def _as_json(found: "LogVerification") -> dict[str, Any]:
     return {
         "caution": found.caution, "outside": found.outside, "holds": found.holds,
         "origin": found.origin, "size": found.size, "root": found.root.hex(),
-        "checkpoints": found.checkpoints, "anchors": found.anchors, "runs": found.runs,
+        "checkpoints": found.checkpoints, "anchors": found.anchors, "runs": found.runs, "since": found.since,
         "findings": [{"code": one.code.value, "message": one.message} for one in found.findings],
     }  # fmt: skip
 
@@ -401,8 +426,11 @@ def _as_text(found: "LogVerification") -> list[str]:
     if not found.holds:
         return [*caution, "does not hold", *(f"  {one.code.value}: {one.message}" for one in found.findings)]
     said = "holds" if found.outside else "agrees with itself"
+    runs = f"content of {found.runs:,} runs"
+    if found.since:
+        runs += f" that are new or changed since entry {found.since:,}; the others are as they were"
     return [
         *caution,
         f"{said}: the log {found.origin} with {found.size:,} entries",
-        f"  {found.checkpoints:,} stored checkpoints, {found.anchors:,} from outside; content of {found.runs:,} runs",
+        f"  {found.checkpoints:,} stored checkpoints, {found.anchors:,} from outside; {runs}",
     ]

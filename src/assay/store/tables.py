@@ -63,13 +63,25 @@ def unpack(data: bytes) -> Any:
         StoreError: they were damaged.
     """
     try:
+        return json.loads(unpack_bytes(data))
+    except (ValueError, RecursionError) as error:
+        raise StoreError("a stored value is damaged: it cannot be unpacked") from error
+
+
+def unpack_bytes(data: bytes) -> bytes:
+    """The JSON text in packed bytes, as it was packed.
+
+    Raises:
+        StoreError: they were damaged.
+    """
+    try:
         unpacker = zlib.decompressobj()
         text = unpacker.decompress(data, LARGEST_BODY)
-        if not unpacker.eof:
-            raise StoreError("a stored value is damaged: it is cut off or too large")
-        return json.loads(text)
-    except (zlib.error, ValueError, RecursionError) as error:
+    except zlib.error as error:
         raise StoreError("a stored value is damaged: it cannot be unpacked") from error
+    if not unpacker.eof:
+        raise StoreError("a stored value is damaged: it is cut off or too large")
+    return text
 
 
 metadata = MetaData(

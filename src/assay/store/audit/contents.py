@@ -6,20 +6,21 @@ agree with the report. What is missing must have been erased by an entry of the 
 they are stored under.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import ColumnElement, Connection, LargeBinary, Row, bindparam, exists, select, type_coerce
 
 from assay.errors import AssayError, StoreError
 from assay.receipt.canonical import canonical
 from assay.schema import Verdict
 from assay.store import tables
 from assay.store.audit.commit_contents import CommitCheck
-from assay.store.audit.derived_contents import DerivedCheck
+from assay.store.audit.derived_contents import Derived, DerivedCheck
 from assay.store.audit.entries import (
+    COMMIT,
     DECISION,
     ERASURE,
     EVIDENCE,
@@ -31,11 +32,13 @@ from assay.store.audit.entries import (
 )
 from assay.store.audit.log import CHUNK
 from assay.store.audit.review_contents import check_acts
-from assay.store.audit.unit_contents import UnitCheck, unlogged
-from assay.store.audit.verifying import FindingCode, Findings, LogVerification
+from assay.store.audit.unit_contents import UnitCheck, named_unit, unlogged
+from assay.store.audit.units import RUN, Unit
+from assay.store.audit.verifying import MOST_FINDINGS, FindingCode, Findings, LogVerification
 from assay.store.recording import storable, verdict_bits
+from assay.store.tables import unpack_bytes
 
-PART: Final = 200
+PART: Final = 500
 """Runs that are read at once."""
 
 Told = tuple[int, dict[str, Any]]
@@ -50,46 +53,186 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
         tenant: whose log.
         found: what `verify_log` found.
     """
-    findings, runs = Findings(list(found.findings)), 0
-    units, derived = UnitCheck(connection, tenant, found.size, findings), DerivedCheck()
-    commits = CommitCheck(findings)
-    erased, bare = _erased(connection, tenant), _erased(connection, tenant, of=EVIDENCE)
-    part: list[Told] = []
-    acts: list[Told] = []
-    for index, told in _entries(connection, tenant, found.size, findings):
-        units.add(index, told)
-        derived.add(told)
-        commits.add(index, told)
-        if told["kind"] == REVIEW:
-            acts.append((index, told))
-        if len(acts) == PART:
-            check_acts(connection, tenant, acts, findings)
-            acts = []
-        if told["kind"] == DECISION:
-            part.append((index, told))
-            runs += 1
-        if len(part) == PART:
-            _check(connection, tenant, part, (erased, bare), findings)
-            part = []
-    _check(connection, tenant, part, (erased, bare), findings)
-    check_acts(connection, tenant, acts, findings)
-    units.finish()
-    for what in unlogged(connection, tenant):
-        findings.add(FindingCode.UNLOGGED, what)
-    derived.finish(connection, tenant, findings)
-    _of_policies(connection, tenant, findings)
+    findings = Findings(list(found.findings))
+    contents = Contents(connection, tenant, found.size, findings)
+    runs = contents.entries()
+    contents.finish()
     return replace(found, findings=tuple(findings.found), runs=runs)
 
 
-def _entries(connection: Connection, tenant: str, size: int, findings: Findings) -> Iterator[Told]:
-    """The fields of all entries, which must be what the columns beside them repeat."""
+class Contents:
+    """Holds what is stored against a log, or against the end of it where what is before was held against it earlier."""
+
+    def __init__(
+        self, connection: Connection, tenant: str, size: int, findings: Findings, begin: int = 0,
+        derived: Derived | None = None,
+    ) -> None:  # fmt: skip
+        """Against a log of a size.
+
+        Args:
+            connection: the same that the log was verified with.
+            tenant: whose log.
+            size: of how many entries it is.
+            findings: where to add what does not hold.
+            begin: the first entry that is read.
+            derived: what the earlier verification left of counts and names, where there was one.
+        """
+        self._connection, self._tenant, self._size, self._findings = connection, tenant, size, findings
+        self._begin = begin
+        self._units, self._derived = UnitCheck(connection, tenant, size, findings, begin), DerivedCheck(derived)
+        self._commits = CommitCheck(findings)
+        self._erased = _erased(connection, tenant), _erased(connection, tenant, of=EVIDENCE)
+        self._done: set[str] | None = set() if begin else None
+        self.again = 0
+        """Runs that were held against the log although no entry that is read tells of them."""
+
+    def entries(self) -> int:
+        """Read the entries, and compare what they tell of; how many runs."""
+        runs, part, acts = 0, list[Told](), list[Told]()
+        for index, told in self._commits_before():
+            self._commits.add(index, told)
+        for index, told in _entries(self._connection, self._tenant, self._begin, self._size, self._findings):
+            self._units.add(index, told)
+            self._derived.add(told)
+            self._commits.add(index, told)
+            if self._done is not None and (name := named_unit(told["kind"], told.get("record"))) is not None:
+                self._done.add(name)
+            if told["kind"] == REVIEW:
+                acts.append((index, told))
+            if len(acts) == PART:
+                check_acts(self._connection, self._tenant, acts, self._findings)
+                acts = []
+            if told["kind"] == DECISION:
+                part.append((index, told))
+                runs += 1
+            if len(part) == PART:
+                self._check(part)
+                part = []
+        self._check(part)
+        check_acts(self._connection, self._tenant, acts, self._findings)
+        return runs
+
+    def _check(self, part: Sequence[Told]) -> None:
+        touched = _touched(part, self._units)
+        _check(self._connection, self._tenant, touched, self._erased, self._findings)
+
+    def runs(self, ids: Iterable[str]) -> None:
+        """Compare runs, whatever entries tell of them, that were not compared yet."""
+        left = sorted(id_ for id_ in ids if RUN.name(id_) not in (self._done or ()))
+        for begin in range(0, len(left), PART):
+            part = left[begin : begin + PART]
+            self._units.of_kind(RUN, part)
+            self._check(self._told(part, DECISION))
+            check_acts(self._connection, self._tenant, self._told(part, REVIEW), self._findings)
+        self.again += len(left)
+
+    def units(self, unit: Unit, ids: Iterable[str]) -> None:
+        """Compare units of another kind, as `runs` does."""
+        left = sorted(id_ for id_ in ids if unit.name(id_) not in (self._done or ()))
+        for begin in range(0, len(left), PART):
+            self._units.of_kind(unit, left[begin : begin + PART])
+
+    def _commits_before(self) -> list[Told]:
+        """The commits that entries before the first one that is read tell of: one of them may come a second time."""
+        log = tables.audit_entries.c
+        return self._read(COMMIT, log.idx < self._begin) if self._begin else []
+
+    def _told(self, runs: Sequence[str], kind: str) -> list[Told]:
+        log = tables.audit_entries.c
+        return self._read(kind, log.record.in_(runs), log.idx < self._size)
+
+    def _read(self, kind: str, *where: ColumnElement[bool]) -> list[Told]:
+        log = tables.audit_entries.c
+        rows = self._connection.execute(
+            select(log.idx, log.data).where(log.tenant == self._tenant, log.kind == kind, *where).order_by(log.idx)
+        )  # fmt: skip
+        found = []
+        for row in rows:
+            try:
+                told = read_entry_data(bytes(row.data))
+            except AssayError as error:
+                self._findings.add(FindingCode.ALTERED_ENTRY, f"entry {row.idx} cannot be read: {error}")
+                continue
+            if told["kind"] == kind:
+                found.append((row.idx, told))
+        return found
+
+    def finish(self) -> Derived:
+        """Compare what belongs to no one run; what to begin with next time, as far as nothing was found."""
+        _of_evidence(self._connection, self._tenant, self._erased, self._findings)
+        self._units.finish()
+        for what in unlogged(self._connection, self._tenant):
+            self._findings.add(FindingCode.UNLOGGED, what)
+        left = self._derived.finish(self._connection, self._tenant, self._findings)
+        _of_policies(self._connection, self._tenant, self._findings)
+        return left
+
+
+def _touched(part: Sequence[Told], units: UnitCheck) -> list[Told]:
+    """The decisions of runs that are not just as they were stored with them.
+
+    What the others bind is what `_check` would look at: question, report, evidence, and the columns of lists.
+    """
+    units.flush()
+    left = [one for one in part if str(one[1].get("record")) not in units.untouched]
+    units.untouched.clear()
+    return left
+
+
+def _of_evidence(
+    connection: Connection, tenant: str, erased: tuple[set[str], set[str]], findings: Findings
+) -> None:  # fmt: skip
+    """Hold all evidence against the digests that it stands under, each once, and tell of the runs that had it."""
+    table, had = tables.evidence, tables.run_evidence.c
+    bad: list[str] = []
+    query = (
+        select(table.c.digest, type_coerce(table.c.body, LargeBinary).label("body"))
+        .where(table.c.tenant == tenant, table.c.digest > bindparam("after")).order_by(table.c.digest).limit(CHUNK)
+    )  # fmt: skip
+    after = ""
+    while rows := connection.execute(query, {"after": after}).all():
+        # By the database's own order of texts, in which the next page begins too.
+        after = rows[-1].digest
+        bad += [str(row.digest) for row in rows if not _is_evidence(row.digest, row.body)]
+    there = exists().where(table.c.tenant == had.tenant, table.c.digest == had.digest)
+    missing = select(had.run).where(had.tenant == tenant, had.digest.is_not(None), ~there)
+    runs = set(connection.execute(missing.limit(MOST_FINDINGS)).scalars())
+    for begin in range(0, len(bad), PART):
+        of_bad = select(had.run).where(had.tenant == tenant, had.digest.in_(bad[begin : begin + PART]))
+        runs |= set(connection.execute(of_bad.limit(MOST_FINDINGS)).scalars())
+    used = exists().where(had.tenant == table.c.tenant, had.digest == table.c.digest)
+    loose = select(table.c.digest).where(table.c.tenant == tenant, ~used).limit(MOST_FINDINGS)
+    for digest in connection.execute(loose).scalars():
+        findings.add(FindingCode.UNLOGGED, f"the evidence {str(digest)[:12]} stands in the tables, and no run had it")
+    log = tables.audit_entries.c
+    told = [
+        (row.idx, read_entry_data(bytes(row.data)))
+        for run in sorted(runs - findings.about)[:MOST_FINDINGS]
+        for row in connection.execute(
+            select(log.idx, log.data).where(log.tenant == tenant, log.record == run, log.kind == DECISION)
+        )
+    ]
+    _check(connection, tenant, told, erased, findings)
+
+
+def _is_evidence(digest: str, body: bytes | None) -> bool:
+    """Whether stored evidence has a digest."""
+    try:
+        return body is not None and sha256(unpack_bytes(bytes(body))).hexdigest() == digest
+    except StoreError:
+        return False
+
+
+def _entries(
+    connection: Connection, tenant: str, begin: int, size: int, findings: Findings
+) -> Iterator[Told]:  # fmt: skip
+    """The fields of all entries from one on, which must be what the columns beside them repeat."""
     table = tables.audit_entries.c
     query = (
         select(table.idx, table.kind, table.record, table.data)
         .where(table.tenant == tenant, table.idx >= bindparam("from"), table.idx < size)
         .order_by(table.idx).limit(CHUNK)
     )  # fmt: skip
-    begin = 0
     while rows := connection.execute(query, {"from": begin}).all():
         begin = rows[-1].idx + 1
         for row in rows:

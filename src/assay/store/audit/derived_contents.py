@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
 from sqlalchemy import Connection, select
 
@@ -18,16 +19,44 @@ from assay.store.recording import micros, storable
 _SECOND: Final = 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What a verification leaves of counts and names for the next one to begin with."""
+
+    hourly: str = ""
+    """The digest of the counts."""
+    named: tuple[tuple[str, str, str, int, bool], ...] = ()
+    """Policies and verifiers: table, digest, name, time, and whether the time is exact."""
+    kept: tuple[str, ...] = ()
+    """The digests of policies that were kept with their text."""
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Self:
+        """Out of its JSON value.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is none.
+        """
+        named = tuple(
+            (str(table), str(digest), str(name), int(moment), bool(exact))
+            for table, digest, name, moment, exact in value["named"]
+        )
+        return cls(str(value["hourly"]), named, tuple(map(str, value["kept"])))
+
+
 class DerivedCheck:
     """Counts again what entries tell of, and compares it once all were read."""
 
-    def __init__(self) -> None:
-        """Before the first entry."""
+    def __init__(self, before: Derived | None = None) -> None:
+        """Before the first entry, or where an earlier verification ended."""
+        before = before or Derived()
         self._counts: Counter[tuple[int, str, str]] = Counter()
-        self._adopted: str | None = None
-        self._named: dict[tuple[str, str], tuple[str, int, bool]] = {}
+        self._adopted: str | None = before.hourly or None
+        self._named: dict[tuple[str, str], tuple[str, int, bool]] = {
+            (table, digest): (name, moment, exact) for table, digest, name, moment, exact in before.named
+        }
         """By table and digest: the name, the time, and whether the time is exact."""
-        self._kept: set[str] = set()
+        self._kept: set[str] = set(before.kept)
 
     def add(self, told: Mapping[str, Any]) -> None:
         """The next entry of the log."""
@@ -57,11 +86,12 @@ class DerivedCheck:
             for name, count in counted.items():
                 self._counts[hour, kind, name] += count
 
-    def finish(self, connection: Connection, tenant: str, findings: Findings) -> None:
-        """Compare it with what is stored."""
+    def finish(self, connection: Connection, tenant: str, findings: Findings) -> Derived:
+        """Compare it with what is stored; what the next verification may begin with if nothing is found."""
         for table in (tables.policies, tables.verifiers):
             self._names(connection, tenant, table, findings)
-        rest = {(hour, kind, name): count for hour, kind, name, count in read_hourly(connection, tenant)}
+        stored = read_hourly(connection, tenant)
+        rest = {(hour, kind, name): count for hour, kind, name, count in stored}
         for place, count in self._counts.items():
             rest[place] = rest.get(place, 0) - count
         left = [(*place, count) for place, count in rest.items()]
@@ -70,6 +100,8 @@ class DerivedCheck:
             hours = sorted({hour for hour, _, _, count in left if count}) if self._adopted is None else []
             where = f", first in the hour {hours[0]}" if hours else ""
             findings.add(FindingCode.ALTERED_CONTENT, f"the counts by hour are not those of the decisions{where}")
+        named = tuple((*place, *told) for place, told in sorted(self._named.items()))
+        return Derived(hourly_digest(stored), named, tuple(sorted(self._kept)))
 
     def _names(self, connection: Connection, tenant: str, table: Any, findings: Findings) -> None:
         columns = table.c

@@ -48,6 +48,10 @@ ADOPTION: Final = "adoption"
 """A database of an older version was taken over: from here on its rows are bound as they were found."""
 
 _MILLION: Final = 1_000_000
+_EXACTLY: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+).encode  # fmt: skip
+"""Made once: a verification writes each run again."""
 
 
 def commitment(salt: bytes, label: str, content: bytes) -> str:
@@ -77,8 +81,7 @@ def exact(value: Any) -> bytes:
     b'{"a":[true,null],"b":1.0}'
     """
     try:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return text.encode()
+        return _EXACTLY(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise ReceiptError(f"expected a JSON value of valid Unicode, got another: {type(error).__name__}") from error
 

@@ -9,7 +9,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, exists, func, literal, select
+from sqlalchemy import Connection, Select, exists, func, literal, select
 
 from assay.errors import AssayError
 from assay.store import tables
@@ -17,7 +17,7 @@ from assay.store.audit.entries import DECISION, ROWS, read_entry_data
 from assay.store.audit.units import RUN, UNITS, State, Unit, read_states, unit_called
 from assay.store.audit.verifying import MOST_FINDINGS, FindingCode, Findings
 
-PART: Final = 200
+PART: Final = 500
 """Units that are compared at once."""
 
 _OF_RUN: Final = RUN.name("")
@@ -33,21 +33,24 @@ class UnitCheck:
         """Compare those with entries from `begin` on, of a log of a size."""
         self._connection, self._tenant, self._size, self._findings = connection, tenant, size, findings
         self._begin = begin
-        self._seen: dict[str, int] = {}
+        self._seen: dict[str, tuple[int, dict[str, Any]]] = {}
+        self.untouched: set[str] = set()
+        """The runs that were compared and are as their decision, the only entry about them, binds them: their rows were
+        stored in its transaction and not changed since. Whoever takes note of them clears it."""
         self._found: list[tuple[FindingCode, str, str]] = []
 
-    def add(self, index: int, told: Mapping[str, Any]) -> None:
+    def add(self, index: int, told: dict[str, Any]) -> None:
         """The next entry of the log."""
-        name = _named(told["kind"], told.get("record"))
+        name = named_unit(told["kind"], told.get("record"))
         if name is None:
             return
-        self._seen.setdefault(name, index)
+        self._seen.setdefault(name, (index, told))
         if len(self._seen) >= PART:
-            self._flush()
+            self.flush()
 
     def finish(self) -> None:
         """Compare what waits, and tell of all units of which nothing closer was found."""
-        self._flush()
+        self.flush()
         for code, message, about in self._found:
             if about not in self._findings.about:
                 self._findings.add(code, message)
@@ -56,13 +59,25 @@ class UnitCheck:
         if len(self._found) < MOST_FINDINGS:
             self._found.append((code, message, about))
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Compare what waits."""
         seen, self._seen = self._seen, {}
-        first = self._histories(sorted(seen))
-        self.compare({
-            name: history for name, history in first.items()
-            if next((index for index, _ in history if index >= self._begin), None) == seen[name]
+        places = self._places(sorted(seen))
+        first = {name: [seen[name]] for name, found in places.items() if found == [seen[name][0]]}
+        # Where further entries tell of it, all of them are read.
+        more = self._histories([name for name in places if name not in first])
+        self.compare(first | {
+            name: history for name, history in more.items()
+            if next((index for index, _ in history if index >= self._begin), None) == seen[name][0]
         })  # fmt: skip
+
+    def _places(self, names: Sequence[str]) -> dict[str, list[int]]:
+        """The entries about units, by their indexes."""
+        found: dict[str, list[int]] = {name: [] for name in names}
+        for row in self._connection.execute(self._about(names, data=False)) if names else ():
+            if (of := found.get(named_unit(row.kind, row.record) or "")) is not None:
+                of.append(row.idx)
+        return found
 
     def compare(self, histories: Mapping[str, History]) -> None:
         """Compare units with the entries about them."""
@@ -84,20 +99,10 @@ class UnitCheck:
         self.compare(self._histories([unit.name(id_) for id_ in ids]))
 
     def _histories(self, names: Collection[str]) -> dict[str, History]:
-        table = tables.audit_entries.c
         found: dict[str, History] = {}
         wanted = set(names)
-        rows = self._connection.execute(
-            select(table.idx, table.record, table.kind, table.data)
-            .where(
-                table.tenant == self._tenant, table.idx < self._size,
-                # A decision is about the run itself, not about its rows alone.
-                table.record.in_([*names, *(name.removeprefix(_OF_RUN) for name in names if name.startswith(_OF_RUN))]),
-                table.kind.in_((DECISION, ROWS)),
-            ).order_by(table.idx)
-        )  # fmt: skip
-        for row in rows:
-            name = _named(row.kind, row.record)
+        for row in self._connection.execute(self._about(names, data=True)) if names else ():
+            name = named_unit(row.kind, row.record)
             try:
                 told = read_entry_data(bytes(row.data))
             except AssayError:
@@ -105,6 +110,17 @@ class UnitCheck:
             if name is not None and name in wanted:
                 found.setdefault(name, []).append((row.idx, told))
         return found
+
+    def _about(self, names: Collection[str], *, data: bool) -> Select[Any]:
+        """Reads the entries about units, in order."""
+        table = tables.audit_entries.c
+        more = [table.data] if data else []
+        return select(table.idx, table.record, table.kind, *more).where(
+            table.tenant == self._tenant, table.idx < self._size,
+            # A decision is about the run itself, not about its rows alone.
+            table.record.in_([*names, *(name.removeprefix(_OF_RUN) for name in names if name.startswith(_OF_RUN))]),
+            table.kind.in_((DECISION, ROWS)),
+        ).order_by(table.idx)  # fmt: skip
 
     def _of_unit(self, unit: Unit, id_: str, history: History, state: State | None) -> None:
         last, told_at, where = None, -1, f"{_said(unit)} {id_}".rstrip()
@@ -131,6 +147,8 @@ class UnitCheck:
                 FindingCode.ALTERED_CONTENT, f"{where}: its rows ({named}) are not those that entry {told_at} binds",
                 id_,
             )  # fmt: skip
+        elif unit is RUN and len(history) == 1 and history[0][1]["kind"] == DECISION:
+            self.untouched.add(id_)
 
 
 def unlogged(connection: Connection, tenant: str) -> Iterator[str]:
@@ -160,7 +178,7 @@ def _said(unit: Unit) -> str:
     return "run" if unit is RUN else f"the {unit.kind}"
 
 
-def _named(kind: str, record: Any) -> str | None:
+def named_unit(kind: str, record: Any) -> str | None:
     """The name of the unit that an entry tells of; none where it tells of none."""
     if not isinstance(record, str):
         return None

@@ -22,7 +22,7 @@ from assay.store.audit.checkpoint import Checkpoint, open_checkpoint
 from assay.store.audit.log import Head, read_checkpoints, read_entries, read_head
 from assay.store.audit.tiles import TILE_LEVELS, TILE_WIDTH, hashes_of
 from assay.store.audit.tree import EMPTY_ROOT, RootStack, complete_root
-from assay.store.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
+from assay.store.tables import audit_anchors, audit_checkpoints, audit_entries, audit_logs, audit_tiles
 
 MOST_FINDINGS: Final = 100
 """Of more findings only the first are told."""
@@ -43,6 +43,8 @@ class FindingCode(StrEnum):
     """A stored tile does not hold the hashes that it should."""
     BAD_CHECKPOINT = "bad_checkpoint"
     """A checkpoint is malformed, or no trusted key signed it as it stands."""
+    MISSING_CHECKPOINT = "missing_checkpoint"
+    """A checkpoint that was taken out of the host is not stored any more."""
     OTHER_LOG = "other_log"
     """A checkpoint is of another log."""
     OTHER_HISTORY = "other_history"
@@ -87,6 +89,9 @@ class LogVerification:
     """What does not hold; nothing where the log is whole."""
     runs: int = 0
     """Of how many runs the content was compared with the log."""
+    since: int = 0
+    """With how many entries an earlier verification ended from which this one began: what it had held against the log
+    and is unchanged was not compared anew (`assay.store.audit.since`)."""
 
     @property
     def holds(self) -> bool:
@@ -149,7 +154,7 @@ def verify_log(
         head = Head("", 0)
     stored = _opened(read_checkpoints(connection, tenant), ring, head, "stored checkpoint", findings)
     given = _opened(anchors, ring, head, "checkpoint from outside", findings)
-    _of_tables(connection, tenant, stored, findings)
+    _of_tables(connection, tenant, stored, given, findings)
     sizes = {checkpoint.size for checkpoint in (*stored, *given)}
     roots, size = _scan(connection, tenant, head, sizes, findings)
     kept = [_compare(checkpoint, size, roots, "stored checkpoint", findings) for checkpoint in stored]
@@ -178,12 +183,21 @@ def _opened(notes: Iterable[str | bytes], ring: KeyRing, head: Head, what: str, 
     return found
 
 
-def _of_tables(connection: Connection, tenant: str, stored: Sequence[Checkpoint], findings: Findings) -> None:
-    """What else the tables say of the log: keys that repeat what is signed or hashed must agree with it."""
+def _of_tables(
+    connection: Connection, tenant: str, stored: Sequence[Checkpoint], given: Sequence[Checkpoint], findings: Findings
+) -> None:  # fmt: skip
+    """What else the tables say of the log: keys that repeat what is signed or hashed must agree with it, and what was
+    taken out of the host was stored before."""
     table = audit_checkpoints.c
     sizes = list(connection.execute(select(table.size).where(table.tenant == tenant).order_by(table.size)).scalars())
     if len(sizes) == len(stored) and sizes != [checkpoint.size for checkpoint in stored]:
         findings.add(FindingCode.BAD_CHECKPOINT, "stored checkpoints stand under other sizes than they state")
+    anchors = select(audit_anchors.c.size).where(audit_anchors.c.tenant == tenant).distinct()
+    out = {*connection.execute(anchors).scalars(), *(checkpoint.size for checkpoint in given)}
+    for size in sorted(out - set(sizes)):
+        findings.add(
+            FindingCode.MISSING_CHECKPOINT, f"the checkpoint at {size:,} entries was taken out, and is not stored"
+        )
 
 
 def _compare(
