@@ -140,6 +140,13 @@ def test_valid_and_hedged_conclusions_are_left_alone(text: str) -> None:
     assert found(text) == []
 
 
+def test_evidence_that_tells_the_rule_in_other_words_is_no_excuse_and_one_that_limits_it_is() -> None:
+    text = "All managers wear badges. Ada wears a badge. Therefore, Ada is a manager."
+    assert len(found(text, "On site our managers always have to wear a badge.")) == 1
+    assert found(text, "Badges are worn by managers only.") == []
+    assert found(text, "Ada, a manager since May, runs the desk.") == []
+
+
 def test_a_rule_of_the_evidence_is_a_premise_and_so_is_what_it_says_outright() -> None:
     rule = "All managers wear badges."
     text = "Ada wears a badge. Therefore, Ada is a manager."
