@@ -58,6 +58,26 @@ WRONG = [
     "The two options are:\n- Stay\n- Move\n- Rent out\n",
     "- There are three kinds:\n  - small\n  - large\n",
     "Intro.\n\nHere are seven tips:\n1. Sleep\n2. Walk\n3. Read\n4. Rest\n5. Eat\n6. Drink\n",
+    "The following three steps are required:\n\n1. Apply.\n2. Wait.\n\nGood luck.",
+    "We offer four subscription tiers: Free, Plus, and Team.",
+    "There are two main causes: smoking, stress, and diet.",
+    "The contract can be ended in three ways:\n\n- by notice\n- by agreement\n- by court\n- by death\n",
+    "It comes in five sizes: S, M, L and XL.",
+    "Three countries signed: France, Spain, Italy and Malta.",
+    "There are three exceptions to this rule: first, Sundays; second, holidays.",
+    "You can pay in four ways: cash, card, or cheque.",
+    "Here are five tips:\n\n1. **Plan** ahead\n2. **Read** more\n3. **Ask** early\n4. **Rest** well",
+    "The two authors (Marx, Engels and Bebel) met in Paris.",
+    "The kit contains six parts:\n* a bolt\n* a nut\n* a washer\n* a spring\n* a cap",
+    "The process consists of three phases. First, we plan. Second, we build. Third, we test. Fourth, we ship.",
+    "There are seven colours: red, orange, yellow, green, blue and violet.",
+    "The board has four members: Ann Lee, Bo Karl and Cy Dunn.",
+    "Applicants need two documents:\n- passport\n- visa\n- photo",
+    "The trial had three arms: placebo and treatment.",
+    "I have two questions:\n1. When?\n2. Where?\n3. Why?",
+    "The app supports three platforms, namely iOS and Android.",
+    "The seven wonders are:\n1. a1\n2. b2\n3. c3\n4. d4\n5. e5\n6. f6",
+    "She speaks three languages (Dutch and Polish).",
 ]
 
 RIGHT = [
@@ -105,6 +125,10 @@ RIGHT = [
     "The ratio of 3 parts: water and sand.",
     "It has 12 models (2 and 3 are sold out).",
     "Version 2 features: speed, size and weight.",
+    "The process consists of three phases. First, we plan. Second, we build. Third, we test.",
+    "There are two exceptions to this rule: first, Sundays; second, holidays.",
+    "We use four systems (networks and models): A1, B2, C3 and D4.",
+    "Three countries signed: France, Spain and Italy.",
 ]
 
 

@@ -61,6 +61,21 @@ WRONG = [
     "Most birds fly south. Pip is a bird. Therefore Pip flies south.",
     "Many employees are shareholders. Ben is an employee. Hence Ben is a shareholder.",
     "Some drivers are uninsured. Therefore every driver is uninsured.",
+    "Every plumber has a licence. Sam has a licence. So Sam must be a plumber.",
+    "If the battery is empty, the screen stays dark. The screen stays dark. The battery is therefore empty.",
+    "When it snows, the school closes. The school closed. So it must have snowed.",
+    "If you study hard, you pass. Lee did not study hard. Therefore Lee did not pass.",
+    "Given that all doctors study biology and Mia studies biology, Mia is a doctor.",
+    "All metals conduct electricity. Graphite conducts electricity. Therefore, graphite is a metal.",
+    "If X is a square, then X has four sides. This figure has four sides. Therefore, this figure is a square.",
+    "All birds lay eggs. Crocodiles lay eggs. Therefore crocodiles are birds.",
+    "Some politicians are honest. Therefore, all politicians are honest.",
+    "A few of the tests failed. Hence all the tests failed.",
+    "All apples are fruit. All pears are fruit. Hence all pears are apples.",
+    "All employees are insured. Bo is not an employee, so Bo is not insured.",
+    "All of our suppliers are certified. Norton is certified, which means Norton is one of our suppliers.",
+    "If the policy had lapsed, the claim would be rejected. The claim was rejected. Thus the policy had lapsed.",
+    "Because every student has a card and Noor has a card, Noor is a student.",
 ]
 
 RIGHT = [
@@ -108,6 +123,10 @@ RIGHT = [
     "Most members are retired. Therefore many members are retired.",
     "Some horses are racehorses. Star is a horse. A horse is a racehorse if it is in a race. So Star is a racehorse.",
     "If the fuse has blown, the lamp is off. The fuse has blown. If the lamp is off, we shut. So we shut.",
+    "When it snows, the school closes. It snowed. So the school closed.",
+    "All birds lay eggs. Penguins are birds. Therefore penguins lay eggs.",
+    "Paris is a capital. All capitals are cities. So Paris is a city.",
+    "When the school closed, it snowed. The school closed. So it snowed.",
 ]
 
 
@@ -119,6 +138,13 @@ def test_a_conclusion_that_does_not_follow_by_its_form_is_found(text: str) -> No
 @pytest.mark.parametrize("text", RIGHT)
 def test_valid_and_hedged_conclusions_are_left_alone(text: str) -> None:
     assert found(text) == []
+
+
+def test_evidence_that_tells_the_rule_in_other_words_is_no_excuse_and_one_that_limits_it_is() -> None:
+    text = "All managers wear badges. Ada wears a badge. Therefore, Ada is a manager."
+    assert len(found(text, "On site our managers always have to wear a badge.")) == 1
+    assert found(text, "Badges are worn by managers only.") == []
+    assert found(text, "Ada, a manager since May, runs the desk.") == []
 
 
 def test_a_rule_of_the_evidence_is_a_premise_and_so_is_what_it_says_outright() -> None:

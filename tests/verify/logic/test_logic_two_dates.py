@@ -59,6 +59,23 @@ WRONG = [
     "The comet was discovered in 1995. The discovery of the comet in 1997 made headlines.",
     "The factory closed in 2008. The closure of the factory in 2009 cost 400 jobs.",
     "- The library opened in 1901.\n- The library was opened in 1904.",
+    "The Aldgate library was inaugurated in 1911. When the library was inaugurated in 1913, 400 people came.",
+    "Kite Ltd was set up in 2004. Since it was set up in 2006, it has doubled.",
+    "The dam was finished in 1958. It supplies two towns. The dam, completed in 1961, is 90 m high.",
+    "The school first opened its doors in 1920. The school opened its doors in 1922.",
+    "Mozart was born in Salzburg in 1756 and died in Vienna in 1791. Mozart died in 1793.",
+    "The station, which was opened in 1899, closed in 1964. The station opened in 1901 and closed in 1964.",
+    "The merger was completed on 3 May 2021. Since the merger's completion on 5 June 2021, staff numbers fell.",
+    "The park was created in 1872. Created in 1875, the park covers 9,000 km2.",
+    "The lease began on 1 March 2020. As the lease began on 1 April 2020, it ends in 2025.",
+    "The warranty expired on 4 May 2023. The expiry of the warranty on 6 May 2023 means no repair.",
+    "The Eiffel Tower was completed in 1889. Completed in 1887, the tower was the tallest building.",
+    "Dr. Okafor joined the team in 2018. Dr. Okafor joined the team in 2016.",
+    "The novel was published in 1925. First published in 1927, the novel sold poorly.",
+    "The law entered into force on 25 May 2018. It binds all. The law entered into force on 1 June 2018.",
+    "Your claim was approved on 2 June. Your claim, approved on 4 June, will be paid.",
+    "The city was founded in 1237. The founding of the city in 1244 is celebrated.",
+    "The store opened in 2010; it has grown since. After opening in 2012, the store added a cafe.",
 ]
 
 HONEST = [
@@ -105,6 +122,11 @@ HONEST = [
     "The launch of the probe was moved. The probe was launched in 1977. The probe would be launched in 1978.",
     "Telford designed the station. It opened in 1854. Telford designed the bridge. It opened in 1864.",
     'The sign says "opened in 1930". The bridge opened in 1932.',
+    "The school first opened its doors in 1920. Since it opened in 1920, it has grown.",
+    "Mozart was born in 1756 and died in 1791. Mozart died in Vienna in 1791.",
+    "The brochure claims the school opened in 1920. The school opened in 1922.",
+    "Dr. Okafor joined the board in 2018. Dr. Okafor joined the team in 2016.",
+    "In 1913, 1914 and 1915 the library was rebuilt. The library was inaugurated in 1911.",
 ]
 
 

@@ -49,6 +49,23 @@ LISTED: Final = word_set(
     consequences"""
 )
 """Nouns that announce a list also where more words stand between them and the colon."""
+_TAILS: Final = frozenset(
+    {
+        "below",
+        "are",
+        "as follows",
+        "available",
+        "apply",
+        "signed",
+        "joined",
+        "remain",
+        "qualify",
+        "took part",
+        "attended",
+    }
+)
+"""What may stand between any noun and the colon."""
+_MADE_OF: Final = re.compile(r"\b(?:consists?|made\sup|composed)\sof\s$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +106,15 @@ def announced(words: str, at: int = 0) -> Announced | None:
     if _OPEN.search(words) is not None:
         return None
     found = [m for m in _NOUNS.finditer(words) if m.group("noun").lower() not in _UNITS]
-    if len(found) != 1 or _LOOSE.search(words[max(0, found[0].start() - 16) : found[0].start()]) is not None:
+    if len(found) != 1:
         return None
     match = found[0]
+    before = words[max(0, match.start() - 24) : match.start()]
+    if _LOOSE.search(before) is not None and _MADE_OF.search(before) is None:
+        return None
     number = match.group("n").lower()
     noun = match.group("noun").lower()
-    tail = words[match.end() :].strip(" *_")
-    following = words[: match.start()].lower().endswith("following ")
-    if (
-        tail
-        and not following
-        and noun not in LISTED
-        and tail.lower() not in {"below", "are", "as follows", "available", "apply"}
-    ):
+    tail = words[match.end() :].strip(" *_").lower()
+    if tail and noun not in LISTED and tail not in _TAILS and not before.lower().endswith("following "):
         return None
     return Announced(NUMBERS.get(number) or int(number), at + match.start(), at + match.end(), noun)

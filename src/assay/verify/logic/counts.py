@@ -36,7 +36,7 @@ _GOES_ON: Final = re.compile(
     r"\b(?:etc|others?|more|rest|such|each|all|every|both|pair|several|various|many|some|few|any|between|from|including|"
     r"depending|example|instance|as\swell|along\swith|(?-i:plus)|with|without|once|twice|who|which|whose|where|respectively|"
     r"see|e\.g|i\.e|not|no|nor|but|however|only|either|neither|none|unknown|none|first|second|last|to|half|until|"
-    rf"{'|'.join(NUMBERS)}|dozen|couple|twins?|family|team)\b|…|\.\.\.|\?|[\"“”]|\bs\)|\d\s?[-–]\s?\d|\b\d+\s[a-z]|[/=%$€£]|[-–]$|http",
+    rf"{'|'.join(NUMBERS)}|dozen|couple|twins?|(?:the|his|her|their|its|our)\s(?:family|team))\b|…|\.\.\.|\?|[\"“”]|\bs\)|\d\s?[-–]\s?\d|\b\d+\s[a-z]|[/=%$€£]|[-–]$|http",
     re.IGNORECASE,
 )
 """Words with which a list in running text cannot be counted."""
@@ -60,12 +60,15 @@ _RANKS: Final = {
     word: n
     for n, word in enumerate(word_list("first second third fourth fifth sixth seventh eighth ninth tenth"), start=1)
 }
+_RANKED_WITHIN: Final = re.compile(rf"(?:^|[;,]\s(?:and\s)?)({'|'.join(_RANKS)})(?:ly)?,\s")
 _FURTHER: Final = re.compile(
     r"[-*•\s]{0,4}(?:also|another|in\saddition|next|then|additionally|moreover|further\w*|besides|and|or|one|alternatively)\b",
     re.IGNORECASE,
 )
 _ANNOUNCES: Final = re.compile(
-    r"\b(?:there\s(?:are|were)|has|have|had|for|in|offers?|gives?|lists?|names?|follow\w*|rests?\son)\b", re.IGNORECASE
+    r"\b(?:there\s(?:are|were)|has|have|had|for|in|offers?|gives?|lists?|names?|follow\w*|rests?\son|"
+    r"consists?\sof|comprises?|involves?|takes?)\b",
+    re.IGNORECASE,
 )
 _MOST_FOLLOWING: Final = 30
 """Sentences behind an announcement in which "first", "second" are looked for."""
@@ -248,6 +251,9 @@ def _counted(rest: str, said: Announced) -> tuple[int, int]:
     marks = [int(number) for number in _MARKED.findall(rest)]
     if marks:
         return (len(marks), len(marks)) if marks == list(range(1, len(marks) + 1)) and len(marks) > 1 else (0, 0)
+    ranked = [_RANKS[word] for word in _RANKED_WITHIN.findall(rest.lower())]
+    if len(ranked) > 1:
+        return (len(ranked), len(ranked)) if ranked == list(range(1, len(ranked) + 1)) else (0, 0)
     if _GOES_ON.search(rest) is not None:
         return 0, 0
     flat = re.sub(r"\s?\([^()]*\)", "", rest)

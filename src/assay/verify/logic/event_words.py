@@ -33,7 +33,8 @@ _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
     ("decommission", "decommissioned", "decommissioning"), ("unveil", "unveiled", "unveiling"),
     ("consecrate", "consecrated", "consecration"), ("commission", "commissioned", "commissioning"),
     ("take place", "took_place happened occurred", ""), ("invade", "invaded", "invasion"),
-    ("install", "installed", "installation"), ("activate", "activated", "activation"),
+    ("install", "installed", "installation"), ("set up", "set_up", ""), ("land", "landed", "landing"),
+    ("graduate", "graduated", "graduation"), ("join", "joined", ""), ("activate", "activated", "activation"),
 )  # fmt: skip
 """An event, its past forms and participles, and its nouns."""
 
@@ -46,6 +47,6 @@ NEEDS_PASSIVE: Final = frozenset({
     "patent", "sign", "ratify", "adopt", "enact", "repeal", "abolish", "bear", "execute", "assassinate", "demolish",
     "destroy", "acquire", "appoint", "hire", "dismiss", "approve", "terminate", "cancel", "deliver", "place", "submit",
     "issue", "file", "receive", "decommission", "unveil", "consecrate", "commission", "complete", "release", "invade",
-    "install", "activate",
+    "install", "activate", "set up",
 })  # fmt: skip
 """Events that befall what "was" stands behind; without it the subject does them to something else."""

@@ -26,8 +26,8 @@ _WORDS: Final = re.compile(
 _DOUBTED: Final = re.compile(
     r"\b(?:plan\w*|schedul\w+|expect\w*|intend\w*|propos\w+|due|hop(?:ed|es|ing)|project(?:ed|ions?)|target\w*|"
     r"slated|suppos\w+|original(?:ly)?|initial(?:ly)?|delay\w*|postpon\w+|(?:was|were|been|be)\smoved|moved\s(?:forward|back|up)|brought\sforward|pushed|reschedul\w+|"
-    r"instead|rather|not|never|no|wrong\w*|erroneous\w*|incorrect\w*|mistaken\w*|although|though|contrary|if|whether|"
-    r"unless|would|could|might|may(?!\s\d)|according|says?|said|claim\w*|reports?|reportedly|"
+    r"instead|rather|not|never|wrong\w*|erroneous\w*|incorrect\w*|mistaken\w*|although|though|contrary|if|whether|"
+    r"unless|would|could|might|may(?!\s\d)|according|says?|said|claim(?:s|ed|ing)|reports?|reportedly|"
     r"states|stated|cit(?:es|ed)|quot\w+|lists?|listed|gives|gave|believ\w+|thought|think\w*|alleg\w+|estimat\w+|"
     r"assum\w+|suggest\w*|some|sources?|other|others|another|disput\w+|uncertain|unclear|unknown|probabl[ey]|perhaps|"
     r"possibly|likely|approximately|about|around|circa|roughly|or|either|tradition\w*|legend\w*|annual\w*|yearly|"
@@ -44,7 +44,7 @@ _PREPOSITION: Final = re.compile(
 _BRACKETED: Final = re.compile(r"\s")
 _GOES_ON: Final = re.compile(
     r"\s?(?:[-–—/]\s?\d|(?:to|through|or|and|&)\s(?:again|(?:in\s|on\s)?(?:early\s|late\s)?\d|[A-Z][a-z]+\s\d)|"
-    r"\((?:or|not|\d)|,\s\d|, and)"
+    r"\((?:or|not|\d)|,\s(?:\d{4}\b|\d{1,2}\s[A-Z])|, and)"
 )
 """What goes on behind a date that is the first of several."""
 _FRONT: Final = re.compile(r"\W{0,4}(?:In|On)\s(?:the\syear\s)?")
@@ -58,9 +58,9 @@ _PARTS: Final = re.compile(r"[;:()?!]")
 _NAME: Final = re.compile(r"[\w'’&.-]+")
 _ADVERBS: Final = word_set(
     """also then finally eventually subsequently later soon thereafter however thus just only had has have was were
-    been itself therefore now"""
+    been itself therefore now first"""
 )
-_PLAIN_ADVERBS: Final = word_set("finally eventually subsequently only formally officially")
+_PLAIN_ADVERBS: Final = word_set("finally eventually subsequently only formally officially first")
 _PLAIN_ADJECTIVES: Final = word_set("grand formal public ceremonial official")
 _PASSIVE: Final = word_set("was were been")
 _JOINTS: Final = word_set("and but because while since when after before as that if whereas so than until once where")
@@ -199,6 +199,9 @@ def _verb(s: str, match: re.Match[str], dates: Sequence[DateMention]) -> _Read |
         group.append(words.pop().lower())
     limits = qualifiers | {word for word in group if word.endswith("ly")} - _PLAIN_ADVERBS
     passive = not _PASSIVE.isdisjoint(group)
+    if words and words[-1].lower() == "and":  # "was born in 1756 and died in 1791"
+        thing = _main_thing(s)
+        return (thing, limits, date, "") if thing is not None and event not in NEEDS_PASSIVE else None
     if not words:
         return _participle(s, match, date, limits, mark) if not passive and date.start >= match.end() else None
     if words[-1].lower() in {"which", "who"} and mark == ",":

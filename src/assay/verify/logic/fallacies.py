@@ -11,7 +11,8 @@ from them in any other way is no fault, nor is what is called probable.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,6 +55,9 @@ _TALKS_OF_LOGIC: Final = re.compile(
     r"denying\sthe|syllogism|logically\sincorrect|wrong(?:ly)?\sconclu\w+|mistak\w+|necessarily)\b",
     re.IGNORECASE,
 )
+_CONDITIONAL: Final = re.compile(
+    r"\b(?:only|if|when\w*|who\w*|unless|provided|vice\sversa|conversely)\b", re.IGNORECASE
+)
 _YOU: Final = re.compile(r"\b(?:you|your|yours|we|our|i|my)\b", re.IGNORECASE)
 _ENTITLED: Final = re.compile(
     r"\b(?:may|can|entitle\w*|eligib\w+|qualif\w+|must|need\w*|have\sto|has\sto|requir\w+|allow\w*|permit\w*|refund\w*|"
@@ -70,6 +74,10 @@ _MOST_RULES: Final = 100
 """Rules of the evidence that are read."""
 _MOST_EVIDENCE: Final = 100_000
 """Characters of the evidence that are read."""
+_MOST_FACTS: Final = 60
+"""Facts of the evidence that are looked at for one conclusion."""
+_SHORT_FACT: Final = 12
+"""Stems of a fact of the evidence that may be an instance of a rule."""
 _LONGEST: Final = 400
 _ROUNDS: Final = 4
 _CONFIDENCE: Final = 0.9
@@ -97,7 +105,7 @@ def form_findings(text: str, sentences: Sequence[Sentence], evidence: Sequence[s
     ['“Ada is a manager” does not follow from “All managers wear badges”: only the result of that rule is given.']
     """
     given: list[_Premise] = []
-    outside: list[_Premise] | None = None
+    outside: _Outside | None = None
     found: list[LogicFinding] = []
     asked = 0
     for start, end in _stretches(text, sentences):
@@ -107,7 +115,7 @@ def form_findings(text: str, sentences: Sequence[Sentence], evidence: Sequence[s
         if conclusion is None or asked >= _MOST_CONCLUSIONS:
             continue
         if outside is None:
-            outside = list(_rules_of(evidence))
+            outside = _Outside.read(evidence)
         asked += 1
         span, said = conclusion
         near = text[max(0, start - 300) : end + 200]
@@ -135,17 +143,40 @@ def _premise(span: Span | None, words: str) -> _Premise:
     return _Premise(span, words, read_rule(words), read_statement(words))
 
 
-def _rules_of(evidence: Sequence[str]) -> Iterator[_Premise]:
-    left, rules = _MOST_EVIDENCE, 0
+@dataclass(frozen=True, slots=True)
+class _Outside:
+    """What the evidence says, so that only what concerns a conclusion is looked at."""
+
+    rules: tuple[_Premise, ...]
+    stated: frozenset[Statement]
+    by_stem: Mapping[str, tuple[_Premise, ...]]
+
+    @classmethod
+    def read(cls, evidence: Sequence[str]) -> "_Outside":
+        """The rules and facts of the first characters of the evidence."""
+        rules: list[_Premise] = []
+        facts: list[_Premise] = []
+        for premise in _premises_of(evidence):
+            (rules if premise.rule is not None else facts).append(premise)
+        by_stem: dict[str, list[_Premise]] = defaultdict(list)
+        for fact in facts:
+            for one in fact.fact.stems if len(fact.fact.stems) <= _SHORT_FACT else ():
+                by_stem[one].append(fact)
+        kept = {one: tuple(found[:_MOST_FACTS]) for one, found in by_stem.items()}
+        return cls(tuple(rules[:_MOST_RULES]), frozenset(fact.fact for fact in facts), kept)
+
+    def about(self, conclusion: Statement) -> list[_Premise]:
+        """The rules, and the facts that share a word with a conclusion."""
+        facts = {id(fact): fact for one in sorted(conclusion.stems) for fact in self.by_stem.get(one, ())}
+        return [*self.rules, *list(facts.values())[:_MOST_FACTS]]
+
+
+def _premises_of(evidence: Sequence[str]) -> Iterator[_Premise]:
+    left = _MOST_EVIDENCE
     for text in evidence:
         for sentence in split_sentences(text[: max(0, left)]):
-            words = text[sentence.start : sentence.end]
-            if len(words) > _LONGEST or rules >= _MOST_RULES:
-                continue
-            premise = _premise(None, words)
-            if premise.rule is not None or len(premise.fact.stems) <= 12:
-                rules += premise.rule is not None
-                yield premise
+            if sentence.end - sentence.start <= _LONGEST:
+                yield _premise(None, text[sentence.start : sentence.end])
         left -= len(text)
 
 
@@ -193,15 +224,14 @@ def _pieces(words: str, at: int) -> list[_Premise]:
     return found if len(found) > 1 else [whole]
 
 
-def _judge(span: Span, said: str, given: Sequence[_Premise], outside: Sequence[_Premise]) -> LogicFinding | None:
+def _judge(span: Span, said: str, given: Sequence[_Premise], outside: _Outside) -> LogicFinding | None:
     rule = read_rule(said)
-    premises = [*given, *outside]
     if rule is not None and rule.general:
-        return _general(span, said, rule, premises)
+        return _general(span, said, rule, [*given, *outside.rules])
     conclusion = read_statement(said)
-    if not conclusion.stems or rule is not None:
+    if not conclusion.stems or rule is not None or conclusion in outside.stated:
         return None
-    return _particular(span, said, conclusion, premises)
+    return _particular(span, said, conclusion, [*given, *outside.about(conclusion)])
 
 
 def _particular(span: Span, said: str, conclusion: Statement, premises: Sequence[_Premise]) -> LogicFinding | None:
@@ -231,6 +261,8 @@ def _may_lead_there(premise: _Premise, conclusion: Statement, misused: _Premise)
     parts = (misused.rule.condition.stems, misused.rule.result.stems)
     claimed = next((part for part in parts if part <= conclusion.stems), conclusion.stems)
     goal = premise.rule.result.stems if premise.rule is not None else premise.fact.stems
+    if premise.span is None and premise.rule is None and not (conclusion.stems - claimed) & goal:
+        return claimed <= goal and _CONDITIONAL.search(premise.text) is not None  # else it tells the rule once more
     return claimed <= goal
 
 

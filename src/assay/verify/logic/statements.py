@@ -33,6 +33,8 @@ _IF_FIRST: Final = re.compile(
     re.IGNORECASE,
 )
 _IF_LAST: Final = re.compile(r"(?P<q>[^,;:]{4,160}?),?\s(?:if|whenever)\s(?P<p>[^,;:]{4,160})$", re.IGNORECASE)
+_WHEN: Final = re.compile(r"when\s", re.IGNORECASE)
+_PAST: Final = re.compile(r"\b(?:was|were|had|did|[a-z]{3,}ed|began|came|went|took|fell|rose|became)\b", re.IGNORECASE)
 _BOTH_WAYS: Final = re.compile(
     r"\b(?:if and only if|only if|only when|exactly when|iff|just in case|precisely when|and vice versa|unless)\b|"
     r"(?:^|[,;]\s)only\b",
@@ -44,7 +46,8 @@ _UNIVERSAL: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _PLURAL: Final = re.compile(
-    r"\s*(?P<rest>[A-Za-z][a-z]{2,24}(?<!s)s\s(?:are|have|can|always|must|never|cannot)\s.{3,160})$"
+    r"\s*(?P<rest>(?!(?i:this|his|its|thus|perhaps|always|yes|does|has|was|us|less|plus|across)\b)"
+    r"[A-Za-z][a-z]{2,24}(?<!s)s\s[a-z].{3,160})$"
 )
 _WHO: Final = re.compile(r"\b(?:who|that|which)\s", re.IGNORECASE)
 _EITHER: Final = re.compile(
@@ -111,6 +114,8 @@ def read_rule(text: str) -> Rule | None:
     True
     """
     bare = text.strip().rstrip(".!").strip()
+    if _WHEN.match(bare) is not None and _PAST.search(bare) is None:
+        bare = f"If{bare[4:]}"
     if len(bare) > 300 or "?" in bare or "\\n\\n" in bare:
         return None
     return _universal(bare) or _conditional(bare)
@@ -126,6 +131,10 @@ def _universal(bare: str) -> Rule | None:
     if any(token.tag in {",", ":", "AND"} for token in tokens):
         return None
     verb = find_verb(tokens)
+    if match.re is _PLURAL and (verb < 0 or _PAST.search(rest) is not None):
+        return None
+    if match.re is _PLURAL and tokens[verb].low.endswith("s"):
+        return None  # "Paris is"
     if verb < 0 and _WHO.search(rest) is None:
         verb = 2  # "All dogs bark at strangers": the word behind the noun
     elif verb < 0:  # "Anyone who works nights gets a bonus": the second verb

@@ -6,10 +6,11 @@ by the same words; and nothing in between that says that it happened again.
 """
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Final
 
 from assay.text.dates import DateRelation, find_dates, relate_dates
@@ -66,6 +67,8 @@ class _Text:
     sentences: Sequence[Sentence]
     more: tuple[int, ...]
     """Places at which something is said to happen once more."""
+    sections: tuple[int, ...]
+    """Of each sentence, the number of headings up to it."""
     modifiers: dict[str, frozenset[str]]
     """What stands before the last words of things: "harbour" before "bridge"."""
 
@@ -90,7 +93,9 @@ def twice_dated(text: str, sentences: Sequence[Sentence]) -> list[LogicFinding]:
     if len(events) < 2 or _SOURCES_DIFFER.search(text) is not None:
         return []
     heads = {event.subject[-1] for event in events if event.subject}
-    known = _Text(text, sentences, tuple(m.start() for m in _ONCE_MORE.finditer(text)), _modifiers(text, heads))
+    sections = tuple(accumulate(sentence.block == "heading" for sentence in sentences))
+    more = tuple(match.start() for match in _ONCE_MORE.finditer(text))
+    known = _Text(text, sentences, more, sections, _modifiers(text, heads))
     resolved: list[Dated] = []
     by_event: dict[str, list[Dated]] = defaultdict(list)
     found = []
@@ -142,17 +147,14 @@ def _modifiers(text: str, heads: set[str]) -> dict[str, frozenset[str]]:
 def _same_event(first: Dated, second: Dated, known: _Text) -> bool:
     if first.qualifiers != second.qualifiers or (first.date.year is None) != (second.date.year is None):
         return False
-    if any(first.span.start <= at <= second.span.end + 80 for at in known.more):
+    more = bisect_left(known.more, first.span.start)
+    if more < len(known.more) and known.more[more] <= second.span.end + 80:
         return False
-    if _section_between(known, first.sentence, second.sentence):
+    if known.sections[first.sentence] != known.sections[second.sentence]:
         return False
     if first.subject and second.subject:
         return _same_thing(first, second, known)
     return not first.subject and not second.subject and _stands_for(first, second, known)
-
-
-def _section_between(known: _Text, first: int, second: int) -> bool:
-    return any(known.sentences[at].block == "heading" for at in range(first, second + 1))
 
 
 def _same_thing(first: Dated, second: Dated, known: _Text) -> bool:
