@@ -1,6 +1,7 @@
 """The audit log and the store: speed beside plain inserts, tampering, crashes.
 
     python -m benchmarks.audit speed [--entries 1000000] [--database URL]
+    python -m benchmarks.audit contents [--entries 20000] [--database URL]
     python -m benchmarks.audit tamper [--trials 10000]
     python -m benchmarks.audit crash [--kills 1000] [--database URL]
 
@@ -23,16 +24,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Engine, make_url
+from sqlalchemy import Connection, Engine, make_url, select
 from tests.store.making import DAY, KEY, KEYS, RING, record_of
 
+from assay.store import tables
 from assay.store.audit import standalone
 from assay.store.audit.exporting import export_log
 from assay.store.audit.log import Appender, Entry
 from assay.store.audit.proving import prove_entry
 from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.since import Verified, with_contents_since
 from assay.store.audit.verifying import verify_log
 from assay.store.engine import make_engine, writing
+from assay.store.erasure import erase_runs
 from assay.store.migrate import migrate
 from assay.store.recording import change_of
 from assay.store.store import Store
@@ -69,9 +73,9 @@ class Spent:
 def main(arguments: list[str] | None = None) -> int:
     """Run one of the benchmarks; 1 if a promise was broken."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "tamper", "crash"])
+    parser.add_argument("what", choices=["speed", "contents", "tamper", "crash"])
     parser.add_argument("--database", help="a PostgreSQL URL; a new file of SQLite by default")
-    parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--entries", type=int, help="1,000,000 by default, 20,000 for `contents`")
     parser.add_argument("--trials", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
@@ -82,7 +86,9 @@ def main(arguments: list[str] | None = None) -> int:
             return tamper(folder, asked.trials, asked.seed)
         if asked.what == "crash":
             return crashes(folder, asked.kills, asked.seed, asked.database)
-        return speed(folder, asked.entries, asked.database)
+        if asked.what == "contents":
+            return contents(asked.database or str(folder / "contents.db"), asked.entries or 20_000)
+        return speed(folder, asked.entries or 1_000_000, asked.database)
 
 
 # Speed
@@ -211,13 +217,50 @@ def _proofs(connection: Connection, entries: int) -> list[tuple[float, float]]:
     return took
 
 
+def contents(url: str, runs: int) -> int:
+    """Verifying what is stored of runs: all of it, and from an earlier verification on."""
+    with Store(url) as store:
+        for begin in range(0, runs, 2_000):
+            made = [record_of(f"Answer {number} of some length.") for number in range(begin, min(begin + 2_000, runs))]
+            for one in [store.submit(change_of(record, DAY)) for record in made]:
+                one.result()
+        make_checkpoint(store, KEYS, "default")
+        print(f"{runs:,} runs, each with a claim, a tool call and two passages")
+        _verified(store, "log alone", None, log_only=True)
+        _verified(store, "everything", None, leaves=False)
+        state = _verified(store, "everything, leaving a state", None)
+        state = _verified(store, "from it on, nothing new", state)
+        for number in range(100):
+            store.record(record_of(f"New answer {number}."))
+        state = _verified(store, "from it on, 100 new runs", state)
+        with store.reading("default") as connection:
+            ids = connection.execute(select(tables.runs.c.id).order_by(tables.runs.c.id)).scalars().all()
+        erase_runs(store, ids[:: max(1, len(ids) // 50)], "benchmark", "default")
+        _verified(store, "from it on, 50 runs erased", state)
+    return 0
+
+
+def _verified(
+    store: Store, what: str, since: Verified | None, *, leaves: bool = True, log_only: bool = False
+) -> Verified | None:  # fmt: skip
+    took = Spent()
+    with store.reading("default") as connection, took.counting():
+        found, left = verify_log(connection, "default", RING), None
+        if not log_only:
+            found, left = with_contents_since(connection, "default", found, since, leaves=leaves)
+    size = "" if left is None else f", a state of {len(left.to_text()):,} characters"
+    held = "holds" if found.holds else f"DOES NOT HOLD: {found.findings[:2]}"
+    print(f"  {what:<28} {took.cpu:6.2f} CPU s, {took.wall:6.2f} s: {held}, {found.runs:,} runs compared{size}")
+    return left
+
+
 # Promises
 
 
 def tamper(folder: Path, trials: int, seed: int) -> int:
     """Every kind of edit, of the log and of the rows that it binds; detection has to be complete, and all verifiers of
     one mind."""
-    from tests.store.bound import make_full, row_trials
+    from tests.store.bound import make_full, row_trials, state_of
     from tests.store.tampering import bundle_trials, make_log, run_trials
 
     total, missed = 0, list[str]()
@@ -235,7 +278,7 @@ def tamper(folder: Path, trials: int, seed: int) -> int:
     place = folder / "rows"
     place.mkdir()
     full = make_full(str(place / "full.db"), place)
-    outcome = row_trials(full, trials, seed)
+    outcome = row_trials(full, trials, seed, state_of(full))
     total += outcome.trials.total()
     missed += outcome.missed
     columns = sum(1 for name in outcome.trials if "." in name)

@@ -132,6 +132,28 @@ def test_what_does_not_hold_without_a_checkpoint_from_outside_begins_with_it_too
     assert [line.split(":")[0] for line in lines[:2]] == ["CAUTION", "does not hold"]
 
 
+def test_what_a_verification_left_is_where_the_next_one_begins(run: Run, ids: dict[str, str], tmp_path: Path) -> None:
+    state = tmp_path / "elsewhere" / "state.json"
+    assert "content of 3 runs\n" in run("verify", "--state", state).stdout
+    with Store(str(tmp_path / "x.db")) as store:
+        recorded_check(store, "Leave is requested in the portal.")
+    found = run("verify", "--state", state)
+    assert (found.exit_code, "new or changed since entry 3" in found.stdout) == (0, True)
+    assert json.loads(run("verify", "--state", state, "--format", "json").stdout)["since"] == 4
+    left = state.read_bytes()
+    engine = make_engine(str(tmp_path / "x.db"))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE reports SET score = 0.123"))
+    engine.dispose()
+    assert run("verify", "--state", state).exit_code == 1
+    # What does not hold leaves nothing to begin with.
+    assert state.read_bytes() == left
+    state.write_text("{}")
+    assert run("verify", "--state", state).exit_code == 2
+    state.write_bytes(b"\xff")
+    assert run("verify", "--state", state).exit_code == 2
+
+
 def test_an_export_has_all_of_the_log_or_says_what_it_leaves_out(
     run: Run, ids: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

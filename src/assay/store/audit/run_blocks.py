@@ -66,7 +66,7 @@ def _blocks(connection: Connection, tenant: str, before: str, ends: Sequence[str
     runs: list[dict[str, None]] = [{} for _ in ends]
     for part in (None, *RUN.parts):
         of_blocks: list[list[Any]] = [[] for _ in ends]
-        for row in connection.execute(_query(part), {"of": tenant, "after": before, "to": ends[-1]}):
+        for row in connection.execute(_query(part), {"of": tenant, "after": before, "to": ends[-1]}).all():
             # An id that we would not make may be sorted otherwise by the database: it counts somewhere, that is enough.
             at = min(bisect_left(ends, str(row[-1])), len(ends) - 1)
             of_blocks[at].append(tuple(row))

@@ -30,6 +30,8 @@ from assay.store.audit.verifying import FindingCode, Findings, LogVerification
 
 FORM: Final = "assay.verified/1"
 """The name and version of the form. What is digested may change with it."""
+TOGETHER: Final = 2_000
+"""Runs of changed blocks that are compared at once."""
 LARGEST_STATE: Final = 256 * 1024 * 1024
 """The most bytes of a state that are read."""
 
@@ -120,9 +122,13 @@ def with_contents_since(
         blocks.append((block.last, block.digest))
     runs = contents.entries()
     if since is not None:
+        ids = _told_of(connection, tenant, blocks[-1][0] if blocks else "", None)
         for after, block in changed:
-            contents.runs({*block.runs, *_told_of(connection, tenant, after, block.last)})
-        contents.runs(_told_of(connection, tenant, blocks[-1][0] if blocks else "", None))
+            ids |= {*block.runs, *_told_of(connection, tenant, after, block.last)}
+            if len(ids) >= TOGETHER:
+                contents.runs(ids)
+                ids = set()
+        contents.runs(ids)
         for unit in UNITS:
             if unit is not RUN:
                 contents.units(unit, _names_of(connection, tenant, unit))
