@@ -196,6 +196,25 @@ def test_the_log_is_verified_against_checkpoints_from_outside_and_with_what_is_s
     play(scene)
 
 
+def test_a_verification_begins_where_the_last_one_of_this_process_ended(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kept(tmp_path) as (here, store):
+            ids = [store.record(record_of(f"Answer {number}")).id for number in range(70)]
+            body = {"since_last": True}
+            looks = [(await send(here, "POST", "/v1/audit/verify", body))[1] for _ in range(2)]
+            assert [(one["holds"], one["since"], one["runs"]) for one in looks] == [(True, 0, 70), (True, 70, 6)]
+            store.record(record_of("Another"))
+            _, found, _ = await send(here, "POST", "/v1/audit/verify", body)
+            assert (found["holds"], found["since"], found["runs"]) == (True, 70, 7)
+            with store.engine.begin() as connection:
+                connection.execute(tables.claims.update().where(tables.claims.c.report == ids[1]).values(text="No."))
+            for asked in (body, {}):
+                _, found, _ = await send(here, "POST", "/v1/audit/verify", asked)
+                assert [one["code"] for one in found["findings"]] == ["altered_content"]
+
+    play(scene)
+
+
 def test_an_export_is_signed_first_so_that_it_has_all_of_the_log(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kept(tmp_path) as (here, store):

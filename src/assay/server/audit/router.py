@@ -1,6 +1,7 @@
 """`/v1/audit`: the log of a tenant, its checkpoints, proofs, and bundles to verify elsewhere."""
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -19,13 +20,13 @@ from assay.server.reports.router import known_id
 from assay.server.reports.values import Body, EntriesOut, EntryOut, Limit, Out
 from assay.server.services import Services, allowed
 from assay.store.audit.checkpoint import read_checkpoint
-from assay.store.audit.contents import with_contents
 from assay.store.audit.entries import read_entry_data
 from assay.store.audit.exporting import export_log, export_run
 from assay.store.audit.log import entries_of, last_checkpoint, read_head
 from assay.store.audit.note import verifier_key
 from assay.store.audit.proving import prove_entry, prove_growth
 from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.since import Verified, with_contents_since
 from assay.store.audit.verifying import FindingCode, verify_log
 from assay.store.reading_more import Signed, read_log, read_signed
 
@@ -35,6 +36,8 @@ MOST_NOTES: Final = 100
 """Checkpoints that a log is held against in one request."""
 LONGEST_NOTE: Final = 100_000
 """Characters of one of them."""
+MOST_LEFT: Final = 16
+"""Tenants of which a process keeps what their last verification left: some bytes for each of their runs."""
 PIECE: Final = 64 * 1024
 """Characters of a bundle that are sent at once."""
 
@@ -109,6 +112,9 @@ class VerifyBody(Body):
     """Checkpoints as notes, from wherever the owner of the log cannot change them."""
     contents: bool = True
     """Whether what is stored of each run is held against the log too."""
+    since_last: bool = False
+    """Whether to begin with what this process verified last, and found nothing: what is unchanged since is not compared
+    anew. Any change of it is found all the same."""
 
 
 class FindingOut(Out):
@@ -138,6 +144,8 @@ class VerificationOut(Out):
     """How many of the given checkpoints hold. Without one, whoever has the key could have written all of it anew."""
     runs: int
     """Of how many runs the content was compared."""
+    since: int
+    """With how many entries the verification ended from which this one began; 0 where it began at none."""
     findings: list[FindingOut]
 
 
@@ -166,6 +174,16 @@ class _Audit:
     def __init__(self, services: Services) -> None:
         self._store, self._keys = services.store, services.keys
         self._verifying = threading.Lock()
+        self._left: OrderedDict[str, Verified] = OrderedDict()
+
+    def _leave(self, tenant: str, left: Verified | None) -> None:
+        """Keep what a verification left, in memory: nobody who can write the database can write it. Whoever holds the
+        lock calls it."""
+        if left is not None:
+            self._left[tenant] = left
+            self._left.move_to_end(tenant)
+            while len(self._left) > MOST_LEFT:
+                self._left.popitem(last=False)
 
     def log(self, request: Request) -> LogOut:
         """How far the log has come, how much of it is signed, and with which keys."""
@@ -238,13 +256,17 @@ class _Audit:
             with self._store.reading(caller.tenant) as connection, _refusing():
                 found = verify_log(connection, caller.tenant, self._keys.ring(), told.checkpoints)
                 if told.contents:
-                    found = with_contents(connection, caller.tenant, found)
+                    since = self._left.get(caller.tenant) if told.since_last else None
+                    found, left = with_contents_since(
+                        connection, caller.tenant, found, since, leaves=told.since_last
+                    )  # fmt: skip
+                    self._leave(caller.tenant, left)
         finally:
             self._verifying.release()
         return VerificationOut(
             caution=found.caution, outside=found.outside, holds=found.holds,
             origin=found.origin, size=found.size, root=found.root.hex(),
-            checkpoints=found.checkpoints, anchors=found.anchors, runs=found.runs,
+            checkpoints=found.checkpoints, anchors=found.anchors, runs=found.runs, since=found.since,
             findings=[FindingOut(code=one.code, message=one.message) for one in found.findings],
         )  # fmt: skip
 
