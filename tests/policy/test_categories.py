@@ -48,6 +48,11 @@ def test_a_sum_that_the_evidence_repeats_is_extrinsic_and_a_bad_step_is_not() ->
     assert attribute(Grounds(Verdict.SUPPORTED, faults=["logic.invalid_form"])) == (Category.LOGICAL, Origin.INTRINSIC)
 
 
+def test_a_conclusion_that_nothing_bears_out_and_that_does_not_follow_is_logical() -> None:
+    grounds = Grounds(Verdict.UNSUPPORTED, read=Category.CONTEXTUAL, structural=True, faults=["logic.invalid_form"])
+    assert attribute(grounds) == (Category.LOGICAL, Origin.INTRINSIC)
+
+
 def test_a_value_that_breaks_its_schema_is_structural_unless_the_evidence_denies_it() -> None:
     assert attribute(Grounds(Verdict.SUPPORTED, structural=True))[0] is Category.STRUCTURAL
     unsupported = Grounds(Verdict.UNSUPPORTED, read=Category.CONFABULATORY, structural=True)

@@ -44,7 +44,7 @@ def attribute(grounds: Grounds) -> tuple[Category | None, Origin | None]:
     """The category of a claim and where its fault is visible from; none of either where nothing is held against it.
 
     Of several categories the one that says most counts: ground truth before the evidence, the evidence's denial before
-    a broken schema, and a broken schema before a mere lack of support.
+    a fault of reasoning, that before a broken schema, and a broken schema before a mere lack of support.
 
     >>> known = OutsideWord(source="register", relation="denies", confidence=0.99, authoritative=True)
     >>> [one.value for one in attribute(Grounds(Verdict.SUPPORTED, outside=[known])) if one is not None]
@@ -76,8 +76,11 @@ def _category(grounds: Grounds) -> Category | None:
     if grounds.verdict is Verdict.SUPPORTED and grounds.fabricated:
         return Category.ATTRIBUTION
     if grounds.verdict in _FAILS:
-        merely = grounds.verdict is Verdict.UNSUPPORTED and grounds.read in _UNSUPPORTED
-        return Category.STRUCTURAL if grounds.structural and merely else grounds.read
+        if grounds.verdict is Verdict.CONTRADICTED or grounds.read not in _UNSUPPORTED:
+            return grounds.read
+        if grounds.faults:
+            return Category.LOGICAL
+        return Category.STRUCTURAL if grounds.structural else grounds.read
     if grounds.faults:
         return Category.LOGICAL
     return Category.STRUCTURAL if grounds.structural else None
