@@ -79,15 +79,14 @@ _CONFIDENCE: Final = 0.85
 def count_findings(text: str, sentences: Sequence[Sentence]) -> list[LogicFinding]:
     """Announced numbers that are not what is listed.
 
-        Args:
-            text: the text.
-            sentences: those of the text.
+    Args:
+        text: the text.
+        sentences: those of the text.
 
-        >>> from assay.text.lexemes import word_list
-    from assay.text.sentences import split_sentences
-        >>> text = "There are three plans: Basic and Plus."
-        >>> [found.message for found in count_findings(text, split_sentences(text))]
-        ['“three plans” are announced; 2 are listed.']
+    >>> from assay.text.sentences import split_sentences
+    >>> text = "There are three plans: Basic and Plus."
+    >>> [found.message for found in count_findings(text, split_sentences(text))]
+    ['“three plans” are announced; 2 are listed.']
     """
     found = [*_lists(text), *_sentences(text, sentences), *_ordinals(text, sentences)]
     return list({(one.span.start, one.span.end): one for one in found}.values())
