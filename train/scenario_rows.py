@@ -25,6 +25,7 @@ from assay.retrieve.windows import CountTokens
 from assay.schema import Evidence
 from assay.text.fragments import is_fragment
 from train.contrast import edited, of_claim
+from train.documents import with_documents
 from train.rows import Row
 from train.scenario_text import LABELS, Scenario, read_scenarios
 from train.written import digest_of, write_made
@@ -45,9 +46,9 @@ def side_of(batch: str) -> Side:
 
 
 def batches(side: Side, folder: Path = SCENARIOS) -> dict[str, list[Scenario]]:
-    """The batches of one side by their names."""
+    """The batches of one side by their names, without scenarios over real documents that are not at hand."""
     found = sorted(folder.glob("*.jsonl"))
-    return {path.stem: read_scenarios(path) for path in found if side_of(path.stem) == side}
+    return {path.stem: list(with_documents(read_scenarios(path))) for path in found if side_of(path.stem) == side}
 
 
 def kept_claims(scenario: Scenario) -> Iterator[tuple[int, dict[str, Any]]]:

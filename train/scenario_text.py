@@ -42,6 +42,7 @@ from typing import Any
 import numpy as np
 
 from assay.stats.classification import auroc
+from train.documents import with_documents
 
 Scenario = dict[str, Any]
 LABELS = {"S": "supported", "C": "contradicted", "U": "unsupported"}
@@ -281,14 +282,14 @@ def main(arguments: list[str] | None = None) -> int:
                 write_scenarios(given.out, found)
             _describe(found)
         elif given.verb == "blind":
-            text = blind([one for path in given.files for one in read_scenarios(path)])
+            text = blind(one for path in given.files for one in with_documents(read_scenarios(path)))
             given.out.write_text(text, encoding="utf-8") if given.out else print(text)
         elif given.verb == "second":
             scenarios = read_scenarios(given.files[0])
             print(merge_second(scenarios, "\n".join(path.read_text("utf-8") for path in given.files[1:])))
             write_scenarios(given.out or given.files[0], scenarios)
         else:
-            _describe([one for path in given.files for one in read_scenarios(path)])
+            _describe([one for path in given.files for one in with_documents(read_scenarios(path))])
     except ScenarioError as error:
         print(f"train.scenario_text: {error}", file=sys.stderr)
         return 2

@@ -4,9 +4,10 @@
 
 A network that goes on from the weights in the package knows the old mixture; what it lacks are claims of answers over
 documents. Each scenario claim is read `--reads` times, each time with evidence assembled to a length drawn anew and,
-a third of the time, with its question. Beside them stand sentences of models' answers that people labelled, a sample
-of the old mixture and rows made of it, so that nothing learnt before is forgotten. ``train.network --rows`` trains on
-the file; beside it stands ``FILE.json`` with the counts and the digest.
+a third of the time, with its question. Beside them stand sentences of models' answers and of summaries that people
+labelled, with evidence assembled in the same way (`train.read`), a sample of the old mixture and rows made of it, so
+that nothing learnt before is forgotten. ``train.network --rows`` trains on the file; beside it stands ``FILE.json``
+with the counts and the digest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from train.data import REPOSITORY, for_training, lengths
 from train.made import make
 from train.provenance import commit_of, record_path
+from train.read import SUMMARIES, as_read
 from train.rows import ANSWERS, Row, load_training_sets, mix, report, strangers
 from train.scenario_rows import training_rows
 from train.written import digest_of, write_made
@@ -46,24 +48,45 @@ def of_answers(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
     return [row for some in found.values() for row in rng.sample(some, min(least, count // 2))]
 
 
+def of_summaries(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+    """About `count` rows of the sets of summaries, replies and web claims (`train.read.SUMMARIES`), by quota.
+
+    Args:
+        rows: labelled rows of the training side.
+        count: rows wanted; fewer where the sets have fewer.
+        seed: of the choice.
+    """
+    found = [row for row in mix(rows, seed) if row.source in SUMMARIES]
+    return random.Random(seed).sample(found, min(len(found), count))
+
+
 def stage_rows(
-    rows: Sequence[Row], scenarios: Sequence[Row], made: Sequence[Row], answers: int, old: int, seed: int
+    rows: Sequence[Row],
+    scenarios: Sequence[Row],
+    made: Sequence[Row],
+    *,
+    answers: int,
+    summaries: int,
+    old: int,
+    seed: int,
 ) -> list[Row]:
-    """All rows of the stage in a random order.
+    """All rows of the stage in a random order; those of answers and summaries beside evidence assembled as in use.
 
     Args:
         rows: labelled rows of the training side.
         scenarios: what `train.scenario_rows` gives, read as often as wanted.
         made: rows made of the labelled ones.
         answers: rows of models' answers wanted.
+        summaries: rows of summaries, replies and web claims wanted.
         old: rows of the old mixture wanted, an eighth of them beside the evidence of another document.
         seed: of all choices.
     """
     rng = random.Random(seed)
-    mixture = [row for row in mix(rows, seed) if row.source not in ANSWERS]
+    mixture = [row for row in mix(rows, seed) if row.source not in ANSWERS | SUMMARIES]
     beside = strangers(mixture, old // 8, seed)
     sampled = rng.sample(mixture, min(len(mixture), old - len(beside)))
-    found = [*scenarios, *of_answers(rows, answers, seed), *sampled, *beside, *made]
+    read = as_read([*of_answers(rows, answers, seed), *of_summaries(rows, summaries, seed)], seed=seed)
+    found = [*scenarios, *read, *sampled, *beside, *made]
     rng.shuffle(found)
     return found
 
@@ -78,6 +101,7 @@ def main() -> None:
     parser.add_argument("--fresh-reads", type=int, default=2, help="of a claim of those (%(default)s)")
     parser.add_argument("--contrasts", type=float, default=0.0, help="share of right claims to edit; 0: no contrasts")
     parser.add_argument("--answers", type=int, default=6_000, help="rows of models' answers (%(default)s)")
+    parser.add_argument("--summaries", type=int, default=7_000, help="rows of summaries and replies (%(default)s)")
     parser.add_argument("--old", type=int, default=6_000, help="rows of the old mixture (%(default)s)")
     parser.add_argument("--made", type=int, default=9_000, help="rows made of labelled ones (%(default)s)")
     parser.add_argument("--seed", type=int, default=7)
@@ -94,12 +118,14 @@ def main() -> None:
             edits=given.contrasts,
         )
     ]
-    found = stage_rows(rows, scenarios, made, given.answers, given.old, given.seed)
+    found = stage_rows(
+        rows, scenarios, made, answers=given.answers, summaries=given.summaries, old=given.old, seed=given.seed
+    )
     given.out.parent.mkdir(parents=True, exist_ok=True)
     write_made(given.out, found)
     settings = {
         name: getattr(given, name)
-        for name in ("reads", "fresh", "fresh_reads", "contrasts", "answers", "old", "made", "seed")
+        for name in ("reads", "fresh", "fresh_reads", "contrasts", "answers", "summaries", "old", "made", "seed")
     }
     sources = dict(sorted(Counter(row.source for row in found).items()))
     record = {**settings, "rows": len(found), "digest": digest_of(found), "sources": sources}
