@@ -60,6 +60,20 @@ def of_summaries(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
     return random.Random(seed).sample(found, min(len(found), count))
 
 
+def rehearsed(rows: Sequence[Row], fresh: frozenset[str], share: float, seed: int) -> list[Row]:
+    """All rows of fresh batches, and of the others those of a share of the groups, each group as a whole.
+
+    Args:
+        rows: of scenarios.
+        fresh: names of batches.
+        share: in [0, 1].
+        seed: of the choice.
+    """
+    others = sorted({row.group or "" for row in rows if row.source.split(":")[1] not in fresh})
+    kept = frozenset(random.Random(seed).sample(others, round(share * len(others))))
+    return [row for row in rows if row.source.split(":")[1] in fresh or (row.group or "") in kept]
+
+
 def stage_rows(
     rows: Sequence[Row],
     scenarios: Sequence[Row],
@@ -99,6 +113,9 @@ def main() -> None:
     parser.add_argument("--reads", type=int, default=3, help="of each scenario claim (%(default)s)")
     parser.add_argument("--fresh", default="", help="batches that no stage has read yet, as m,o,q")
     parser.add_argument("--fresh-reads", type=int, default=2, help="of a claim of those (%(default)s)")
+    parser.add_argument(
+        "--rehearse", type=float, default=1.0, help="share of the other batches' groups that are read (%(default)s)"
+    )
     parser.add_argument("--contrasts", type=float, default=0.0, help="share of right claims to edit; 0: no contrasts")
     parser.add_argument("--answers", type=int, default=6_000, help="rows of models' answers (%(default)s)")
     parser.add_argument("--summaries", type=int, default=7_000, help="rows of summaries and replies (%(default)s)")
@@ -118,6 +135,7 @@ def main() -> None:
             edits=given.contrasts,
         )
     ]
+    scenarios = rehearsed(scenarios, fresh, given.rehearse, given.seed)
     found = stage_rows(
         rows, scenarios, made, answers=given.answers, summaries=given.summaries, old=given.old, seed=given.seed
     )
@@ -125,7 +143,18 @@ def main() -> None:
     write_made(given.out, found)
     settings = {
         name: getattr(given, name)
-        for name in ("reads", "fresh", "fresh_reads", "contrasts", "answers", "summaries", "old", "made", "seed")
+        for name in (
+            "reads",
+            "fresh",
+            "fresh_reads",
+            "rehearse",
+            "contrasts",
+            "answers",
+            "summaries",
+            "old",
+            "made",
+            "seed",
+        )
     }
     sources = dict(sorted(Counter(row.source for row in found).items()))
     record = {**settings, "rows": len(found), "digest": digest_of(found), "sources": sources}
