@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.text.antonyms import CONVERSES, DIRECTIONS, EXCLUSIVE, OPPOSITES, opposites, prefix_opposites
+from assay.text.antonyms import CONVERSES, DIRECTIONS, OPPOSITES, opposites
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.lexemes import Words, word_set
 from assay.text.polarity import (
@@ -15,6 +15,7 @@ from assay.text.polarity import (
     find_conditions,
     find_negations,
 )
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, content_of
@@ -23,7 +24,6 @@ _LOOKED_AT = 3
 _LEAST_RECALL = 0.3
 _NEGATION = 0.9
 _ANTONYM = 0.9
-_EXCLUSIVE = 0.7
 _DIRECTION = 0.9
 _LEAST_CONFIDENCE = 0.2
 _MOST_CONDITION_KEPT = 0.34
@@ -34,13 +34,8 @@ _PARAPHRASED, _SAME_ORDER = 0.7, 0.5
 """The most confidence where the claim does not repeat the sentence, of whose neighbouring words it then has less."""
 _DENIED_TOO = 0.67
 """The share of what a negation denies that the other text has to speak of."""
-_PREFIXED = 0.9
-_PREFIXED_OTHER_FORM = 0.6
 _EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"})
 """Stems of what happens at two times of one thing: "open until 9" is "closes at 9"."""
-
-_OFTEN = frozenset({"month", "week", "quarter", "year"})
-"""Stems of words of frequency that are also the units without their ending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +169,7 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
             )
         return
     twice = _affirmed(claim.words, negations)
-    known = side.candidate.stems | side.candidate.heading
+    known = side.candidate.stems | side.candidate.heading | side.candidate.around
     for stem, cue in ours.items():
         if not _aligned(claim.words, negations, cue, known):
             continue
@@ -183,15 +178,47 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
         if stem in side.candidate.stems and stem not in theirs_all and not theirs and stem not in twice:
             place = _place(side.words, stem)
             span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
+            if not _denies(claim, index, side, cue, stem):
+                continue
             yield _finding(claim, index, side, "polarity.negation", span, place, confidence, "without the negation")
     for stem, cue in theirs.items():
         if not _aligned(side.words, side.negations, cue, own):
             continue
         if stem in claim.weights and stem in own and stem not in ours_all and not ours:
             place = (side.words.starts[cue], _last_end(side.words, stem, cue))
+            found = align(claim, index, _place(claim.words, stem), side.candidate, place)
+            if found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+                continue
             yield _finding(
                 claim, index, side, "polarity.negation", _place(claim.words, stem), place, confidence, "negated"
             )
+
+
+def _denies(claim: Claim, index: ExactIndex, side: _Side, cue: int, stem: str) -> bool:
+    """Whether a negation of the claim denies what the sentence says of the same subject.
+
+    "Not before it is paid" sets a limit, and "without its captain" denies only that it has one.
+    """
+    lexemes = claim.words.lexemes
+    following = frozenset([w.fold for w in lexemes[cue + 1 : cue + 1 + _LIMIT_REACH]])
+    if following & _SETS_LIMIT and not following & _SETS_LIMIT <= side.folds:
+        return False
+    if lexemes[cue].fold == "without" and not any(_is_had(side.words, at, stem) for at in range(len(side.words))):
+        return False
+    ours = claim.words.starts[cue], _last_end(claim.words, stem, cue)
+    places = places_of(index, side.candidate.sentence, stem)
+    found = max((align(claim, index, ours, side.candidate, at) for at in places), key=lambda a: a.share, default=None)
+    return (
+        found is not None
+        and found.share >= LEAST_ALIGNED
+        and not speaks_of_another(claim, index, side.candidate, found)
+    )
+
+
+def _is_had(words: Words, at: int, stem: str) -> bool:
+    """Whether the word at a place is the stem and something has it or is with it."""
+    before = words.lexemes[max(0, at - _REACH) : at]
+    return words.lexemes[at].stem == stem and any(w.fold in _HAVING for w in before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +241,10 @@ _COMPARED_TO = frozenset({"with", "to"})
 _REACH = 5
 """Words after "not" among which "the least" or "one of the least" stands."""
 _PARTS = frozenset({"count", "share"})
+_HAVING = word_set("with have has had having include includes included including use uses used using contain contains")
+_SETS_LIMIT = word_set("before until till unless except beyond more")
+"""Words after a negation that make a limit of it: what is not so before Monday may be so on Monday."""
+_LIMIT_REACH = 8
 
 
 def _elided(side: _Side) -> _Elided | None:
@@ -348,12 +379,8 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
         other, code, most = hit
         if stem in _EVENTS and claim.dates and not _same_dates(claim, index, side):
             continue
-        if code == "antonym.exclusive" and stem in _OFTEN and not _both_often(lexeme.fold, side, other):
-            continue
         if any(date.start <= claim.words.starts[at] < date.end for date in claim.dates):
             continue  # a day of the week or a month: dates are compared as such
-        if code == "polarity.negation" and not _same_ending(lexeme.fold, side, other):
-            most = _PREFIXED_OTHER_FORM
         if (stem in negated) != (other in theirs_negated):
             continue
         if other in claim.weights or any(w.stem == other for w in claim.words.lexemes):
@@ -362,9 +389,30 @@ def _opposites(claim: Claim, index: ExactIndex, negations: Sequence[Negation], s
             continue
         recall = _recall_without(claim, side.candidate, {stem})
         confidence = _strength(max(recall, (recall + _local(claim, at, side, other)) / 2), most)
-        if confidence >= _LEAST_CONFIDENCE:
-            ours = (claim.words.starts[at], claim.words.ends[at])
+        ours = (claim.words.starts[at], claim.words.ends[at])
+        if confidence >= _LEAST_CONFIDENCE and _is_aligned(claim, index, ours, side, other, stem):
             yield _finding(claim, index, side, code, ours, _place(side.words, other), confidence, "the opposite")
+
+
+def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: _Side, other: str, own: str) -> bool:
+    """Whether a clause with the word `other` is the one that the claim's clause is about.
+
+    It is not where it shares little with it, speaks of something else that the evidence tells of elsewhere, or where
+    another clause with the claim's own word fits the claim as well.
+    """
+    found = max(
+        (align(claim, index, ours, side.candidate, at) for at in places_of(index, side.candidate.sentence, other)),
+        key=lambda one: one.share,
+        default=None,
+    )
+    if found is None or found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+        return False
+    return not any(
+        align(claim, index, ours, candidate, at).share >= found.share
+        for candidate in claim.candidates
+        if own in candidate.stems
+        for at in places_of(index, candidate.sentence, own)
+    )
 
 
 def _changed_places(claim: Claim, at: int, side: _Side, other: str) -> bool:
@@ -432,24 +480,11 @@ def _opposite_in(stem: str, side: _Side) -> tuple[str, str, float] | None:
     for table, code, most in (
         (DIRECTIONS, "comparative.reversed", _DIRECTION),
         (OPPOSITES, "antonym.clash", _ANTONYM),
-        (EXCLUSIVE, "antonym.exclusive", _EXCLUSIVE),
     ):
         others = table.get(stem)
         if others and not others.isdisjoint(stems):
             return min(others & stems), code, most
-    for other in prefix_opposites(stem):
-        if other in stems:
-            return other, "polarity.negation", _PREFIXED
     return None
-
-
-def _both_often(folded: str, side: _Side, other: str) -> bool:
-    return folded.endswith("ly") and any(w.stem == other and w.fold.endswith("ly") for w in side.words.lexemes)
-
-
-def _same_ending(folded: str, side: _Side, other: str) -> bool:
-    """Whether a word and its prefixed opposite end alike: paid and unpaid do, fund and unfunded do not."""
-    return any(w.stem == other and (w.fold.endswith(folded) or folded.endswith(w.fold)) for w in side.words.lexemes)
 
 
 _LEAST_MAIN = 0.6

@@ -74,8 +74,6 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
         polarity, negated, differs = compare_polarity(parsed, index)
         wording, changed = compare_wording(parsed, index)
-        if any(f.code == "name.swapped" for f in wording):
-            names = [f for f in names if f.code != "name.swapped"]
         findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity, *wording])
         recorded = compare_records(parsed, index)
         findings = [*_apart_from(findings, recorded, index), *recorded.findings]
