@@ -19,6 +19,7 @@ from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, content_of
+from assay.verify.exact.roles import negations_of
 
 _LOOKED_AT = 3
 _LEAST_RECALL = 0.3
@@ -67,11 +68,6 @@ def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding
         findings.extend(_conditions(claim, index, sides[0]))
     differs = bool(sides) and bool(negations) != bool(sides[0].negations)
     return _strongest(findings), bool(negations), differs
-
-
-def negations_of(claim: Claim) -> tuple[Negation, ...]:
-    """The negations of a claim."""
-    return () if POLARITY_CUES.isdisjoint(claim.folds) else find_negations(claim.text, claim.words)
 
 
 def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
