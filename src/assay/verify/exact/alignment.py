@@ -39,6 +39,8 @@ class Alignment:
     """Stems of the claim's own clause that stand neither in the other clause nor in what that takes from elsewhere."""
     elsewhere: frozenset[str]
     """Those of all its clauses that the whole sentence has not."""
+    clause: frozenset[str]
+    """The stems of the other clause."""
 
 
 def align(
@@ -51,6 +53,8 @@ def align(
     generic = is_generic(index.passages[here.passage], here)
     leading = leading_stems(claim.words.lexemes) if generic else frozenset()
     subject = index.subject(candidate.sentence)
+    if not around.isdisjoint(subject) and not subject <= around:
+        subject = frozenset()  # "the west gate is closed, the east gate is open": the clause has a subject of its own
     total = found = 0.0
     missing, absent = [], []
     for stem, (weight, own) in weights.items():
@@ -70,7 +74,7 @@ def align(
                 found += weight * _NEARBY
             if stem not in candidate.stems:
                 absent.append(stem)
-    return Alignment(found / total if total else 0.0, frozenset(missing), frozenset(absent))
+    return Alignment(found / total if total else 0.0, frozenset(missing), frozenset(absent), around)
 
 
 def _weights(claim: Claim, index: ExactIndex, start: int, end: int) -> dict[str, tuple[float, bool]]:
@@ -103,7 +107,7 @@ def speaks_of_another(claim: Claim, index: ExactIndex, candidate: Candidate, fou
     lexemes = claim.words.lexemes
     for word, figure in pairwise(lexemes):
         if figure.digit and word.weight and figure.stem in found.missing:
-            others = _figures_behind(index, candidate, word.stem)
+            others = _figures_behind(index, candidate, word.stem) & found.clause
             if others and figure.stem not in others:
                 return True
     subject = leading_stems(lexemes) & claim.weights.keys()

@@ -7,13 +7,14 @@ from itertools import islice
 
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.quantities import Quantity, Relation, relate, roundness
+from assay.verify.exact.alignment import align
 from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of, is_generic
 from assay.verify.exact.derivations import Derivation
 from assay.verify.exact.findings import ExactFinding
-from assay.verify.exact.index import Candidate, ExactIndex
+from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
 from assay.verify.exact.number_following import derivation_of, follows_otherwise, years_between
 from assay.verify.exact.number_pairs import MOST_OPERANDS, SAME_WORDS, SAME_WORDS_BESIDE, Option, Pair, option_of, pairs_of
-from assay.verify.exact.roles import is_given, is_negated, negations_of
+from assay.verify.exact.roles import is_given, is_negated
 
 _CLEAR_MARGIN = 0.08
 """A different number must fit its context better by this much than an equal one to count against the claim."""
@@ -100,18 +101,24 @@ def _judge(
         return _unmatched(claim, index, quantity)
     context = Context(claim, index, quantity.start, quantity.end)
     equals: list[Option] = []
+    rivalled = {p.candidate.sentence for p in pairs if p.relation is Relation.DIFFERENT}
     for pair in pairs:
         if pair.relation is Relation.SAME:
             equals.append(option_of(index, quantity, pair, context))
-            if equals[-1].agreement >= _SURELY_SAME:
+            if equals[-1].agreement >= _SURELY_SAME and pair.candidate.sentence not in rivalled:
                 return None, True, True
     same = max(equals, key=_rank, default=None)
     row = [option_of(index, quantity, p, context) for p in pairs if p.relation is not Relation.SAME]
+    restated = {q.value for q in claim.quantities if q is not quantity and _is_restated(claim, q)}
     different = [o for o in row if o.relation is Relation.DIFFERENT and o.place not in equal]
+    different = [o for o in different if o.quantity.dimension == "count" or o.quantity.value not in restated]
     worst = max(different, key=_rank, default=None)
     margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
     if same is not None and worst is not None and worst.covered - same.covered >= _SUBJECT_LEAD:
         margin = _CLEAR_MARGIN
+    if same is not None and worst is not None and _of_other_clause(claim, index, quantity, same, worst):
+        confidence = _confidence(claim, index, quantity, worst, different)
+        return _mismatch(claim, index, quantity, worst, confidence, elsewhere=True), True, False
     if same is not None and (worst is None or same.agreement >= worst.agreement - margin):
         return None, True, same.agreement >= _ON_SUBJECT
     if same is not None and worst is not None and _on_same_subject(same, worst):
@@ -150,6 +157,27 @@ def _on_same_subject(same: Option, worst: Option) -> bool:
         and same.covered >= max(_COVERED, worst.covered)
         and same.agreement >= worst.agreement - _SUBJECT_MARGIN
     )
+
+
+def _is_restated(claim: Claim, quantity: Quantity) -> bool:
+    """Whether a claim gives a bare number beside the one in question: "110 Mbit/s is below the minimum of 150"."""
+    return quantity.dimension == "count" and not is_negated(claim, quantity.start, quantity.end)
+
+
+def _of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: Option, worst: Option) -> bool:
+    """Whether an equal number stands in another clause of the sentence than all that the claim says it is of.
+
+    "The north wing has 40 beds, the south wing 55" says of the north wing that it has 40.
+    """
+    if same.candidate.sentence != worst.candidate.sentence or worst.quantity.bound != quantity.bound:
+        return False
+    place = quantity.start, quantity.end
+    ours, other = (
+        align(claim, index, place, o.candidate, (o.quantity.start, o.quantity.end)) for o in (same, worst)
+    )  # fmt: skip
+    subject = leading_stems(claim.words.lexemes)
+    told = subject & ours.missing
+    return bool(told) and told <= other.clause and subject.isdisjoint(other.missing)
 
 
 def _significant(quantity: Quantity) -> int:

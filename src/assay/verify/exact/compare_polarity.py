@@ -20,6 +20,7 @@ from assay.verify.exact.claim import Claim
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, content_of
 from assay.verify.exact.roles import negations_of
+from assay.verify.exact.surroundings import clause
 
 _LOOKED_AT = 3
 _LEAST_RECALL = 0.3
@@ -171,8 +172,10 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
             continue
         if _set_apart(claim, side, cue) or _other_part(claim, index, side, cue):
             continue
-        if stem in side.candidate.stems and stem not in theirs_all and not theirs and stem not in twice:
-            place = _place(side.words, stem)
+        if stem in side.candidate.stems and stem not in twice:
+            place = next((at for at in places_of(index, side.candidate.sentence, stem) if _affirms(index, side, at)), None)
+            if place is None:
+                continue
             span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
             if not _denies(claim, index, side, cue, stem):
                 continue
@@ -190,6 +193,14 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
             )
 
 
+def _affirms(index: ExactIndex, side: _Side, place: tuple[int, int]) -> bool:
+    """Whether the clause around a word of the sentence has no negation."""
+    sentence = index.sentences[side.candidate.sentence]
+    passage = index.passages[sentence.passage]
+    low, high = clause(passage.text, passage.words, *place, sentence.first, sentence.last)
+    return not any(low - 1 <= sentence.first + one.cue < high for one in side.negations)
+
+
 def _denies(claim: Claim, index: ExactIndex, side: _Side, cue: int, stem: str) -> bool:
     """Whether a negation of the claim denies what the sentence says of the same subject.
 
@@ -204,9 +215,10 @@ def _denies(claim: Claim, index: ExactIndex, side: _Side, cue: int, stem: str) -
     ours = claim.words.starts[cue], _last_end(claim.words, stem, cue)
     places = places_of(index, side.candidate.sentence, stem)
     found = max((align(claim, index, ours, side.candidate, at) for at in places), key=lambda a: a.share, default=None)
+    if found is None or found.missing & _scoped(side.words, side.negations):
+        return False  # the sentence denies it of that too: "water but not electricity"
     return (
-        found is not None
-        and found.share >= LEAST_ALIGNED
+        found.share >= (_SURELY_ALIGNED if side.negations else LEAST_ALIGNED)
         and not speaks_of_another(claim, index, side.candidate, found)
     )
 
@@ -241,6 +253,8 @@ _HAVING = word_set("with have has had having include includes included including
 _SETS_LIMIT = word_set("before until till unless except beyond more")
 """Words after a negation that make a limit of it: what is not so before Monday may be so on Monday."""
 _LIMIT_REACH = 8
+_SURELY_ALIGNED = 0.6
+"""The alignment that a clause needs where another one of its sentence is negated."""
 
 
 def _elided(side: _Side) -> _Elided | None:

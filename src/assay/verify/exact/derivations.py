@@ -7,6 +7,7 @@ dates. A number of one significant digit is met by chance so often that the clai
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
 from typing import NamedTuple
@@ -261,6 +262,15 @@ def _products(
                 yield "a product", _worked((a, n), "×", stated), bool(cues & _PRODUCT) or (specific and given)
             if near(stated, _low(a) / n.value):
                 yield "a part", _worked((a, n), "÷", stated), bool(cues & _QUOTIENT)
+    for n in own:
+        for b in usable:
+            if n.dimension != b.dimension or not _low(b) or _low(n) == _low(b):
+                continue
+            ratio = _low(n) / _low(b)
+            for a in same:
+                if a is not b and _equal(stated, _low(a) * ratio):
+                    working = f"{_shown(a)} × {_shown(n)} ÷ {_shown(b)} = {_plain(a.value * ratio)}"
+                    yield "a proportion", working, specific or (a.dimension != n.dimension and ratio > 1)
     if cues & _QUOTIENT and len(same) > 1:
         for size in range(2, min(_MOST_SUMMED, len(same)) + 1):
             for at in range(len(same) - size + 1):
@@ -295,6 +305,8 @@ def _shares(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]
 
 
 def _spans(stated: Quantity, times: Sequence[DateMention]) -> Iterator[_Step]:
+    if stated.exact and stated.bound == "exact" and not stated.rounded:
+        stated = replace(stated, step=Decimal(0))  # "two hours" is not an hour and a half
     clocks = [t for t in times if t.minute is not None][:_MOST_TIMES]
     for a, b in combinations(clocks, 2):
         between = abs((a.minute or 0) - (b.minute or 0))

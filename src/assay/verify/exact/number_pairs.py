@@ -1,15 +1,20 @@
 """Numbers of the evidence that a number of a claim may be about, and how well the words around the two agree."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from assay.text.quantities import Quantity, Relation, relate
 from assay.verify.exact.claim import Claim, Context
 from assay.verify.exact.index import Candidate, ExactIndex
+from assay.verify.exact.roles import is_negated
 
 MOST_OPERANDS = 24
 _OTHER_UNIT_FACTOR = 0.85
 _WEAK_FACTOR = 0.5
+_NO_UNIT = frozenset({"ordinal", "factor", "count"})
+_DENIED_LIMIT = {"more": "at_most", "less": "at_least"}
+"""What a bound says where it is denied."""
 _INCLUDED_FACTOR = 0.7
 _NO_NOUN_FACTOR = 0.75
 SAME_WORDS, SAME_WORDS_BESIDE = 0.9, 0.5
@@ -59,8 +64,11 @@ class Option(NamedTuple):
 
 def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pair]:
     for candidate in claim.candidates:
-        for other in index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]:
+        row = index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]
+        for other in _with_elided(row):
             relation, factor = relate(quantity, other), 1.0
+            if relation is not Relation.SAME and _same_limit_denied(claim, quantity, other):
+                relation = Relation.SAME
             if relation is Relation.INCOMPARABLE:
                 continue
             if relation is not Relation.SAME:
@@ -109,3 +117,24 @@ def _noun_factor(quantity: Quantity, other: Quantity) -> float:
     if quantity.nouns and other.nouns:
         return 0.0 if set(quantity.nouns).isdisjoint(other.nouns) else weak
     return 0.0 if quantity.dimension == "ordinal" else weak * _NO_NOUN_FACTOR
+
+
+def _with_elided(row: Sequence[Quantity]) -> Iterator[Quantity]:
+    """The numbers of a sentence, those without a unit in that of an earlier one: "A costs 10 euros, B 20"."""
+    last: Quantity | None = None
+    for one in row:
+        yield one
+        if one.dimension != "count":
+            last = one if one.exact and one.value and one.dimension not in _NO_UNIT else None
+        elif last is not None and last.low is not None and one.exact and not one.nouns and not one.weak:
+            size = last.low / last.value
+            low = one.value * size
+            yield replace(one, low=low, high=low, step=one.step * size, dimension=last.dimension, unit=last.unit)
+
+
+def _same_limit_denied(claim: Claim, quantity: Quantity, other: Quantity) -> bool:
+    """Whether a limit is told as the denial of what is beyond it: "nobody may take more than 3" of "up to 3"."""
+    if _DENIED_LIMIT.get(quantity.bound) != other.bound or quantity.dimension != other.dimension:
+        return False
+    ours, theirs = (q.low if q.low is not None else q.high for q in (quantity, other))
+    return ours == theirs and is_negated(claim, quantity.start, quantity.end)
