@@ -12,8 +12,16 @@ from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim,
 from assay.verify.exact.derivations import Derivation
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
-from assay.verify.exact.number_following import derivation_of, follows_otherwise, years_between
-from assay.verify.exact.number_pairs import MOST_OPERANDS, SAME_WORDS, SAME_WORDS_BESIDE, Option, Pair, option_of, pairs_of
+from assay.verify.exact.number_following import derivation_of, follows_otherwise, span_instead, years_between
+from assay.verify.exact.number_pairs import (
+    MOST_OPERANDS,
+    SAME_WORDS,
+    SAME_WORDS_BESIDE,
+    Option,
+    Pair,
+    option_of,
+    pairs_of,
+)
 from assay.verify.exact.roles import is_given, is_negated
 
 _CLEAR_MARGIN = 0.08
@@ -59,7 +67,9 @@ _PER_ONE = re.compile(
 )
 """After an amount that is of one of many; how long an amount is for is said or left out as one likes."""
 _RATE_FACTOR = 0.5
-_PER_CASE = re.compile(r"\b(?:per|each|every|apiece|monthly|weekly|daily|a (?:month|week|day|night|head))\b", re.IGNORECASE)
+_PER_CASE = re.compile(
+    r"\b(?:per|each|every|apiece|monthly|weekly|daily|a (?:month|week|day|night|head))\b", re.IGNORECASE
+)
 """Words of a claim that say for how much or how long its number is."""
 _OTHER_CASE_FACTOR = 0.75
 
@@ -350,6 +360,9 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
         return ExactFinding(DERIVED, message, *span, None, "note", _UNSPECIFIC)
     if derivation is not None:
         return _follows(claim, quantity, derivation)
+    instead = span_instead(claim, index, quantity)
+    if instead is not None:
+        return instead
     other = _same_digits(claim, index, quantity)
     if other is not None:
         candidate, theirs = other

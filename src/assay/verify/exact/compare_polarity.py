@@ -1,5 +1,6 @@
 """Negation, antonyms, direction and conditions of a claim against the evidence sentences nearest to it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -9,11 +10,9 @@ from assay.text.antonyms import CONVERSES, DIRECTIONS, OPPOSITES, opposites
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.lexemes import Words, word_set
 from assay.text.polarity import (
-    POLARITY_CUES,
     Condition,
     Negation,
     find_conditions,
-    find_negations,
 )
 from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
 from assay.verify.exact.claim import Claim
@@ -173,7 +172,9 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
         if _set_apart(claim, side, cue) or _other_part(claim, index, side, cue):
             continue
         if stem in side.candidate.stems and stem not in twice:
-            place = next((at for at in places_of(index, side.candidate.sentence, stem) if _affirms(index, side, at)), None)
+            place = next(
+                (at for at in places_of(index, side.candidate.sentence, stem) if _affirms(index, side, at)), None
+            )
             if place is None:
                 continue
             span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
@@ -194,10 +195,12 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
 
 
 def _affirms(index: ExactIndex, side: _Side, place: tuple[int, int]) -> bool:
-    """Whether the clause around a word of the sentence has no negation."""
+    """Whether the clause around a word of the sentence has no negation, and the word is no key of nothing."""
     sentence = index.sentences[side.candidate.sentence]
     passage = index.passages[sentence.passage]
     low, high = clause(passage.text, passage.words, *place, sentence.first, sentence.last)
+    if _EMPTY.match(passage.text, place[1]):
+        return False
     return not any(low - 1 <= sentence.first + one.cue < high for one in side.negations)
 
 
@@ -217,9 +220,8 @@ def _denies(claim: Claim, index: ExactIndex, side: _Side, cue: int, stem: str) -
     found = max((align(claim, index, ours, side.candidate, at) for at in places), key=lambda a: a.share, default=None)
     if found is None or found.missing & _scoped(side.words, side.negations):
         return False  # the sentence denies it of that too: "water but not electricity"
-    return (
-        found.share >= (_SURELY_ALIGNED if side.negations else LEAST_ALIGNED)
-        and not speaks_of_another(claim, index, side.candidate, found)
+    return found.share >= (_SURELY_ALIGNED if side.negations else LEAST_ALIGNED) and not speaks_of_another(
+        claim, index, side.candidate, found
     )
 
 
@@ -253,6 +255,11 @@ _HAVING = word_set("with have has had having include includes included including
 _SETS_LIMIT = word_set("before until till unless except beyond more")
 """Words after a negation that make a limit of it: what is not so before Monday may be so on Monday."""
 _LIMIT_REACH = 8
+_EMPTY = re.compile(
+    r"[\w ]{0,24}[\"']?\s{0,2}[:=|]\s{0,2}(?:\[\s*\]|\{\s*\}|\"\"|''|(?:null|none|nil|false|n/a|0)\b(?![.,]\d))",
+    re.IGNORECASE,
+)
+"""What follows a key that has no value: `"passengers": []`."""
 _SURELY_ALIGNED = 0.6
 """The alignment that a clause needs where another one of its sentence is negated."""
 

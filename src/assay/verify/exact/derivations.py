@@ -325,6 +325,20 @@ def _spans(stated: Quantity, times: Sequence[DateMention]) -> Iterator[_Step]:
                 yield "the days between", f"{early:%-d %B} to {late:%-d %B}: {both} days", True
 
 
+def length_of(first: DateMention, last: DateMention) -> tuple[frozenset[int], str] | None:
+    """The lengths in seconds that two times of day or two days may be apart, and the working; none for other pairs."""
+    if first.minute is not None and last.minute is not None and first.half_day and last.half_day:
+        minutes = (last.minute - first.minute) % _DAY
+        return frozenset({minutes * _MINUTE_SECONDS}), f"{_clock(first)} to {_clock(last)}: {minutes} minutes"
+    days = _day(first), _day(last)
+    if first.minute is None and last.minute is None and days[0] is not None and days[1] is not None:
+        count = (days[1] - days[0]).days
+        if count > 0 and first.year == last.year:
+            lengths = frozenset({count * _DAY_SECONDS, (count + 1) * _DAY_SECONDS})
+            return lengths, f"{days[0]:%-d %B} to {days[1]:%-d %B}: {count + 1} days with the last one"
+    return None
+
+
 def _clock(time: DateMention) -> str:
     hour, minute = divmod(time.minute or 0, 60)
     return f"{hour}:{minute:02d}"

@@ -1,17 +1,23 @@
 """Whether a number that the evidence does not state follows from it."""
 
-from collections.abc import Sequence
+import re
+from dataclasses import replace
+from decimal import Decimal
 from itertools import combinations
 
 from assay.text.lexemes import word_set
 from assay.text.polarity import find_negations
 from assay.text.quantities import Quantity
 from assay.verify.exact.claim import Claim
-from assay.verify.exact.derivations import Derivation, derive
-from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.derivations import Derivation, derive, length_of, near
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import ExactIndex, leading_stems
 from assay.verify.exact.number_pairs import MOST_OPERANDS, Option
 
 _TOTALS = word_set("total totals altogether together combined both overall all average averaged mean")
+_LASTING = word_set("last lasts lasted lasting take takes took long duration run runs ran length")
+_SPAN = re.compile(r"\s?(?:to|until|till|[-–—])\s?(?:the\s)?", re.IGNORECASE)
+_OTHER_SPAN = 0.85
 _AGE_WORDS = frozenset({"age", "aged", "old"})
 
 
@@ -87,3 +93,31 @@ def years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
     number = quantity.value * (10 if quantity.unit == "decade" else 1)
     slack = 1 if aged else 2 if quantity.bound != "exact" else 0
     return any(abs(abs(a - b) - number) <= slack for a, b in combinations(sorted(years), 2))
+
+
+def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
+    """What a length of time that a claim gives would have to be, by the one span of times or days of its sentence.
+
+    The sentence has to have the claim's subject and be the one that fits it best; the claim has to say how long it is.
+    """
+    if quantity.dimension != "time" or not quantity.exact or quantity.bound != "exact" or claim.best is None:
+        return None
+    if _LASTING.isdisjoint(claim.folds) or len(claim.quantities) != 1 or claim.dates:
+        return None
+    best = claim.best
+    subject = leading_stems(claim.words.lexemes) - {w.stem for w in claim.words.lexemes if w.fold in _LASTING}
+    dates = index.dates.get(best.sentence, ())
+    if not subject or not subject <= best.stems | best.heading or len(dates) != len(("from", "to")):
+        return None
+    text = index.passages[index.sentences[best.sentence].passage].text
+    told = length_of(*dates) if _SPAN.fullmatch(text, dates[0].end, dates[1].start) else None
+    if told is None:
+        return None
+    lengths, working = told
+    if any(near(replace(quantity, step=Decimal(0)), Decimal(one)) for one in lengths):
+        return None
+    ours = claim.text[quantity.start : quantity.end]
+    return ExactFinding(
+        "number.mismatch", f"The claim says {ours!r}; by the evidence it is {working}.", quantity.start, quantity.end,
+        index.span(best.sentence, dates[0].start, dates[1].end, "contradicts", _OTHER_SPAN), "contradicts", _OTHER_SPAN,
+    )  # fmt: skip

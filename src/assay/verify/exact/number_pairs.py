@@ -63,6 +63,7 @@ class Option(NamedTuple):
 
 
 def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pair]:
+    """The numbers of a claim's candidate sentences that can be compared with one of its own."""
     for candidate in claim.candidates:
         row = index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]
         for other in _with_elided(row):
@@ -81,6 +82,7 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
 
 
 def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Context) -> Option:
+    """A pair with how well the words around its two numbers agree."""
     other, relation = pair.quantity, pair.relation
     around = index.surroundings(pair.candidate.sentence, other.start, other.end)
     agreement, closeness = context.agreement(pair.candidate, around), context.closeness(around)

@@ -46,7 +46,9 @@ _ROWS: Final = frozenset(map(stem, word_set("row entry record item result line")
 """What the members of any list may be called."""
 _TELLING: Final = frozenset(
     lexeme(word).stem
-    for word in word_set("cover find found return returned cost costs sell sold have make come comes amount price there")
+    for word in word_set(
+        "cover find found return returned cost costs sell sold have make come comes amount price there"
+    )
 )
 """Verbs that say of a row that it has its value."""
 _LINKING: Final = word_set("than by from to with at of and the a an in all only just")
@@ -116,7 +118,11 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
             return _extreme(statement, folds, rows, named, numbers, degree)
         return _compared(statement, folds, rows, named, numbers, degree)
     if change is not None:
-        return _changed(statement, folds, rows, named, numbers, change) if _explained(statement, rows, used | {change}) else None
+        return (
+            _changed(statement, folds, rows, named, numbers, change)
+            if _explained(statement, rows, used | {change})
+            else None
+        )
     return _counted(statement, rows, named, numbers, used)
 
 
