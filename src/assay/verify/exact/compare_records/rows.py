@@ -256,9 +256,9 @@ def _counted(
         return None
     first, last, number = numbers[0]
     naming = {s for cell in rows.rows[0].cells if cell.naming for s in cell.stems}
-    if last >= len(statement) or statement.lexemes[last].stem not in naming | rows.group.title | _ROWS:
-        if statement.lexemes[last - 1].stem not in naming | rows.group.title | _ROWS:
-            return None
+    kind = naming | rows.group.title | _ROWS
+    if kind.isdisjoint(word.stem for word in statement.lexemes[last - 1 : last + 1]):
+        return None
     fields = {s for cell in rows.rows[0].cells if not cell.naming for s in cell.stems}
     if any(word.stem in fields - rows.group.title - naming for word in statement.lexemes):
         return None
