@@ -1,19 +1,21 @@
 """Words that cannot both be true."""
 
-from assay.text import antonyms
-from assay.text.antonyms import DIRECTIONS, EXCLUSIVE, OPPOSITES, opposites, prefix_opposites
+import pytest
+
+from assay.text.antonyms import DIRECTIONS, OPPOSITES, opposites
+from assay.text.lexemes import stem
 
 
-def test_the_opposites_of_a_stem_are_those_of_every_table_and_of_the_prefixes() -> None:
-    for stem in (*DIRECTIONS, *OPPOSITES, *EXCLUSIVE):
-        expected = {*prefix_opposites(stem)}
-        for table in (DIRECTIONS, OPPOSITES, EXCLUSIVE):
-            expected |= table.get(stem, frozenset())
-        assert opposites(stem) == expected
+def test_the_opposites_of_a_stem_are_those_of_both_tables() -> None:
+    for one in (*DIRECTIONS, *OPPOSITES):
+        assert opposites(one) == DIRECTIONS.get(one, frozenset()) | OPPOSITES.get(one, frozenset())
 
 
-def test_endless_words_have_opposites_that_are_not_remembered() -> None:
-    kept = antonyms._known_opposites.cache_info().currsize
-    word = "z" * 5_000
-    assert "un" + word in opposites(word)
-    assert antonyms._known_opposites.cache_info().currsize == kept
+def test_opposition_is_mutual() -> None:
+    for one in (*DIRECTIONS, *OPPOSITES):
+        assert all(one in opposites(other) for other in opposites(one))
+
+
+@pytest.mark.parametrize(("one", "other"), [("dissolvable", "solvable"), ("part", "impart"), ("red", "green")])
+def test_words_that_merely_look_opposite_are_not(one: str, other: str) -> None:
+    assert stem(other) not in opposites(stem(one))

@@ -34,7 +34,6 @@ def check(claim: str, *texts: str, question: str | None = None, locale: str = "e
         ("The bridge was opened before 1990.", "The bridge was opened in 1995.", "date.order", "1990"),
         ("The shop opens at 9 am.", "The shop opens at 10:00.", "time.mismatch", "9 am"),
         ("The CEO is Alice Brown.", "The CEO of the firm is Bob Stone.", "name.mismatch", "Alice Brown"),
-        ("Acme acquired Globex in May.", "In May Globex then acquired Acme.", "name.swapped", "Acme acquired Globex"),
         ("The fix is in v2.1.", "The fix is in v2.1.3 since May.", "identifier.mismatch", "v2.1"),
         ("Users ask under Article 21.", "Users ask under GDPR Article 17.", "identifier.mismatch", "Article 21"),
         ("The system does not support Linux.", "The system supports Linux.", "polarity.negation", "not support"),

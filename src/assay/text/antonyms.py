@@ -1,9 +1,7 @@
-"""Words that cannot both be true of one thing: antonyms, directions, and closed sets of exclusive words.
+"""Words that cannot both be true of one thing: antonyms and directions.
 
 The list is short on purpose: each pair is opposite in nearly every context. Words are compared by their stems.
 """
-
-from functools import lru_cache
 
 from assay.text.lexemes import stem
 from assay.text.verbs import irregular_forms
@@ -43,7 +41,7 @@ loud quiet; noisy silent; sharp blunt; tight loose; asleep awake; drunk sober; m
 popular unpopular; famous unknown; common rare; frequent rare; often rarely; often seldom; always never;
 always rarely; everyone nobody; everything nothing; all none; always sometimes; increase-in decrease-in;
 vertical horizontal; single multiple; first last; major minor; majority minority; primary secondary; senior junior;
-attack defend; build destroy; create destroy; construct demolish; push pull; sit stand; ask answer; send receive;
+attack defend; build destroy; create destroy; construct demolish; push pull; send receive;
 appear disappear; remember forget; export import; deposit withdraw; debit credit; victory defeat; ally enemy;
 friend enemy; friendly hostile; friendly unfriendly; natural artificial; original copy; real fake; genuine fake;
 sweet sour; sweet bitter; fresh stale; raw cooked; day night; morning evening; summer winter; import export;
@@ -57,18 +55,6 @@ allow ban; permit ban; vacant occupied; vacant filled; unlimited capped; mild se
 taxable exempt; eligible ineligible; refundable nonrefundable; reversible irreversible; unanimous divided
 """
 
-_EXCLUSIVE = """
-red orange yellow green blue purple violet pink brown black white grey;
-monday tuesday wednesday thursday friday saturday sunday;
-spring summer autumn winter;
-north south east west;
-daily weekly monthly quarterly yearly;
-gold silver bronze;
-liquid solid gas;
-primary secondary tertiary;
-"""
-"""Sets of which at most one is true of one thing in one place; weaker evidence than an antonym."""
-
 _CONVERSES = """
 higher lower; more less; more fewer; larger smaller; bigger smaller; greater smaller; greater less; greater fewer;
 longer shorter; older younger; faster slower; earlier later; above below; over under; before after; better worse;
@@ -76,8 +62,6 @@ stronger weaker; warmer colder; hotter colder; cheaper dearer; heavier lighter; 
 ahead behind; exceed lag; buy sell; lend borrow; send receive; north south; east west; left right; front back
 """
 """Opposites that say the same of two things which changed places; rising and falling, giving and keeping do not."""
-
-_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "mis")
 
 
 def _pairs(table: str) -> dict[str, frozenset[str]]:
@@ -98,52 +82,17 @@ DIRECTIONS: dict[str, frozenset[str]] = _pairs(_DIRECTIONS.strip())
 OPPOSITES: dict[str, frozenset[str]] = _pairs(_OPPOSITES.strip())
 """Stems of other antonyms."""
 
-EXCLUSIVE: dict[str, frozenset[str]] = {
-    stem(word): frozenset(stem(other) for other in group.split() if other != word)
-    for group in _EXCLUSIVE.split(";")
-    for word in group.split()
-}
-"""Stems of words of a closed set, each with the rest of its set."""
-
 CONVERSES: dict[str, frozenset[str]] = _pairs(_CONVERSES.strip())
 """Stems of words that relate two things, each with those that relate the same two the other way about."""
 
-_SHORTEST_PREFIXED = 4
-
-
-def prefix_opposites(stemmed: str) -> tuple[str, ...]:
-    """The stems that a negating prefix turns this one into, and the one it may be made from.
-
-    >>> "paid" in prefix_opposites("unpaid")
-    True
-    """
-    made = tuple(prefix + stemmed for prefix in _PREFIXES) if len(stemmed) >= _SHORTEST_PREFIXED else ()
-    bare = tuple(
-        stemmed[len(prefix) :]
-        for prefix in ("un", "non", "dis")
-        if stemmed.startswith(prefix) and len(stemmed) - len(prefix) >= _SHORTEST_PREFIXED
-    )
-    return made + bare
-
-
-_LONGEST_REMEMBERED = 64
-"""The opposites of longer words are worked out anew: a hostile text must not fill the memory with its own words."""
-
 
 def opposites(stemmed: str) -> frozenset[str]:
-    """All stems that stand against this one, of whatever table or made by a prefix.
+    """All stems that stand against this one, of either table.
 
     >>> opposites("up") >= {"down"}
     True
     """
-    return _known_opposites(stemmed) if len(stemmed) <= _LONGEST_REMEMBERED else _all_opposites(stemmed)
+    return DIRECTIONS.get(stemmed, _NONE) | OPPOSITES.get(stemmed, _NONE)
 
 
-@lru_cache(maxsize=1 << 14)
-def _known_opposites(stemmed: str) -> frozenset[str]:
-    return _all_opposites(stemmed)
-
-
-def _all_opposites(stemmed: str) -> frozenset[str]:
-    tables = [table[stemmed] for table in (DIRECTIONS, OPPOSITES, EXCLUSIVE) if stemmed in table]
-    return frozenset(prefix_opposites(stemmed)).union(*tables)
+_NONE: frozenset[str] = frozenset()

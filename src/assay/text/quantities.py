@@ -16,6 +16,7 @@ from assay.text.lexemes import Words, find_words, word_set
 from assay.text.number_words import NUMBER_WORDS, SCALES, SHORT_SCALES, find_number_words
 from assay.text.numerals import FRACTIONS, decode_number
 from assay.text.quantity_bounds import bound_before
+from assay.text.quantity_compounds import joined
 from assay.text.quantity_ranges import merge_ranges
 from assay.text.quantity_values import Bound, Quantity, Relation, relate, roundness
 from assay.text.units import (
@@ -496,4 +497,4 @@ def find_quantities(
     >>> [(q.dimension, str(q.low)) for q in find_quantities("It costs $35M and takes 2 weeks.")]
     [('money:USD', '35000000'), ('time', '1209600')]
     """
-    return tuple(_Reader(text, words if words is not None else find_words(text), locale, skip).read())
+    return joined(text, _Reader(text, words if words is not None else find_words(text), locale, skip).read())

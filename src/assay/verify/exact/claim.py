@@ -7,13 +7,13 @@ from operator import eq
 
 from assay.text.dates import DateMention, find_dates
 from assay.text.identifiers import Identifier, find_identifiers
-from assay.text.lexemes import Words, find_words, word_set
+from assay.text.lexemes import Words, find_words
 from assay.text.names import Name, find_names
 from assay.text.pointers import find_pointers
 from assay.text.quantities import Quantity, find_quantities
 from assay.text.quantity_values import as_sterling
 from assay.text.synonyms import GENERIC_NOUNS, LIGHT_VERBS, PRONOUNS, SYNONYMS
-from assay.verify.exact.index import Candidate, ExactIndex, Passage, Sentence, reads_day_first
+from assay.verify.exact.index import Candidate, ExactIndex, Passage, Sentence, leading_stems, reads_day_first
 from assay.verify.exact.surroundings import Surroundings, surroundings
 
 _QUESTION_WEIGHT = 0.4
@@ -31,13 +31,6 @@ _COMPLEMENT = 0.2
 
 LONG_SENTENCE, LONG_SENTENCE_FACTOR = 80, 0.8
 """From this many words on a sentence is likely a list or a page's debris, and what its numbers are about less clear."""
-
-_SUBJECT_ENDS = word_set(
-    """is are was were be been am has have had will would can could may might must shall should do does did get gets
-    got receive receives received give given take takes need needs cannot for with from at by to in"""
-)
-_LONGEST_SUBJECT = 4
-_SHORTEST_SUBJECT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +148,7 @@ class Context:
     def covered(self, candidate: Candidate) -> float:
         """How much of the weight of the claim's subject the evidence's sentence and its heading have, 0 to 1."""
         if self._subject is None:
-            self._subject = _subject(self.claim, self.weights)
+            self._subject = leading_stems(self.claim.words.lexemes) & self.weights.keys()
         subject, named = self._subject, self.claim.named
         total = sum(self.weights[stem] for stem in subject)
         if not total:
@@ -188,19 +181,6 @@ def is_generic(passage: Passage, here: Sentence) -> bool:
     if first == "the" and here.first + 1 < here.last:
         return lexemes[here.first + 1].fold in GENERIC_NOUNS
     return first in PRONOUNS
-
-
-def _subject(claim: Claim, weights: Mapping[str, float]) -> frozenset[str]:
-    """The stems of the claim's leading words up to its verb, as far as function words show where that is."""
-    stems: list[str] = []
-    for at, lexeme in enumerate(claim.words.lexemes):
-        if lexeme.fold in _SUBJECT_ENDS and stems:
-            return frozenset(stems)
-        if lexeme.stem in weights and not lexeme.digit:
-            stems.append(lexeme.stem)
-        if len(stems) == _LONGEST_SUBJECT or at > 3 * _LONGEST_SUBJECT:
-            break
-    return frozenset(stems[:_SHORTEST_SUBJECT])
 
 
 def confidence_of(agreement: float) -> float:

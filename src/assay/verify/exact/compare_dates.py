@@ -13,6 +13,8 @@ from assay.text.lexemes import Words, word_set
 from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
+from assay.verify.exact.number_pairs import SAME_WORDS, SAME_WORDS_BESIDE
+from assay.verify.exact.roles import is_given, is_negated
 
 _CLEAR_MARGIN = 0.08
 _SURELY_SAME = 1 - 0.9 * _CLEAR_MARGIN
@@ -26,6 +28,8 @@ _MOST_OTHERS = 24
 _AMBIGUOUS_FACTOR = 0.75
 _OTHER_NAME_FACTOR = 0.6
 _MISSING = 0.6
+_OTHER_CASE_FACTOR = 0.75
+"""Where the claim's date says of which case it speaks, or is denied."""
 _LABEL_FACTOR, _RELATIVE_FACTOR, _FINER_FACTOR = 0.7, 0.7, 0.85
 _RELATIVE = word_set("this last next previous following coming past")
 _RELATIVE_UNITS = word_set("year month week season quarter spring summer autumn winter")
@@ -242,6 +246,11 @@ def _confidence(
     rivals = [o for o in against if o.agreement >= worst.agreement - _CLEAR_MARGIN and o.closeness >= worst.closeness]
     if len({(o.date.year, o.date.month, o.date.day) for o in rivals}) > 1:
         confidence *= _AMBIGUOUS_FACTOR
+    same_words = worst.agreement >= SAME_WORDS and worst.closeness >= SAME_WORDS_BESIDE
+    if not same_words and (
+        is_given(claim, mention.start, mention.end) or is_negated(claim, mention.start, mention.end)
+    ):
+        confidence *= _OTHER_CASE_FACTOR
     around = worst.candidate.stems | worst.candidate.around | worst.candidate.heading
     for name in claim.names:
         own = [w.stem for w in claim.words.lexemes[name.first : name.last] if w.weight]

@@ -1,9 +1,9 @@
-"""Names and identifiers of a claim against the evidence: absent, replaced by another, or in each other's role."""
+"""Names and identifiers of a claim against the evidence: absent, or replaced by another."""
 
 from collections.abc import Sequence
 
 from assay.text.identifiers import Identifier
-from assay.text.lexemes import stem, word_set
+from assay.text.lexemes import stem
 from assay.text.names import Name, find_names
 from assay.verify.exact.claim import Claim, Context, confidence_of
 from assay.verify.exact.findings import ExactFinding
@@ -15,10 +15,7 @@ _MISSING_UNSURE = 0.25
 _MISSING_IDENTIFIER = 0.8
 _REPLACED = 0.75
 _REPLACED_OTHER_PLACE = 0.45
-_SWAPPED = 0.75
 _LEAST_CONFIDENCE = 0.2
-_ROLE_AGREEMENT = 0.9
-_SYMMETRIC = word_set("""and or with & vs versus met meet marri between near versu plus border neighbor neighbour""")
 _MOST_EDITS = 2
 _SHORTEST_EDITED = 4
 _NEARBY_NAMES = 24
@@ -41,9 +38,6 @@ def compare_names(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], 
         if missing:
             replaced = _replaced(claim, index, name, missing) if len(findings) < _MOST_COMPARED else None
             findings.append(replaced or _missing(claim, name, missing))
-    swapped = _swapped(claim, index, names)
-    if swapped is not None:
-        findings.append(swapped)
     return findings, found / wanted if wanted else 1.0
 
 
@@ -130,36 +124,6 @@ def _replaced(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str
     return ExactFinding(
         "name.mismatch", f"The claim names {claim.text[name.start : name.end]!r}; the evidence says {span.text!r}.",
         name.start, name.end, span, "contradicts", round(confidence, 4),
-    )  # fmt: skip
-
-
-def _swapped(claim: Claim, index: ExactIndex, names: Sequence[Name]) -> ExactFinding | None:
-    """Two names in each other's role: "A bought B" of "B bought A"."""
-    best = claim.best
-    if best is None or len(names) < 2 or best.recall < _ROLE_AGREEMENT:
-        return None
-    first, second = names[0], names[1]
-    here = index.sentences[best.sentence]
-    passage = index.passages[here.passage]
-    places = {passage.words.lexemes[i].fold: i for i in range(here.last - 1, here.first - 1, -1)}
-    ours = [places.get(n.keys[-1]) for n in (first, second)]
-    if ours[0] is None or ours[1] is None or ours[0] <= ours[1]:
-        return None
-    between_claim = [w.fold for w in claim.words.lexemes[first.last : second.first]]
-    between_evidence = [w.fold for w in passage.words.lexemes[ours[1] + 1 : ours[0]]]
-    if ("by" in between_claim) != ("by" in between_evidence) or not between_claim or not between_evidence:
-        return None
-    stems_claim = {stem(w) for w in between_claim}
-    stems_evidence = {stem(w) for w in between_evidence}
-    shared = {s for s in stems_claim & stems_evidence if s in claim.weights}
-    if not shared or (stems_claim | stems_evidence) & _SYMMETRIC:
-        return None
-    start, end = passage.words.starts[ours[1]], passage.words.ends[ours[0]]
-    span = index.span(best.sentence, start, end, "contradicts", _SWAPPED)
-    text = claim.text[first.start : second.end]
-    return ExactFinding(
-        "name.swapped", f"The claim says {text!r}; the evidence has the two in each other's place: {span.text!r}.",
-        first.start, second.end, span, "contradicts", _SWAPPED,
     )  # fmt: skip
 
 

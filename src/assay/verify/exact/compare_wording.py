@@ -16,9 +16,9 @@ from assay.text.number_words import NUMBER_WORDS
 from assay.text.sentences import split_sentences
 from assay.text.units import UNIT_SYMBOLS, UNIT_WORDS, Unit
 from assay.verify.exact.claim import Claim
-from assay.verify.exact.compare_polarity import negations_of
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex
+from assay.verify.exact.roles import negations_of
 
 _LOOKED_AT = 4
 _LONGEST = 96

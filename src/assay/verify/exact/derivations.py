@@ -7,6 +7,7 @@ dates. A number of one significant digit is met by chance so often that the clai
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
 from typing import NamedTuple
@@ -261,6 +262,15 @@ def _products(
                 yield "a product", _worked((a, n), "×", stated), bool(cues & _PRODUCT) or (specific and given)
             if near(stated, _low(a) / n.value):
                 yield "a part", _worked((a, n), "÷", stated), bool(cues & _QUOTIENT)
+    for n in own:
+        for b in usable:
+            if n.dimension != b.dimension or not _low(b) or _low(n) == _low(b):
+                continue
+            ratio = _low(n) / _low(b)
+            for a in same:
+                if a is not b and _equal(stated, _low(a) * ratio):
+                    working = f"{_shown(a)} × {_shown(n)} ÷ {_shown(b)} = {_plain(a.value * ratio)}"
+                    yield "a proportion", working, specific or (a.dimension != n.dimension and ratio > 1)
     if cues & _QUOTIENT and len(same) > 1:
         for size in range(2, min(_MOST_SUMMED, len(same)) + 1):
             for at in range(len(same) - size + 1):
@@ -295,6 +305,8 @@ def _shares(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]
 
 
 def _spans(stated: Quantity, times: Sequence[DateMention]) -> Iterator[_Step]:
+    if stated.exact and stated.bound == "exact" and not stated.rounded:
+        stated = replace(stated, step=Decimal(0))  # "two hours" is not an hour and a half
     clocks = [t for t in times if t.minute is not None][:_MOST_TIMES]
     for a, b in combinations(clocks, 2):
         between = abs((a.minute or 0) - (b.minute or 0))
@@ -311,6 +323,20 @@ def _spans(stated: Quantity, times: Sequence[DateMention]) -> Iterator[_Step]:
             if count and near(stated, Decimal(both * _DAY_SECONDS)):
                 early, late = sorted((first, last))
                 yield "the days between", f"{early:%-d %B} to {late:%-d %B}: {both} days", True
+
+
+def length_of(first: DateMention, last: DateMention) -> tuple[frozenset[int], str] | None:
+    """The lengths in seconds that two times of day or two days may be apart, and the working; none for other pairs."""
+    if first.minute is not None and last.minute is not None and first.half_day and last.half_day:
+        minutes = (last.minute - first.minute) % _DAY
+        return frozenset({minutes * _MINUTE_SECONDS}), f"{_clock(first)} to {_clock(last)}: {minutes} minutes"
+    days = _day(first), _day(last)
+    if first.minute is None and last.minute is None and days[0] is not None and days[1] is not None:
+        count = (days[1] - days[0]).days
+        if count > 0 and first.year == last.year:
+            lengths = frozenset({count * _DAY_SECONDS, (count + 1) * _DAY_SECONDS})
+            return lengths, f"{days[0]:%-d %B} to {days[1]:%-d %B}: {count + 1} days with the last one"
+    return None
 
 
 def _clock(time: DateMention) -> str:

@@ -156,6 +156,7 @@ class ExactIndex:
                                                                 compare=False)  # fmt: skip
     _contents: dict[int, Content] = field(default_factory=dict, init=False, repr=False, compare=False)
     _readings: dict[int, Reading] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _subjects: dict[int, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def surroundings(self, sentence: int, start: int, end: int) -> Surroundings:
         """What stands around a mention within a sentence; its start and end are those in the evidence text."""
@@ -166,6 +167,15 @@ class ExactIndex:
             passage = self.passages[here.passage]
             known = surroundings(passage.text, passage.words, start, end, here.first, here.last)
             _remember(self._mentions, key, known)
+        return known
+
+    def subject(self, sentence: int) -> frozenset[str]:
+        """The stems of a sentence's words up to its first verb, as far as function words show where that is."""
+        known = self._subjects.get(sentence)
+        if known is None:
+            here = self.sentences[sentence]
+            known = leading_stems(self.passages[here.passage].words.lexemes[here.first : here.last])
+            _remember(self._subjects, sentence, known)
         return known
 
     def content(self, sentence: int) -> Content:
@@ -263,6 +273,30 @@ def _remember(memory: dict[_Key, _Known], key: _Key, value: _Known) -> None:
     if len(memory) >= _MOST_REMEMBERED:
         memory.clear()
     memory[key] = value
+
+
+_SUBJECT_ENDS = word_set(
+    """is are was were be been am has have had will would can could may might must shall should do does did get gets
+    got receive receives received give given take takes need needs cannot for with from at by to in"""
+)
+_LONGEST_SUBJECT = 4
+_SHORTEST_SUBJECT = 2
+
+
+def leading_stems(lexemes: Sequence[Lexeme]) -> frozenset[str]:
+    """The content stems of a sentence up to its verb, as far as function words show where that is.
+
+    Without such a word the first two are taken.
+    """
+    stems: list[str] = []
+    for at, lexeme in enumerate(lexemes):
+        if lexeme.fold in _SUBJECT_ENDS and stems:
+            return frozenset(stems)
+        if lexeme.weight:
+            stems.append(lexeme.stem)
+        if len(stems) == _LONGEST_SUBJECT or at > 3 * _LONGEST_SUBJECT:
+            break
+    return frozenset(stems[:_SHORTEST_SUBJECT])
 
 
 def content_of(lexemes: Sequence[Lexeme]) -> tuple[str, ...]:

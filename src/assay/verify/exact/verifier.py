@@ -10,12 +10,13 @@ from assay.verify.exact.claim import Claim, parse_claim
 from assay.verify.exact.compare_dates import compare_dates
 from assay.verify.exact.compare_names import compare_identifiers, compare_names
 from assay.verify.exact.compare_numbers import Shares, compare_numbers
-from assay.verify.exact.compare_polarity import compare_polarity, negations_of
+from assay.verify.exact.compare_polarity import compare_polarity
 from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
 from assay.verify.exact.compare_records import NOTHING, RecordResult, compare_records
 from assay.verify.exact.compare_wording import compare_wording
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
 from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
+from assay.verify.exact.roles import negations_of
 from assay.verify.exact.same_values import same_values
 
 _BEST = 3
@@ -74,8 +75,6 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         quotes, signals["quotes_found"], quoted = compare_quotes(parsed, index)
         polarity, negated, differs = compare_polarity(parsed, index)
         wording, changed = compare_wording(parsed, index)
-        if any(f.code == "name.swapped" for f in wording):
-            names = [f for f in names if f.code != "name.swapped"]
         findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity, *wording])
         recorded = compare_records(parsed, index)
         findings = [*_apart_from(findings, recorded, index), *recorded.findings]

@@ -16,7 +16,7 @@ from typing import Final
 from assay.schema.provenance import SourceKind
 from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
 from assay.text.lexemes import word_list
-from assay.verify.tool_call.named_days import names_of
+from assay.verify.tool_call.named_days import feasts_in, names_of
 from assay.verify.tool_call.sources import Found, Sources, SourceText, day_of
 from assay.verify.tool_call.trace import Trace, derived, traced
 
@@ -51,6 +51,10 @@ _CLOCK_WORDS: Final = (
     (r"afternoon", 12 * 60, 18 * 60), (r"evening|dinner|tonight", 17 * 60, 24 * 60), (r"night", 18 * 60, 24 * 60),
 )  # fmt: skip
 _LAST_YEAR: Final = 9000
+_MOST_BASES: Final = 400
+_MOST_NAMED: Final = 32
+"""Days of one text without their year that others are counted from."""
+_COMMON_YEAR: Final = 2023
 _WEEK: Final = 7 * 86_400
 _DAY_ENDS: Final = frozenset({0, 23 * 60 + 59})
 
@@ -164,7 +168,31 @@ def _relative(day: date, sources: Sources) -> Trace | None:
 
 
 def _bases(sources: Sources) -> list[date]:
-    return sorted(sources.days | ({sources.now} if sources.now else set()))[-400:]
+    now = sources.now
+    if now is None:
+        return sorted(sources.days)[-_MOST_BASES:]
+    named: set[date] = set()
+    for text in sources:
+        if text.has_prose and text.kind is SourceKind.USER:
+            named.update(feasts_in(text.low, now))
+            named.update(_next_of(mention, now) for mention in text.mentions[:_MOST_NAMED] if _is_day(mention))
+    return sorted(sources.days | {now} | named)[-_MOST_BASES:]
+
+
+def _is_day(mention: DateMention) -> bool:
+    """Whether a mention is a day of the calendar without its year."""
+    return (
+        mention.year is None
+        and mention.month is not None
+        and mention.day is not None
+        and mention.day <= monthrange(_COMMON_YEAR, mention.month)[1]
+    )
+
+
+def _next_of(mention: DateMention, now: date) -> date:
+    """The next day, from a day on, that a mention without its year is."""
+    this = date(now.year, mention.month or 1, mention.day or 1)
+    return this if this >= now else this.replace(year=now.year + 1)
 
 
 def _distances(text: SourceText) -> Iterator[tuple[int, int, int, int]]:

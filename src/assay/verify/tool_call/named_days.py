@@ -49,6 +49,13 @@ _FROM_WEEKDAY: Final = re.compile(
     r"(?P<day>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
     r"|\b(?P<only>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\sweek\b"
 )
+_ORDINALS: Final = {
+    "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 0,
+}  # fmt: skip
+_NTH_WEEKDAY: Final = re.compile(
+    rf"\b(?P<nth>{'|'.join(_ORDINALS)})\s(?P<day>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\s"
+    rf"(?:of|in)\s(?:the\s)?(?P<which>this\s|next\s|coming\s)?(?P<period>month|{'|'.join(_MONTHS)})\b"
+)
 _WEEKDAYS: Final = word_list("monday tuesday wednesday thursday friday saturday sunday")
 _FIRST_DAYS, _MIDDLE = 5, (10, 20)
 _EARLIEST, _LATEST = 1583, 4099
@@ -85,6 +92,9 @@ def names_of(day: date, low: str, now: date | None) -> Iterator[tuple[int, int]]
     for match in _EDGE.finditer(low):
         if _at_edge(day, match, now):
             yield match.span()
+    for match in _NTH_WEEKDAY.finditer(low):
+        if _is_nth(day, match, now):
+            yield match.span()
     for match in _FROM_WEEKDAY.finditer(low) if now is not None else ():
         weeks = {"a": 1, "one": 1, "1": 1, "two": 2, "2": 2, "three": 3, "3": 3}.get(match["weeks"] or "a", 1)
         weekday = _WEEKDAYS.index(match["day"] or match["only"])
@@ -102,6 +112,36 @@ def _feasts(day: date) -> Iterator[tuple[str, bool]]:
             yield pattern, day == sunday + timedelta(days=shift)
     for pattern, month, weekday, number in _NTH:
         yield pattern, day.month == month and day.weekday() == weekday and (day.day - 1) // 7 == number - 1
+
+
+def feasts_in(low: str, now: date) -> Iterator[date]:
+    """The feasts that a text in lower case names, each on its next day from a day on.
+
+    >>> [str(day) for day in feasts_in("three nights from christmas day", date(2026, 11, 3))]
+    ['2026-12-25']
+    """
+    for pattern, month, number in _FIXED:
+        if re.search(rf"\b(?:{pattern})(?!\w)", low):
+            this = date(now.year, month, number)
+            yield this if this >= now else date(now.year + 1, month, number)
+    for pattern, shift in _EASTER if _EARLIEST <= now.year < _LATEST else ():
+        if re.search(rf"\b(?:{pattern})(?!\w)", low):
+            this = easter(now.year) + timedelta(days=shift)
+            yield this if this >= now else easter(now.year + 1) + timedelta(days=shift)
+
+
+def _is_nth(day: date, match: re.Match[str], now: date | None) -> bool:
+    """Whether a day is the day of the week in its month that is named: the last Friday of the month."""
+    if _WEEKDAYS.index(match["day"]) != day.weekday():
+        return False
+    if match["period"] in _MONTHS:
+        if day.month != _MONTHS[match["period"]]:
+            return False
+    elif now is None or _month(day) != _month_from(now, int((match["which"] or "").strip() in {"next", "coming"})):
+        return False
+    number = _ORDINALS[match["nth"]]
+    last = day.day + 7 > monthrange(day.year, day.month)[1]
+    return last if number == 0 else (day.day - 1) // 7 == number - 1
 
 
 def _next(now: date, weekday: int) -> date:

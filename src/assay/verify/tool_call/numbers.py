@@ -53,7 +53,7 @@ _WORDS_FOR: Final = {
     Decimal(2): r"twice|double|both|couple|pair|second|every other|and (?:i|me|myself)|(?:me|myself) and",
     Decimal(3): r"thrice|triple|trio|third", Decimal(4): r"quadruple|quarterly|fourth|kings?|queens?|aces?|jacks?",
     Decimal(6): r"dice|die", Decimal(7): r"weekly|week", Decimal(10): r"decade",
-    Decimal(12): r"dozen|monthly|annual\w*|year\w*", Decimal(13): r"hearts?|spades?|diamonds?|clubs?|suit",
+    Decimal(12): r"(?<!half a )(?<!half-a-)dozen|monthly|annual\w*|year\w*", Decimal(13): r"hearts?|spades?|diamonds?|clubs?|suit",
     Decimal(14): r"fortnight|two weeks", Decimal(24): r"day|daily|hourly", Decimal(26): r"cards?",
     Decimal(30): r"month", Decimal(52): r"weekly|deck|cards", Decimal(60): r"minute|hour",
     Decimal(100): r"century|percent", Decimal(365): r"year|daily|annual\w*",

@@ -10,12 +10,15 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from assay.schema.provenance import SourceKind
+from assay.text.number_words import NUMBER_WORDS
 
 _CLAUSE_REST: Final = r"[^,;.!?\n]{1,60}"
 _RULED_OUT: Final = re.compile(
     r"(?:(?:^|[,;(.!?–—-]\s*)(?:but\s|just\s|please\s|and\s)?(?:not|never)\s(?:on|at|for|to|from|in|with|via|by)\s"
     rf"|\b(?:anything|anywhere|anyone|any\s\w+|everything|everyone|all|every\s\w+)\s(?:but|except(?:\sfor)?)\s"
-    rf"|\b(?:except(?:\sfor)?|apart\sfrom|other\sthan)\s){_CLAUSE_REST}",
+    rf"|\b(?:except(?:\sfor)?|apart\sfrom|other\sthan)\s){_CLAUSE_REST}"
+    rf"|(?:^|[,;(.!?–—-]\s*)not\s(?:\d{{1,6}}|{'|'.join(NUMBER_WORDS)})\b(?!\s(?:only|just))"
+    r"|\bwithout\s(?:my|our|his|her|their|the)\s[a-z]+",
     re.IGNORECASE | re.MULTILINE,
 )
 _FORBIDDEN: Final = re.compile(

@@ -10,6 +10,7 @@ from assay.verify.exact.compare_records.identity import found_by_name
 from assay.verify.exact.compare_records.labelled import Labelled, judge_labelled
 from assay.verify.exact.compare_records.match import Match
 from assay.verify.exact.compare_records.outcome import Outcome
+from assay.verify.exact.compare_records.rows import judge_rows
 from assay.verify.exact.compare_records.statement import Statement, statements_of
 from assay.verify.exact.compare_records.totals import judge_total
 from assay.verify.exact.compare_records.value_relation import CellValues
@@ -112,6 +113,12 @@ def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
         message = f'The claim speaks of "{ours}", but the record is of "{outcome.instead[:_LONGEST_SHOWN]}".'
     elif outcome.code == "record.total":
         message = f'The claim says "{ours}", but the values under "{name}" add up to {outcome.instead}.'
+    elif outcome.code == "record.rows":
+        message = f'The claim says "{ours}", but there are {outcome.instead}.'
+    elif outcome.code == "record.extreme":
+        message = f'The claim says "{ours}", but it is {outcome.instead[:_LONGEST_SHOWN]} under "{name}".'
+    elif outcome.code in {"record.compared", "record.change"}:
+        message = f'The claim says "{ours}", but the values under "{name}" are {outcome.instead[:_LONGEST_SHOWN]}.'
     elif outcome.code == "record.negation":
         message = f'The claim denies what the record has: its "{name}" is {_shown(cell)}.'
     elif outcome.code == "record.count":
@@ -147,6 +154,9 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
     total = judge_total(statement, records)
     if total is not None:
         return total
+    told = judge_rows(statement, records)
+    if told is not None:
+        return told
     outcomes: list[Outcome] = []
     named_groups: set[int] = set()
     for number in _candidates(statement, records):

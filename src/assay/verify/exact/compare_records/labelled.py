@@ -11,17 +11,18 @@ from typing import Final
 
 from assay.schema import EvidenceSpan
 from assay.text.dates import DateMention, find_dates
-from assay.text.lexemes import find_words
+from assay.text.lexemes import find_words, lexeme, word_set
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.compare_records.outcome import LIKELY, SURE
 from assay.verify.exact.compare_records.value_relation import CellValues, relation_of
+from assay.verify.exact.compare_records.vocabulary import NEGATIONS
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.records import Cell, Record, Records
 from assay.verify.exact.records.cell_values import typed
 from assay.verify.exact.records.field_names import key_stems
-from assay.verify.exact.records.model import Group
+from assay.verify.exact.records.model import Group, Kind
 
 MOST_PAIRS: Final = 12
 """Labels of a claim; a longer row is a text."""
@@ -31,6 +32,8 @@ _LONGEST_LABEL: Final = 5
 """Words of a label; what is longer is a sentence before a colon."""
 _LONGEST_VALUE: Final = 12
 _SHORT: Final = 4
+_NOTHING: Final = word_set("nothing nobody empty unassigned unknown nil unset missing")
+"""Words of a value that say that there is none, besides negations."""
 """Words of two texts that can be told to differ: "shipped" and "open", not two descriptions."""
 _PAIR: Final = re.compile(r"\s*(?:[-*•]\s+)?(?P<name>[^:;\n]{1,60}?)\s*:\s+(?P<value>[^;\n]+?)\s*(?:;|\n|$)")
 _MARKS: Final = " \t`\"'“”*_"
@@ -57,6 +60,10 @@ class Labelled:
     findings: tuple[ExactFinding, ...]
 
 
+_Meant = tuple[int, Record, list[tuple[_Pair, Cell, bool | None]]]
+"""The evidence, the record, and each label with its field and whether that has the label's value."""
+
+
 def judge_labelled(claim: Claim, index: ExactIndex) -> Labelled | None:
     """Holds the labels of a claim against the records; none where it is no record, or no one record is meant.
 
@@ -74,7 +81,37 @@ def judge_labelled(claim: Claim, index: ExactIndex) -> Labelled | None:
             found = [one for pair in pairs for one in _looked_up(pair, record, records, values)]
             if found and _is_meant(found, group, pairs):
                 meant.append((group.passage, record, found))
-    return _told(claim, index, pairs, meant)
+    return _told(claim, index, pairs, meant or _turned(pairs, records, values))
+
+
+def _turned(pairs: Sequence[_Pair], records: Records, values: CellValues) -> list[_Meant]:
+    """The cells of a table that a claim has with rows and columns exchanged: "Quarter: Q1; North: 98".
+
+    One value of the claim names a field, and each other label names a row.
+    """
+    found: list[_Meant] = []
+    for group in records.groups:
+        rows = records.records[group.first : min(group.last, group.first + MOST_LOOKED_AT)]
+        if not group.table or not rows:
+            continue
+        fields = {pair: cell.stems for pair in pairs for cell in rows[0].cells
+                  if not cell.naming and key_stems(pair.text)[1] == cell.stems}  # fmt: skip
+        if len(fields) != 1 or len(pairs) == 1:
+            continue
+        ((heading, stems),) = fields.items()
+        told: list[tuple[_Pair, Cell, bool | None]] = []
+        for pair in pairs:
+            named = [row for row in rows if any(c.naming and _is_name(pair, c) for c in row.cells)]
+            cell = next((c for c in named[0].cells if c.stems == stems), None) if len(named) == 1 else None
+            if pair is not heading and cell is not None:
+                told.append((pair, cell, _is_value(pair.text, cell, named[0], records, values)))
+        if told and len(told) == len(pairs) - 1:
+            found.append((group.passage, rows[0], [(heading, told[0][1], True), *told]))
+    return found
+
+
+def _is_name(pair: _Pair, cell: Cell) -> bool:
+    return bool(cell.words) and pair.stems == frozenset(lexeme(word).stem for word in cell.words)
 
 
 def _pairs_of(text: str) -> list[_Pair]:
@@ -124,9 +161,6 @@ def _is_meant(found: Sequence[tuple[_Pair, Cell, bool | None]], group: Group, pa
     return len(pairs) > 1 and right >= 1 and right >= len(found) - 1
 
 
-_Meant = tuple[int, Record, list[tuple[_Pair, Cell, bool | None]]]
-
-
 def _told(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Sequence[_Meant]) -> Labelled | None:
     agreeing = [one for one in meant if len(one[2]) == len(pairs) and all(same for _, _, same in one[2])]
     differing = [one for one in meant if any(same is False for _, _, same in one[2])]
@@ -157,12 +191,14 @@ def _finding(claim: Claim, index: ExactIndex, passage: int, pair: _Pair, cell: C
 def _is_value(text: str, cell: Cell, record: Record, records: Records, values: CellValues) -> bool | None:
     """Whether a field has the value that a claim gives it; none where the two cannot be compared."""
     kind, number = typed(text, "en")
-    if cell.kind == "none" or kind == "none":
-        return cell.kind == kind
+    if cell.kind == "none" or (cell.kind == "array" and cell.number == 0):
+        return _is_nothing(text, kind)
+    if kind == "none":
+        return False
     if cell.kind in ("yes", "no"):
         return cell.kind == kind if kind in ("yes", "no") else None
     if cell.kind == "array":
-        return None
+        return number == cell.number if number is not None else None
     ours = " ".join(word.fold for word in find_words(text).lexemes)
     if ours == " ".join(cell.words):
         return True
@@ -178,6 +214,18 @@ def _is_value(text: str, cell: Cell, record: Record, records: Records, values: C
     if not words or not theirs or words & theirs or max(len(words), len(theirs)) > _SHORT or cell.kind != "text":
         return None
     return False if kind == "text" else None
+
+
+def _is_nothing(text: str, kind: Kind) -> bool | None:
+    """Whether the value of a label says that there is none; none where it is a word that may mean that.
+
+    A number, a name and a "yes" do not, whatever the language.
+    """
+    words = find_words(text).lexemes
+    if kind == "none" or (words and words[0].fold in NEGATIONS | _NOTHING):
+        return True
+    other = kind in ("number", "yes") or any(word.digit or word.capital for word in words)
+    return False if other else None
 
 
 def _values(text: str) -> list[DateMention | Quantity]:

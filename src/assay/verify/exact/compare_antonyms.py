@@ -1,0 +1,154 @@
+"""Opposite words and directions of a claim against the clauses of the evidence that are aligned with its own."""
+
+from collections.abc import Iterator, Sequence
+
+from assay.text.antonyms import CONVERSES, DIRECTIONS, OPPOSITES, opposites
+from assay.text.dates import DateRelation, relate_dates
+from assay.text.lexemes import Words
+from assay.text.polarity import Negation
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
+from assay.verify.exact.claim import Claim
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.polarity_sides import (
+    LEAST_CONFIDENCE,
+    Side,
+    difference,
+    place_of,
+    recall_without,
+    scoped,
+    strength,
+)
+
+_ANTONYM = 0.9
+_DIRECTION = 0.9
+_MOST_DATES = 16
+_COMPARED_TO = frozenset({"with", "to"})
+_EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"})
+"""Stems of what happens at two times of one thing: "open until 9" is "closes at 9"."""
+
+
+def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side) -> Iterator[ExactFinding]:
+    """Findings about words of a claim whose opposites stand in the clause that is aligned with its own."""
+    negated = scoped(claim.words, negations)
+    theirs_negated = scoped(side.words, side.negations)
+    seen: set[str] = set()
+    for at, lexeme in enumerate(claim.words.lexemes):
+        stem = lexeme.stem
+        if stem in seen or stem in side.candidate.stems or opposites(stem).isdisjoint(side.candidate.stems):
+            continue
+        if any(c.isdigit() for c in stem):
+            continue
+        seen.add(stem)
+        hit = _opposite_in(stem, side)
+        if hit is None:
+            continue
+        other, code, most = hit
+        if stem in _EVENTS and claim.dates and not _same_dates(claim, index, side):
+            continue
+        if any(date.start <= claim.words.starts[at] < date.end for date in claim.dates):
+            continue  # a day of the week or a month: dates are compared as such
+        if (stem in negated) != (other in theirs_negated):
+            continue
+        if other in claim.weights or any(w.stem == other for w in claim.words.lexemes):
+            continue
+        if other in CONVERSES.get(stem, ()) and _changed_places(claim, at, side, other):
+            continue
+        recall = recall_without(claim, side.candidate, {stem})
+        confidence = strength(max(recall, (recall + _local(claim, at, side, other)) / 2), most)
+        ours = (claim.words.starts[at], claim.words.ends[at])
+        if confidence >= LEAST_CONFIDENCE and _is_aligned(claim, index, ours, side, other, stem):
+            yield difference(claim, index, side, code, ours, place_of(side.words, other), confidence, "the opposite")
+
+
+def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Side, other: str, own: str) -> bool:
+    """Whether a clause with the word `other` is the one that the claim's clause is about.
+
+    It is not where it shares little with it, speaks of something else that the evidence tells of elsewhere, or where
+    another clause with the claim's own word fits the claim as well.
+    """
+    found = max(
+        (align(claim, index, ours, side.candidate, at) for at in places_of(index, side.candidate.sentence, other)),
+        key=lambda one: one.share,
+        default=None,
+    )
+    if found is None or found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+        return False
+    return not any(
+        align(claim, index, ours, candidate, at).share >= found.share
+        for candidate in claim.candidates
+        if own in candidate.stems
+        for at in places_of(index, candidate.sentence, own)
+    )
+
+
+def _changed_places(claim: Claim, at: int, side: Side, other: str) -> bool:
+    """Whether the two that a claim relates stand in the sentence the other way about: its opposite is then the same.
+
+    "A is wider than B" and "B is narrower than A", "A bought it from B" and "B sold it to A".
+    """
+    before, after = _related(claim.words, at)
+    for place, lexeme in enumerate(side.words.lexemes):
+        if lexeme.stem != other:
+            continue
+        first, second = _related(side.words, place)
+        crossed, there = (before & second) - first - after, (after & first) - second - before
+        stayed = (before & first) | (after & second)
+        if crossed and there and len(crossed) + len(there) >= len(stayed):
+            return True
+    return False
+
+
+def _related(words: Words, at: int) -> tuple[set[str], set[str]]:
+    """The content stems before and after a relating word; what stands between "compared with" and it is parted anew.
+
+    "Compared with B, A is wider" is read as "A is wider than B": the words up to the comma stand after.
+    """
+    lexemes = words.lexemes
+    before, after = lexemes[:at], lexemes[at + 1 :]
+    led = next(
+        (i for i in range(at - 1) if lexemes[i].fold == "compared" and lexemes[i + 1].fold in _COMPARED_TO), None
+    )
+    if led is not None:
+        comma = next((i for i in range(led + 2, at) if words.starts[i] - words.ends[i - 1] > 1), None)
+        if comma is not None:
+            before, after = lexemes[comma:at], (*lexemes[led + 2 : comma], *after)
+    return {w.stem for w in before if w.weight}, {w.stem for w in after if w.weight}
+
+
+def _same_dates(claim: Claim, index: ExactIndex, side: Side) -> bool:
+    """Whether the sentence states every date of the claim: opening and closing are then of one day.
+
+    A time of day may be the end of one and the beginning of the other, and what is over "by 1952" began before it.
+    """
+    if any(date.minute is not None or date.bound != "exact" for date in claim.dates):
+        return False
+    theirs = index.dates.get(side.candidate.sentence, ())[:_MOST_DATES]
+    return all(any(relate_dates(d, other) is DateRelation.SAME for other in theirs) for d in claim.dates[:_MOST_DATES])
+
+
+def _local(claim: Claim, at: int, side: Side, other: str) -> float:
+    """Share of the content words within two of a claim's word that stand within three of the evidence's word."""
+    ours = _near_stems(claim.words, at, 2)
+    place = next((i for i, w in enumerate(side.words.lexemes) if w.stem == other), None)
+    if place is None or not ours:
+        return 0.0
+    return len(ours & _near_stems(side.words, place, 3)) / len(ours)
+
+
+def _near_stems(words: Words, at: int, reach: int) -> set[str]:
+    near = [*words.lexemes[max(0, at - reach) : at], *words.lexemes[at + 1 : at + 1 + reach]]
+    return {w.stem for w in near if w.weight}
+
+
+def _opposite_in(stem: str, side: Side) -> tuple[str, str, float] | None:
+    """The word of the sentence that cannot be true with `stem`, the finding's code and the most confidence."""
+    stems = side.candidate.stems
+    for table, code, most in (
+        (DIRECTIONS, "comparative.reversed", _DIRECTION),
+        (OPPOSITES, "antonym.clash", _ANTONYM),
+    ):
+        others = table.get(stem)
+        if others and not others.isdisjoint(stems):
+            return min(others & stems), code, most
+    return None
