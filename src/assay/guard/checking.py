@@ -327,14 +327,15 @@ def _in_order(evidence: PreparedEvidence) -> list[Evidence]:
 
 
 def of_claims_in(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Sequence[Judged]:
-    """What was found of the judged claims, with what the trace of a run and a judge say of them."""
+    """What was found of the judged claims, with what the trace of a run, a judge and probes say of them."""
     if draft.hearing is not None and draft.hearing.judged is not None:
-        return draft.hearing.judged
+        return draft.probing.settled(draft.hearing.judged)
     of_claims = judged[: draft.judged_claims]
     if draft.run is None:
-        return of_claims
+        return draft.probing.settled(of_claims)
     checkable = [claim for claim in draft.claims if claim.checkable]
-    return draft.run.settled(list(zip(checkable, of_claims, strict=False)), draft.evidence, policy.emit_threshold)
+    of_run = draft.run.settled(list(zip(checkable, of_claims, strict=False)), draft.evidence, policy.emit_threshold)
+    return draft.probing.settled(of_run)
 
 
 def _claims(
