@@ -29,13 +29,16 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
     if mode is Mode.SHADOW:
         return body, ruling
     if mode is Mode.ANNOTATE:
-        if ruling.passes and ruling.notice is None:
+        if ruling.passes and ruling.notice is None and not ruling.untold:
             return body, ruling
         return with_member(body, summary), ruling
     if not ruling.passes:
         return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary)), ruling
     if ruling.notice is not None:
         return encoded(exchange.wire.disclose(answer, ruling.notice)), ruling
+    if ruling.untold:
+        # The words stay as they were checked and signed; what nothing tells of stands beside them.
+        return with_member(body, summary), ruling
     return body, ruling
 
 
