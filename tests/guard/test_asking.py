@@ -1,6 +1,7 @@
 """Checks ask a chat model again on critical claims where the policy says so, within a budget, and fail closed."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,8 @@ from assay.guard import CheckRequest, Guard
 from assay.models.chat.interface import ChatRequest
 from assay.models.chat.meter import Budget
 from assay.policy import Policy, preset
-from assay.schema import Action, HallucinationReport
+from assay.prompts import unfenced
+from assay.schema import Action, HallucinationReport, Verdict
 from assay.testing import FakeScorer, ScriptedChat
 
 EVIDENCE = ["The door costs 7 euros."]
@@ -78,8 +80,11 @@ def test_every_check_has_an_account_of_its_own() -> None:
 
 def test_a_caller_may_have_nothing_asked_but_a_request_may_not() -> None:
     guard, chat = guard_with(always("The door costs 9 euros."))
-    assert guard.check(ANSWER, EVIDENCE, question=QUESTION, asks=False).action is Action.EMIT
+    report = guard.check(ANSWER, EVIDENCE, question=QUESTION, asks=False)
+    assert (report.action, report.claims[0].verdict) == (Action.REVISE, Verdict.UNCHECKED)
+    assert any("asks=False" in reason for reason in report.decision.reasons)
     assert chat.requests == []
+    assert guard_with(always(""))[0].check("Good morning.", EVIDENCE, asks=False, claim_free=True).action == "emit"
     with pytest.raises(InputError, match="asks"):
         CheckRequest.from_mapping({"answer": ANSWER, "asks": False})
 
@@ -94,7 +99,66 @@ def test_what_the_policy_requires_and_no_model_could_do_keeps_the_answer_back_an
     report = Guard(PROBING, scorer=FakeScorer()).check(ANSWER, EVIDENCE)
     assert report.action is Action.REVISE
     assert any("could not be asked about again" in one and "--llm" in one for one in report.decision.reasons)
-    assert Guard(PROBING, scorer=FakeScorer()).check(ANSWER, EVIDENCE, asks=False).action is Action.EMIT
+    assert [claim.verdict for claim in report.claims] == [Verdict.UNCHECKED]
+    assert report.coverage.unchecked == len(ANSWER)
+
+
+JUDGING = Policy.model_validate({**preset("general").model_dump(), "judge": "all"})
+RUN = {"run_id": "r", "messages": [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]}
+
+
+def drafting(request: ChatRequest) -> str:
+    """A model that answers from the evidence, and only that: whoever asks it otherwise gets nothing."""
+    held = dict(unfenced(request.messages[-1].content)[1])
+    if request.schema is None or "evidence" not in held:
+        return ""
+    sources = [held["evidence"][0]["id"]]
+    return json.dumps({"statements": [{"text": ANSWER, "sources": sources}], "missing": ""})
+
+
+WAYS: dict[str, Callable[[Guard], HallucinationReport]] = {
+    "check": lambda guard: guard.check(ANSWER, EVIDENCE),
+    "check, asking nobody": lambda guard: guard.check(ANSWER, EVIDENCE, asks=False),
+    "acheck": lambda guard: asyncio.run(guard.acheck(ANSWER, EVIDENCE)),
+    "check_many": lambda guard: next(guard.check_many([{"answer": ANSWER, "evidence": EVIDENCE}])),
+    "check_run": lambda guard: guard.check_run(RUN, evidence=EVIDENCE),
+    "a document": lambda guard: guard.check(json.dumps({"price": "7 euros"}), EVIDENCE, schema={"type": "object"}),
+    "repair of what holds": lambda guard: guard.repair(ANSWER, EVIDENCE),
+    "repair of what does not": lambda guard: guard.repair("The door costs 5 euros.", EVIDENCE, question=QUESTION),
+    "repair, asking nobody": lambda guard: guard.repair(ANSWER, EVIDENCE, asks=False),
+    "repair that removes": lambda guard: guard.repair(f"{ANSWER} It is green.", EVIDENCE, attempts=0, remove=True),
+    "arepair": lambda guard: asyncio.run(guard.arepair(ANSWER, EVIDENCE)),
+    "repair by a model": lambda guard: guard.repair(ANSWER, EVIDENCE, llm=ScriptedChat(always(""))),
+    "generate": lambda guard: guard.generate(QUESTION, EVIDENCE, llm=ScriptedChat(drafting)),
+    "generate, asking nobody": lambda guard: guard.generate(
+        QUESTION, EVIDENCE, llm=ScriptedChat(drafting), asks=False
+    ),
+    "agenerate": lambda guard: asyncio.run(guard.agenerate(QUESTION, EVIDENCE, llm=ScriptedChat(drafting))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", [PROBING, JUDGING, preset("high-stakes")], ids=["probes", "judge", "high-stakes"])
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_to_a_report_emits_what_a_required_stage_did_not_look_at(way: str, policy: Policy) -> None:
+    assert WAYS[way](Guard("general", scorer=FakeScorer())).action is Action.EMIT
+    report = WAYS[way](Guard(policy, scorer=FakeScorer()))
+    assert report.action is not Action.EMIT
+    assert report.consistency_probes == ()
+    told = [*report.decision.reasons, *(report.judge.notes if report.judge else ())]
+    uncited = policy.name == "high-stakes" and any("citation" in one for one in told)
+    # It is no other fault that holds it back, but for what the strictest policy asks for besides.
+    assert uncited or any(claim.verdict is Verdict.UNCHECKED for claim in report.claims)
+
+
+def test_who_writes_an_answer_is_asked_again_where_the_guard_has_nobody_else() -> None:
+    chat = ScriptedChat(lambda request: drafting(request) or ANSWER)
+    report = Guard(PROBING, scorer=FakeScorer()).generate(QUESTION, EVIDENCE, llm=chat)
+    assert report.action is Action.EMIT
+    assert [(one.claim, one.agreement) for one in report.consistency_probes] == [(ANSWER, 1.0)]
+    assert {one.purpose for one in report.spending} == {"draft", "probe"}
+    repaired = Guard(PROBING, scorer=FakeScorer()).repair(ANSWER, EVIDENCE, question=QUESTION, llm=chat)
+    assert repaired.action is Action.EMIT
+    assert len(repaired.consistency_probes) == 1
 
 
 def test_a_judge_of_all_claims_that_nobody_asked_leaves_them_unchecked() -> None:
@@ -127,8 +191,6 @@ def test_sync_async_and_many_give_the_same_report() -> None:
 
 
 def test_a_repaired_answer_is_asked_about_once_and_at_the_end() -> None:
-    import json
-
     fixed = json.dumps({"corrections": [{"number": 1, "text": ANSWER, "sources": []}]})
     guard, chat = guard_with(lambda r: fixed if r.schema is not None else "The door costs 9 euros.")
     report = guard.repair("The door costs 5 euros.", EVIDENCE, question=QUESTION)

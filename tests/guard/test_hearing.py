@@ -200,7 +200,7 @@ def test_without_a_model_the_report_says_that_none_was_asked() -> None:
     report = guard(None).check(RIGHT, LEAVE)
     assert report.judge is not None
     assert report.judge.model is None
-    assert "no chat model is configured" in report.judge.notes[0]
+    assert "no chat model was asked" in report.judge.notes[0]
 
 
 def test_off_is_off() -> None:

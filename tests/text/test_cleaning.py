@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay.text.cleaning import clean
 
-SIGNS = st.text(alphabet=" \t\n\u2028ab9.,;:!?*_`~[]()<>#>-¹【】é\u0301漢", max_size=60)
+SIGNS = st.text(alphabet=" \t\n\u2028ab9.,;:!?*_`~[]()<>#>-&¹④【】é\u0301漢", max_size=60)
 
 
 @given(raw=st.one_of(SIGNS, st.text(max_size=60)))
@@ -18,7 +18,8 @@ def test_every_character_knows_where_it_stood(raw: str) -> None:
     assert all(a < b for a, b in pairwise(cleaned.offsets))
     for char, at in zip(cleaned.text, cleaned.offsets, strict=True):
         dressed = char.isascii() and not raw[at].isascii()  # a letter that only looks like a plain one
-        assert raw[at] == char or (char == " " and raw[at].isspace()) or dressed
+        # A reference to a character stands where it begins.
+        assert raw[at] == char or (char == " " and raw[at].isspace()) or dressed or raw.startswith("&#", at)
     assert "  " not in cleaned.text
     assert cleaned.text == cleaned.text.strip(" ")
 
@@ -56,3 +57,21 @@ def test_markup_and_markers_go_and_words_stay(raw: str, text: str) -> None:
 )
 def test_letters_that_only_look_like_others_are_read_as_people_read_them(raw: str, plain: str) -> None:
     assert clean(raw).text == plain
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("It is &#52; weeks.", "It is 4 weeks."),
+        ("It is &#x34; weeks.", "It is 4 weeks."),
+        ("It is&nbsp;&#52;&#48; weeks.", "It is 40 weeks."),
+        ("It is 4&#8203;0 weeks.", "It is 40 weeks."),
+        ("It is ④ weeks.", "It is 4 weeks."),
+        ("It is ⒋ or ❷ weeks (⑵ days).", "It is 4 or 2 weeks (2 days)."),
+        ("① It is 4 weeks.", "It is 4 weeks."),
+        ("AT&T; it is R&D.", "AT&T; it is R&D."),
+        ("&#99999999; is no character.", "&#99999999; is no character."),
+    ],
+)
+def test_digits_that_only_a_reader_sees_are_digits(raw: str, text: str) -> None:
+    assert clean(raw).text == text

@@ -82,4 +82,5 @@ def test_what_the_output_speaks_of_itself_needs_no_telling(output: str) -> None:
 
 
 def test_a_part_whose_neighbour_is_not_told_of_either_is_no_gap_beside_an_answer() -> None:
-    assert untold_parts("Does it cover water damage or theft?", [METAL], "It melts at 3422 °C.") == ()
+    assert untold_parts("What is the fee for adults and for children?", [METAL], "It melts at 3422 °C.") == ()
+    assert untold_parts("What is the fee for adults and for metals?", [METAL], "It melts.") == ("adults",)

@@ -9,6 +9,7 @@ from assay.guard.judging import Judged
 from assay.guard.probing import Probing, probing_of
 from assay.models.interface import PairScorer
 from assay.policy import Policy
+from assay.policy.requirements import requirements
 from assay.schema import Evidence, ExtractedClaim
 from assay.verify.consistency import Prober, ProbeRequest
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 def wants_model(policy: Policy) -> bool:
     """Whether a policy has a chat model asked where there is one."""
     return policy.consistency_probes or policy.judge != "off"
+
+
+def needs_model(policy: Policy) -> bool:
+    """Whether nothing is emitted under a policy where no chat model was asked."""
+    return any(one.mandatory for one in requirements(policy))
 
 
 def meter_of(llm: ChatModel, budget: Budget | None) -> Meter:

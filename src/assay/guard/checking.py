@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -130,6 +130,8 @@ def draft_of(
     structural = form.issues if form else _structural(text, request)
     given_way = superseded(evidence.evidence)
     fields = form.fields(checkable, evidence.evidence) if form else {}
+    asked = question if run is None else run.asked(question)
+    sources = _texts(evidence.evidence if run is None else run.retrieved(evidence.evidence))
     body = _bodies(evidence, given_way, run, prepare)
     jobs = [
         Job(
@@ -147,19 +149,19 @@ def draft_of(
         request=request, text=text, question=question, stakes=stakes, read=read, evidence=evidence,
         claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
         jobs=(*jobs, *citing.jobs), stages={}, run=run, given_way=given_way,
-        untold=untold_parts(question, _texts(evidence), text[:read]) if run is None else (),
-        irrelevant=_irrelevant(policy, question, evidence, text[:read]) if run is None and checkable else None,
+        untold=untold_parts(asked, sources, text[:read]),
+        irrelevant=_irrelevant(policy, asked, sources, text[:read]) if checkable else None,
     )  # fmt: skip
 
 
-def _irrelevant(policy: Policy, question: str | None, evidence: PreparedEvidence, text: str) -> Issue | None:
+def _irrelevant(policy: Policy, question: str | None, sources: Sequence[str], text: str) -> Issue | None:
     if not policy.require_relevant_evidence or policy.abstention is not None:  # which has a trigger of its own
         return None
-    return find_irrelevant(question, _texts(evidence), text)
+    return find_irrelevant(question, sources, text)
 
 
-def _texts(evidence: PreparedEvidence) -> list[str]:
-    return [f"{item.title or ''}\n{item.text}" for item in evidence.evidence]
+def _texts(evidence: Iterable[Evidence]) -> list[str]:
+    return [f"{item.title or ''}\n{item.text}" for item in evidence]
 
 
 def _bodies(
@@ -268,6 +270,7 @@ def finish(
         citations=citations,
         retrieval=_retrieval(draft, judged, conflicts),
         coverage=coverage,
+        untold=draft.untold,
         metrics=metrics,
         overall_score=overall,
         action=decision.action,
@@ -327,14 +330,15 @@ def _in_order(evidence: PreparedEvidence) -> list[Evidence]:
 
 
 def of_claims_in(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Sequence[Judged]:
-    """What was found of the judged claims, with what the trace of a run and a judge say of them."""
+    """What was found of the judged claims, with what the trace of a run, a judge and probes say of them."""
     if draft.hearing is not None and draft.hearing.judged is not None:
-        return draft.hearing.judged
+        return draft.probing.settled(draft.hearing.judged)
     of_claims = judged[: draft.judged_claims]
     if draft.run is None:
-        return of_claims
+        return draft.probing.settled(of_claims)
     checkable = [claim for claim in draft.claims if claim.checkable]
-    return draft.run.settled(list(zip(checkable, of_claims, strict=False)), draft.evidence, policy.emit_threshold)
+    of_run = draft.run.settled(list(zip(checkable, of_claims, strict=False)), draft.evidence, policy.emit_threshold)
+    return draft.probing.settled(of_run)
 
 
 def _claims(

@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from assay._version import __version__
 from assay.errors import InputError
-from assay.guard.asking import meter_of, probe, prober_of, wants_model
+from assay.guard.asking import meter_of, needs_model, probe, prober_of, wants_model
 from assay.guard.checking import Draft, draft_of, finish, look_into, of_claims_in
 from assay.guard.documenting import Documenting
 from assay.guard.generating import Generating
 from assay.guard.judging import Job, Judged, Thresholds, judge_jobs
 from assay.guard.prepared import Limits, PreparedEvidence, prepare
-from assay.guard.probing import HELD_BACK, UNASKED, unprobed
+from assay.guard.probing import HELD_BACK, UNASKED, UNPROBED, UNWISHED, unprobed
 from assay.guard.protecting import Protecting
 from assay.guard.receipts import Committing, ReceiptDesk
 from assay.guard.remembered import Remembered
@@ -176,7 +177,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
             revisions_failed: how many revisions of it have failed already.
             run_id: a name for the run; derived from the content by default.
             asks: whether the guard's chat model may be asked where the policy says so; without it the report is one of
-                the embedded verifier alone.
+                the embedded verifier alone, and what the policy requires of a model is unchecked.
             structure: how a JSON answer is checked beside its schema: rules over several fields, references into the
                 evidence, which values are no claims. With a schema every value is a claim with its JSON Pointer.
             as_of: the day that the answer is to hold on; evidence that has expired by then is said to have. No clock is
@@ -195,6 +196,20 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
             asks, structure, as_of, entropy,
         )  # fmt: skip
         return self._finish([self._draft(request)])[0]
+
+    def _check_before(
+        self, answer: str | bytes, evidence: EvidenceLike = None, **options: Any
+    ) -> HallucinationReport:  # fmt: skip
+        """As `check`, of what another check follows: no chat model is asked, and nothing is unchecked for that."""
+        return self._finish([self._draft(CheckRequest(answer, evidence, asks=False, later=True, **options))])[0]
+
+    def _asking(self, model: ChatModel | None) -> Self:
+        """The guard with a model to ask, where it has none and its policy requires one."""
+        if self._llm is not None or model is None or not needs_model(self._policy):
+            return self
+        made = copy(self)
+        made._llm = model  # noqa: SLF001 of its own class
+        return made
 
     async def acheck(self, answer: str | bytes, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
         """As `check`, off the event loop: the same options, the same report."""
@@ -325,7 +340,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
             begun = time.perf_counter()
             draft = self._heard(draft, judged)
             stages = {**stages, "judge": time.perf_counter() - begun}
-        if self._policy.consistency_probes and draft.probing == UNASKED and draft.request.asks:
+        if self._policy.consistency_probes and draft.probing == UNASKED and not draft.request.later:
             begun = time.perf_counter()
             draft = self._probed(draft, judged)
             stages = {**stages, "probing": time.perf_counter() - begun}
@@ -339,7 +354,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         checkable = [claim for claim in draft.claims if claim.checkable]
         of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
         if draft.meter is None:
-            return replace(draft, probing=unprobed(of_claims))
+            return replace(draft, probing=unprobed(of_claims, UNPROBED if draft.request.asks else UNWISHED))
         prober = prober_of(draft.meter, self._scorer, self._policy)
         found = probe(prober, of_claims, draft.text, draft.question, draft.evidence_items)
         return replace(draft, probing=found)
@@ -353,7 +368,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         done = frozenset(at for at, (claim, _) in enumerate(of_claims) if draft.run and draft.run.states_done(claim))
         asking = Asking(
             self._policy, draft.evidence, draft.text[: draft.read], draft.question, draft.meter,
-            draft.request.asks, self._judging, self._judged_before,
+            not draft.request.later, self._judging, self._judged_before,
         )  # fmt: skip
         return replace(draft, hearing=hearing_of(of_claims, asking, done))
 

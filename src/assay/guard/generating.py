@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from assay.errors import InputError
-from assay.guard.asking import wants_model
+from assay.guard.asking import needs_model, wants_model
 from assay.guard.request import EvidenceLike
 from assay.policy import Policy
 from assay.schema import Action, ClaimReport, HallucinationReport
@@ -43,6 +43,8 @@ class Generating:
     _policy: Policy
 
     check: Callable[..., HallucinationReport]
+    _check_before: Callable[..., HallucinationReport]
+    _asking: Callable[[ChatModel | None], Any]
     judge_claims: Callable[..., list[ClaimReport]]
 
     def generate(
@@ -148,14 +150,17 @@ class Generating:
 
         def check(step: Check) -> HallucinationReport:
             sure[step.text] = step.entropy
-            return self.check(step.text, items, question=asked, asks=False, entropy=step.entropy, **options)
+            return self._check_before(step.text, items, question=asked, entropy=step.entropy, **options)
 
         def last(report: HallucinationReport) -> HallucinationReport:
-            if not asks or self._llm is None or report.action is not Action.EMIT or not wants_model(self._policy):
+            wanted = needs_model(self._policy) or (asks and self._llm is not None and wants_model(self._policy))
+            if report.action is not Action.EMIT or not wanted:
                 return report
-            found = self.check(report.output, items, question=asked, entropy=sure.get(report.output), **options)
+            found: HallucinationReport = self._asking(model).check(
+                report.output, items, question=asked, asks=asks, entropy=sure.get(report.output), **options
+            )
             cost = (*report.spending, *found.spending)
-            made = found.model_copy(update={"generation": report.generation, "spending": cost})
+            made: HallucinationReport = found.model_copy(update={"generation": report.generation, "spending": cost})
             return made.taped(joined(report.tape, found.tape))
 
         def judge(rows: Sequence[Any]) -> list[ClaimReport]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # loaded with the first check that asks a judge or looks for 
 
 MOST_SPANS: Final = 4
 UNHEARD: Final = (
-    "The policy requires a judge's word on every claim, and no chat model is configured: give the guard one with llm=, "
-    "the command one with --llm, or the server one under `llm` of its configuration."
+    "The policy requires a judge's word on every claim, and no chat model was asked: give the guard one with llm=, "
+    "the command one with --llm, or the server one under `judge` of its gateway file."
 )
 NO_MODEL: Final = "The policy has a judge asked, and no chat model is at hand."
 

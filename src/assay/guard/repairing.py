@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.generate.revise import arevise, removal, revise, with_removal
-from assay.guard.asking import wants_model
+from assay.guard.asking import needs_model, wants_model
 from assay.guard.mending import mend, with_mend
 from assay.guard.request import EvidenceLike
 from assay.policy import Policy
@@ -44,6 +44,8 @@ class Repairing:
     _llm: ChatModel | None
 
     check: Callable[..., HallucinationReport]
+    _check_before: Callable[..., HallucinationReport]
+    _asking: Callable[[ChatModel | None], Any]
 
     def repair(
         self,
@@ -136,8 +138,14 @@ class Repairing:
         settings = RepairOptions(**how)
         meter = None if model is None else Meter(model, budget, price_of(model))
 
-        def checked(text: str | bytes, more: int, asking: bool) -> HallucinationReport:
-            return self.check(text, items, revisions_failed=failed + more, asks=asking, **options)
+        def checked(text: str | bytes, more: int) -> HallucinationReport:
+            return self._check_before(text, items, revisions_failed=failed + more, **options)
+
+        def last(text: str) -> HallucinationReport:
+            found: HallucinationReport = self._asking(model).check(
+                text, items, revisions_failed=failed, asks=asks, **options
+            )
+            return found
 
         most = self._policy.max_revisions if attempts is None else attempts
         if not isinstance(most, int) or isinstance(most, bool) or most < 0:
@@ -145,15 +153,16 @@ class Repairing:
         author: Writer = EvidenceAuthor() if meter is None else ModelAuthor(meter.asking("repair"), items, settings)
         return _Repair(
             author, EVIDENCE if model is None else model.name, meter, most, remove,
-            first=lambda: checked(answer, 0, False),
-            again=lambda text, more: checked(text, more, False),
-            last=lambda text: checked(text, 0, asks),
+            first=lambda: checked(answer, 0),
+            again=checked,
+            last=last,
         )  # fmt: skip
 
     def _repaired(self, report: HallucinationReport, made: _Repair) -> HallucinationReport:
         """The report with who wrote it and what it cost; what passes goes through the rest of the policy's checks."""
         revision = report.revision
-        if report.action is Action.EMIT and self._llm is not None and wants_model(self._policy):
+        wanted = needs_model(self._policy) or (self._llm is not None and wants_model(self._policy))
+        if report.action is Action.EMIT and wanted:
             report = made.last(report.output)
         spent = made.meter.spending if made.meter is not None else ()
         written = revision is not None and bool(revision.attempts)

@@ -50,6 +50,9 @@ class CheckRequest:
     entropy: float | None = None
     """The normalised entropy of the output's tokens, from 0 to 1, where its log-probabilities are known; see
     `assay.generate.abstain_signals.entropy_of`. It counts where the policy decides whether to answer."""
+    later: bool = False
+    """Whether a further check of what comes of this output follows, which asks a chat model what the policy requires.
+    Where none follows, what was not asked was not checked. As `asks`, not for whoever sends the request."""
 
     def __post_init__(self) -> None:
         """Refuse settings of another type: a text such as "false" would count as true.
@@ -57,7 +60,7 @@ class CheckRequest:
         Raises:
             InputError: a setting is not what it should be.
         """
-        for name in ("claim_free", "asks"):
+        for name in ("claim_free", "asks", "later"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be true or false, got {getattr(self, name)!r}.")
         failed = self.revisions_failed
@@ -82,7 +85,7 @@ class CheckRequest:
         Raises:
             InputError: there is no `answer`, or a field is unknown.
         """
-        known = set(cls.__dataclass_fields__) - {"asks"}
+        known = set(cls.__dataclass_fields__) - {"asks", "later"}
         unknown = sorted(set(row) - known - {"id", "label", "meta"})
         if unknown or "answer" not in row:
             expected = ", ".join(sorted(known))

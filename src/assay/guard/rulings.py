@@ -37,6 +37,11 @@ class Ruling:
     receipts: tuple[str, ...] = ()
     """The receipt of each text that may go out, in the form in which `assay receipt verify` reads it."""
 
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """What was asked about and nothing tells of, in any of the texts."""
+        return tuple(dict.fromkeys(part for report in self.reports for part in report.untold))
+
     def summary(self, report_id: str) -> dict[str, Any]:
         """What goes with the answer: the decision, the claims that did not hold, and the calls that were refused."""
         made: dict[str, Any] = {
@@ -63,6 +68,7 @@ class Ruling:
             if not call.accepted
         ]
         made |= {"claims": claims[:_MOST_CLAIMS]} if claims else {}
+        made |= {"untold": list(self.untold)} if self.untold else {}
         return made | ({"tool_calls": calls} if calls else {})
 
 

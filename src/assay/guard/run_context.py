@@ -10,6 +10,7 @@ from assay.guard.prepared import PreparedEvidence
 from assay.guard.run_actions import HALF_SURE, RunActions, action_issue, calls_of, place_actions, readings
 from assay.guard.run_courtesy import without_courtesies
 from assay.guard.run_deeds import Deeds
+from assay.guard.run_evidence import own_words, questions_in
 from assay.guard.run_tools import RunFindings
 from assay.schema import Coverage, Evidence, ExtractedClaim, Issue, Verdict
 from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
@@ -68,6 +69,29 @@ class RunContext:
     def states_deed(self, claim: ExtractedClaim) -> bool:
         """Whether a claim states an action of the agent, whatever became of it."""
         return claim in self.actions.at_claim
+
+    def asked(self, question: str | None) -> str | None:
+        """What users asked, in the words of all of them, where the answer rests on passages alone.
+
+        An agent that calls tools decides itself what to look up, and its answer may tell what came of it in any words:
+        then nothing is said. Of a long text, which is a document, only the sentences that ask are taken.
+
+        Args:
+            question: what the answer is to; the users' last words, where the caller names nothing else.
+        """
+        if question is None or any(isinstance(step, ToolCall) for step in self.run.steps):
+            return None
+        texts = [step.text for step in self.run.steps if isinstance(step, UserInput)]
+        if not texts or question.strip() != texts[-1].strip():
+            return question
+        said = [own_words(text) for text in texts]
+        if "?" not in questions_in(said[-1]):
+            return None
+        return "\n".join(questions_in(text) if _is_document(text) else text for text in said)
+
+    def retrieved(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """The evidence but for what users say in their own words."""
+        return [piece for piece in evidence if not _USER.fullmatch(piece.id) or _is_document(piece.text)]
 
     @property
     def _looked_at_anything(self) -> bool:

@@ -182,13 +182,28 @@ def _is_record(item: object) -> bool:
 
 def _of_prompt(text: str, name: str, who: str) -> Iterator[tuple[str, Evidence]]:
     """The labelled passages of a prompt, and what else it states."""
+    labelled = _labelled(text)
+    for start, _, label, words in labelled:
+        yield "labelled", Evidence(id=f"{name}/{label or f'{who}@{start}'}", text=words)
+    rest = _without(text, labelled)
+    yield who, Evidence(id=f"{name}/{who}", text=without_questions(rest) if who == "user" else rest, source=who)
+
+
+def own_words(text: str) -> str:
+    """A prompt without the passages that it labels, which are blanked out; its length stays.
+
+    >>> own_words("[hr-2] Two weeks.\\n\\nHow long?").strip()
+    'How long?'
+    """
+    return _without(text, _labelled(text))
+
+
+def _without(text: str, labelled: list[tuple[int, int, str, str]]) -> str:
     outside, at = [], 0
-    for start, end, label, words in _labelled(text):
+    for start, end, _, _ in labelled:
         outside.append(text[at:start] + " " * (end - start))
         at = end
-        yield "labelled", Evidence(id=f"{name}/{label or f'{who}@{start}'}", text=words)
-    rest = "".join(outside) + text[at:]
-    yield who, Evidence(id=f"{name}/{who}", text=without_questions(rest) if who == "user" else rest, source=who)
+    return "".join(outside) + text[at:]
 
 
 def _labelled(text: str) -> list[tuple[int, int, str, str]]:
@@ -235,6 +250,17 @@ def without_questions(text: str) -> str:
             pieces.append(text[at : sentence.start] + " " * (sentence.end - sentence.start))
             at = sentence.end
     return "".join(pieces) + text[at:]
+
+
+def questions_in(text: str) -> str:
+    """The sentences of a text that ask.
+
+    >>> questions_in("Our shop is in Bonn. Is it far? I walk.")
+    'Is it far?'
+    """
+    kept = without_questions(text)
+    asked = (text[one.start : one.end] for one in split_sentences(text) if not kept[one.start : one.end].strip())
+    return " ".join(part for part in asked if part.strip())
 
 
 def _named_apart(pieces: list[Evidence]) -> Iterator[Evidence]:

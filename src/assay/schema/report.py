@@ -379,6 +379,9 @@ class HallucinationReport(Value):
     citations: tuple[CitationReport, ...] = ()
     retrieval: Retrieval
     coverage: Coverage
+    untold: tuple[str, ...] = ()
+    """What the question asks about beside other things, in its own words, and neither the evidence nor the output has a
+    word of: the reader has to be told, where the output is emitted too."""
     metrics: dict[str, Metric] = Field(default_factory=dict)
     overall_score: float | None = Field(default=None, ge=0, le=1)
     """The gating score: minimum or weighted mean over claims, as the policy says; none where nothing was checked."""

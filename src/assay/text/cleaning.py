@@ -4,6 +4,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from html import unescape
 
 from assay.text.pointers import POINTER
 from assay.text.tokens import tokenise
@@ -16,6 +17,14 @@ _LOOKALIKES = str.maketrans(
 _WORD = re.compile(r"[^\W\d_]+")
 _STYLED = re.compile("[\uff01-\uff5e\U0001d400-\U0001d7ff]")
 """Full-width and mathematical letters and digits: each is a plain one in another dress."""
+_REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|nbsp);")
+"""A character by its number, as in `&#52;`: what renders Markdown shows the character."""
+_ENCLOSED = re.compile(
+    "[\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792]"
+)
+"""Digits in circles and brackets, and with a full stop."""
+_NOTHING = "\u2060"
+"""Keeps the place of what goes; it is dropped as a mark."""
 _DROPPED = (
     re.compile(r"~~[^~\n]{1,300}~~"),
     re.compile("[\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]"),
@@ -102,15 +111,28 @@ def _states(mark: str) -> bool:
 
 
 def _plain(raw: str) -> str:
-    """The text with plain letters in the place of those that only look like them, character for character.
+    """The text with plain characters in the place of those that only look like them, character for character.
 
     A word of Latin letters with a Cyrillic "о" in it is read by people as if it had none, and by nothing else.
     """
+    if "&" in raw:
+        raw = _REFERENCE.sub(_referred, raw)
     if raw.isascii():
         return raw
+    begin = len(raw) - len(raw.lstrip())  # there it is the mark of a list
+    raw = _ENCLOSED.sub(lambda m: m.group() if m.start() == begin else str(unicodedata.digit(m.group())), raw)
     if _STYLED.search(raw) is not None:
         raw = _STYLED.sub(lambda m: n if len(n := unicodedata.normalize("NFKC", m.group())) == 1 else m.group(), raw)
     return _WORD.sub(lambda m: m.group() if _of_one_script(m.group()) else m.group().translate(_LOOKALIKES), raw)
+
+
+def _referred(reference: re.Match[str]) -> str:
+    """The character that a reference names, in as many places as it had; the reference where it names none."""
+    shown = unescape(reference.group())
+    if len(shown) != 1:
+        return reference.group()
+    visible = shown.isprintable() or shown.isspace()
+    return (shown if visible else _NOTHING) + _NOTHING * (len(reference.group()) - 1)
 
 
 def _of_one_script(word: str) -> bool:

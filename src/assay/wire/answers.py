@@ -1,6 +1,7 @@
 """A whole answer on its way to its reader: as it came, with what was found of it, or with a notice in its place."""
 
 import json
+from typing import Final
 
 from assay.guard.rulings import Ruling
 from assay.policy.modes import Mode
@@ -29,14 +30,45 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
     if mode is Mode.SHADOW:
         return body, ruling
     if mode is Mode.ANNOTATE:
-        if ruling.passes and ruling.notice is None:
+        if ruling.passes and ruling.notice is None and not ruling.untold:
             return body, ruling
         return with_member(body, summary), ruling
     if not ruling.passes:
         return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary)), ruling
     if ruling.notice is not None:
         return encoded(exchange.wire.disclose(answer, ruling.notice)), ruling
+    if ruling.untold:
+        # The words stay as they were checked and signed; what nothing tells of stands beside them.
+        return with_member(body, summary), ruling
     return body, ruling
+
+
+_SAID: Final = {
+    "openai_chat": ("choices",), "openai_responses": ("output", "output_text"),
+    "anthropic_messages": ("content", "completion"),
+}  # fmt: skip
+"""The members of an answer in which a model speaks."""
+
+
+def speaks(name: str, body: bytes) -> bool:
+    """Whether the body of an error has an answer in it: whoever does not look at the status would read it as one.
+
+    What is no JSON object is none. Read as programs read it, the last of two equal members counted.
+
+    Args:
+        name: the format's.
+        body: as it came.
+
+    >>> speaks("openai_chat", b'{"error": {"message": "busy"}}'), speaks("openai_chat", b'{"choices": []}')
+    (False, True)
+    """
+    try:
+        value = json.loads(body)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    return isinstance(value, dict) and any(member in value for member in _SAID[name])
 
 
 def resettled(exchange: Exchange, answer: Json, ruling: Ruling, told: Json) -> bytes:

@@ -47,7 +47,7 @@ from assay.server.recording import Keeping, Records, failed_to_keep
 from assay.server.reviews.held import Held
 from assay.server.settings import Mode, Route, ServerSettings
 from assay.store.interface import new_id
-from assay.wire.answers import encoded, resettled, settled, with_member
+from assay.wire.answers import encoded, resettled, settled, speaks, with_member
 from assay.wire.asked import Asked, read_asked
 from assay.wire.exchange import (
     CallChecker,
@@ -66,6 +66,8 @@ SMALL_ANSWER: Final = 256 * 1024
 _OF_ONE_BODY: Final = frozenset({b"idempotency-key", b"content-digest", b"content-md5", b"digest"})
 """Headers that speak of one body and of no other."""
 _EVENTS: Final = "text/event-stream"
+_ERROR: Final = 400
+"""The least status of an error."""
 _QUOTED_FIELD: Final = f'"{FIELD}"'.encode()
 
 
@@ -226,7 +228,9 @@ class Gateway:
         reply: Reply,
         again: Ask,
     ) -> None:
-        if exchange is None or kept is None or not 200 <= response.status < 300:
+        if exchange is not None and response.status >= _ERROR and passage.route.mode is Mode.ENFORCE:
+            await self._error(response, passage, exchange, reply)
+        elif exchange is None or kept is None or not 200 <= response.status < 300:
             action = "unchecked" if passage.target.checked and response.status < 300 else "none"
             await self._pass_on(response, passage, reply, action)
         elif response.content_type == _EVENTS and exchange.request.get("stream"):
@@ -238,6 +242,21 @@ class Gateway:
             self._later(self._note(exchange, kept, body, passage))
         else:
             await self._whole(response, passage, exchange, kept, reply, again)
+
+    async def _error(
+        self, response: aiohttp.ClientResponse, passage: Passage, exchange: Exchange, reply: Reply
+    ) -> None:
+        """Sends an error on as it came, unless it has an answer in it, which nobody has checked, or cannot be read."""
+        body = await self._read(response, passage)
+        coded = response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity")
+        made = body
+        if coded or response.content_type == _EVENTS or speaks(exchange.wire.name, body):
+            made = encoded(exchange.wire.error(response.status, "the upstream's error was withheld: it has an answer"))
+        headers = response_headers(response, changed=made is not body)
+        if made is not body:
+            of_body = (b"content-type", b"content-encoding")
+            headers = [*(pair for pair in headers if pair[0].lower() not in of_body), JSON]
+        await reply.whole(response.status, [*headers, *passage.headers("none")], made)
 
     async def _pass_on(
         self, response: aiohttp.ClientResponse, passage: Passage, reply: Reply, action: str, *, keep: bool = False

@@ -261,6 +261,8 @@ class StreamRelay:
             self._people.find(ruling)
         if self._people.id is not None:
             said |= {"review": self._people.id, "review_state": self._people.state}
+        if ruling is not None and ruling.untold:
+            said["untold"] = list(ruling.untold)
         if ruling is not None and ruling.receipts:
             said["receipts"] = list(ruling.receipts)
         return comment(f"assay {json.dumps(said)}")
