@@ -140,6 +140,7 @@ def draft_of(
             denies=claim.kind is ClaimKind.ABSTENTION,
             named=claim.span != claim.sentence and is_code_name(claim.text),
             field=fields.get(at),
+            before=claim.before,
         )
         for at, claim in enumerate(checkable)
     ]
