@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.answered import agrees, answered, asked_statement, denied_statement, opening_word
+from assay.text.answered import agrees, answered, asked_statement, denied_statement, opening_word, presupposed
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,24 @@ def test_the_answer_stands_where_it_is_said_to_stand(question: str, answer: str)
     if found is not None:
         text, at = found
         assert text[at:].startswith(answer.strip().rstrip(".!"))
+
+
+@pytest.mark.parametrize(
+    ("question", "taken"),
+    [
+        ("Why does the policy cover water damage?", "the policy does cover water damage"),
+        ("Who approved the free upgrade?", "somebody approved the free upgrade"),
+        ("When was the fee waived?", "the fee was waived"),
+    ],
+)
+def test_what_a_question_takes_for_granted_is_stated(question: str, taken: str) -> None:
+    assert presupposed(question) == taken
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is your order number?", "Why do you ask?", "When would you like to travel?", "How can I help you today?",
+     "Who is it?", "Why not?"],
+)  # fmt: skip
+def test_a_question_back_takes_nothing_for_granted(question: str) -> None:
+    assert presupposed(question) is None

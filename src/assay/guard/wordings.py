@@ -2,7 +2,8 @@
 
 A claim that refers to the sentence before it is judged by itself and behind that sentence, and counts as the worse of
 the two: by itself it may be true of something else, and behind a true sentence nearly anything looks likely. An answer
-that only says no is judged as the denial, and as the opposite of what it denies.
+that only says no is judged as the denial, and as the opposite of what it denies. A phrase that answers a question is
+judged as a statement and behind the question, and counts as the worse too.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ def wordings(job: Job) -> tuple[Job, ...]:
         return ()
     if found.stated:
         stated = replace(job, claim=found.text, question=None, whole=None, before=None)
-        return (stated,) if found.denial is None else (stated, replace(stated, claim=found.denial))
+        if found.denial is not None:
+            return (stated, replace(stated, claim=found.denial))
+        asked = (job.question or "").strip()
+        return (stated,) if found.at >= NOWHERE else (stated, replace(job, whole=None, before=asked))
     if job.before is None:
         return (job,)
     return (replace(job, before=None), replace(job, whole=None))
@@ -47,14 +51,19 @@ def in_own_words(job: Job, judged: Sequence[Judged]) -> Judged:
         return judged[0]
     found = understood(job.claim, job.question)
     if not found.stated:
-        return min(judged, key=lambda one: (one.verdict is not Verdict.UNCHECKED, _rank(one), one.support))
-    one = judged[0] if found.denial is None else _denial(judged[0], judged[1])
-    return _moved(one, found.at, len(job.claim))
+        return _worse(judged)
+    if found.denial is not None:
+        return _moved(_denial(judged[0], judged[1]), found.at, len(job.claim))
+    stated = _moved(judged[0], found.at, len(job.claim))
+    return _worse([stated, *judged[1:]])
 
 
-def _rank(judged: Judged) -> int:
-    """Contradiction first, support last."""
-    return (Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.SUPPORTED).index(judged.verdict)
+_ORDER = (Verdict.UNCHECKED, Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.SUPPORTED)
+
+
+def _worse(judged: Sequence[Judged]) -> Judged:
+    """The worst of what was found of several wordings; the first of those that are alike."""
+    return min(judged, key=lambda one: (_ORDER.index(one.verdict), one.support))
 
 
 def _denial(asserted: Judged, denied: Judged) -> Judged:

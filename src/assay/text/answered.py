@@ -14,7 +14,7 @@ from typing import Final
 
 from assay.text import verbs
 from assay.text.clauses import stands_alone
-from assay.text.tokens import Token, tokenise
+from assay.text.tokens import PRONOUNS, Token, tokenise
 
 _LONGEST: Final = 500
 """Characters; of a longer question no statement is made."""
@@ -154,7 +154,7 @@ def answered(question: str, answer: str) -> tuple[str, int] | None:
     """
     bare = _bare(question)
     said = answer.strip().rstrip(".!")
-    if not bare or not said or "\n" in said:
+    if not bare or _PHRASE.fullmatch(said) is None or re.split(r"['’\s]", said.lower(), maxsplit=1)[0] in PRONOUNS:
         return None
     tokens = tokenise(bare)
     at = next((i for i, t in enumerate(tokens[:4]) if t.low in _WH), -1)
@@ -175,8 +175,43 @@ def answered(question: str, answer: str) -> tuple[str, int] | None:
     return joined + said, len(joined)
 
 
+_PHRASE: Final = re.compile(r"[^\W_][\w\s,.'’%$€£¥()/&+\-–]{0,120}|[$€£¥][\d.,]+")
+"""What can stand in the place of an asking word: no label with its value, no row, no sign."""
 _LONGEST_THING: Final = 5
 """Words between the asking word and its verb: "how many days a week do"."""
+
+
+_DEEDS: Final = frozenset({"did", "was", "were", "had"})
+
+
+def presupposed(question: str) -> str | None:
+    """What a question takes for granted of a third, as a statement; none where it takes nothing for granted.
+
+    Why something is so can be asked only if it is, and when something was done only if it was. What may be, and what is
+    asked of the parties to the talk, is not taken for granted.
+
+    >>> presupposed("Why does the policy cover water damage?"), presupposed("Who approved the free upgrade?")
+    ('the policy does cover water damage', 'somebody approved the free upgrade')
+    >>> presupposed("What is your order number?"), presupposed("Why do you ask?")
+    (None, None)
+    """
+    bare = _bare(question)
+    tokens = tokenise(bare)
+    if len(tokens) < _FEWEST or tokens[0].low not in _WH:
+        return None
+    low, following = tokens[0].low, tokens[1]
+    if low == "who" and following.tag in {"V", "VN"}:
+        return f"somebody {bare[following.start :]}"
+    aux = 1 if low in {"why", "when", "where", "how"} else 0
+    if not aux or following.low not in verbs.AUXILIARY - verbs.MODAL or (low != "why" and following.low not in _DEEDS):
+        return None
+    if len(tokens) < _FEWEST + 1 or tokens[2].low in {"you", "i", "we", "n't", "not", "it", "this", "that"}:
+        return None
+    return _turned(bare, tokens, aux)
+
+
+_FEWEST: Final = 4
+"""Words that a question has that takes something for granted."""
 
 
 def _bare(question: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from assay.schema.claim import ExtractedClaim, Span
 from assay.schema.verdict import ClaimKind
 from assay.text import kinds
-from assay.text.answered import agrees, asked_statement, opening_word
+from assay.text.answered import agrees, asked_statement, opening_word, presupposed
 from assay.text.clauses import (
     MAX_TOKENS,
     Piece,
@@ -30,7 +30,8 @@ from assay.text.clauses import (
     split_verbs,
     stands_alone,
 )
-from assay.text.cleaning import Cleaned, clean
+from assay.text.cleaning import Cleaned, attribute_values, clean
+from assay.text.code_data import code_data, is_diagram, prose_rows
 from assay.text.code_names import code_names
 from assay.text.critical import critical_reasons
 from assay.text.fragments import is_fragment
@@ -99,6 +100,8 @@ class _Memory:
     previous: list[Token] = field(default_factory=list)
     said: str = ""
     """What the sentence before said."""
+    asked: bool = False
+    """Whether that was a question."""
     subject: list[Token] = field(default_factory=list)
     intro: str = ""
     header: Row | None = None
@@ -211,6 +214,15 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
         return _read_code(raw, sentence)
     if sentence.block == "table_row":
         return _read_row(raw, sentence, memory)
+    if sentence.block == "prose" and "\n" in raw and (rows := prose_rows(raw)):
+        places = [(sentence.start + row.start, sentence.start + row.end) for row in rows]
+        return [_Found(row.text, a, b, ClaimKind.FACTUAL, True) for row, (a, b) in zip(rows, places, strict=True)]
+    values, raw_text = attribute_values(raw)
+    if values:
+        said = [_Found(v, sentence.start + a, sentence.start + b, kinds.statement_kind(v), True) for v, a, b in values]
+        rest = clean(raw_text)
+        spoken = any(c.isalnum() for c in rest.text)
+        return said + (_read_prose(raw, rest, sentence, memory) if spoken else [])
     cleaned = clean(raw)
     if not any(c.isalnum() for c in cleaned.text):
         return [_Found(raw, sentence.start, sentence.end, ClaimKind.META, checkable=False)]
@@ -249,7 +261,10 @@ def _read_code(raw: str, sentence: Sentence) -> list[_Found]:
     says that there is one. The rest of the code makes no claim.
     """
     out = [_Found(raw, sentence.start, sentence.end, ClaimKind.PROCEDURAL, checkable=False)]
+    drawn = is_diagram(raw)  # its labels are read below, each line as it is read
     for line in _LINE.finditer(raw):
+        if drawn:
+            break
         plain = _PLAIN_LINE.fullmatch(line.group())
         for match in [plain] if plain is not None else _SAID_IN_CODE.finditer(line.group()):
             name = match.lastgroup or ""
@@ -262,6 +277,11 @@ def _read_code(raw: str, sentence: Sentence) -> list[_Found]:
                 continue
             a, b = (sentence.start + line.start() + offset for offset in match.span(name))
             out.append(_Found(said, a, b, kinds.statement_kind(said), checkable=True))
+    read = [(found.start, found.end) for found in out[1:]]
+    for datum in code_data(raw):
+        a, b = sentence.start + datum.start, sentence.start + datum.end
+        if all(end <= a or b <= start for start, end in read):
+            out.append(_Found(datum.text, a, b, ClaimKind.FACTUAL, checkable=True))
     for named in code_names(raw):
         a, b = sentence.start + named.start, sentence.start + named.end
         out.append(_Found(named.text, a, b, ClaimKind.PROCEDURAL, checkable=True))
@@ -302,11 +322,18 @@ def _heading(raw: str, cleaned: Cleaned, sentence: Sentence) -> _Found:
     tokens = tokenise(words)
     told = bool(tokens) and tokens[0].tag == "PRON"
     modal = told or (bool(tokens) and tokens[0].tag != "SUB" and any(token.tag == "AUX" for token in tokens[1:]))
-    says = not is_fragment(words) or modal or any(c.isdigit() for c in words)
+    counted = any(token.tag == "NUM" or token.low in _QUANTIFIERS for token in tokens)
+    valued = any(token.tag in {":", "=", "–", "—"} for token in tokens[1:-1])
+    dated = not {"date", "identifier"}.isdisjoint(critical_reasons(words, words))
+    says = not is_fragment(words) or modal or dated or counted or valued or any(c.isdigit() for c in words)
     meta = kinds.is_meta(words) or kinds.is_question(words)
     checkable = says and not meta and any(c.isalnum() for c in words)
     kind = kinds.statement_kind(cleaned.text) if checkable else ClaimKind.META
     return _Found(cleaned.text or raw, sentence.start, sentence.end, kind, checkable)
+
+
+_QUANTIFIERS = frozenset("no all every each any never always only without unlimited".split())  # noqa: SIM905
+"""Words with which a phrase without a verb says how far something goes: `Unlimited leave for all partners`."""
 
 
 def _item(cleaned: Cleaned, sentence: Sentence, intro: str) -> _Found | None:
@@ -379,6 +406,11 @@ def _read_prose(raw: str, cleaned: Cleaned, sentence: Sentence, memory: _Memory)
     if kinds.is_abstention(text) or kinds.is_abstention(body):
         return [_Found(text, *whole, ClaimKind.ABSTENTION, checkable=kinds.names_topic(text))]
     if kinds.is_meta(text) or kinds.is_meta(body):
+        taken = presupposed(body) if body.rstrip().endswith("?") else None
+        if taken is not None:
+            return [_Found(_sentence_case(taken, ended=True), *whole, ClaimKind.FACTUAL, checkable=True)]
+        if kinds.is_question(body):
+            memory.said, memory.asked = body[-_LONGEST_BEFORE:], True
         return [_Found(text, *whole, ClaimKind.META, checkable=False)]
     turn = kinds.abstention_turn(body)
     out: list[_Found] = []
@@ -414,7 +446,8 @@ def _statements(
     resolved = _antecedent(pieces, memory) if pieces else []
     last = max((p.end for p in pieces), default=0)
     whole = _whole(body, tokens, resolved) if len(pieces) > 1 else None
-    before = memory.said if not resolved and refers_back(tokens) else None
+    answers = memory.asked and len(tokens) <= _SHORT_ANSWER
+    before = memory.said if not resolved and (answers or refers_back(tokens)) else None
     out = []
     for number, part in enumerate(pieces):
         words = list(part.tokens)
@@ -428,7 +461,7 @@ def _statements(
         finished = _sentence_case(said, ended or (changed and cleaned.text[-1] in ".!"))
         own_kind = kinds.statement_kind(said) if changed and kind is ClaimKind.UNCERTAIN else kind
         out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, True, whole=whole, before=before))
-    memory.said = body if len(body) <= _LONGEST_BEFORE else ""
+    memory.said, memory.asked = body if len(body) <= _LONGEST_BEFORE else "", False
     memory.previous = tokens
     memory.subject = resolved or subject(tokens)
     return out
@@ -447,6 +480,8 @@ def critical_commitment(text: str) -> bool:
 
 _LONGEST_BEFORE = 400
 """Characters of a sentence that the next one is read behind."""
+_SHORT_ANSWER = 8
+"""Words and marks of what answers a question that the text itself asks."""
 _ELSEWHERE = 1 << 40
 """Farther than any text is long."""
 

@@ -28,6 +28,17 @@ _SAYING: Final = re.compile(
     r"|explains|explained|indicate|indicates|indicated|reveal|reveals|describe|describes|clear|know|find|determine|answer)\b",
     re.IGNORECASE,
 )
+_KINDS: Final = {
+    "date": "when", "time": "when", "deadline": "when", "price": "how much", "cost": "how much", "fee": "how much",
+    "amount": "how much", "number": "how many", "reason": "why", "location": "where", "place": "where", "name": "who",
+}  # fmt: skip
+"""What is asked for where a claim names the kind of thing that is not told: "no release date is given"."""
+_NAMED: Final = re.compile(rf"\b(?P<kind>{'|'.join(_KINDS)})s?\b", re.IGNORECASE)
+_OF_SILENCE: Final = re.compile(
+    r"\b(?:no|not|nothing|nowhere|any|does|do|did|is|are|was|were|given|stated|mentioned|provided|specified|the|these|this|"
+    r"passages?|documents?|sources?|texts?|policy|notes|page|leaflet|report|evidence|context|information)\b",
+    re.IGNORECASE,
+)
 _PRICE: Final = word_set("cost costs price prices priced fee fees charge charges charged pay paid worth rent salary")
 _OF_ASKING: Final = frozenset(
     lexeme(word).stem
@@ -54,10 +65,18 @@ def told_clause(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     said = _SAYING.search(claim)
     asked = _ASKED.search(claim, said.end() if said else 0)
     if asked is None:
-        return None
-    clause, kind = asked["clause"], asked["kind"].lower()
+        named = _NAMED.search(claim)
+        if named is None:
+            return None
+        clause, kind = (
+            _OF_SILENCE.sub(" ", claim.replace(named[0], " ")),
+            _KINDS[named["kind"].lower().removesuffix("s")],
+        )
+    else:
+        clause, kind = asked["clause"], asked["kind"].lower()
     stems = {word.stem for word in find_words(clause).lexemes if word.weight or word.fold[:1].isdigit()} - _OF_ASKING
     priced = any(word.fold in _PRICE for word in find_words(clause).lexemes)
+    clause = _SAYING.sub(" ", clause)
     counted = kind.startswith("how ") or (priced and kind in {"what", "which"})
     tells = _has_number if counted else _TELLS.get(kind.removeprefix("since ").removeprefix("until "))
     if not stems or (tells is None and len(stems) < _FEWEST):
