@@ -63,3 +63,36 @@ def test_denials_of_the_world_are_no_statements_about_the_evidence(claim: str) -
 def test_an_answer_that_says_what_is_missing_reaches_the_reader(guard: Guard) -> None:
     answer = "Partners get two weeks of paid leave. Nothing is said of mothers."
     assert guard.check(answer, EVIDENCE, question="How long is the leave of partners and of mothers?").action == "emit"
+
+
+TELLING = (
+    "Tickets for the tower cost 5 euros. It opens at nine. Ann Lee designed it. The bridge was closed because of rain. "
+    "The archive is kept in Bergen. Dogs are not allowed in the garden."
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The passages do not say what it costs.", "The passages do not say when it opens.",
+        "The text does not tell who designed it.", "The passages do not explain why the bridge was closed.",
+        "It is not mentioned where the archive is kept.", "I could not find how much tickets cost.",
+        "The text does not say whether dogs are allowed in the garden.",
+    ],
+)  # fmt: skip
+def test_a_sentence_that_answers_a_clause_refutes_that_it_is_not_told(guard: Guard, claim: str) -> None:
+    report = guard.check(claim, [TELLING])
+    assert report.action != "emit"
+    assert report.claims[0].issues[0].code == "record.told"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The text does not tell who built it.", "The passages do not say why it opens at nine.",
+        "The text does not say whether cats are allowed in the garden.", "The passages do not say when it closes.",
+    ],
+)  # fmt: skip
+def test_a_clause_that_no_sentence_answers_is_not_refuted(guard: Guard, claim: str) -> None:
+    report = guard.check(claim, [TELLING])
+    assert all(issue.code != "record.told" for issue in report.claims[0].issues)

@@ -16,7 +16,8 @@ OPEN = "The desk is open from Monday to Thursday."
 
 def asked(claim: str, evidence: str = OPEN, question: str = "") -> str:
     index = index_evidence([Evidence(id="e", text=evidence)], "en")
-    return widened(f"{question} {claim}".strip(), claim, check_exact(claim, index, question=question or None)).text
+    found = check_exact(claim, index, question=question or None)
+    return widened(f"{question} {claim}".strip(), claim, found, len(question) + 1 if question else 0).text
 
 
 @pytest.mark.parametrize(

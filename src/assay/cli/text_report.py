@@ -11,6 +11,7 @@ from assay.policy.standing import standing_of
 from assay.schema import Action, CitationReport, ClaimReport, EvidenceSpan, HallucinationReport, Issue, Verdict
 from assay.schema.causes import CauseReport
 from assay.schema.tier import Escalated
+from assay.stats.shown import shown_score
 
 _QUOTE: Final = 400
 """Characters of an evidence quote that are shown."""
@@ -33,7 +34,7 @@ def number(value: float | None) -> str:
     >>> number(0.5), number(None)
     ('0.50', '–')
     """
-    return "–" if value is None else f"{value:.2f}"
+    return "–" if value is None else shown_score(value)
 
 
 def text_report(name: str, report: HallucinationReport) -> Iterator[Line]:

@@ -11,6 +11,7 @@ from assay.errors import VerifierError
 from assay.guard.attributing import with_causes
 from assay.guard.auditing import Reasoning, reasoning_of
 from assay.guard.citing import Attachments, Citing, Prepare, attach, begin_citations, citation_issue, end_citations
+from assay.guard.courtesies import with_courtesies
 from assay.guard.coverage import coverage_of
 from assay.guard.documents import document_of
 from assay.guard.hearing import Hearing
@@ -124,6 +125,8 @@ def draft_of(
     _require_within(claims, read, extractor.name)
     if run is not None:
         run, claims = run.placed(claims, text[:read])
+    else:
+        claims = with_courtesies(claims, evidence, question)
     checkable = [claim for claim in claims if claim.checkable][: limits.claims]
     cited = replace(request, citations=(*(request.citations or ()), *form.cited)) if form and form.cited else request
     citing = begin_citations(cited, text[:read], evidence, claims, policy, prepare, limits)
@@ -142,6 +145,7 @@ def draft_of(
             denies=claim.kind is ClaimKind.ABSTENTION,
             named=claim.span != claim.sentence and is_code_name(claim.text),
             field=fields.get(at),
+            before=claim.before,
         )
         for at, claim in enumerate(checkable)
     ]

@@ -14,14 +14,15 @@ from assay.guard.conflicts import (
     with_their_name,
 )
 from assay.guard.prepared import PreparedEvidence
+from assay.guard.reading import understood
 from assay.guard.widening import widened
+from assay.guard.wordings import in_own_words, wordings
 from assay.models.interface import PairScorer
 from assay.schema import Evidence, EvidenceSpan, Verdict
 from assay.schema.judging import ClaimJudgement
 from assay.schema.outside import OutsideWord
 from assay.schema.premise import ClaimCandidates
 from assay.text.code_names import forbids, place_of, setting_of
-from assay.text.fragments import is_fragment
 from assay.text.sentences import split_sentences
 from assay.verify import document_fields
 from assay.verify.combine import Combination, Judgement, at_prior
@@ -31,6 +32,7 @@ from assay.verify.entailment import Judgement as Reading
 from assay.verify.exact import ExactResult
 from assay.verify.exact.compare_records.told import told_field, told_sentence
 from assay.verify.exact.findings import ExactFinding
+from assay.verify.told_clause import told_clause
 
 SURE = 0.8
 """From this confidence on, what the exact tier found bounds the score by itself: of the rows on which it is so sure of
@@ -67,7 +69,7 @@ MOST_SPANS = 4
 """Evidence spans that a claim shows at most."""
 
 
-_Key = tuple[str, str | None, bytes, bool, bool, FieldMatch | None]
+_Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,13 @@ class Job:
     """Whether it is nothing but a name out of code, which the evidence has or has not."""
     field: FieldMatch | None = None
     """Of a document's value the field of the evidence that it is compared with, where that is a document too."""
+    before: str | None = None
+    """The sentence before it, where the claim refers to something in it."""
 
     @property
     def key(self) -> _Key:
         """What the judgement depends on: equal jobs are judged once."""
-        return self.claim, self.question, self.evidence.key, self.denies, self.named, self.field
+        return self.claim, self.question, self.before, self.evidence.key, self.denies, self.named, self.field
 
     def differs(self, source: str) -> bool:
         """Whether the exact tier finds that a source, by itself, has something else in the place of what is claimed."""
@@ -99,10 +103,13 @@ class Job:
 
     @property
     def hypothesis(self) -> str:
-        """The claim as the network reads it: a short answer together with its question."""
-        if self.question and is_fragment(self.claim):
-            return f"{self.question.strip()} {self.claim}"
-        return self.claim
+        """The claim as the network reads it: with its question where it is a short answer, or what it refers to."""
+        return f"{self.before} {self.claim}" if self.before else understood(self.claim, self.question).text
+
+    @property
+    def offset(self) -> int:
+        """Where the claim begins in that."""
+        return len(self.before) + 1 if self.before else understood(self.claim, self.question).at
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +189,22 @@ def judge_jobs(
         thresholds: from which probability on a verdict is given.
         windows: how many windows of evidence the network reads for each claim; None for all.
     """
+    asked = [wordings(job) for job in jobs]
+    found = iter(_whole_first([one for group in asked for one in group], scorer, combination, thresholds, windows))
+    return [
+        in_own_words(job, [next(found) for _ in group]) if group else unjudged(NOT_UNDERSTOOD)
+        for job, group in zip(jobs, asked, strict=True)
+    ]
+
+
+NOT_UNDERSTOOD = "it says yes or no, and what was asked could not be made a statement. Answer in a sentence."
+"""Why a bare yes or no may be unchecked."""
+
+
+def _whole_first(
+    jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
+) -> list[Judged]:
+    """Judge all jobs as they are worded, pieces of a statement only where the whole of it is not supported."""
     wholes = [replace(job, claim=job.whole, whole=None) if job.whole else job for job in jobs]
     first = list({job.key: job for job in wholes}.values())
     known = _judge_all(first, scorer, combination, thresholds, windows)
@@ -217,7 +240,7 @@ def _judge_all(
     if not jobs:
         return []
     found = [job.evidence.exact(job.claim, job.question) for job in jobs]
-    asked = [widened(job.hypothesis, job.claim, exact) for job, exact in zip(jobs, found, strict=True)]
+    asked = [widened(job.hypothesis, job.claim, exact, job.offset) for job, exact in zip(jobs, found, strict=True)]
     candidates = [
         ClaimCandidates(one.text, job.evidence.premises(job.hypothesis, windows))
         for job, one in zip(jobs, asked, strict=True)
@@ -276,7 +299,7 @@ def _combine(
         return named(job, exact, read, signals)
     told = told_field(job.claim, job.evidence.index)
     if told is None and job.denies:
-        told = told_sentence(job.claim, job.evidence.index)
+        told = told_sentence(job.claim, job.evidence.index) or told_clause(job.claim, job.evidence.index)
     if told is not None:
         return _told(told, exact, read, signals)
     may = same_subject(job.claim, job.evidence.evidence, said)

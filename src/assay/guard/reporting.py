@@ -1,11 +1,10 @@
 """From what the tiers found to what a report says of one claim."""
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
 from assay.guard.hearing import judge_issues
-from assay.guard.judging import Judged
+from assay.guard.judging import SURE, Judged
 from assay.guard.suggesting import suggestions_for
 from assay.guard.wording import wrong_pieces, wrong_places
 from assay.policy import ClaimSignal, Policy, claim_status, is_logic_fault, severity
@@ -26,6 +25,7 @@ from assay.schema import (
     Verdict,
 )
 from assay.schema.outside import OutsideWord
+from assay.stats.shown import shown_score
 from assay.verify.exact import ExactFinding
 
 LOGICAL_CODES = ("arithmetic.", "date.order")
@@ -119,6 +119,10 @@ def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue
     if judged.verdict is Verdict.SUPPORTED:
         shown = [f for f in judged.exact.findings if f.effect == "note" or f.confidence >= WORTH_A_LOOK]
         return tuple(_from_finding(f, output, claim) for f in shown)
+    if claim.kind is ClaimKind.ABSTENTION and judged.verdict is Verdict.UNSUPPORTED:
+        closest = judged.spans[0] if judged.spans else None
+        message = "A passage may tell this after all. Read the closest one, and say what it tells or what it lacks."
+        return (Issue(code="claim.unsupported", message=message, span=claim.span, evidence=closest),)
     findings = sorted(judged.exact.findings, key=lambda f: (-f.confidence, f.claim_start, f.code))
     shown = [f for f in findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
     return (*(_from_finding(f, output, claim) for f in shown), *_from_network(judged, output, claim, shown))
@@ -141,8 +145,8 @@ def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Seq
         what = f"\u201c{words if len(words) <= QUOTED else words[: QUOTED - 1] + '…'}\u201d"
         message = f"The evidence says otherwise of {what}." if against else f"No evidence bears out {what}."
         yield Issue(code=code, message=message, span=locate(start, end, output, claim), evidence=closest)
-    if new:
-        return
+    if new or (against and any(f.effect == "contradicts" and f.confidence >= SURE for f in shown)):
+        return  # what differs has been named
     if against:
         message = "The evidence says otherwise." if shown else "The evidence contradicts this as a whole."
     elif closest is None:
@@ -258,7 +262,7 @@ def _doubted(claim: ClaimReport, asked: float) -> ClaimReport:
     if claim.verdict is not Verdict.SUPPORTED or claim.score is None or claim.score >= asked:
         return claim
     message = (
-        f"Not certain: the evidence bears this out with a probability of {math.floor(claim.score * 100) / 100:g}. "
+        f"Not certain: the evidence bears this out with a probability of {shown_score(claim.score)}. "
         "Say it closer to the source, or show the passage that it rests on."
     )
     closest = claim.evidence_spans[0] if claim.evidence_spans else None

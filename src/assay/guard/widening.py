@@ -63,20 +63,22 @@ class Widened:
         return at + shift
 
 
-def widened(hypothesis: str, claim: str, exact: ExactResult) -> Widened:
+def widened(hypothesis: str, claim: str, exact: ExactResult, offset: int = 0) -> Widened:
     """A hypothesis as the network reads it.
 
     Args:
-        hypothesis: the claim, after its question where it is a short answer.
+        hypothesis: the claim, with its question or the sentence before it where it is read with that.
         claim: the claim alone.
         exact: what the exact tier found of it.
+        offset: where the claim begins in the hypothesis; nothing is replaced where that has none of it.
     """
+    if offset + len(claim) > len(hypothesis) + 1:
+        return Widened(hypothesis, hypothesis)
     parts = _spans(claim, exact)
     taken = {at for start, end, _ in parts for at in range(start, end)}
     parts += [(one.start, one.end, one.text) for one in exact.same if taken.isdisjoint(range(one.start, one.end))]
     taken = {at for start, end, _ in parts for at in range(start, end)}
     parts += [one for one in _reserves(claim, exact) if taken.isdisjoint(range(one[0], one[1]))]
-    offset = len(hypothesis) - len(claim)
     text, at, places = "", 0, list[tuple[int, int, int, int]]()
     for start, end, words in sorted(parts):
         text += hypothesis[at : offset + start]

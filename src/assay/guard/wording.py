@@ -44,9 +44,9 @@ def wrong_pieces(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
     reading = read.worst_contradiction if against else read.best_support
     if judged.verdict is Verdict.SUPPORTED or reading is None or len(reading.wrong) != len(read.words):
         return ()
-    shift = read.claim_length - len(job_claim)
+    shift = read.claim_length - len(job_claim) if read.claim_at is None else read.claim_at
     words = [(start - shift, end - shift, p) for (start, end), p in zip(read.words, reading.wrong, strict=True)]
-    own = [word for word in words if word[0] >= 0]
+    own = [word for word in words if word[0] >= 0 and word[1] <= len(job_claim)]
     return _unsettled(_pieces(own), judged.exact)
 
 

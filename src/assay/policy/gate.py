@@ -8,7 +8,7 @@ between the source documents are in ADR 0005.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import floor, fsum
+from math import fsum
 
 from assay.policy.model import Policy
 from assay.policy.responses import Cause, disclosure, refusal
@@ -16,6 +16,7 @@ from assay.policy.routes import Route, permissiveness, strictest
 from assay.policy.signals import ClaimSignal, GateInput
 from assay.schema import Action, ClaimStatus, Decision, Stakes, Verdict
 from assay.stats.joint import joint_support
+from assay.stats.shown import shown_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +313,7 @@ def _table_bands(policy: Policy, worst: float, below: float, factscore: float | 
     elif worst < policy.emit_threshold:
         yield Finding(Action.REVISE, Cause.PARTIAL, _below(worst, "emit_threshold", policy.emit_threshold))
     if factscore is not None and factscore < policy.factscore_threshold:
-        reason = f"FACTScore {_rounded(factscore)} is below factscore_threshold {policy.factscore_threshold:g}."
+        reason = f"FACTScore {shown_score(factscore)} is below factscore_threshold {policy.factscore_threshold:g}."
         yield Finding(Action.REVISE, Cause.PARTIAL, reason)
 
 
@@ -379,7 +380,7 @@ def _emitted(policy: Policy, gate: GateInput, *, grounded: bool, overall: float 
         route, reason = Route.SERVE_UNGROUNDED, "Claims are not held to evidence for this kind of task."
     elif checkable and not gate.abstention_only:
         count = _count(checkable, "checkable claim", "checkable claims")
-        score = f", with an overall score of {_rounded(overall)}" if overall is not None else ""
+        score = f", with an overall score of {shown_score(overall)}" if overall is not None else ""
         route, reason = Route.SERVE, f"Nothing found against {count}{score}, under the policy {policy.name}."
     elif gate.declared_claim_free and policy.claim_free_may_emit:
         route, reason = Route.SERVE_CLAIM_FREE, "No checkable claim, as the caller declared."
@@ -433,9 +434,4 @@ def _count(number: int, singular: str, plural: str) -> str:
 
 
 def _below(score: float, field: str, threshold: float) -> str:
-    return f"The overall score {_rounded(score)} is below {field} {threshold:g}."
-
-
-def _rounded(score: float) -> str:
-    """Three decimals, rounded down: a score just below a threshold must not read as if it had reached it."""
-    return f"{floor(score * 1000) / 1000:g}"
+    return f"The overall score {shown_score(score)} is below {field} {threshold:g}."

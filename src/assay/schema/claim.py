@@ -42,5 +42,7 @@ class ExtractedClaim(Value):
     whole: str | None = Field(default=None, min_length=1)
     """The statement that it was cut from, as a sentence of its own; none where nothing was cut. It is judged first, and
     its pieces only where the evidence does not bear it out."""
+    before: str | None = Field(default=None, min_length=1)
+    """The sentence before it, where the claim refers to something there that could not safely be put in."""
     path: str | None = None
     """The JSON Pointer of the value that it was read from, in a structured output."""

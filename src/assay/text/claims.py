@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from assay.schema.claim import ExtractedClaim, Span
 from assay.schema.verdict import ClaimKind
 from assay.text import kinds
+from assay.text.answered import agrees, asked_statement, opening_word, presupposed
 from assay.text.clauses import (
     MAX_TOKENS,
     Piece,
@@ -29,13 +30,14 @@ from assay.text.clauses import (
     split_verbs,
     stands_alone,
 )
-from assay.text.cleaning import Cleaned, clean
+from assay.text.cleaning import Cleaned, attribute_values, clean
+from assay.text.code_data import code_data, is_diagram, prose_rows
 from assay.text.code_names import code_names
 from assay.text.critical import critical_reasons
 from assay.text.fragments import is_fragment
 from assay.text.hedging import hedge_score
 from assay.text.phrases import split_adjuncts, split_lists, split_measures
-from assay.text.pronouns import antecedent, opens_with_pronoun, subject
+from assay.text.pronouns import antecedent, opens_with_pronoun, refers_back, subject
 from assay.text.sentences import Sentence, split_sentences
 from assay.text.tables import Row, read_row
 from assay.text.tokens import Token, render, tokenise
@@ -55,7 +57,6 @@ _STAGES = (
 _ENDS = frozenset(".!?")
 _SPEAKS = re.compile(r"[^\W_]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_YES_NO = re.compile(r"(?:yes|no|true|false)[.!]*", re.IGNORECASE)
 _ITEM_LIMIT = 400
 """Characters of an introducing line that are carried to its items."""
 _NUMBERED = re.compile(
@@ -97,6 +98,10 @@ class _Memory:
     """What one sentence leaves for the next ones of the same text."""
 
     previous: list[Token] = field(default_factory=list)
+    said: str = ""
+    """What the sentence before said."""
+    asked: bool = False
+    """Whether that was a question."""
     subject: list[Token] = field(default_factory=list)
     intro: str = ""
     header: Row | None = None
@@ -116,6 +121,8 @@ class _Found:
     """The part that can be wrong, where that is not the whole text: a table row's cell without its column names."""
     whole: str | None = None
     """The statement that it was cut from."""
+    before: str | None = None
+    """The sentence before it, where it refers to that."""
 
 
 def _sentence_case(text: str, ended: bool) -> str:
@@ -141,18 +148,44 @@ class RuleClaimExtractor:
         ['Acme makes oars.', 'Acme employs 40 people.', 'Thanks!']
         """
         memory = _Memory()
-        answer = question is not None and bool(question.strip()) and is_fragment(text)
+        asked = question is not None and bool(question.strip())
         out: list[ExtractedClaim] = []
         sentences = [s for s in split_sentences(text) if _SPEAKS.search(text, s.start, s.end) is not None]
         for index, sentence in enumerate(sentences):
             following = sentences[index + 1] if index + 1 < len(sentences) else None
             for found in _read(text, sentence, following, memory):
                 checkable, kind = found.checkable, found.kind
-                if answer and kind is ClaimKind.META and _YES_NO.fullmatch(found.text.strip()):
+                if asked and not checkable and kind is not ClaimKind.PROCEDURAL and agrees(found.text) is not None:
                     checkable, kind = True, ClaimKind.FACTUAL
                 out.append(_claim(text, sentence, index, found, checkable, kind))
             memory.block = sentence.block
-        return out
+        opening = _opening(text, question, out[0]) if out and question is not None else None
+        return out if opening is None else [opening, *out]
+
+
+_OF_ASKER = frozenset("i my me we our us mine ours".split())  # noqa: SIM905
+
+
+def _opening(text: str, question: str, first: ExtractedClaim) -> ExtractedClaim | None:
+    """The "yes" or "no" that opens a longer answer, as a claim of its own.
+
+    What follows it may be true and the answer still wrong ("Yes, partners get leave." to "Is it four weeks?"). None
+    where the asker is asked about: "Can I bring my dog?" is answered by what holds for everyone.
+    """
+    if not first.checkable or agrees(first.text) is not None:
+        return None
+    place = opening_word(text[first.sentence.start : first.sentence.end])
+    asked = asked_statement(question) if place is not None else None
+    if place is None or asked is None or any(token.low in _OF_ASKER for token in tokenise(asked)):
+        return None
+    start = first.sentence.start
+    span = Span(start=start + place[0], end=start + place[1])
+    return first.model_copy(
+        update={
+            "text": text[span.start : span.end], "span": span, "kind": ClaimKind.FACTUAL, "critical": (), "hedge": 0.0,
+            "whole": None, "before": None,
+        }
+    )  # fmt: skip
 
 
 def _claim(
@@ -168,6 +201,7 @@ def _claim(
         hedge=hedge_score(found.text),
         sentence_index=index,
         whole=_SURROGATE.sub("\ufffd", found.whole) if found.whole else None,
+        before=_SURROGATE.sub("\ufffd", found.before) if found.before else None,
     )
 
 
@@ -180,11 +214,20 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
         return _read_code(raw, sentence)
     if sentence.block == "table_row":
         return _read_row(raw, sentence, memory)
+    if sentence.block == "prose" and "\n" in raw and (rows := prose_rows(raw)):
+        places = [(sentence.start + row.start, sentence.start + row.end) for row in rows]
+        return [_Found(row.text, a, b, ClaimKind.FACTUAL, True) for row, (a, b) in zip(rows, places, strict=True)]
+    values, raw_text = attribute_values(raw)
+    if values:
+        said = [_Found(v, sentence.start + a, sentence.start + b, kinds.statement_kind(v), True) for v, a, b in values]
+        rest = clean(raw_text)
+        spoken = any(c.isalnum() for c in rest.text)
+        return said + (_read_prose(raw, rest, sentence, memory) if spoken else [])
     cleaned = clean(raw)
     if not any(c.isalnum() for c in cleaned.text):
         return [_Found(raw, sentence.start, sentence.end, ClaimKind.META, checkable=False)]
     if sentence.block == "heading" or _bold_line(raw):
-        memory.intro, memory.subject, memory.previous = "", [], []
+        memory.intro, memory.subject, memory.previous, memory.said = "", [], [], ""
         return [_heading(raw, cleaned, sentence)]
     introduces = cleaned.text.endswith((":", "：")) and following is not None
     if introduces and following is not None and following.block in {"list_item", "table_row", "code", "quote"}:
@@ -218,7 +261,10 @@ def _read_code(raw: str, sentence: Sentence) -> list[_Found]:
     says that there is one. The rest of the code makes no claim.
     """
     out = [_Found(raw, sentence.start, sentence.end, ClaimKind.PROCEDURAL, checkable=False)]
+    drawn = is_diagram(raw)  # its labels are read below, each line as it is read
     for line in _LINE.finditer(raw):
+        if drawn:
+            break
         plain = _PLAIN_LINE.fullmatch(line.group())
         for match in [plain] if plain is not None else _SAID_IN_CODE.finditer(line.group()):
             name = match.lastgroup or ""
@@ -231,6 +277,11 @@ def _read_code(raw: str, sentence: Sentence) -> list[_Found]:
                 continue
             a, b = (sentence.start + line.start() + offset for offset in match.span(name))
             out.append(_Found(said, a, b, kinds.statement_kind(said), checkable=True))
+    read = [(found.start, found.end) for found in out[1:]]
+    for datum in code_data(raw):
+        a, b = sentence.start + datum.start, sentence.start + datum.end
+        if all(end <= a or b <= start for start, end in read):
+            out.append(_Found(datum.text, a, b, ClaimKind.FACTUAL, checkable=True))
     for named in code_names(raw):
         a, b = sentence.start + named.start, sentence.start + named.end
         out.append(_Found(named.text, a, b, ClaimKind.PROCEDURAL, checkable=True))
@@ -271,11 +322,18 @@ def _heading(raw: str, cleaned: Cleaned, sentence: Sentence) -> _Found:
     tokens = tokenise(words)
     told = bool(tokens) and tokens[0].tag == "PRON"
     modal = told or (bool(tokens) and tokens[0].tag != "SUB" and any(token.tag == "AUX" for token in tokens[1:]))
-    says = not is_fragment(words) or modal or any(c.isdigit() for c in words)
+    counted = any(token.tag == "NUM" or token.low in _QUANTIFIERS for token in tokens)
+    valued = any(token.tag in {":", "=", "–", "—"} for token in tokens[1:-1])
+    dated = not {"date", "identifier"}.isdisjoint(critical_reasons(words, words))
+    says = not is_fragment(words) or modal or dated or counted or valued or any(c.isdigit() for c in words)
     meta = kinds.is_meta(words) or kinds.is_question(words)
     checkable = says and not meta and any(c.isalnum() for c in words)
     kind = kinds.statement_kind(cleaned.text) if checkable else ClaimKind.META
     return _Found(cleaned.text or raw, sentence.start, sentence.end, kind, checkable)
+
+
+_QUANTIFIERS = frozenset("no all every each any never always only without unlimited".split())  # noqa: SIM905
+"""Words with which a phrase without a verb says how far something goes: `Unlimited leave for all partners`."""
 
 
 def _item(cleaned: Cleaned, sentence: Sentence, intro: str) -> _Found | None:
@@ -348,6 +406,11 @@ def _read_prose(raw: str, cleaned: Cleaned, sentence: Sentence, memory: _Memory)
     if kinds.is_abstention(text) or kinds.is_abstention(body):
         return [_Found(text, *whole, ClaimKind.ABSTENTION, checkable=kinds.names_topic(text))]
     if kinds.is_meta(text) or kinds.is_meta(body):
+        taken = presupposed(body) if body.rstrip().endswith("?") else None
+        if taken is not None:
+            return [_Found(_sentence_case(taken, ended=True), *whole, ClaimKind.FACTUAL, checkable=True)]
+        if kinds.is_question(body):
+            memory.said, memory.asked = body[-_LONGEST_BEFORE:], True
         return [_Found(text, *whole, ClaimKind.META, checkable=False)]
     turn = kinds.abstention_turn(body)
     out: list[_Found] = []
@@ -383,6 +446,8 @@ def _statements(
     resolved = _antecedent(pieces, memory) if pieces else []
     last = max((p.end for p in pieces), default=0)
     whole = _whole(body, tokens, resolved) if len(pieces) > 1 else None
+    answers = memory.asked and len(tokens) <= _SHORT_ANSWER
+    before = memory.said if not resolved and (answers or refers_back(tokens)) else None
     out = []
     for number, part in enumerate(pieces):
         words = list(part.tokens)
@@ -395,7 +460,8 @@ def _statements(
         b = len(raw) if part.end == last else len(raw[:b].rstrip())
         finished = _sentence_case(said, ended or (changed and cleaned.text[-1] in ".!"))
         own_kind = kinds.statement_kind(said) if changed and kind is ClaimKind.UNCERTAIN else kind
-        out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, checkable=True, whole=whole))
+        out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, True, whole=whole, before=before))
+    memory.said, memory.asked = body if len(body) <= _LONGEST_BEFORE else "", False
     memory.previous = tokens
     memory.subject = resolved or subject(tokens)
     return out
@@ -412,6 +478,10 @@ def critical_commitment(text: str) -> bool:
     return "commitment" in critical_reasons(text, text)
 
 
+_LONGEST_BEFORE = 400
+"""Characters of a sentence that the next one is read behind."""
+_SHORT_ANSWER = 8
+"""Words and marks of what answers a question that the text itself asks."""
 _ELSEWHERE = 1 << 40
 """Farther than any text is long."""
 

@@ -54,10 +54,16 @@ _QUOTE_MARK = re.compile(r"(?<=[\n\r])[ \t]{0,3}>[ \t]?")
 _UNIT_BEFORE = re.compile(r"(?:^|[\s\d(/])(?:[kcmdµn]?m|in|ft|yd|mi|km|s)$")
 
 
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}(?:\s[^<>]{0,200})?/?>")
 _FEWEST_BLANKS = 3
 _VALUE = re.compile(r"""=\s*(["'])((?:(?!\1)[^<>]){0,200}?\w\s+\w(?:(?!\1)[^<>]){0,200})\1""")
 """The value of a tag's attribute where it is words: an alternative text is read to people too."""
 
+_APART = re.compile(
+    r"[\"'][^<>\"']{0,200}>|</?(?:td|th|tr|li|p|div|br|hr|h[1-6]|dt|dd|option|summary|details|title|table|ul|ol)\b",
+    re.IGNORECASE,
+)
+"""What parts the words on its two sides: the end of a tag with a value in it, a tag of a cell or of a block."""
 _KEPT = re.compile(b"\x01+")
 _UNEVEN = re.compile(r"[^\S ]| (?=[ .,;:!?])")
 _RUN = re.compile(r"(\s+)|[.,;:!?]|[^\s.,;:!?]+")
@@ -139,6 +145,25 @@ def _of_one_script(word: str) -> bool:
     return word.isascii() or not any(c.isascii() for c in word) or not any(ord(c) in _LOOKALIKES for c in word)
 
 
+def attribute_values(raw: str) -> tuple[list[tuple[str, int, int]], str]:
+    """The values of tags' attributes that are words, each with its place, and the text with blanks in their places.
+
+    >>> attribute_values('<p title="It is free">Hello</p>')
+    ([('It is free', 10, 20)], '<p title="          ">Hello</p>')
+    """
+    if "<" not in raw or "=" not in raw:
+        return [], raw
+    found: list[tuple[str, int, int]] = []
+    for tag in _TAG.finditer(raw):
+        for value in _VALUE.finditer(tag.group()):
+            a, b = (tag.start() + offset for offset in value.span(2))
+            found.append((raw[a:b], a, b))
+    rest = list(raw)
+    for _, a, b in found:
+        rest[a:b] = " " * (b - a)
+    return found, "".join(rest)
+
+
 def clean(raw: str) -> Cleaned:
     """The raw sentence without list marks, emphasis, links' addresses, tags and citation markers; blanks made single.
 
@@ -155,6 +180,9 @@ def clean(raw: str) -> Cleaned:
     pieces: list[str] = []
     offsets: list[int] = []
     for part in _KEPT.finditer(keep):
+        if pieces and pieces[-1] != " " and _APART.search(raw, offsets[-1] + 1, part.start()) is not None:
+            pieces.append(" ")
+            offsets.append(part.start() - 1)
         for run in _RUN.finditer(raw, part.start(), part.end()):
             if run.group(1) is not None:
                 if pieces and pieces[-1] != " ":

@@ -90,7 +90,8 @@ _META = re.compile(
 )
 _SOURCES_NOUN = (
     r"(?:documents?|passages?|sources?|context|contexts|texts?|articles?|evidence|excerpts?|materials?|information|"
-    r"records?|policy|handbook|data|files?|results?|documentation|knowledge base|snippets?|answer|question)"
+    r"records?|policy|handbook|data|files?|results?|documentation|knowledge base|snippets?|answer|question|pages?|leaflet|"
+    r"reports?|menu|notes|minutes|manual|guide|brochure|contract|letter|notice|terms|instructions|listing|agreement|website)"
 )
 _EVIDENCE_NOUN = r"(?:documents?|passages?|sources?|contexts?|texts?|articles?|evidence|excerpts?|snippets?|information|materials?|search results?)"
 """What can only mean the given evidence: "the policy does not cover it" is of the world, "the passage" is not."""
@@ -336,6 +337,7 @@ def _weighs(text: str) -> bool:
     other = [t for t in tokens if t.tag in _CONTENT and t.low.replace("’", "'") not in _TALK | _ATTITUDES]
     return (
         len(text) > _LONGEST_COURTESY
+        or len(_UNSPACED.findall(text)) > _LETTERS_A_WORD * _TOPIC_WORDS
         or any(t.tag in {"NUM", "QUOTE"} and t.low != "one" for t in tokens)
         or "identifier" in critical_reasons(text, text)
         or len(other) > _TOPIC_WORDS
@@ -360,6 +362,9 @@ def is_meta(text: str) -> bool:
     return plain and not _weighs(text) and not _embeds(text)
 
 
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+"""Letters of scripts whose words no blanks part, or whose words carry their endings in few letters."""
+_LETTERS_A_WORD = 2
 _CONTRACTED = re.compile(r"\w+n['’]t\b", re.IGNORECASE)
 _OFFERING = frozenset("can could would may might should have need want 'd".split())
 _VERBS = frozenset({"AUX", "V", "VN", "VA"})
@@ -397,6 +402,41 @@ def is_abstention(text: str) -> bool:
         next(_turns(text), None) is None
         or re.match(r"(?:sorry|i(?:'|’| a)m (?:sorry|afraid)),? but", text.strip(), re.IGNORECASE) is not None
     )
+
+
+_COURTESY = re.compile(
+    r"(?:(?:i am|i['’]m|we are|we['’]re) )?(?:so |very |really |truly )?(?:sorry|apologi|my apologies|congrat|thank|many thanks|"
+    r"welcome|happy|glad|pleased|delighted|have a|good luck|i hope|hope|(?:please )?(?:let me know|feel free|don['’]t hesitate)|"
+    r"i['’]d be|i would be|enjoy|best|kind|warm|well done|cheers|sincerely)",
+    re.IGNORECASE,
+)
+
+
+def named_in_courtesy(text: str) -> list[str]:
+    """The words of a courtesy that are none of talk: what it takes for granted, "delayed refund" in "sorry about the
+    delayed refund"; none of what is no courtesy.
+
+    >>> named_in_courtesy("Sorry about the delayed refund."), named_in_courtesy("Thank you for your patience!")
+    (['delayed', 'refund'], [])
+    """
+    if _COURTESY.match(text.strip()) is None or text.rstrip().endswith((":", "?", "？")):
+        return []
+    words = [
+        t.low.replace("’", "'") for t in tokenise(_POINTED.sub("this", text[:_LONGEST_COURTESY])) if t.tag in _CONTENT
+    ]
+    return [word for word in words if word not in _TALK | _ATTITUDES | _OF_COURTESY]
+
+
+_OF_COURTESY = frozenset(
+    """patience understanding inconvenience trouble confusion misunderstanding interest reading contacting reaching
+    message request inquiry enquiry feedback day evening morning afternoon week weekend trip journey flight holiday
+    regards wishes luck team service best kind warm apologies apologize apologise congratulations congrats cheers
+    sincerely well done enjoy rest safe pleasant lovely concerns concern issue issues problem problems cause caused hear
+    else today tomorrow soon clarification clarify explain explanation assistance helping one moment second back looking
+    forward visit call touch appreciate provide provided giving give given able unable glad
+    """.split()
+)
+"""What courtesies are made of."""
 
 
 def names_topic(text: str) -> bool:

@@ -39,8 +39,9 @@ def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str
     found = subject(previous) or list(carried)
     if not found:
         return []
-    plural = found[-1].low.endswith("s") and found[-1].tag != "NAME"
     verb = find_verb(previous)
+    told = _number(previous[verb]) if subject(previous) and verb > 0 else None
+    plural = told if told is not None else found[-1].low.endswith("s") and found[-1].tag != "NAME"
     names = is_person(found)
     rival = has_rival(previous, max(verb, 1))
     match pronoun:
@@ -54,6 +55,31 @@ def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str
             return found if names and not rival else []
         case _:
             return []
+
+
+def _number(verb: Token) -> bool | None:
+    """Whether a finite verb is that of a plural subject; none where its form does not tell."""
+    if verb.low in {"is", "was", "has", "does", "isn't", "wasn't", "hasn't", "doesn't"} or verb.low in verbs.THIRD:
+        return False
+    return True if verb.low in {"are", "were", "have", "do"} or verb.low in verbs.BASE - verbs.PAST else None
+
+
+_POINTING = frozenset("it he she they this that these those its his her their both neither such".split())
+
+
+def refers_back(tokens: Sequence[Token]) -> bool:
+    """Whether a sentence begins with a word that stands for something in the sentence before it.
+
+    >>> from assay.text.tokens import tokenise
+    >>> [refers_back(tokenise(t)) for t in ("They get 16 weeks.", "The latter is free.", "It is true that it is free.")]
+    [True, True, False]
+    """
+    if not tokens:
+        return False
+    first = tokens[0].low
+    if first in {"it", "he", "she", "they"}:
+        return bool(opens_with_pronoun(tokens))
+    return first in _POINTING or (first == "the" and len(tokens) > 1 and tokens[1].low in {"former", "latter", "same"})
 
 
 def opens_with_pronoun(tokens: Sequence[Token]) -> str:

@@ -221,6 +221,8 @@ def _gaps(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
         yield _Seen(Cause.RETRIEVAL_MISS, 0.95, "No evidence was given.")
         yield _Seen(Cause.KNOWLEDGE_GAP, 0.5, "The model answered without any evidence.")
         return
+    if any(issue.code == "record.told" for issue in claim.issues):
+        return  # the passage is there and tells it
     wrong = content_words(" ".join(_wrong_words(claim, output)))
     topic = (known.asked or content_words(claim.text)) - wrong
     covered = max((len(topic & words) / len(topic) for words in known.words.values()), default=1.0) if topic else 1.0

@@ -104,6 +104,8 @@ class EntailmentResult:
     """Start and end of the claim's words, to which the judgements' `wrong` belong."""
     claim_length: int = 0
     """Characters of the claim as the network read it."""
+    claim_at: int | None = None
+    """Where the claim's own words begin in what the network read; at its end where that is not known."""
     judged: int = 0
     """Pairs that the network was asked for this claim."""
     failed: str | None = None

@@ -9,6 +9,7 @@ from assay.batch.html import Child, Markup, foreign, group, tag
 from assay.batch.marks import SIGNS, WORDS
 from assay.schema import Action, Verdict
 from assay.server.console.icons import icon
+from assay.stats.shown import shown_score
 
 _NEAR: Final = timedelta(days=1)
 LONGEST_LINE: Final = 240
@@ -189,7 +190,12 @@ def number(value: float | None, digits: int = 2) -> str:
     >>> number(0.5), number(None)
     ('0.50', '–')
     """
-    return "–" if value is None else f"{value:.{digits}f}"
+    if value is None:
+        return "–"
+    return shown_score(value) if digits == _OF_SCORES and 0 <= value <= 1 else f"{value:.{digits}f}"
+
+
+_OF_SCORES = 2
 
 
 def share(part: float, whole: float) -> str:
