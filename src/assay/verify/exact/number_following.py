@@ -18,6 +18,11 @@ _TOTALS = word_set("total totals altogether together combined both overall all a
 _LASTING = word_set("last lasts lasted lasting take takes took long duration run runs ran length")
 _SPAN = re.compile(r"\s?(?:to|until|till|[-–—])\s?(?:the\s)?", re.IGNORECASE)
 _OTHER_SPAN = 0.85
+_OTHER_PRODUCT = 0.8
+_NEAREST = 3
+_ADDING = word_set(
+    "with plus including includes included and discount deposit extra more less off reduced surcharge fee"
+)
 _AGE_WORDS = frozenset({"age", "aged", "old"})
 
 
@@ -120,4 +125,36 @@ def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFi
     return ExactFinding(
         "number.mismatch", f"The claim says {ours!r}; by the evidence it is {working}.", quantity.start, quantity.end,
         index.span(best.sentence, dates[0].start, dates[1].end, "contradicts", _OTHER_SPAN), "contradicts", _OTHER_SPAN,
+    )  # fmt: skip
+
+
+def product_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
+    """What an amount would have to be for the number of units that the claim gives, by the one rate of its sentences.
+
+    Only where the claim has no other number and no word that something else is added or taken off.
+    """
+    others = [q for q in claim.quantities if q is not quantity]
+    if len(others) != 1 or not quantity.exact or quantity.bound != "exact" or not claim.folds.isdisjoint(_ADDING):
+        return None
+    (units,) = others
+    wanted = f"{quantity.dimension}/{units.dimension}"
+    rates = {
+        (rate.low, candidate.sentence): (rate, candidate)
+        for candidate in claim.candidates[:_NEAREST]
+        for rate in index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]
+        if rate.dimension == wanted and rate.exact and rate.low is not None
+    }
+    if len(rates) != 1 or units.low is None or not units.exact:
+        return None
+    ((rate, candidate),) = rates.values()
+    value = (rate.low or Decimal(0)) * units.low
+    if near(quantity, value) or derivation_of(claim, index, quantity) is not None:
+        return None
+    text = index.passages[index.sentences[candidate.sentence].passage].text
+    ours, theirs = claim.text[quantity.start : quantity.end], text[rate.start : rate.end]
+    return ExactFinding(
+        "number.mismatch", f"The claim says {ours!r}; {units.value:f} times {theirs!r} is {value.normalize():f}.",
+        quantity.start, quantity.end,
+        index.span(candidate.sentence, rate.start, rate.end, "contradicts", _OTHER_PRODUCT), "contradicts",
+        _OTHER_PRODUCT,
     )  # fmt: skip
