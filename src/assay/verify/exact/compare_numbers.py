@@ -372,7 +372,7 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
         return ExactFinding(DERIVED, message, *span, None, "note", _UNSPECIFIC)
     if derivation is not None:
         return _follows(claim, quantity, derivation)
-    instead = span_instead(claim, index, quantity)
+    instead = span_instead(claim, index, quantity) or product_instead(claim, index, quantity)
     if instead is not None:
         return instead
     other = _same_digits(claim, index, quantity)

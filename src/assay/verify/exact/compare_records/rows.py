@@ -107,7 +107,8 @@ def _groups(records: Records) -> Iterator[_Rows]:
 
 def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome | None:
     named = _named_rows(statement, rows)
-    numbers = [(a, b, q.low if q.low is not None else q.value) for a, b, q in statement.quantities if q.exact]
+    plain = [(a, b, q) for a, b, q in statement.quantities if q.exact and q.bound == "exact"]
+    numbers = [(a, b, q.low if q.low is not None else q.value) for a, b, q in plain]
     if len(numbers) != len(statement.quantities) or len(numbers) > 1:
         return None
     degree = next((at for at, fold in enumerate(folds) if fold in _FORMS), None)
@@ -144,7 +145,7 @@ def _summed(
     numbers: Sequence[tuple[int, int, Decimal]],
     used: set[int],
 ) -> Outcome | None:
-    """ "In total, 361 units were sold in Q1": the sum of a named field over all rows, of which none is a total itself."""
+    """ "In total, 361 units were sold in Q1": a named field summed over all rows, of which none is a total itself."""
     if named or len(numbers) != 1:
         return None
     first, last, number = numbers[0]
