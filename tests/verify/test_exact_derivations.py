@@ -28,6 +28,7 @@ FOLLOWS = [
         "The price is $106.50 and the offer takes 20% off.",
         "106.5 − 20% = 85.2",
     ),
+    ("For a plot of 50 m², lime with two kilos.", "Use 400 g of lime for every 10 m² of the plot.", "400 × 50 ÷ 10"),
     ("Liming 50 m² takes 20 kg.", "Liming takes 400 g/m² of lime.", "400 × 50 = 20"),
 ]
 
@@ -73,3 +74,30 @@ def test_every_sum_and_difference_follows_and_shows_a_true_equation(first: int, 
         sign = "+" if "+" in left else "−"
         a, b = (Decimal(part.strip()) for part in left.split(sign))
         assert (a + b if sign == "+" else a - b) == Decimal(right) == value
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "working"),
+    [
+        ("The meeting takes two hours.", "The meeting is from 14:00 to 15:30 in room 4.", "14:00 to 15:30: 90 minutes"),
+        ("The course lasts twenty days.", "The course runs from 3 March to 14 March.", "3 March to 14 March: 12 days"),
+        ("Three days cost €130.", "A place costs €40 per day.", "3 times '€40' is 120"),
+    ],
+)
+def test_a_wrong_length_or_product_is_told_with_the_right_one(claim: str, evidence: str, working: str) -> None:
+    found = [f for f in checked(claim, evidence).findings if f.code == "number.mismatch" and f.confidence >= 0.8]
+    assert any(working in f.message for f in found), found
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("The meeting takes an hour and a half.", "The meeting is from 14:00 to 15:30 in room 4."),
+        ("The course lasts eleven days.", "The course runs from 3 March to 14 March."),
+        ("Three days cost €120.", "A place costs €40 per day."),
+        ("Three days with materials cost €145.", "A place costs €40 per day; materials are €25."),
+        ("The break lasts ten minutes.", "The meeting is from 14:00 to 15:30 and has a break."),
+    ],
+)
+def test_a_right_length_and_what_is_added_to_are_not_called_wrong(claim: str, evidence: str) -> None:
+    assert not [f for f in checked(claim, evidence).findings if f.effect == "contradicts" and f.confidence >= 0.8]

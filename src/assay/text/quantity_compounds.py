@@ -1,14 +1,20 @@
-"""Quantities told in two units, read as one: "1 hour and 45 minutes", "5 ft 11 in", "2 kg 300 g"."""
+"""Quantities told in two parts, read as one: "1 hour and 45 minutes", "2 kg 300 g", "half an hour", "half a dozen"."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from assay.text.quantity_values import Quantity
+from assay.text.units import UNIT_WORDS
 
 _GAP = re.compile(r"\s{0,2}(?:and\s{1,2})?")
 _BETWEEN = re.compile(r"\b(?:between|from)\s{1,2}$", re.IGNORECASE)
 _LONGEST_BETWEEN = 12
+_HALF = Decimal("0.5")
+_OF_UNIT = re.compile(r"\s{1,2}(?:of\s)?an?\s([a-z]{3,12})\b", re.IGNORECASE)
+_AND_HALF = re.compile(r"\b(?:an?|one)\s([a-z]{3,12})\sand\s{1,2}$", re.IGNORECASE)
+_LONGEST_UNIT = 24
 _DIMENSIONS = frozenset({"time", "length", "mass"})
 
 
@@ -23,7 +29,7 @@ def joined(text: str, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
     [('6300', 'min')]
     """
     found: list[Quantity] = []
-    for one in quantities:
+    for one in (_halved_unit(text, q) if q.value == _HALF and q.dimension == "share" else q for q in quantities):
         if found and (whole := _whole(text, found[-1], one)) is not None:
             found[-1] = whole
         else:
@@ -31,7 +37,37 @@ def joined(text: str, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
     return tuple(found)
 
 
+def _halved_unit(text: str, half: Quantity) -> Quantity:
+    """ "Half an hour" and "an hour and a half" as times; any other half as it is."""
+    after = _OF_UNIT.match(text, half.end)
+    before = _AND_HALF.search(text[max(0, half.start - _LONGEST_UNIT) : half.start])
+    named = after or before
+    unit = UNIT_WORDS.get(named[1].lower()) if named is not None else None
+    if named is None or unit is None or unit.dimension not in _DIMENSIONS:
+        return half
+    value = _HALF if after is not None else _HALF + 1
+    start = half.start if before is None or after is not None else half.start - len(before[0])
+    low = value * unit.size
+    return replace(
+        half, start=start, end=after.end() if after is not None else half.end, value=value, low=low, high=low,
+        step=unit.size / 20, dimension=unit.dimension, unit=unit.name, rounded=False,
+    )  # fmt: skip
+
+
 def _whole(text: str, first: Quantity, second: Quantity) -> Quantity | None:
+    if first.value == _HALF and first.dimension == "share" and second.dimension == "count" and second.exact:
+        if text[first.end : second.start] == " " and text[second.start : second.start + 2].lower() == "a ":
+            half = second.value / 2  # "half a dozen"
+            return replace(
+                second, start=first.start, number_start=first.number_start, value=half, low=half, high=half,
+                step=half / 20,
+            )  # fmt: skip
+        return None
+    if second.value == _HALF and second.dimension == "share" and text[first.end : second.start] == " and ":
+        if first.dimension in _DIMENSIONS and first.exact and first.value and first.low is not None:
+            low = first.low + first.low / first.value * _HALF  # "two hours and a half"
+            return replace(first, end=second.end, value=first.value + _HALF, low=low, high=low)
+        return None
     if first.dimension not in _DIMENSIONS or first.dimension != second.dimension or first.unit == second.unit:
         return None
     if first.low is None or second.low is None or not first.exact or not second.exact:

@@ -12,7 +12,13 @@ from assay.verify.exact.claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim,
 from assay.verify.exact.derivations import Derivation
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
-from assay.verify.exact.number_following import derivation_of, follows_otherwise, span_instead, years_between
+from assay.verify.exact.number_following import (
+    derivation_of,
+    follows_otherwise,
+    product_instead,
+    span_instead,
+    years_between,
+)
 from assay.verify.exact.number_pairs import (
     MOST_OPERANDS,
     SAME_WORDS,
@@ -122,6 +128,10 @@ def _judge(
     restated = {q.value for q in claim.quantities if q is not quantity and _is_restated(claim, q)}
     different = [o for o in row if o.relation is Relation.DIFFERENT and o.place not in equal]
     different = [o for o in different if o.quantity.dimension == "count" or o.quantity.value not in restated]
+    if quantity.dimension.startswith("money:") and index.values.get(("count", quantity.value)):
+        different = [
+            o for o in different if o.quantity.dimension != "count"
+        ]  # a bare figure of the evidence is the sum
     worst = max(different, key=_rank, default=None)
     margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
     if same is not None and worst is not None and worst.covered - same.covered >= _SUBJECT_LEAD:
@@ -136,6 +146,8 @@ def _judge(
     elsewhere = same is not None or bool(_elsewhere(index, quantity))
     allowing = (o for o in row if o.relation is Relation.COMPATIBLE and (worst is None or o.place not in equal))
     compatible = max(allowing, key=_rank, default=None)
+    if same is None and (instead := product_instead(claim, index, quantity)) is not None:
+        return instead, elsewhere, False
     if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
         confidence = _confidence(claim, index, quantity, worst, different)
         if confidence >= _LEAST_CONFIDENCE:
@@ -360,7 +372,7 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
         return ExactFinding(DERIVED, message, *span, None, "note", _UNSPECIFIC)
     if derivation is not None:
         return _follows(claim, quantity, derivation)
-    instead = span_instead(claim, index, quantity)
+    instead = span_instead(claim, index, quantity) or product_instead(claim, index, quantity)
     if instead is not None:
         return instead
     other = _same_digits(claim, index, quantity)

@@ -53,7 +53,8 @@ _WORDS_FOR: Final = {
     Decimal(2): r"twice|double|both|couple|pair|second|every other|and (?:i|me|myself)|(?:me|myself) and",
     Decimal(3): r"thrice|triple|trio|third", Decimal(4): r"quadruple|quarterly|fourth|kings?|queens?|aces?|jacks?",
     Decimal(6): r"dice|die", Decimal(7): r"weekly|week", Decimal(10): r"decade",
-    Decimal(12): r"(?<!half a )(?<!half-a-)dozen|monthly|annual\w*|year\w*", Decimal(13): r"hearts?|spades?|diamonds?|clubs?|suit",
+    Decimal(12): r"(?<!half a )(?<!half-a-)dozen|monthly|annual\w*|year\w*",
+    Decimal(13): r"hearts?|spades?|diamonds?|clubs?|suit",
     Decimal(14): r"fortnight|two weeks", Decimal(24): r"day|daily|hourly", Decimal(26): r"cards?",
     Decimal(30): r"month", Decimal(52): r"weekly|deck|cards", Decimal(60): r"minute|hour",
     Decimal(100): r"century|percent", Decimal(365): r"year|daily|annual\w*",
@@ -89,6 +90,8 @@ _CONSTANTS: Final = tuple(
 
 _ANOTHER: Final = re.compile(r"\b(?:another|further|additional|extra|plus)\s(\d{1,12}(?:\.\d{1,6})?)(?![\w.])")
 _MONTHS: Final = Decimal(12)
+_OF_TODAY: Final = re.compile(r"day|date|month|when|time|start|end|from|until|since", re.IGNORECASE)
+"""Names of arguments that today's day or month may be: "3" guests are not the third of the month."""
 _YEARS: Final = re.compile(r"(?:^|(?<!per)_)(?:years?|yrs?)$", re.IGNORECASE)
 """Names of arguments that count years: "annual" stands for one of these, and for twelve months."""
 _MONEY: Final = re.compile(r"amount|price|cost|payment|salary|budget|balance|fare", re.IGNORECASE)
@@ -282,7 +285,7 @@ def _constant(target: Decimal, _: Sources, context: NumberContext) -> Trace | No
     return chosen("a constant that everyone knows") if known else None
 
 
-def _calendar(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+def _calendar(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
     if target != target.to_integral_value():
         return None
     number = int(target)
@@ -299,7 +302,8 @@ def _calendar(target: Decimal, sources: Sources, _: NumberContext) -> Trace | No
             if apart & {number, number // 60} or number * 60 in apart:
                 return derived("the time between two times of day", Found(text, 0, len(text.text)))
     days = sorted(sources.days | ({sources.now} if sources.now else set()))[-200:]
-    if sources.now and number in {sources.now.year, sources.now.month, sources.now.day}:
+    small = {sources.now.month, sources.now.day} if sources.now and _OF_TODAY.search(context.name) else set()
+    if sources.now and number in {sources.now.year} | small:
         return derived("part of today's date", source=SourceKind.CLOCK)
     if 0 < number <= 4000 and any(date.fromordinal(day.toordinal() + number) in days for day in days if _can_add(day)):
         return derived("the days between two dates")

@@ -9,6 +9,7 @@ says nothing. What is wrong is told with what the rows have instead.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from assay.text.lexemes import lexeme, stem, word_set
@@ -51,6 +52,9 @@ _TELLING: Final = frozenset(
     )
 )
 """Verbs that say of a row that it has its value."""
+_TOGETHER: Final = word_set("together combined altogether total totals sum overall")
+_MOST_SHOWN: Final = 6
+"""Values that a sum is shown with."""
 _LINKING: Final = word_set("than by from to with at of and the a an in all only just")
 
 
@@ -103,7 +107,8 @@ def _groups(records: Records) -> Iterator[_Rows]:
 
 def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome | None:
     named = _named_rows(statement, rows)
-    numbers = [(a, b, q.low if q.low is not None else q.value) for a, b, q in statement.quantities if q.exact]
+    plain = [(a, b, q) for a, b, q in statement.quantities if q.exact and q.bound == "exact"]
+    numbers = [(a, b, q.low if q.low is not None else q.value) for a, b, q in plain]
     if len(numbers) != len(statement.quantities) or len(numbers) > 1:
         return None
     degree = next((at for at, fold in enumerate(folds) if fold in _FORMS), None)
@@ -123,7 +128,39 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
             if _explained(statement, rows, used | {change})
             else None
         )
+    if _is_total(folds):
+        return _summed(statement, rows, named, numbers, used)
     return _counted(statement, rows, named, numbers, used)
+
+
+def _is_total(folds: Sequence[str]) -> bool:
+    """Whether a statement says that it speaks of all rows together."""
+    return not _TOGETHER.isdisjoint(folds) or any(pair == ("in", "all") for pair in pairwise(folds))
+
+
+def _summed(
+    statement: Statement,
+    rows: _Rows,
+    named: Sequence[_Named],
+    numbers: Sequence[tuple[int, int, Decimal]],
+    used: set[int],
+) -> Outcome | None:
+    """ "In total, 361 units were sold in Q1": a named field summed over all rows, of which none is a total itself."""
+    if named or len(numbers) != 1:
+        return None
+    first, last, number = numbers[0]
+    noun = {last} if last < len(statement) else set()
+    stems = {word.stem for word in statement.lexemes}
+    summing = {at for at, word in enumerate(statement.lexemes) if word.fold in _TOGETHER}
+    cells = _field_of(statement, rows, frozenset())
+    if cells is None or not cells[0].needed <= stems or not _explained(statement, rows, used | noun | summing):
+        return None
+    if any(not _TOGETHER.isdisjoint(cell.words) for row in rows.rows for cell in row.cells if cell.naming):
+        return None
+    value = sum((cell.number for cell in cells if cell.number is not None), Decimal(0))
+    working = f"{' + '.join(cell.text for cell in cells[:_MOST_SHOWN])} = {_plain(value)}"
+    instead = working if len(cells) <= _MOST_SHOWN else _plain(value)
+    return _outcome(rows, number == value, cells[0], first, last, "record.total", instead)
 
 
 def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
