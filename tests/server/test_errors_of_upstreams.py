@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from tests.server.gateway_site import play, site
-from tests.server.test_what_clients_execute import CHAT, LIE, MESSAGE, PATHS, RESPONSE, message, output_message
-from tests.server.upstream_script import Answer, chat_completion, chat_stream, response_value
+from tests.server.test_official_clients import CHAT, MESSAGE, RESPONSE
+from tests.server.test_what_clients_execute import LIE, PATHS
+from tests.server.upstream_script import Answer, chat_completion, chat_stream, message, output_message, response_value
 
 from assay.server.settings import Mode
 

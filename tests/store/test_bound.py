@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Column, LargeBinary, Table, delete, func, insert, inspect, select, text, type_coerce, update
+from sqlalchemy.exc import IntegrityError
 from tests.store import bound
 from tests.store.bound import (
     Full,
@@ -22,6 +23,7 @@ from tests.store.bound import (
     tampered,
     verified,
 )
+from tests.store.making import KEYS, record_of
 
 from assay.errors import StoreError
 from assay.schema.access import Role
@@ -29,6 +31,7 @@ from assay.store import recording, tables, writer
 from assay.store.access_users import change_user
 from assay.store.audit.binding import touch
 from assay.store.audit.checkpoint import read_checkpoint
+from assay.store.audit.signing import make_checkpoint
 from assay.store.audit.units import BOUND_OTHERWISE, RUN, UNBOUND, UNBOUND_ROWS, UNBOUND_TABLES, UNITS
 from assay.store.engine import writing
 from assay.store.migrate import HEAD, revision
@@ -91,6 +94,33 @@ def test_a_change_of_this_very_column_is_found(full: Full, column: Column[Any]) 
     assert done
 
 
+@pytest.mark.parametrize("table", bound_tables(), ids=lambda table: table.name)
+def test_a_value_of_another_type_is_found_whatever_the_column(full: Full, table: Table) -> None:
+    tried = 0
+    for column in table.columns:
+        if column.name == "tenant":
+            continue
+        for value in ("'abc'", "x'616263'", "0.5", "x'ff41'", "cast(x'ff41' as text)", f"cast({column.name} as text)"):
+            here = f"tenant = 'default' and {column.name} is not null"
+            with altering(full.store) as connection:
+                kinds = text(f"select distinct typeof({column.name}) from {table.name} where {here}")  # noqa: S608
+                before = connection.execute(kinds).scalars().all()
+                try:
+                    connection.execute(text(f"update {table.name} set {column.name} = {value} where {here}"))  # noqa: S608
+                except IntegrityError:
+                    continue  # a key that is taken
+                unreadable = bool(before) and "ff41" in value and "text" in value
+                if set(before) == set(connection.execute(kinds).scalars()) and not unreadable:
+                    continue  # the column made it what it was, or another value of its type
+                if unreadable and f"{table.name}.{column.name}" in UNBOUND:
+                    continue
+                tried += 1
+                found = verified(connection, full)
+                assert not found.holds, f"{column.name} became {value}"
+                assert found.findings[0].message
+    assert tried
+
+
 def test_the_attacks_that_went_unseen_are_found(full: Full) -> None:
     items, users, reports, runs = tables.review_items, tables.users, tables.reports, tables.runs
     year = 365 * 86_400 * 1_000_000
@@ -109,6 +139,39 @@ def test_the_attacks_that_went_unseen_are_found(full: Full) -> None:
         with altering(full.store) as connection:
             assert connection.execute(statement).rowcount
             assert not verified(connection, full).holds, statement
+
+
+TRIGGERS = {
+    "a trigger on what changes": "CREATE TRIGGER own AFTER UPDATE OF version ON users WHEN new.name = 'bob' "
+    "BEGIN UPDATE users SET roles = 'admin' WHERE name = 'bob'; END",
+    "a trigger on another table": "CREATE TRIGGER own AFTER INSERT ON audit_entries "
+    "BEGIN UPDATE users SET roles = 'admin' WHERE name = 'bob'; END",
+}
+
+
+@pytest.mark.parametrize("name", TRIGGERS)
+def test_a_trigger_whose_changes_would_pass_as_our_own_is_found(tmp_path: Path, name: str) -> None:
+    made = make_full(f"sqlite:///{tmp_path / 'x.db'}", tmp_path)
+    with made.store as store:
+        with writing(store.engine).begin() as connection:
+            connection.execute(text(TRIGGERS[name]))
+            bob = connection.execute(select(tables.users.c.id).where(tables.users.c.name == "bob")).scalar_one()
+        change_user(store, bob, "default", actor="command", disabled=False)
+        with store.reading("default") as connection:
+            role = connection.execute(select(tables.users.c.roles).where(tables.users.c.id == bob)).scalar_one()
+            found = verified(connection, made)
+        assert role == "admin"
+        assert "foreign_code" in [one.code.value for one in found.findings]
+
+
+def test_a_view_in_the_place_of_a_table_is_found(tmp_path: Path) -> None:
+    made = make_full(f"sqlite:///{tmp_path / 'x.db'}", tmp_path)
+    with made.store as store:
+        with writing(store.engine).begin() as connection:
+            connection.execute(text("ALTER TABLE turns RENAME TO other"))
+            connection.execute(text("CREATE VIEW turns AS SELECT * FROM other"))
+        with store.reading("default") as connection:
+            assert [one.code.value for one in verified(connection, made).findings] == ["foreign_code"]
 
 
 def test_a_change_of_ours_does_not_take_over_what_was_altered_beside_it(tmp_path: Path) -> None:
@@ -198,3 +261,21 @@ def test_rows_are_not_bound_by_what_is_no_change_of_the_writer(tmp_path: Path) -
         pytest.raises(StoreError, match="changed by the writer"),
     ):
         touch(connection, RUN, ["0" * 32])
+
+
+def test_a_trigger_is_found_on_every_database(url: str) -> None:
+    with Store(url) as store:
+        store.record(record_of())
+        made = Full(store, make_checkpoint(store, KEYS, "default"))
+        with store.reading("default") as connection:
+            assert verified(connection, made).holds
+        with writing(store.engine).begin() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.execute(text("CREATE TRIGGER own AFTER INSERT ON runs BEGIN DELETE FROM feedback; END"))
+            else:
+                body = "CREATE FUNCTION own() RETURNS trigger AS $$ BEGIN RETURN NULL; END $$ LANGUAGE plpgsql"
+                connection.execute(text("RESET ROLE"))
+                connection.execute(text(body))
+                connection.execute(text("CREATE TRIGGER own AFTER INSERT ON runs EXECUTE FUNCTION own()"))
+        with store.reading("default") as connection:
+            assert [one.code.value for one in verified(connection, made).findings] == ["foreign_code"]

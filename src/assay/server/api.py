@@ -285,8 +285,13 @@ class Api:
         return Health(status="not ready")
 
 
+_VERSION_NEEDED: Final = "428"
+"""What an operation answers that has to be told which version it is about."""
+
+
 class _Described(FastAPI):
-    """The application whose document says how any operation with a body may be refused for its time or encoding.
+    """The application whose document says how any operation with a body may be refused for its time or encoding, and
+    where a version has to be named.
 
     The application and `OneEncoding` refuse it before any route, so that no route could forget to say so.
     """
@@ -298,6 +303,10 @@ class _Described(FastAPI):
             for operation in path.values():
                 if "requestBody" in operation:
                     operation["responses"] |= told
+                if _VERSION_NEEDED in operation.get("responses", {}):
+                    for parameter in operation.get("parameters", ()):
+                        # Optional to the framework, so that a request without it is told which version it needs.
+                        parameter["required"] |= parameter["name"].lower() == "if-match"
         return document
 
 

@@ -6,10 +6,12 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from assay.schema.access import Permission, Role
+from assay.server.access.passwords import SHORTEST
 from assay.store.access import LONGEST_NAME, ApiKey, Session, User
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
-Password = Annotated[str, Field(min_length=1, max_length=1_000)]
+Password = Annotated[str, Field(min_length=1, max_length=1_000, json_schema_extra={"minLength": SHORTEST})]
+"""A new password; one that is too short is refused where passwords are, which says why."""
 Roles = Annotated[list[Role], Field(min_length=1, max_length=len(Role))]
 Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=50)]
 Token = Annotated[str, Field(min_length=1, max_length=200)]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from assay.schema import HallucinationReport, Verdict
 from assay.schema.escalation import EscalationPackage, ReviewEvent, ReviewItem
@@ -11,6 +11,8 @@ from assay.store.review_acting import LONGEST_REASON
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
 MOST_LABELS = 1_000
 """Claims that one decision labels."""
+_PLACE = "^(0|[1-9][0-9]{0,5})$"
+"""The position of a claim, as a member of JSON names it."""
 
 
 class _Body(BaseModel):
@@ -67,7 +69,9 @@ class DecisionBody(_Body):
     """For `edit`: let the words out although the gate does not emit them. What it blocks cannot be let out."""
     response: str | None = Field(default=None, max_length=LONGEST_REASON)
     """For `reject`: what the caller gets in its place."""
-    claims: dict[int, Verdict] = Field(default_factory=dict, max_length=MOST_LABELS)
+    claims: dict[Annotated[str, StringConstraints(pattern=_PLACE)], Verdict] = Field(
+        default_factory=dict, max_length=MOST_LABELS, json_schema_extra={"additionalProperties": False}
+    )
     """What they say of single claims, by their places: labels to learn from."""
 
 

@@ -238,7 +238,10 @@ class _Routes:
                 raise ProblemError(422, "expected `text`, the words that are to go out", code="input.invalid")
             words = body.text
             found = await self._checked(lambda: desk.edited(tenant, id_, words))
-        given: dict[str, Any] = {"claims": body.claims, "version": version}
+        given: dict[str, Any] = {
+            "claims": {int(place): verdict for place, verdict in body.claims.items()},
+            "version": version,
+        }
 
         def work() -> ReviewItem:
             match body.act:

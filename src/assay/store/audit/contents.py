@@ -12,11 +12,13 @@ from hashlib import sha256
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, LargeBinary, Row, bindparam, exists, select, type_coerce
+from sqlalchemy.exc import OperationalError
 
 from assay.errors import AssayError, StoreError
 from assay.receipt.canonical import canonical
 from assay.schema import Verdict
 from assay.store import tables
+from assay.store.audit.column_types import CONTENTS, LOG, NO_TEXT, foreign_values, undecodable
 from assay.store.audit.commit_contents import CommitCheck
 from assay.store.audit.derived_contents import Derived, DerivedCheck
 from assay.store.audit.entries import (
@@ -53,11 +55,30 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
         tenant: whose log.
         found: what `verify_log` found.
     """
+    if (strange := of_other_types(connection, tenant, found)) is not None:
+        return strange
     findings = Findings(list(found.findings))
     contents = Contents(connection, tenant, found.size, findings)
-    runs = contents.entries()
-    contents.finish()
+    runs = 0
+    try:
+        runs = contents.entries()
+        contents.finish()
+    except OperationalError as error:
+        if not undecodable(error):
+            raise
+        findings.add(FindingCode.ALTERED_CONTENT, NO_TEXT)
     return replace(found, findings=tuple(findings.found), runs=runs)
+
+
+def of_other_types(connection: Connection, tenant: str, found: LogVerification) -> LogVerification | None:
+    """What was found, with the values that are of another type than their column; none where there are none."""
+    if next(foreign_values(connection, tenant, LOG), None) is not None:
+        return found  # told of where the log is verified
+    findings = Findings(list(found.findings))
+    for what in foreign_values(connection, tenant, CONTENTS):
+        findings.add(FindingCode.ALTERED_CONTENT, what)
+    strange = len(findings.found) > len(found.findings)
+    return replace(found, findings=tuple(findings.found), runs=0) if strange else None
 
 
 class Contents:

@@ -17,10 +17,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, literal, select
+from sqlalchemy.exc import OperationalError
 
 from assay.errors import AuditError
 from assay.store import tables
-from assay.store.audit.contents import Contents, with_contents
+from assay.store.audit.column_types import NO_TEXT, undecodable
+from assay.store.audit.contents import Contents, of_other_types, with_contents
 from assay.store.audit.derived_contents import Derived
 from assay.store.audit.entries import DECISION, ROWS
 from assay.store.audit.log import CHUNK, read_root
@@ -105,6 +107,21 @@ def with_contents_since(
     """
     if since is None and not leaves:
         return with_contents(connection, tenant, found), None
+    if (strange := of_other_types(connection, tenant, found)) is not None:
+        return strange, None
+    try:
+        return _from(connection, tenant, found, since)
+    except OperationalError as error:
+        if not undecodable(error):
+            raise
+        findings = Findings(list(found.findings))
+        findings.add(FindingCode.ALTERED_CONTENT, NO_TEXT)
+        return replace(found, findings=tuple(findings.found)), None
+
+
+def _from(
+    connection: Connection, tenant: str, found: LogVerification, since: Verified | None
+) -> tuple[LogVerification, Verified | None]:  # fmt: skip
     findings = Findings(list(found.findings))
     since = since if since is None or _begins(connection, tenant, found, since, findings) else None
     beside = _beside(connection, tenant, found.size)

@@ -15,10 +15,13 @@ from hashlib import sha256
 from typing import Final
 
 from sqlalchemy import Connection, select
+from sqlalchemy.exc import OperationalError
 
 from assay.errors import AuditError
 from assay.receipt import KeyRing
 from assay.store.audit.checkpoint import Checkpoint, open_checkpoint
+from assay.store.audit.column_types import LOG, NO_TEXT, foreign_values, undecodable
+from assay.store.audit.foreign_code import foreign_code
 from assay.store.audit.log import Head, read_checkpoints, read_entries, read_head
 from assay.store.audit.tiles import TILE_LEVELS, TILE_WIDTH, hashes_of
 from assay.store.audit.tree import EMPTY_ROOT, RootStack, complete_root
@@ -57,6 +60,8 @@ class FindingCode(StrEnum):
     """Content of a run is not there, and no entry says that it was erased."""
     UNLOGGED = "unlogged"
     """A run stands in the tables of which the log knows nothing."""
+    FOREIGN_CODE = "foreign_code"
+    """A trigger, a rule or a view stands in the database, and none is ours: it changes rows, or hides them."""
     USED_TWICE = "used_twice"
     """The log tells of two commits with one receipt: what remembers used receipts was altered in between."""
 
@@ -147,6 +152,24 @@ def verify_log(
         ReceiptError: `cryptography` is not installed.
     """
     findings = Findings()
+    for what in foreign_code(connection):
+        findings.add(FindingCode.FOREIGN_CODE, what)
+    foreign = len(findings.found)
+    for what in foreign_values(connection, tenant, LOG):
+        findings.add(FindingCode.ALTERED_ENTRY, what)
+    try:
+        if len(findings.found) == foreign:
+            return _verified(connection, tenant, ring, anchors, findings)
+    except OperationalError as error:
+        if not undecodable(error):
+            raise
+        findings.add(FindingCode.ALTERED_ENTRY, NO_TEXT)
+    return LogVerification("", 0, EMPTY_ROOT, 0, 0, 0, tuple(findings.found))
+
+
+def _verified(
+    connection: Connection, tenant: str, ring: KeyRing, anchors: Sequence[str | bytes], findings: Findings
+) -> LogVerification:  # fmt: skip
     try:
         head = read_head(connection, tenant)
     except AuditError as error:
