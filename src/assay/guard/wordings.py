@@ -32,7 +32,8 @@ def wordings(job: Job) -> tuple[Job, ...]:
     if job.denies or job.named or job.field is not None:
         return (job,)
     if (job.question or job.before) and restates(job.evidence.exact(job.claim, job.question), job.claim):
-        return (replace(job, question=None, before=None),)
+        short = understood(job.claim, job.question).at > 0
+        return (replace(job, before=(job.question or "").strip() if short else None),)
     found = understood(job.claim, job.question)
     if found.text and not found.stated and found.at and agrees(job.claim) is not None:
         return ()
