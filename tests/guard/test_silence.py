@@ -77,7 +77,7 @@ TELLING = (
         "The passages do not say what it costs.", "The passages do not say when it opens.",
         "The text does not tell who designed it.", "The passages do not explain why the bridge was closed.",
         "It is not mentioned where the archive is kept.", "I could not find how much tickets cost.",
-        "The text does not say whether dogs are allowed in the garden.",
+        "The text does not say whether dogs are allowed in the garden.", "No price for tickets is given.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_answers_a_clause_refutes_that_it_is_not_told(guard: Guard, claim: str) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from assay import Guard
 from assay.schema import ClaimReport, HallucinationReport, Verdict
+from assay.testing import FakeScorer
 
 LEAVE = ["Partners are entitled to 2 weeks of paid leave. Mothers receive 16 weeks."]
 
@@ -60,3 +61,11 @@ def test_a_sentence_that_refers_back_is_read_with_the_one_before(guard: Guard) -
     assert found[-1].before == "Mothers and partners get leave."
     report = guard.check("Partners are entitled to 2 weeks of paid leave. They receive 16 weeks.", LEAVE)
     assert report.claims[-1].text == "Partners receive 16 weeks."
+
+
+def test_a_sentence_of_the_evidence_is_borne_out_by_itself_whatever_was_asked() -> None:
+    told = "Go on measuring twice a day, two hours apart from meals. Goal for the week: below 135 in the morning."
+    report = Guard(scorer=FakeScorer()).check(
+        "Go on measuring twice a day, two hours apart from meals.", [told], question="What else is there to do?"
+    )
+    assert (only(report).verdict, report.action) == (Verdict.SUPPORTED, "emit")

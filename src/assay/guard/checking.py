@@ -351,6 +351,7 @@ def _claims(
     """The report of each extracted claim; those beyond the limit are unchecked."""
     broken = {issue.path for issue in draft.structural if issue.path is not None}
     left = iter(judged)
+    uncited = _uncited(draft, policy)
     beyond = unjudged(f"the output has more than the {draft.judged_claims:,} claims that one check judges.")
     found = [(claim, next(left, beyond) if claim.checkable else None) for claim in draft.claims]
     return tuple(
@@ -364,11 +365,25 @@ def _claims(
                 *_issues(attachments.at_claim.get(place, ())),
                 *draft.reasoning.at_claim.get(place, ()),
                 *(draft.run.issues_at(claim, of_claim) if draft.run else ()),
+                *([_without_citation(claim)] if (claim.span.start, claim.text) in uncited else ()),
             ),
             structural=claim.path in broken,
         )
         for place, (claim, of_claim) in enumerate(found)
     )
+
+
+def _uncited(draft: Draft, policy: Policy) -> set[tuple[int, str]]:
+    """Start and text of the claims that lack a citation which the policy requires."""
+    if policy.citations not in {"require", "strict"}:
+        return set()
+    lacking = draft.citing.uncited([claim for claim in draft.claims if claim.checkable])
+    return {(claim.span.start, claim.text) for claim in lacking}
+
+
+def _without_citation(claim: ExtractedClaim) -> Issue:
+    message = "No source is cited for this, and the policy requires one. Cite the passage that it rests on."
+    return Issue(code="citation.missing", message=message, span=claim.span, path=claim.path)
 
 
 def _gate_input(
@@ -387,7 +402,7 @@ def _gate_input(
         claims=tuple(_signal(claim) for claim in claims),
         citations_fabricated=statuses.count("fabricated"),
         citations_failed=sum(statuses.count(s) for s in ("misquoted", "misattributed", "non_entailing")),
-        claims_uncited=draft.citing.uncited(checkable),
+        claims_uncited=len(draft.citing.uncited(checkable)),
         citations_unchecked=statuses.count("unchecked"),
         conflicts=conflicts,
         unchecked_characters=coverage.unchecked,

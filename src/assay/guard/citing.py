@@ -42,9 +42,9 @@ class Citing:
     """Cited passage and statement, one for each of the other jobs."""
     jobs: tuple[Job, ...] = ()
 
-    def uncited(self, claims: Sequence[ExtractedClaim]) -> int:
-        """How many of the claims have no citation."""
-        return len(missing_citations(claims, self.citations))
+    def uncited(self, claims: Sequence[ExtractedClaim]) -> Sequence[ExtractedClaim]:
+        """The claims that have no citation."""
+        return missing_citations(claims, self.citations)
 
 
 def begin_citations(

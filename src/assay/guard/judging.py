@@ -16,7 +16,7 @@ from assay.guard.conflicts import (
 from assay.guard.prepared import PreparedEvidence
 from assay.guard.reading import understood
 from assay.guard.widening import widened
-from assay.guard.wordings import in_own_words, wordings
+from assay.guard.wordings import in_own_words, restates, wordings
 from assay.models.interface import PairScorer
 from assay.schema import Evidence, EvidenceSpan, Verdict
 from assay.schema.judging import ClaimJudgement
@@ -192,7 +192,7 @@ def judge_jobs(
     asked = [wordings(job) for job in jobs]
     found = iter(_whole_first([one for group in asked for one in group], scorer, combination, thresholds, windows))
     return [
-        in_own_words(job, [next(found) for _ in group]) if group else unjudged(NOT_UNDERSTOOD)
+        in_own_words(job, group, [next(found) for _ in group]) if group else unjudged(NOT_UNDERSTOOD)
         for job, group in zip(jobs, asked, strict=True)
     ]
 
@@ -310,6 +310,8 @@ def _combine(
     judgement = bounded_by_exact(used, exact, disputed=bool(disputed))
     if job.denies:
         judgement = of_silence(judgement)
+    elif restates(exact, job.claim):
+        judgement = of_restatement(judgement)
     verdict = verdict_of(judgement, thresholds)
     if not thresholds.corrects:
         judgement = bounded_by_exact(fitted, exact, disputed=bool(disputed))
@@ -528,6 +530,19 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
     contradiction = max([judgement.contradiction, *(f.confidence for f in sure if f.effect == "contradicts")])
     dropped = max((f.confidence for f in sure if f.code == "condition.dropped"), default=0.0)
     return Judgement(min(judgement.support, 1 - contradiction, 1 - dropped), contradiction)
+
+
+RESTATING = 0.99
+"""The least support of a claim that is a whole sentence of the evidence."""
+
+
+def of_restatement(judgement: Judgement) -> Judgement:
+    """The judgement of a claim that is a whole sentence of the evidence, whatever a network makes of it.
+
+    Another source that says otherwise is a conflict, and is looked for beside it.
+    """
+    support = max(judgement.support, RESTATING)
+    return Judgement(support, min(judgement.contradiction, round(1 - support, 12)))
 
 
 def of_silence(judgement: Judgement) -> Judgement:

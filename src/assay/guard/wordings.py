@@ -31,6 +31,9 @@ def wordings(job: Job) -> tuple[Job, ...]:
     """
     if job.denies or job.named or job.field is not None:
         return (job,)
+    if (job.question or job.before) and restates(job.evidence.exact(job.claim, job.question), job.claim):
+        short = understood(job.claim, job.question).at > 0
+        return (replace(job, before=(job.question or "").strip() if short else None),)
     found = understood(job.claim, job.question)
     if found.text and not found.stated and found.at and agrees(job.claim) is not None:
         return ()
@@ -45,9 +48,17 @@ def wordings(job: Job) -> tuple[Job, ...]:
     return (replace(job, before=None), replace(job, whole=None))
 
 
-def in_own_words(job: Job, judged: Sequence[Judged]) -> Judged:
-    """What was found of a job's wordings, as a finding about the claim in its own words; at least one of them."""
-    if len(judged) == 1 and wordings(job)[0] is job:
+def restates(exact: ExactResult, claim: str) -> bool:
+    """Whether the claim is a whole sentence of the evidence, of more words than a mere answer has."""
+    return exact.signals.get("verbatim", 0.0) >= 1 and len(claim.split()) >= _WORDS_OF_SENTENCE
+
+
+_WORDS_OF_SENTENCE = 4
+
+
+def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
+    """What was found of a job's wordings, of which there is at least one, as a finding about the claim in its own."""
+    if len(asked) == 1 and asked[0].claim == job.claim:
         return judged[0]
     found = understood(job.claim, job.question)
     if not found.stated:

@@ -282,7 +282,8 @@ def _score(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[F
         mean = overall if gate.faithfulness is None else gate.faithfulness
         # What may be served is decided by whether all claims hold; how much of the rest is borne out by their mean.
         below = mean if policy.aggregation == "joint" else min(overall, mean)
-        yield from _table_bands(policy, min(overall, mean), below, gate.factscore)
+        name = "overall score" if below == overall else "mean score of the claims"
+        yield from _table_bands(policy, min(overall, mean), (name, below), gate.factscore)
     else:
         yield from _bands(policy, overall)
 
@@ -297,19 +298,20 @@ def _bands(policy: Policy, overall: float) -> Iterator[Finding]:
         yield Finding(Action.REVISE, Cause.WEAK, _below(overall, "emit_threshold", policy.emit_threshold))
 
 
-def _table_bands(policy: Policy, worst: float, below: float, factscore: float | None) -> Iterator[Finding]:
+def _table_bands(policy: Policy, worst: float, below: tuple[str, float], factscore: float | None) -> Iterator[Finding]:
     """Rows 1 to 4 of seed 003's routing table; conflicts and citations are rows 4 to 6, found elsewhere.
 
     Args:
         policy: the thresholds.
         worst: the score that has to reach `emit_threshold`.
-        below: the score by which what does not reach it is withheld or served in part.
+        below: name and value of the score by which what does not reach it is withheld or served in part.
         factscore: the share of supported facts, if defined.
     """
-    if below < policy.block_threshold:
-        yield Finding(Action.BLOCK, Cause.GAP, _below(below, "block_threshold", policy.block_threshold))
-    elif below < policy.revise_threshold:
-        yield Finding(Action.BLOCK, Cause.CLOSEST, _below(below, "revise_threshold", policy.revise_threshold))
+    name, value = below
+    if value < policy.block_threshold:
+        yield Finding(Action.BLOCK, Cause.GAP, _below(value, "block_threshold", policy.block_threshold, name))
+    elif value < policy.revise_threshold:
+        yield Finding(Action.BLOCK, Cause.CLOSEST, _below(value, "revise_threshold", policy.revise_threshold, name))
     elif worst < policy.emit_threshold:
         yield Finding(Action.REVISE, Cause.PARTIAL, _below(worst, "emit_threshold", policy.emit_threshold))
     if factscore is not None and factscore < policy.factscore_threshold:
@@ -433,5 +435,5 @@ def _count(number: int, singular: str, plural: str) -> str:
     return f"{number} {singular if number == 1 else plural}"
 
 
-def _below(score: float, field: str, threshold: float) -> str:
-    return f"The overall score {shown_score(score)} is below {field} {threshold:g}."
+def _below(score: float, field: str, threshold: float, name: str = "overall score") -> str:
+    return f"The {name} {shown_score(score)} is below {field} {threshold:g}."

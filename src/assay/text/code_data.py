@@ -29,9 +29,9 @@ _CONSTANT: Final = re.compile(
 )
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LABELS: Final = re.compile(
-    r"\|(?P<edge>[^|\n]{2,200})\||[\[({>]{1,2}[\"']?(?P<box>[^\[\](){}<>|\"'\n]{2,200})[\"']?[\])}]{1,2}"
-    r"|\"(?P<quoted>[^\"\n]{2,200})\"(?P<share>[ \t]*:[ \t]*[\d.]+)?|:[ \t]*(?P<said>[^:\n]{2,200})$"
-    r"|^[ \t]*(?:title|section)[ \t]+(?P<title>[^\n]{2,200})$"
+    r"\|(?P<edge>[^|\n]{2,300})\||\[+[\"(]*(?P<box>[^\[\]\n]{2,300}?)[\")]*\]+|\{+\"?(?P<choice>[^{}\n]{2,300}?)\"?\}+"
+    r"|(?<=\w)\(+\"?(?P<round>[^()\n]{2,300}?)\"?\)+|\"(?P<quoted>[^\"\n]{2,300})\"(?P<share>[ \t]*:[ \t]*[\d.]+)?"
+    r"|:[ \t]*(?P<said>[^:\n]{2,300})$|^[ \t]*(?:title|section)[ \t]+(?P<title>[^\n]{2,300})$"
 )
 _SPEAKS: Final = re.compile(r"[^\W_]")
 _ROW: Final = re.compile(r"[^\n,;\t]{1,80}(?:[,;\t][^\n,;\t]{0,80}){1,20}")

@@ -45,7 +45,7 @@ _LEAD_IN = re.compile(
     rf"|{NUMBERED}:\s"
     rf"|it (?:is|was) (?:also )?{_REPORTED} (?:in|by)\s{_CITED}\sthat\s"
     r"|(?:we can|one can|it can be|i can) (?:infer|see|conclude|deduce|say|inferred|seen|concluded|deduced|said) that\s"
-    r"|(?:to answer (?:your|the) question|in (?:answer|response) to (?:your|the) question)[,:]\s|(?:answer|response|summary|a):\s"
+    r"|(?:to answer (?:your|the) question|in (?:answer|response) to (?:your|the) question)[,:]\s|(?:answer|response|summary|question|a|q):\s"
     r"|(?:here|below)(?:['’]s| is| are)\s[^:;.\d]{1,80}:\s"
     r"|(?:did you know|please note|note|it is worth noting|it should be noted|it's worth noting|keep in mind|remember|"
     r"it is (?:also )?important to (?:note|remember|mention)|it['’]s (?:also )?important to (?:note|remember|mention)|importantly|please (?:be aware|keep in mind|remember))(?:,\s|:\s| that\s)"
@@ -116,6 +116,8 @@ _SILENT = (
     rf"|it {_NOT}{_SAY}\b[^;]{{0,200}}"
     rf"|(?:[\w’'\-]+ ){{1,8}}(?:is|are|was|were) (?:not|never|nowhere) (?:(?:explicitly|specifically|further) )?{_TOLD}"
     rf"(?: (?:in|by|on) (?:the|these|this|any|your)\s(?:[\w\-]+\s){{0,3}}(?:page|leaflet|report|{_SOURCES_NOUN}){_AT_HAND})?"
+    r"|no (?:[\w\-]+ ){0,3}(?:dates?|times?|prices?|amounts?|numbers?|names?|reasons?|locations?|deadlines?|figures?|details?)"
+    r"(?: (?:for|of|to|on) (?:[\w\-]+ ){0,3}[\w\-]+)? (?:is|are|was|were) (?:given|provided|listed|available|indicated|included)"
     rf"|no (?:[\w\-]+ ){{1,4}}(?:is|are|was|were) (?:mentioned|stated|specified)"
     rf"(?: (?:in|by|on) (?:the|these|this|any|your)\s(?:[\w\-]+\s){{0,3}}(?:page|leaflet|report|{_SOURCES_NOUN}){_AT_HAND})?"
 )
