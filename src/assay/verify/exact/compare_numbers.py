@@ -146,8 +146,6 @@ def _judge(
     elsewhere = same is not None or bool(_elsewhere(index, quantity))
     allowing = (o for o in row if o.relation is Relation.COMPATIBLE and (worst is None or o.place not in equal))
     compatible = max(allowing, key=_rank, default=None)
-    if same is None and (instead := product_instead(claim, index, quantity)) is not None:
-        return instead, elsewhere, False
     if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
         confidence = _confidence(claim, index, quantity, worst, different)
         if confidence >= _LEAST_CONFIDENCE:
@@ -372,7 +370,7 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
         return ExactFinding(DERIVED, message, *span, None, "note", _UNSPECIFIC)
     if derivation is not None:
         return _follows(claim, quantity, derivation)
-    instead = span_instead(claim, index, quantity) or product_instead(claim, index, quantity)
+    instead = span_instead(claim, index, quantity)
     if instead is not None:
         return instead
     other = _same_digits(claim, index, quantity)
