@@ -15,7 +15,6 @@ from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
 from assay.verify.exact.number_following import (
     derivation_of,
     follows_otherwise,
-    product_instead,
     span_instead,
     years_between,
 )
