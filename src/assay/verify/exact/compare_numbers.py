@@ -215,8 +215,9 @@ def _rounded_off(quantity: Quantity, other: Quantity) -> bool:
     """Whether a claim's number looks like a careless rounding of the other: 23,000 of 23,768."""
     if quantity.low is None or other.low is None or not other.exact:
         return False
-    coarse, fine = roundness(quantity.low), roundness(other.low)
-    return coarse >= 100 * fine and abs(quantity.low - other.low) * 20 <= abs(other.low)
+    same_unit = quantity.unit == other.unit  # what is round is the number as it is written, not its seconds
+    ours, theirs = (quantity.value, other.value) if same_unit else (quantity.low, other.low)
+    return roundness(ours) >= 100 * roundness(theirs) and abs(ours - theirs) * 20 <= abs(theirs)
 
 
 def _confidence(
