@@ -25,6 +25,8 @@ _BY_SYNONYM = 0.85
 _OTHER_CLAUSE = 0.3
 """Weight of the claim's words outside of the mention's own clause."""
 _FIGURE = 1.0
+_LONGEST_RECORD = 30
+"""Words of a record on one line, whose marks part fields of one thing and no clauses."""
 MOST_PLACES = 4
 """Places of a word in a sentence that are looked at."""
 
@@ -50,6 +52,8 @@ def align(
     weights = _weights(claim, index, *place)
     around = index.surroundings(candidate.sentence, *theirs).clause
     here = index.sentences[candidate.sentence]
+    if here.passage in index.records.passages and here.last - here.first <= _LONGEST_RECORD:
+        around |= {word.stem for word in index.reading(candidate.sentence).words.lexemes}
     generic = is_generic(index.passages[here.passage], here)
     leading = leading_stems(claim.words.lexemes) if generic else frozenset()
     subject = index.subject(candidate.sentence)

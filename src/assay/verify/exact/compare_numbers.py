@@ -15,7 +15,6 @@ from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
 from assay.verify.exact.number_following import (
     derivation_of,
     follows_otherwise,
-    product_instead,
     span_instead,
     years_between,
 )
@@ -146,8 +145,6 @@ def _judge(
     elsewhere = same is not None or bool(_elsewhere(index, quantity))
     allowing = (o for o in row if o.relation is Relation.COMPATIBLE and (worst is None or o.place not in equal))
     compatible = max(allowing, key=_rank, default=None)
-    if same is None and (instead := product_instead(claim, index, quantity)) is not None:
-        return instead, elsewhere, False
     if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
         confidence = _confidence(claim, index, quantity, worst, different)
         if confidence >= _LEAST_CONFIDENCE:
@@ -218,8 +215,9 @@ def _rounded_off(quantity: Quantity, other: Quantity) -> bool:
     """Whether a claim's number looks like a careless rounding of the other: 23,000 of 23,768."""
     if quantity.low is None or other.low is None or not other.exact:
         return False
-    coarse, fine = roundness(quantity.low), roundness(other.low)
-    return coarse >= 100 * fine and abs(quantity.low - other.low) * 20 <= abs(other.low)
+    same_unit = quantity.unit == other.unit  # what is round is the number as it is written, not its seconds
+    ours, theirs = (quantity.value, other.value) if same_unit else (quantity.low, other.low)
+    return roundness(ours) >= 100 * roundness(theirs) and abs(ours - theirs) * 20 <= abs(theirs)
 
 
 def _confidence(
@@ -372,7 +370,7 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
         return ExactFinding(DERIVED, message, *span, None, "note", _UNSPECIFIC)
     if derivation is not None:
         return _follows(claim, quantity, derivation)
-    instead = span_instead(claim, index, quantity) or product_instead(claim, index, quantity)
+    instead = span_instead(claim, index, quantity)
     if instead is not None:
         return instead
     other = _same_digits(claim, index, quantity)

@@ -5,26 +5,19 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
 
-from assay.text.lexemes import stem, word_set
+from assay.text.lexemes import word_set
 from assay.text.polarity import find_negations
 from assay.text.quantities import Quantity
-from assay.text.units import UNIT_WORDS
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.derivations import Derivation, derive, length_of, near
 from assay.verify.exact.findings import ExactFinding
-from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
+from assay.verify.exact.index import ExactIndex, leading_stems
 from assay.verify.exact.number_pairs import MOST_OPERANDS, Option
 
 _TOTALS = word_set("total totals altogether together combined both overall all average averaged mean")
 _LASTING = word_set("last lasts lasted lasting take takes took long duration run runs ran length")
 _SPAN = re.compile(r"\s?(?:to|until|till|[-–—])\s?(?:the\s)?", re.IGNORECASE)
 _OTHER_SPAN = 0.85
-_OTHER_PRODUCT = 0.8
-_NEAREST = 3
-_PER_UNIT = re.compile(r"\s?(?:/\s?|(?:per|an?|each|every|for each|for every)\s)([a-z]{2,14})\b", re.IGNORECASE)
-_ADDING = word_set(
-    "with plus including includes included and discount deposit extra more less off reduced surcharge fee"
-)
 _AGE_WORDS = frozenset({"age", "aged", "old"})
 
 
@@ -128,50 +121,3 @@ def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFi
         "number.mismatch", f"The claim says {ours!r}; by the evidence it is {working}.", quantity.start, quantity.end,
         index.span(best.sentence, dates[0].start, dates[1].end, "contradicts", _OTHER_SPAN), "contradicts", _OTHER_SPAN,
     )  # fmt: skip
-
-
-def product_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
-    """What an amount would have to be for the number of units that the claim gives, by the one rate of its sentences.
-
-    Only where the claim has no other number and no word that something else is added or taken off.
-    """
-    others = [q for q in claim.quantities if q is not quantity]
-    if len(others) != 1 or not quantity.exact or quantity.bound != "exact" or not claim.folds.isdisjoint(_ADDING):
-        return None
-    (units,) = others
-    if units.low is None or not units.exact:
-        return None
-    rates = {
-        (rate.low, candidate.sentence): (rate, candidate, number)
-        for candidate in claim.candidates[:_NEAREST]
-        for rate in index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]
-        if rate.dimension == quantity.dimension and rate.exact and rate.low is not None
-        and (number := _units_of_rate(index, candidate, rate, units)) is not None
-    }  # fmt: skip
-    if len(rates) != 1:
-        return None
-    ((rate, candidate, number),) = rates.values()
-    value = (rate.low or Decimal(0)) * number
-    if near(quantity, value) or derivation_of(claim, index, quantity) is not None:
-        return None
-    text = index.passages[index.sentences[candidate.sentence].passage].text
-    ours, theirs = claim.text[quantity.start : quantity.end], text[rate.start : rate.end]
-    return ExactFinding(
-        "number.mismatch", f"The claim says {ours!r}; {units.value:f} times {theirs!r} is {value.normalize():f}.",
-        quantity.start, quantity.end,
-        index.span(candidate.sentence, rate.start, rate.end, "contradicts", _OTHER_PRODUCT), "contradicts",
-        _OTHER_PRODUCT,
-    )  # fmt: skip
-
-
-def _units_of_rate(index: ExactIndex, candidate: Candidate, rate: Quantity, units: Quantity) -> Decimal | None:
-    """How many units of a rate ("40 euros per day") a number of the claim is; none where it is no such rate."""
-    text = index.passages[index.sentences[candidate.sentence].passage].text
-    named = _PER_UNIT.match(text, rate.end)
-    if named is None or units.low is None:
-        return None
-    word = named[1].lower()
-    unit = UNIT_WORDS.get(word)
-    if unit is not None and unit.dimension == units.dimension:
-        return units.low / unit.size
-    return units.value if units.dimension == "count" and stem(word) in units.nouns else None
