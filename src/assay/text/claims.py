@@ -164,7 +164,7 @@ class RuleClaimExtractor:
 
 
 def _replies(text: str, question: str, said: str) -> bool:
-    """Whether a sentence that only says yes or no answers the question, and is not a "Sure!" before what was asked for."""
+    """Whether a sentence that only says yes or no answers the question: no "Sure!" before what was asked for."""
     if agrees(said) is None:
         return False
     asked = asked_statement(question)
