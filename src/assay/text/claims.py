@@ -155,7 +155,7 @@ class RuleClaimExtractor:
             following = sentences[index + 1] if index + 1 < len(sentences) else None
             for found in _read(text, sentence, following, memory):
                 checkable, kind = found.checkable, found.kind
-                if asked and not checkable and kind is not ClaimKind.PROCEDURAL and agrees(found.text) is not None:
+                if asked and kind is ClaimKind.META and not checkable and _replies(text, question or "", found.text):
                     checkable, kind = True, ClaimKind.FACTUAL
                 out.append(_claim(text, sentence, index, found, checkable, kind))
             memory.block = sentence.block
@@ -163,7 +163,16 @@ class RuleClaimExtractor:
         return out if opening is None else [opening, *out]
 
 
-_OF_ASKER = frozenset("i my me we our us mine ours".split())  # noqa: SIM905
+def _replies(text: str, question: str, said: str) -> bool:
+    """Whether a sentence that only says yes or no answers the question: no "Sure!" before what was asked for."""
+    if agrees(said) is None:
+        return False
+    asked = asked_statement(question)
+    third = asked is not None and not any(token.low in _OF_ASKER for token in tokenise(asked))
+    return third or text.strip() == said.strip() or agrees(text) is not None
+
+
+_OF_ASKER = frozenset("i my me we our us mine ours you your".split())  # noqa: SIM905
 
 
 def _opening(text: str, question: str, first: ExtractedClaim) -> ExtractedClaim | None:
