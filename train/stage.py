@@ -16,7 +16,7 @@ import argparse
 import json
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from train.data import REPOSITORY, for_training, lengths
@@ -58,6 +58,11 @@ def of_summaries(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
     """
     found = [row for row in mix(rows, seed) if row.source in SUMMARIES]
     return random.Random(seed).sample(found, min(len(found), count))
+
+
+def reads_of(turn: int, reads: int, fresh: frozenset[str], fresh_reads: int) -> Callable[[str], bool]:
+    """Whether a batch is read in a turn, counted from 0: a fresh one in `fresh_reads` of them, others in `reads`."""
+    return lambda batch: turn < (fresh_reads if batch in fresh else reads)
 
 
 def rehearsed(rows: Sequence[Row], fresh: frozenset[str], share: float, seed: int) -> list[Row]:
@@ -131,7 +136,7 @@ def main() -> None:
         for turn in range(max(given.reads, given.fresh_reads if fresh else 0))
         for row in training_rows(
             seed=given.seed + turn,
-            only=lambda batch, turn=turn: turn < (given.fresh_reads if batch in fresh else given.reads),
+            only=reads_of(turn, given.reads, fresh, given.fresh_reads),
             edits=given.contrasts,
         )
     ]
