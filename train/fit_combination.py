@@ -153,6 +153,12 @@ def signals_of(guard: Guard, rows: Sequence[Row], cache: Path) -> list[dict[str,
     return found
 
 
+def with_signals(rows: Sequence[Row], signals: Sequence[dict[str, float]]) -> tuple[list[Row], list[dict[str, float]]]:
+    """The rows that have signals: a "Yes." to a question that makes no statement is unchecked and has none."""
+    kept = [(row, one) for row, one in zip(rows, signals, strict=True) if one]
+    return [row for row, _ in kept], [one for _, one in kept]
+
+
 def matrix(signals: Sequence[dict[str, float]]) -> tuple[list[str], NDArray[np.float64]]:
     """Feature names in sorted order and their values, one row each."""
     built = [features(one, LOGITS) for one in signals]
@@ -256,7 +262,7 @@ def main() -> None:
     parts: dict[Part, tuple[list[Row], list[dict[str, float]]]] = {}
     for part in SIDES:
         rows = chosen_rows(arguments.data, part, arguments.fit_rows if part == "fit" else arguments.test_rows)
-        parts[part] = (rows, signals_of(guard, rows, arguments.cache / f"{part}.json"))
+        parts[part] = with_signals(rows, signals_of(guard, rows, arguments.cache / f"{part}.json"))
     record = {
         "fitted_by": "python -m train.fit_combination",
         "rows": {part: len(rows) for part, (rows, _) in parts.items()},
