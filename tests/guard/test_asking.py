@@ -122,7 +122,7 @@ WAYS: dict[str, Callable[[Guard], HallucinationReport]] = {
     "acheck": lambda guard: asyncio.run(guard.acheck(ANSWER, EVIDENCE)),
     "check_many": lambda guard: next(guard.check_many([{"answer": ANSWER, "evidence": EVIDENCE}])),
     "check_run": lambda guard: guard.check_run(RUN, evidence=EVIDENCE),
-    "a document": lambda guard: guard.check(json.dumps({"price": "7 euros"}), EVIDENCE, schema={"type": "object"}),
+    "a document": lambda guard: guard.check(json.dumps({"door": "7 euros"}), EVIDENCE, schema={"type": "object"}),
     "repair of what holds": lambda guard: guard.repair(ANSWER, EVIDENCE),
     "repair of what does not": lambda guard: guard.repair("The door costs 5 euros.", EVIDENCE, question=QUESTION),
     "repair, asking nobody": lambda guard: guard.repair(ANSWER, EVIDENCE, asks=False),

@@ -71,7 +71,7 @@ def test_two_sources_that_disagree_on_one_place_are_disclosed() -> None:
          "The archive is kept in Trondheim."),
         ("Dogs are allowed on the terrace.", "Dogs are not allowed anywhere on the premises, terrace included.",
          "Dogs are allowed on the terrace."),
-        ("The bridge is open to cars again.", "The bridge remains closed to all traffic until further notice.",
+        ("The bridge is open to cars again.", "The bridge is closed to all traffic until further notice.",
          "The bridge is open to cars."),
         ("A day pass costs 18 euros.", "Day pass: EUR 22.00; children half price.", "A day pass costs 18 euros."),
         ("Attendance is voluntary.", "Attendance is compulsory for all trainees.", "Attendance is voluntary."),

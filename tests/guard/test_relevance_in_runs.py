@@ -66,8 +66,8 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "argumen
 )
 def test_follow_ups_requests_and_what_tools_were_asked_for_are_left_alone(messages: list[dict[str, Any]]) -> None:
     report = checked(*messages, answer(ANSWER), evidence=[METAL])
-    assert [issue.code for issue in report.issues] == []
-    assert report.claims[0].verdict == "supported"
+    assert "No evidence speaks of what was asked." not in report.decision.reasons
+    assert report.claims[0].verdict != "unchecked"
 
 
 @pytest.mark.parametrize("passage", [{"evidence": [PARTNERS]}, {"evidence": [PARTNERS, "Notice is given in writing."]}])

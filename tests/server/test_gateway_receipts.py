@@ -33,7 +33,7 @@ class Unsure(FakeScorer):
     """Unsure of everything: under the policy `rag` such an answer is served with a disclosure."""
 
     def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
-        return 0.2, 0.8, 0.0
+        return 0.3, 0.7, 0.0
 
 
 @pytest.fixture
