@@ -189,7 +189,7 @@ def evaluation_answers(side: Side, folder: Path = SCENARIOS) -> Iterator[dict[st
                 bad = rng.choice(wrong)
                 texts[rng.randrange(4)] = bad["text"]
                 yield {**base, "id": f"{scenario['id']}-one", "answer": " ".join(texts), "label": bad["label"]}
-            if set(scenario["in_answer"]) <= set(kept):
+            if scenario["in_answer"] and set(scenario["in_answer"]) <= set(kept):
                 labels = {kept[place]["label"] for place in scenario["in_answer"]}
                 label = next((one for one in ("contradicted", "unsupported") if one in labels), "supported")
                 yield {
