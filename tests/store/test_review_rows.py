@@ -113,11 +113,18 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return invoke
 
 
+class Doubting(FakeScorer):
+    """Finds weak support: what `support-desk` puts before a person rather than holding back."""
+
+    def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
+        return 0.08, 0.92, 0.0
+
+
 def checked(store: Store, number: int) -> CheckRecord:
     """An output that the guard itself escalated."""
     evidence = coerce_evidence([f"Team {number} is entitled to {number + 2} weeks of leave."])
     answer = "Everybody may be absent for a while."
-    report = Guard("support-desk", scorer=FakeScorer()).check(answer, evidence, stakes="high")
+    report = Guard("support-desk", scorer=Doubting()).check(answer, evidence, stakes="high")
     assert report.action.value == "escalate"
     asked = {"answer": answer, "question": None, "stakes": "high", "task": "qa"}
     record = CheckRecord(report, asked, evidence, preset("support-desk"))
