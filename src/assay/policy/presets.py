@@ -45,6 +45,7 @@ _SUPPORT_DESK = Policy(
 
 _MONITOR = Policy(
     name="monitor",
+    support_threshold=0.8,  # a rate is counted, of claims and not of answers, and read as over many outputs
     description="PASS, WARN or FAIL by the share of unsupported claims (seed 004).",
     aggregation="unsupported_rate",
     critical_action="revise",
