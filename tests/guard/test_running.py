@@ -233,7 +233,9 @@ def test_what_users_say_of_themselves_is_evidence_and_what_they_ask_or_say_of_th
     said = "The office is in Bonn. Where do I send mail?"
     world = guard.check_run(transcript("The office is in Bonn.", FOUND, user=said))
     given = guard.check_run(transcript("The office is in Bonn.", user=said))
-    stated = guard.check_run(transcript("Your office is in Bonn.", user="My office is in Bonn. Where do I send mail?"))
+    stated = guard.check_run(
+        transcript("Your office on Rhine Street is in Bonn.", user="My office on Rhine Street is in Bonn. Mail?")
+    )
     assert asked.action is Action.BLOCK
     assert world.action is not Action.EMIT
     assert given.action is Action.EMIT  # a prompt that is all that there is, as chat applications put passages

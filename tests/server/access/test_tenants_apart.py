@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 from tests.server.access.desk import Client, Desk, desk_over
-from tests.store.conftest import postgres, url
+from tests.store.conftest import empty_postgres, postgres, url
 from tests.store.making import record_of
 from tests.store.reviewing import held
 
@@ -26,7 +26,7 @@ from assay.store import tables
 from assay.store.access_keys import create_key
 from assay.store.events import give_feedback
 
-__all__ = ["postgres", "url"]  # fixtures
+__all__ = ["empty_postgres", "postgres", "url"]  # fixtures
 
 UNHURRIED = AccessSettings(user_rate=1e6, user_burst=1e6, sign_in_rate=1e6, sign_in_burst=1e6)
 """Hundreds of requests in a moment are what these tests are about."""
