@@ -8,7 +8,7 @@ from assay.guard import Guard
 from assay.schema import HallucinationReport
 from assay.testing import FakeScorer
 
-METAL = "Tungsten is a metal. It melts at 3422 °C."
+METAL = "Tungsten is a metal. Tungsten melts at 3422 °C."
 ANSWER = "Tungsten melts at 3422 °C."
 LEAVE = "How long is partners' leave?"
 PARTNERS = "Partners are entitled to 2 weeks of paid leave."
@@ -66,8 +66,8 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "argumen
 )
 def test_follow_ups_requests_and_what_tools_were_asked_for_are_left_alone(messages: list[dict[str, Any]]) -> None:
     report = checked(*messages, answer(ANSWER), evidence=[METAL])
-    assert "No evidence speaks of what was asked." not in report.decision.reasons
-    assert report.claims[0].verdict != "unchecked"
+    assert [issue.code for issue in report.issues] == []
+    assert report.claims[0].verdict == "supported"
 
 
 @pytest.mark.parametrize("passage", [{"evidence": [PARTNERS]}, {"evidence": [PARTNERS, "Notice is given in writing."]}])

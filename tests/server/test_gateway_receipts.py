@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.scorers import Steady
 from tests.server.gateway_site import Site, play, site
 from tests.server.test_api import BODY
 from tests.server.test_chat_stream import LATE, TRUE, asked, streamed, trailer
@@ -29,11 +30,8 @@ GRANTED = "Leave is granted to partners by their managers."
 PLAIN = {name: value for name, value in asked().items() if name != "stream"}
 
 
-class Unsure(FakeScorer):
-    """Unsure of everything: under the policy `rag` such an answer is served with a disclosure."""
-
-    def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
-        return 0.3, 0.7, 0.0
+UNSURE = Steady(0.3)
+"""Unsure of everything: under the policy `rag` such an answer is served with a disclosure."""
 
 
 @pytest.fixture
@@ -131,7 +129,7 @@ def test_a_disclosure_is_part_of_what_is_signed_and_a_stream_without_it_is_stopp
         return replace(told, routes={name: replace(one, policies=("rag",)) for name, one in told.routes.items()})
 
     async def scene() -> None:
-        async with signing(keys, scorer=Unsure(), settings=listing) as here:
+        async with signing(keys, scorer=UNSURE, settings=listing) as here:
             here.upstream.script(json_answer(chat_completion(GRANTED)))
             _, headers, body = await here.post("/v1/chat/completions", half)
             text = json.loads(body)["choices"][0]["message"]["content"]

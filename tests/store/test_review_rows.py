@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scorers import Steady
 from tests.store.reviewing import ANN, TENANT, Clock, escalating, held, reject
 from train.rows import load_training_sets, mix
 from typer.testing import CliRunner, Result
@@ -113,18 +114,11 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return invoke
 
 
-class Doubting(FakeScorer):
-    """Finds weak support: what `support-desk` puts before a person rather than holding back."""
-
-    def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
-        return 0.08, 0.92, 0.0
-
-
 def checked(store: Store, number: int) -> CheckRecord:
-    """An output that the guard itself escalated."""
+    """An output that the guard itself escalated: its support is weak, and `support-desk` asks a person."""
     evidence = coerce_evidence([f"Team {number} is entitled to {number + 2} weeks of leave."])
     answer = "Everybody may be absent for a while."
-    report = Guard("support-desk", scorer=Doubting()).check(answer, evidence, stakes="high")
+    report = Guard("support-desk", scorer=Steady(0.08)).check(answer, evidence, stakes="high")
     assert report.action.value == "escalate"
     asked = {"answer": answer, "question": None, "stakes": "high", "task": "qa"}
     record = CheckRecord(report, asked, evidence, preset("support-desk"))
