@@ -6,7 +6,8 @@ passages, joined by spaces) and which passage of it is meant:
 
     {"id": "1", "document": "mtrag_human_eval", "sha256": "5e0b...", "passage": 0}
 
-Whoever has the labelled data reads them as they are; without the data such scenarios are left out and counted.
+So that no sentence of a document stands in a claim either, claims repeat fewer than `MOST_REPEATED` of its words in a
+row. Whoever has the labelled data reads them as they are; without the data such scenarios are left out and counted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import Any
 
 from train.rows import fold
 
+MOST_REPEATED = 8
+"""From so many words in a row on a claim would carry a sentence of somebody else's document."""
 DATA = Path(__file__).resolve().parents[2] / "shared/data"
 """Where the labelled data lie beside the project; `ASSAY_TRAINING_DATA` names another folder."""
 
@@ -33,6 +36,23 @@ def digest_of_document(passages: Iterable[str]) -> str:
     True
     """
     return hashlib.sha256(fold(" ".join(passages)).encode()).hexdigest()
+
+
+def repeated_words(claim: str, evidence: str) -> int:
+    """The longest run of words of a claim that stands in its evidence, letter case and punctuation aside.
+
+    >>> repeated_words("The fee of 40 euros is due in May.", "A fee of 40 euros, paid in May.")
+    4
+    """
+    wanted, there = fold(claim).split(), fold(evidence).split()
+    places: dict[str, list[int]] = {}
+    for at, word in enumerate(there):
+        places.setdefault(word, []).append(at)
+    longest, before = 0, dict[int, int]()
+    for word in wanted:
+        before = {at: before.get(at - 1, 0) + 1 for at in places.get(word, ())}
+        longest = max(longest, *before.values(), 0)
+    return longest
 
 
 @functools.cache

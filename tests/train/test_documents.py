@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from train.documents import digest_of_document, with_documents
-from train.scenario_text import blind
+from train.documents import MOST_REPEATED, data_folder, digest_of_document, repeated_words, with_documents
+from train.scenario_rows import SCENARIOS
+from train.scenario_text import blind, read_scenarios
 
 PASSAGES = ["Fees\nThe fee is 40 euros.", "It is due in May."]
 
@@ -50,3 +51,22 @@ def test_a_second_reader_sees_the_document_and_not_its_name(data: Path) -> None:
     shown = blind(with_documents([scenario(0)], data))
     assert "The fee is 40 euros." in shown
     assert digest_of_document(PASSAGES) not in shown
+
+
+def test_a_run_of_words_counts_whatever_its_case_and_punctuation() -> None:
+    assert repeated_words("Fees: it IS due, in May!", PASSAGES[1]) == 5
+    assert repeated_words("", PASSAGES[1]) == repeated_words("Nobody knows.", PASSAGES[1]) == 0
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("r*.jsonl")), ids=lambda path: path.stem)
+def test_no_claim_carries_a_sentence_of_a_document_that_is_not_ours(path: Path) -> None:
+    if not data_folder().exists():
+        pytest.skip("the labelled data are not beside the project")
+    named = [one for one in read_scenarios(path) if any("document" in passage for passage in one["evidence"])]
+    resolved = list(with_documents(named))
+    assert len(resolved) == len(named)
+    for scenario in resolved:
+        evidence = "\n".join(passage["text"] for passage in scenario["evidence"])
+        for text in (scenario["answer"], *(claim["text"] for claim in scenario["claims"])):
+            assert repeated_words(text, evidence) < MOST_REPEATED, text
