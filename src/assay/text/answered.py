@@ -1,9 +1,10 @@
 # ruff: noqa: E501, SIM905 one alternative of a pattern a line; word lists read better as running text
 """A short answer and its question as one statement.
 
-"16 weeks" to "How long is the leave?" says that the leave is 16 weeks. Read one behind the other a question and a short answer are no sentence, and a verifier that knows sentences goes by
-what it knows: it takes "Do partners get 4 weeks? Yes." for borne out by anything that speaks of partners and weeks. The
-statement has the question's words in the order of a statement, so that "yes" can be as wrong as what it says yes to.
+"16 weeks" to "How long is the leave?" says that the leave is 16 weeks. Read one behind the other, a question and a
+short answer are no sentence, and a verifier that knows sentences goes by what it knows: it takes "Do partners get 4
+weeks? Yes." for borne out by anything that speaks of partners and weeks. The statement has the question's words in the
+order of a statement, so that "yes" can be as wrong as what it says yes to.
 The words need not be good English, only plain ("the policy does cover it"); nobody is shown them.
 """
 
