@@ -20,6 +20,7 @@ from assay.verify.logic.inference import (
     statements_of,
 )
 from assay.verify.logic.ordering import comparison_findings, date_findings, order_findings
+from assay.verify.logic.shares import following_share_findings
 from assay.verify.logic.twice_dated import twice_dated
 
 LONGEST_SENTENCE = 4000
@@ -91,11 +92,16 @@ def _too_long(sentence: Sentence) -> bool:
 
 def _recomputed(text: str, sentences: Sequence[Sentence]) -> list[LogicFinding]:
     found: list[LogicFinding] = []
+    before: Sentence | None = None
     for sentence in sentences:
         if sentence.block == "code" or _too_long(sentence):
+            before = None
             continue
         place = (text, sentence.start, sentence.end)
         found += calculation_findings(*place)
+        if before is not None:
+            found += following_share_findings(text, before.start, sentence.start, sentence.end)
+        before = sentence
         found += date_findings(*place)
         found += comparison_findings(*place)
     return found

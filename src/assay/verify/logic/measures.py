@@ -78,9 +78,11 @@ _ABOUT_WORD: Final = re.compile(
     r"(?:about|approximately|roughly|around|nearly|almost|some|over|under|more|less|approx\.?|~|≈|or so)\s*\S{0,3}$",
     re.IGNORECASE,
 )
-_IN_BRACKETS: Final = re.compile(rf"\s?\((?:or\s|i\.e\.,?\s|=\s?)?{_ABOUT}", re.IGNORECASE)
+_EXTENT: Final = r"(?:\s(?:long|wide|high|tall|deep|thick|away|apart|across|in\s(?:length|width|height)))?"
+"""What may stand behind the first amount: "2 km long, which is 2000 m"."""
+_IN_BRACKETS: Final = re.compile(rf"{_EXTENT}\s?\((?:or\s|i\.e\.,?\s|=\s?)?{_ABOUT}", re.IGNORECASE)
 _IN_PASSING: Final = re.compile(
-    rf",?\s\(?(?:which\s(?:is|makes|equals)|that\sis,?|i\.e\.,?|equivalent\sto|equal\sto|the\ssame\sas)\s{_ABOUT}",
+    rf"{_EXTENT},?\s\(?(?:which\s(?:is|makes|equals)|that\sis,?|i\.e\.,?|equivalent\sto|equal\sto|the\ssame\sas)\s{_ABOUT}",
     re.IGNORECASE,
 )
 _STATED: Final = re.compile(
@@ -199,10 +201,10 @@ def _said_to_be_same(sentence: str, first: _Measure, second: _Measure) -> Decima
         return None
     if sentence[second.end : second.end + 1] == ")" and _IN_BRACKETS.fullmatch(gap) is not None:
         return _ASIDE
-    if _IN_PASSING.fullmatch(gap) is not None:
-        return _ASIDE
     if _ENDED.match(sentence, second.end) is None:
-        return None
+        return None  # "2 m, which is 50 cm more than before"
+    if _IN_PASSING.fullmatch(gap) is not None:
+        return _ACROSS
     lead = sentence[max(0, first.start - 60) : first.start]
     if _WITHIN.fullmatch(gap) is not None:
         return _ACROSS if _THERE.search(lead) is not None else None

@@ -3,7 +3,8 @@
     base, share, result    in one clause, with a word that gives the share its sign and one that announces the result
 
 The result is recomputed as base × (1 ± share). Words such as discount and tax name the share as well as what is left,
-so there the share alone is a right result too: "a 20% discount on $100 is $20".
+so there the share alone is a right result too: "a 20% discount on $100 is $20". The base may also be the only amount of
+the sentence before: "The ticket is $100. With 20% off it costs $85".
 """
 
 import re
@@ -12,7 +13,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from assay.schema import Span
-from assay.text.quantities import Quantity
+from assay.text.quantities import Quantity, find_quantities
 from assay.verify.logic.findings import LogicFinding
 
 _NOUNS: Final = r"(?:\s(?!and\b|or\b|but\b|than\b|of\b|to\b|from\b|per\b)[A-Za-z][\w'’-]*){0,3}?"
@@ -62,6 +63,16 @@ _LONGEST_BREAK: Final = 10
 """Characters of the longest of them."""
 _OTHERS: Final = re.compile(r"\b(?:each|apiece|per|shipping|delivery|another|further|twice|then)\b", re.IGNORECASE)
 """Words of further figures or steps that take part in a result."""
+_LED: Final = re.compile(
+    r"(?:(?:so|but|and|now|then|thus)\b,?\s)?(?:with|after|at|less|minus|including)\s(?:a\s|an\s|the\s)?(?=\d)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that takes a share of what the one before it is about."""
+_OF_IT: Final = re.compile(
+    r"(?:[\s-](?:(?P<down>off|discount|reduction|rebate)|(?P<up>tax|sales\stax|vat|tip|surcharge|markup|mark-up)))"
+    r"(?:\s(?:applied|added|deducted|taken\soff|included))?,?\s(?:it|this|that|the\s(?:price|total|amount|bill|cost))",
+    re.IGNORECASE,
+)
 _ROUNDING: Final = Decimal("0.006")
 _LOOSE: Final = Decimal("0.1")
 _CONFIDENCE: Final = 0.9
@@ -100,6 +111,38 @@ def share_findings(sentence: str, quantities: Sequence[Quantity], offset: int = 
         wanted = _wanted(stated)
         if wanted is not None:
             yield _finding(sentence, stated, wanted, offset)
+
+
+def following_share_findings(text: str, before: int, start: int, end: int) -> Iterator[LogicFinding]:
+    """What a sentence takes off or puts on the one amount of the sentence before it wrongly.
+
+    Args:
+        text: the whole text.
+        before: where the sentence before begins.
+        start: where the sentence begins.
+        end: where it ends.
+
+    >>> text = "The ticket is $100. With 20% off it costs $85."
+    >>> [found.message for found in following_share_findings(text, 0, 20, len(text))]
+    ['$100 less 20% is 80, not $85.']
+    """
+    if _LED.match(text, start, end) is None:
+        return
+    both = text[before:end]
+    figures = find_quantities(both)
+    if len(figures) != len(_Stated._fields) - 2 or not all(one.exact and one.low is not None for one in figures):
+        return
+    base, share, result = figures
+    if not base.end <= start - before <= share.start or _OTHERS.search(both) is not None:
+        return
+    of_it = _OF_IT.match(both, share.end)
+    if share.dimension != "share" or of_it is None or _RESULT.fullmatch(both, of_it.end(), result.start) is None:
+        return
+    stated = _Stated(base, share, result, of_it["up"] is not None, False)
+    if "share" not in (base.dimension, result.dimension) and _comparable(stated) and _complete(both, stated):
+        wanted = _wanted(stated)
+        if wanted is not None:
+            yield _finding(both, stated, wanted, before)
 
 
 def _not_alone(sentence: str, quantities: Sequence[Quantity], at: int) -> bool:
