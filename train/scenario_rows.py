@@ -32,7 +32,7 @@ from train.written import digest_of, write_made
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 WEIGHTS = Path(__file__).resolve().parents[1] / "src/assay/models/weights"
-HELD_OUT = frozenset({"d", "e", "j", "lh"})
+HELD_OUT = frozenset({"d", "e", "j", "lh", "rt"})
 FIT = frozenset({"g", "rv"})
 SOURCE = "scenario"
 Side = Literal["train", "fit", "test"]
