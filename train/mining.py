@@ -66,11 +66,17 @@ def hardest(rows: Sequence[Row], right: Sequence[float], keep: int, seed: int) -
 
 
 def score(scorer: PairScorer, rows: Sequence[Row]) -> list[NDArray[np.float32] | None]:
-    """Entailment, neutral and contradiction for each row, with progress, since this takes minutes.
+    """Entailment, neutral and contradiction for each row beside the best part of its evidence."""
+    return score_pairs(
+        scorer, [(detokenise(premise(row.evidence, row.claim, PREMISE_WORDS)), detokenise(row.claim)) for row in rows]
+    )
 
-    Nothing for rows that are too long to be read at once.
+
+def score_pairs(scorer: PairScorer, pairs: Sequence[tuple[str, str]]) -> list[NDArray[np.float32] | None]:
+    """Entailment, neutral and contradiction for each pair, with progress, since this takes minutes.
+
+    Nothing for pairs that are too long to be read at once.
     """
-    pairs = [(detokenise(premise(row.evidence, row.claim, PREMISE_WORDS)), detokenise(row.claim)) for row in rows]
     most = scorer.max_pair_tokens - _SPECIAL_TOKENS
     begun = time.monotonic()
     found: list[NDArray[np.float32] | None] = []

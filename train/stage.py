@@ -6,7 +6,8 @@ A network that goes on from the weights in the package knows the old mixture; wh
 documents. Each scenario claim is read `--reads` times, each time with evidence assembled to a length drawn anew and,
 a third of the time, with its question. Beside them stand sentences of models' answers and of summaries that people
 labelled, with evidence assembled in the same way (`train.read`), a sample of the old mixture and rows made of it, so
-that nothing learnt before is forgotten. ``train.network --rows`` trains on the file; beside it stands ``FILE.json``
+that nothing learnt before is forgotten. With `--mistakes` those groups of scenario claims are read once more that a
+network gets wrong (`train.mistakes`). ``train.network --rows`` trains on the file; beside it stands ``FILE.json``
 with the counts and the digest.
 """
 
@@ -19,9 +20,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from assay.models.cross_encoder import OnnxCrossEncoder
 from train.data import REPOSITORY, for_training, lengths
 from train.made import make
-from train.provenance import commit_of, record_path
+from train.mistakes import misread, read_again
+from train.provenance import commit_of, file_digest, record_path
 from train.read import SUMMARIES, as_read
 from train.rows import ANSWERS, Row, load_training_sets, mix, report, strangers
 from train.scenario_rows import training_rows
@@ -79,6 +82,17 @@ def rehearsed(rows: Sequence[Row], fresh: frozenset[str], share: float, seed: in
     return [row for row in rows if row.source.split(":")[1] in fresh or (row.group or "") in kept]
 
 
+def once_more(weights: Path, seed: int) -> list[Row]:
+    """The rows of those groups of scenarios of which a network misreads a claim.
+
+    Args:
+        weights: a folder that `train.export` wrote.
+        seed: of the lengths that evidence is assembled to.
+    """
+    rows = training_rows(seed=seed)
+    return read_again(rows, misread(OnnxCrossEncoder.load(weights), rows))
+
+
 def stage_rows(
     rows: Sequence[Row],
     scenarios: Sequence[Row],
@@ -126,6 +140,7 @@ def main() -> None:
     parser.add_argument("--summaries", type=int, default=7_000, help="rows of summaries and replies (%(default)s)")
     parser.add_argument("--old", type=int, default=6_000, help="rows of the old mixture (%(default)s)")
     parser.add_argument("--made", type=int, default=9_000, help="rows made of labelled ones (%(default)s)")
+    parser.add_argument("--mistakes", type=Path, help="weights of a network: groups that it misreads are read again")
     parser.add_argument("--seed", type=int, default=7)
     given = parser.parse_args()
     rows = for_training(load_training_sets(given.data))
@@ -141,6 +156,8 @@ def main() -> None:
         )
     ]
     scenarios = rehearsed(scenarios, fresh, given.rehearse, given.seed)
+    if given.mistakes:
+        scenarios += once_more(given.mistakes, given.seed + 1_000)
     found = stage_rows(
         rows, scenarios, made, answers=given.answers, summaries=given.summaries, old=given.old, seed=given.seed
     )
@@ -162,6 +179,8 @@ def main() -> None:
         )
     }
     sources = dict(sorted(Counter(row.source for row in found).items()))
+    if given.mistakes:
+        settings["mistakes_of"] = file_digest(given.mistakes / "manifest.json")
     record = {**settings, "rows": len(found), "digest": digest_of(found), "sources": sources}
     record_path(given.out).write_text(json.dumps({**record, "commit": commit_of(REPOSITORY)}, indent=2) + "\n")
     print(report(found))
