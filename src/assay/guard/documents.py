@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay.guard.prepared import PreparedEvidence
 from assay.guard.request import CheckRequest, structure_of
-from assay.schema import Evidence, ExtractedClaim, Issue
+from assay.schema import ExtractedClaim, Issue
 from assay.text.interface import ClaimExtractor
 
 if TYPE_CHECKING:  # loaded with the first document
     from assay.schema.structure import Structure
-    from assay.verify.document_fields import FieldMatch
+    from assay.verify.document_fields import DocumentFields, FieldMatch
     from assay.verify.json_text import Parsed
 
 
@@ -28,12 +29,10 @@ class Document:
     cited: tuple[Mapping[str, Any], ...]
     """Its statements with the sources that they name, as citation objects."""
 
-    def fields(self, claims: Sequence[ExtractedClaim], evidence: tuple[Evidence, ...]) -> dict[int, FieldMatch]:
+    def fields(self, claims: Sequence[ExtractedClaim], known: DocumentFields) -> dict[int, FieldMatch]:
         """For the claims of single values the fields of the evidence that they are compared with, by claim's place."""
-        from assay.verify.document_fields import DocumentFields
         from assay.verify.json_text import pointer, walk
 
-        known = DocumentFields(evidence)
         places = {pointer(path): path for path, _ in walk(self.parsed)}
         found: dict[int, FieldMatch] = {}
         said = Counter(claim.path for claim in claims)
@@ -52,6 +51,33 @@ class Document:
         if not self.structure.leaves:
             return tuple(extractor.extract(text, question))
         return document_claims(text, self.parsed, self.schema, self.structure, extractor, question)
+
+
+def cells_of(text: str, claims: Sequence[ExtractedClaim], known: DocumentFields) -> dict[int, FieldMatch]:
+    """For the claims of cells of tables the fields of the evidence, or the sums, that they are compared with."""
+    from assay.verify.table_cells import TableCells
+
+    found: dict[int, FieldMatch] = {}
+    places = TableCells(text, known)
+    for at, claim in enumerate(claims):
+        match = places.match(claim.span.start, claim.span.end) if claim.cell is not None and claim.checkable else None
+        if match is not None:
+            found[at] = match
+    return found
+
+
+def fields_of(
+    text: str, form: Document | None, claims: Sequence[ExtractedClaim], evidence: PreparedEvidence
+) -> dict[int, FieldMatch]:
+    """The fields of the evidence that values of a document or of a table are compared with, by claim's place."""
+    if not any(claim.path is not None or claim.cell is not None for claim in claims):
+        return {}
+    from assay.verify.document_fields import DocumentFields
+
+    sources = tuple(passage.evidence_id for passage in evidence.index.passages)
+    known = DocumentFields(evidence.evidence, evidence.index.records, sources)
+    found = form.fields(claims, known) if form is not None else {}
+    return {**cells_of(text, claims, known), **found}
 
 
 def document_of(request: CheckRequest, text: str, read: int, evidence_ids: Collection[str]) -> Document | None:
