@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.guard.prepared import PreparedEvidence
 from assay.guard.request import CheckRequest, structure_of
@@ -16,6 +17,10 @@ if TYPE_CHECKING:  # loaded with the first document
     from assay.schema.structure import Structure
     from assay.verify.document_fields import DocumentFields, FieldMatch
     from assay.verify.json_text import Parsed
+
+
+_FENCED: Final = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\n\s*[{\[]", re.MULTILINE | re.IGNORECASE)
+"""The beginning of JSON in a block of code; with two such blocks there is no one document, and they are read as code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ def document_of(request: CheckRequest, text: str, read: int, evidence_ids: Colle
         InputError: the schema or the structure cannot be read.
     """
     structure = structure_of(request)
-    if structure is None and text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+    if structure is None and (text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") or _FENCED.search(text) is not None):
         from assay.schema.structure import Structure
 
         structure = Structure()  # nobody asked for a document, and it is one
