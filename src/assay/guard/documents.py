@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # loaded with the first document
 
 
 _FENCED: Final = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\n\s*[{\[]", re.MULTILINE | re.IGNORECASE)
-"""The beginning of JSON in a block of code; with two such blocks there is no one document, and they are read as code."""
+"""The beginning of JSON in a block of code; with two blocks there is no one document, and they are read as code."""
 
 
 @dataclass(frozen=True, slots=True)

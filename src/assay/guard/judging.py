@@ -96,7 +96,16 @@ class Job:
     @property
     def key(self) -> _Key:
         """What the judgement depends on: equal jobs are judged once."""
-        return self.claim, self.question, self.before, self.evidence.key, self.denies, self.named, self.field, self.value
+        return (
+            self.claim,
+            self.question,
+            self.before,
+            self.evidence.key,
+            self.denies,
+            self.named,
+            self.field,
+            self.value,
+        )
 
     def differs(self, source: str) -> bool:
         """Whether the exact tier finds that a source, by itself, has something else in the place of what is claimed."""

@@ -1,4 +1,4 @@
-"""Cells of an answer's tables, resolved by row and column: beside the fields of the evidence, and beside their own sums.
+"""Cells of an answer's tables, resolved by row and column: beside fields of the evidence, and beside their own sums.
 
 A row is an object whose fields are the heads of the columns; in a table with rows and columns exchanged a column is
 one, whose fields are the first cells of the rows. Either is compared as a JSON document is. A row or a column that says

@@ -275,6 +275,9 @@ def _products(
         for size in range(2, min(_MOST_SUMMED, len(same)) + 1):
             for at in range(len(same) - size + 1):
                 some = same[at : at + size]
+                beside = [*same[max(0, at - 1) : at], *same[at + size : at + size + 1]]
+                if any(_of_one_kind((*some, one)) for one in beside):
+                    continue  # an average leaves out none of what it is of
                 if near(stated, sum(map(_low, some), Decimal(0)) / size):
                     parts = " + ".join(map(_shown, some))
                     yield "an average", f"({parts}) ÷ {size} = {_shown(stated)}", True

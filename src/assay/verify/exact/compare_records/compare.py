@@ -10,6 +10,7 @@ from assay.verify.exact.compare_records.identity import found_by_name
 from assay.verify.exact.compare_records.labelled import Labelled, judge_labelled
 from assay.verify.exact.compare_records.match import Match
 from assay.verify.exact.compare_records.outcome import Outcome
+from assay.verify.exact.compare_records.queries import judge_query
 from assay.verify.exact.compare_records.rows import judge_rows
 from assay.verify.exact.compare_records.statement import Statement, statements_of
 from assay.verify.exact.compare_records.totals import judge_total
@@ -154,7 +155,7 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
     total = judge_total(statement, records)
     if total is not None:
         return total
-    told = judge_rows(statement, records)
+    told = judge_rows(statement, records) or judge_query(statement, records)
     if told is not None:
         return told
     outcomes: list[Outcome] = []
