@@ -336,7 +336,7 @@ def length_of(first: DateMention, last: DateMention) -> tuple[frozenset[int], st
     days = _day(first), _day(last)
     if first.minute is None and last.minute is None and days[0] is not None and days[1] is not None:
         count = (days[1] - days[0]).days
-        if count > 0 and first.year == last.year:
+        if count > 0 and (first.year is None) is (last.year is None):
             lengths = frozenset({count * _DAY_SECONDS, (count + 1) * _DAY_SECONDS})
             return lengths, f"{days[0]:%-d %B} to {days[1]:%-d %B}: {count + 1} days with the last one"
     return None

@@ -12,6 +12,7 @@ from assay.verify.exact.compare_records.match import Match
 from assay.verify.exact.compare_records.outcome import Outcome
 from assay.verify.exact.compare_records.queries import judge_query
 from assay.verify.exact.compare_records.rows import judge_rows
+from assay.verify.exact.compare_records.spans import judge_span
 from assay.verify.exact.compare_records.statement import Statement, statements_of
 from assay.verify.exact.compare_records.totals import judge_total
 from assay.verify.exact.compare_records.value_relation import CellValues
@@ -114,6 +115,8 @@ def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
         message = f'The claim speaks of "{ours}", but the record is of "{outcome.instead[:_LONGEST_SHOWN]}".'
     elif outcome.code == "record.total":
         message = f'The claim says "{ours}", but the values under "{name}" add up to {outcome.instead}.'
+    elif outcome.code == "record.span":
+        message = f'The claim says "{ours}", but it is {outcome.instead}.'
     elif outcome.code == "record.rows":
         message = f'The claim says "{ours}", but there are {outcome.instead}.'
     elif outcome.code == "record.extreme":
@@ -155,7 +158,7 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
     total = judge_total(statement, records)
     if total is not None:
         return total
-    told = judge_rows(statement, records) or judge_query(statement, records)
+    told = judge_rows(statement, records) or judge_query(statement, records) or judge_span(statement, records)
     if told is not None:
         return told
     outcomes: list[Outcome] = []
