@@ -541,7 +541,7 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
     speaks against it, support is at least that probable: networks read prose and not JSON. A claim that another source
     disputes is not raised.
     """
-    sure = [f for f in exact.findings if f.confidence >= SURE]
+    sure = [f for f in exact.findings if f.confidence >= SURE and f.effect != "note"]
     stated = exact.signals.get("supports_record", 0.0)
     if stated >= SURE and not sure and not disputed:
         contradiction = min(judgement.contradiction, 1 - stated)

@@ -36,7 +36,12 @@ _LONGEST_STATEMENT: Final = 60
 _MOST_STATEMENTS: Final = 4
 """Sentences of a claim; a longer claim is a text."""
 
-_LONGEST_SHOWN: Final = 80
+COMPUTED: Final = frozenset(
+    {"record.total", "record.rows", "record.extreme", "record.compared", "record.change", "record.span"}
+)
+"""Codes of what is computed from rows or fields; their workings are shown where they speak for a claim too."""
+
+_LONGEST_SHOWN: Final = 120
 """Characters of a value in a message."""
 
 _LONGEST_MARKED: Final = 300
@@ -90,7 +95,18 @@ def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
         return RecordResult(tuple(findings), settled=tuple(settled))
     spans = tuple(_span(o, index, "supports") for o in supports)
     passages = frozenset(o.passage for o in supports)
-    return RecordResult((), min(o.confidence for o in supports), spans, passages, tuple(settled))
+    notes = tuple(_working(s, o, index) for s, o in zip(statements, supports, strict=True) if o.code in COMPUTED)
+    return RecordResult(notes, min(o.confidence for o in supports), spans, passages, tuple(settled))
+
+
+def _working(statement: Statement, outcome: Outcome, index: ExactIndex) -> ExactFinding:
+    """How what a statement says is computed from the rows."""
+    start, end = statement.starts[outcome.first], statement.ends[outcome.last - 1]
+    message = (
+        f'The claim\'s "{statement.text[start:end]}" follows from the evidence: {outcome.instead[:_LONGEST_SHOWN]}.'
+    )
+    span = _span(outcome, index, "supports")
+    return ExactFinding("number.derived", message, start, end, span, "note", outcome.confidence)
 
 
 def _of_labels(claim: Claim, index: ExactIndex, labelled: Labelled) -> RecordResult:

@@ -39,6 +39,7 @@ _LIMITS: Final = frozenset({"more", "less", "at_least", "at_most"})
 _NAMES: Final = frozenset(map(stem, word_set("name title id ids key label code sku number no nr")))
 """Stems of columns that name a row and do not say what it is."""
 _COUNTED: Final = frozenset(map(stem, word_set("total count number size")))
+_SUMMED: Final = frozenset(map(stem, word_set("total sum")))
 _GOING_ON: Final = frozenset(map(stem, word_set("more next truncated remaining cursor")))
 _ANSWERING: Final = word_set("is are was were be been does do did has have had")
 
@@ -101,20 +102,18 @@ def judge_query(statement: Statement, records: Records) -> Outcome | None:
 
 
 def goes_on(records: Records, group: Group) -> bool:
-    """Whether the evidence says that a list is only a part: a larger total, a next page, more to come."""
+    """Whether the evidence says that a list is only a part: a larger number of them all, a next page, more to come."""
     size = group.last - group.first
+    priced = any(cell.stems & PRICES for cell in records.records[group.first].cells)
+    counted = _COUNTED - _SUMMED if priced else _COUNTED  # the total of an invoice is no number of lines
     for other in records.groups:
         if other.passage != group.passage or other is group:
             continue
         for record in records.records[other.first : other.last]:
             for cell in record.cells:
-                if (
-                    cell.kind == "number"
-                    and cell.stems & _COUNTED
-                    and (cell.number or 0) > size
-                    and "item" not in cell.stems
-                ):
-                    return cell.number == (cell.number or Decimal(0)).to_integral_value() and not cell.stems & PRICES
+                number = cell.number if cell.kind == "number" and cell.stems & counted else None
+                if number is not None and number > size and not cell.stems & PRICES and "." not in cell.text:
+                    return True
                 if cell.stems & _GOING_ON and cell.kind in ("yes", "text", "number") and cell.text not in ("", "0"):
                     return True
     return False

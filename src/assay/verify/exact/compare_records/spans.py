@@ -15,7 +15,7 @@ from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.row_words import LINKING
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS
-from assay.verify.exact.derivations import length_of, near
+from assay.verify.exact.derivations import in_hours, length_of, near
 from assay.verify.exact.records import Cell, Group, Record, Records
 
 _LASTING: Final = word_set("last lasts lasted lasting take takes took long run runs ran duration")
@@ -90,7 +90,7 @@ def _length(begin: str, end: str) -> tuple[frozenset[int], str] | None:
         if apart is None:
             return None
         minutes = apart + (clocks[1].minute or 0) - (clocks[0].minute or 0)
-        return (frozenset({minutes * 60}), f"{begin} to {end}: {minutes} minutes") if minutes > 0 else None
+        return (frozenset({minutes * 60}), f"{begin} to {end}: {in_hours(minutes)}") if minutes > 0 else None
     if clocks[0] is not None and clocks[1] is not None:
         return length_of(clocks[0], clocks[1])
     return None
