@@ -257,8 +257,9 @@ def _owner(document: Any, path: Path) -> str | None:
                 return named.strip()
     first = next(iter(holder), None)
     named = holder.get(first) if len(path) == 1 and first != path[-1] else None
-    may_name = isinstance(named, str) and 0 < len(named.strip()) <= _LONGEST_OWNER and not find_dates(named)
-    return named.strip() if may_name and _NAMES.search(named) is not None else None
+    if not isinstance(named, str) or not 0 < len(named.strip()) <= _LONGEST_OWNER or find_dates(named):
+        return None
+    return named.strip() if _NAMES.search(named) is not None else None
 
 
 def subschema(schema: Any, path: Path) -> Any:

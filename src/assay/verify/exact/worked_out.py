@@ -1,9 +1,9 @@
 """What a claim says to be the total, the difference or the average of things whose values the evidence states.
 
 "Five tickets cost 70 euros in total" beside "tickets cost 14 euros each", "3 licences and the setup fee come to $180",
-"the new bridge is 36 metres longer than the old one", "on average 28 people came". Only where every part is found in one
-clause of the evidence, and nothing near says that another rule holds for some (a discount, a first one free), is another
-result contradicted; the right one is told with its working.
+"the new bridge is 36 metres longer than the old one", "on average 28 people came". Only where every part is found in
+one clause of the evidence, and nothing near says that another rule holds for some (a discount, a first one free), is
+another result contradicted; the right one is told with its working.
 """
 
 import re
@@ -54,7 +54,7 @@ _COMPARED: Final = re.compile(
 class Part(NamedTuple):
     """What a value of the evidence is of, and how many of it a claim speaks of."""
 
-    count: Decimal
+    times: Decimal
     value: Decimal
     shown: str
     sentence: int
@@ -106,9 +106,9 @@ def _total(claim: Claim, index: ExactIndex) -> Worked | None:
         if not parts or None in parts or len(parts) > _MOST_PARTS:
             return None
         found = [part for part in parts if part is not None]
-        if not (summed or (len(found) == 1 and found[0].count > 1)) or (len(found) == 1 and found[0].count == 1):
+        if not (summed or (len(found) == 1 and found[0].times > 1)) or (len(found) == 1 and found[0].times == 1):
             return None
-        total = sum((part.count * part.value for part in found), Decimal(0))
+        total = sum((part.times * part.value for part in found), Decimal(0))
         size = _size(stated)
         if any(stated.low == part.value for part in found) or _has_other_rules(index, found):
             return None
@@ -188,6 +188,8 @@ def _for_one(index: ExactIndex, sentence: int, quantity: Quantity, stems: frozen
         return of is None or bool(_stems_of(of.lower()) & (stems | set(count.nouns) | {count.unit}))
     if quantity.dimension != quantity.dimension.split("/")[0]:
         return True
+    if count.dimension == "time":
+        return False  # a day ticket is not what a day costs
     lexemes = passage.words.lexemes
     return any(
         lexemes[at].fold in _ONE_OF - {"the"} and lexemes[at + 1].stem in stems
@@ -227,10 +229,11 @@ def _difference(claim: Claim, index: ExactIndex) -> Worked | None:
     first, second = sides[0] - sides[1], sides[1] - sides[0]
     if not first or not second:
         return None
-    values = [_only_value(index, claim, stated, own, other) for own, other in ((first, second), (second, first))]
-    if values[0] is None or values[1] is None:
+    ours = _only_value(index, claim, stated, first, second)
+    theirs = _only_value(index, claim, stated, second, first)
+    if ours is None or theirs is None:
         return None
-    (one, sentence, quantity), (other, _, _) = values
+    (one, sentence, quantity), (other, _, _) = ours, theirs
     if one == other:
         return None
     apart, size = abs(one - other), _size(stated)
@@ -253,17 +256,27 @@ def _only_value(
     """The one value of a dimension in the clauses that name one of two things and not the other."""
     found: dict[Decimal, tuple[int, Quantity]] = {}
     for candidate in claim.candidates:
-        for quantity in index.quantities.get(candidate.sentence, ()):
+        row = [q for q in index.quantities.get(candidate.sentence, ()) if q.dimension == stated.dimension]
+        for quantity in row:
             around = index.surroundings(candidate.sentence, quantity.start, quantity.end).clause
-            if quantity.dimension != stated.dimension or not own <= around or other <= around:
+            if not own <= around or other <= around:
                 continue
             if not quantity.exact or quantity.bound != "exact" or quantity.low is None:
                 return None
+            beside = [
+                q for q in row if q is not quantity and _clause_of(index, candidate.sentence, q).isdisjoint(other)
+            ]
+            if beside:
+                return None  # its length or its width: which is compared is not told
             found[quantity.low] = (candidate.sentence, quantity)
     if len(found) != 1:
         return None
     ((value, (sentence, quantity)),) = found.items()
     return value, sentence, quantity
+
+
+def _clause_of(index: ExactIndex, sentence: int, quantity: Quantity) -> frozenset[str]:
+    return index.surroundings(sentence, quantity.start, quantity.end).clause
 
 
 def _average(claim: Claim, index: ExactIndex) -> Worked | None:
@@ -282,6 +295,9 @@ def _average(claim: Claim, index: ExactIndex) -> Worked | None:
         return None
     if not claim.folds.isdisjoint(_OTHER_RULES) or "average" in index.reading(best.sentence).folds:
         return None
+    passage = index.sentences[best.sentence].passage
+    if any(index.sentences[c.sentence].passage == passage for c in claim.candidates if c is not best):
+        return None  # what another sentence says of it may count too
     values = [q.low for q in row if q.low is not None]
     mean = sum(values, Decimal(0)) / len(values)
     size = _size(stated)

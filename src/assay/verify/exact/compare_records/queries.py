@@ -305,6 +305,8 @@ def _is_row_noun(query: _Query, at: int) -> bool:
     """
     word = query.statement.lexemes[at]
     kinds = query.naming - _NAMES
+    if word.stem in {s for cell in query.rows[0].cells if not cell.naming for s in cell.stems} - query.naming:
+        return False
     if word.stem in kinds | query.group.title | ROWS:
         return True
     columns = {s for cell in query.rows[0].cells for s in cell.stems}

@@ -47,7 +47,7 @@ def judge_span(statement: Statement, records: Records) -> Outcome | None:
     for group in records.groups:
         for record in records.records[group.first : min(group.last, group.first + _MOST_RECORDS)]:
             ends = _ends_of(record)
-            if ends is not None and _explained(statement, record, group, range(first, last)):
+            if ends is not None and _explained(statement, record, ends, group, range(first, last)):
                 found.append((group, record, ends))
     if len(found) != 1:
         return None
@@ -96,9 +96,10 @@ def _length(begin: str, end: str) -> tuple[frozenset[int], str] | None:
     return None
 
 
-def _explained(statement: Statement, record: Record, group: Group, number: Sequence[int]) -> bool:
+def _explained(statement: Statement, record: Record, ends: Sequence[Cell], group: Group, number: Sequence[int]) -> bool:
     """Whether every word of content is a value or a field's name of the record, its title, or says how long."""
-    known = {stem(word) for cell in record.cells for word in cell.words} | {s for c in record.cells for s in c.stems}
+    known = {stem(word) for cell in record.cells for word in cell.words}
+    known |= {s for cell in (*ends, *(c for c in record.cells if c.naming)) for s in cell.stems}
     named = {stem(word) for cell in record.cells if cell.naming for word in cell.words} | group.title
     stems = {word.stem for word in statement.lexemes}
     if group.table and not (named & stems):
