@@ -18,9 +18,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.documents import evidence_of
+
 from assay import Guard
 from assay.schema import Action, HallucinationReport, Verdict
-from benchmarks.documents import evidence_of
 
 _CASES = Path(__file__).with_name("gate") / "computed.jsonl"
 
@@ -74,7 +75,7 @@ def main() -> None:
 def _print(
     case: Mapping[str, Any], found: Mapping[str, bool], right: HallucinationReport, wrong: HallucinationReport
 ) -> None:
-    print(case["id"], case["kind"], {name: holds for name, holds in found.items()})
+    print(case["id"], case["kind"], dict(found))
     for name, report in (("right", right), ("wrong", wrong)):
         for claim in report.claims:
             said = " / ".join(issue.message for issue in claim.issues)

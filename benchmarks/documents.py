@@ -103,9 +103,8 @@ def _print(
             if name == "wrong" or claim.verdict is not Verdict.SUPPORTED or (claim.score or 0) < 0.9:
                 place = claim.path or f"{claim.span.start}-{claim.span.end}"
                 said = " / ".join(issue.message for issue in claim.issues)
-                print(
-                    f"    {claim.verdict.value} {claim.score if claim.score is None else round(claim.score, 3)} [{place}] {claim.text!r} {said}"
-                )
+                score = claim.score if claim.score is None else round(claim.score, 3)
+                print(f"    {claim.verdict.value} {score} [{place}] {claim.text!r} {said}")
 
 
 if __name__ == "__main__":

@@ -157,12 +157,18 @@ class DocumentFields:
 def _of_one_object(leaves: list[_Leaf], document: Any, path: Path) -> list[_Leaf]:
     """The leaves that stand in the object that a value stands in."""
     holder = _value_at(document, path[:-1])
-    for key in NAMING:
-        own = holder.get(key)
-        if own is not None and path[-1:] != (key,):
-            named = [leaf for leaf in leaves if key in leaf.holder and same_value(own, leaf.holder[key])]
-            if named or any(key in leaf.holder for leaf in leaves):
-                return named
+    for key in sorted((key for key in holder if _is_naming(str(key))), key=lambda one: _rank(str(one))):
+        if key == path[-1]:  # it names its object: whichever has the name is meant
+            same = [leaf for leaf in leaves if same_value(holder[key], leaf.value)]
+            if same:
+                return same
+            continue
+        names = _names_of_key(str(key))
+        found = [(leaf, [v for k, v in leaf.holder.items() if names.meets(_names_of_key(str(k)))]) for leaf in leaves]
+        named = [leaf for leaf, theirs in found if any(same_value(holder[key], one) for one in theirs)]
+        # The one object there is may be meant though the document names it wrongly: by its key that is told.
+        if named or (any(theirs for _, theirs in found) and (key in NAMING or len(leaves) > 1)):
+            return named
     if len(leaves) <= 1:
         return leaves
     shared = [_agreeing(leaf, holder, path) for leaf in leaves]
@@ -170,16 +176,31 @@ def _of_one_object(leaves: list[_Leaf], document: Any, path: Path) -> list[_Leaf
     return [leaf for leaf, count in zip(leaves, shared, strict=True) if count == best] if best else leaves
 
 
+def _is_naming(key: str) -> bool:
+    return _rank(key) < len(NAMING)
+
+
+def _rank(key: str) -> int:
+    """How well a key names its object: by its last word."""
+    last = _words(key).rpartition(" ")[2]
+    return NAMING.index(last) if last in NAMING else len(NAMING)
+
+
+def _names_of_key(key: str) -> _Names:
+    stems = _without_units(names_of(key))
+    return _Names(stems, stems)
+
+
 def _agreeing(leaf: _Leaf, ours: Mapping[str, Any], path: Path) -> int:
     """In how many fields two objects agree, the one in question left out; a key that names the object counts as one."""
     but = leaf.path[-1] if leaf.path else None
-    others = [(names_of(str(key)), value) for key, value in leaf.holder.items() if key != but and _is_plain(value)]
+    others = [(_names_of_key(str(key)), value) for key, value in leaf.holder.items() if key != but and _is_plain(value)]
     count = 0
     for key, value in ours.items():
         if key == path[-1] or not _is_plain(value):
             continue
-        names = _Names(_without_units(names_of(str(key))), _without_units(names_of(str(key))))
-        theirs = [other for stems, other in others if names.meets(_Names(_without_units(stems), _without_units(stems)))]
+        names = _names_of_key(str(key))
+        theirs = [other for stems, other in others if names.meets(stems)]
         count += any(same_value(value, other) for other in theirs)
     outer = [part for part in path[:-1] if isinstance(part, str)]
     return count + any(same_value(part, other) for part in outer for _, other in others if isinstance(other, str))

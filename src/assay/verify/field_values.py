@@ -23,7 +23,7 @@ _LONGEST_NAME: Final = 5
 """Words of two texts that can be told to differ; longer ones may say the same in other words."""
 _CODE: Final = re.compile(r"0\d+")
 _BARE_YEAR: Final = re.compile(r"\d{4}")
-_BESIDE_DATES: Final = re.compile(r"[\s,;.]|\b(?:at|on|and)\b|(?<=\d)T(?=\d)|[–-]", re.IGNORECASE)
+_BESIDE_DATES: Final = re.compile(r"[\s,;.]|\b(?:at|on|and|utc)\b|T|Z|[–-]", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+(?:[.,:]\d+)*|[^\W_]+")
 _PLAIN: Final = frozenset({"count", "ordinal"})
 
@@ -58,12 +58,14 @@ def same_value(ours: Any, theirs: Any) -> bool | None:
         return one.nothing and other.nothing
     if one.truth is not None or other.truth is not None:
         return one.truth is other.truth if one.truth is not None and other.truth is not None else None
-    if one.words and one.words == other.words:
+    if isinstance(ours, str) and isinstance(theirs, str) and ours.strip().casefold() == theirs.strip().casefold():
         return True
     if one.dates and other.dates:
         return _same_dates(one.dates, other.dates)
     if one.amount is not None and other.amount is not None:
         return _same_amount(one.amount, other.amount)
+    if one.words and one.words == other.words and one.amount is other.amount:
+        return True
     if one.code or other.code:
         return False if one.code == other.code or one.amount is not None or other.amount is not None else None
     if one.amount is not None or other.amount is not None or bool(one.dates) != bool(other.dates):

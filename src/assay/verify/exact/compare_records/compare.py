@@ -10,7 +10,7 @@ from assay.verify.exact.compare_records.identity import found_by_name
 from assay.verify.exact.compare_records.labelled import Labelled, judge_labelled
 from assay.verify.exact.compare_records.match import Match
 from assay.verify.exact.compare_records.outcome import Outcome
-from assay.verify.exact.compare_records.queries import judge_query
+from assay.verify.exact.compare_records.queries import judge_query, says_more
 from assay.verify.exact.compare_records.rows import judge_rows
 from assay.verify.exact.compare_records.spans import judge_span
 from assay.verify.exact.compare_records.statement import Statement, statements_of
@@ -185,6 +185,12 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
             continue
         match.match()
         outcome = decide(match)
+        if (
+            outcome is not None
+            and outcome.cell.kind == "array"
+            and says_more(match.record, int(outcome.cell.number or 0))
+        ):
+            continue
         if outcome is not None:
             outcomes.append(outcome)
         if match.group.table and found_by_name(match):

@@ -12,8 +12,8 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
-from assay.text.lexemes import stem, word_set
-from assay.text.quantities import Quantity
+from assay.text.lexemes import lexeme, word_set
+from assay.text.quantities import Quantity, find_quantities
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.row_words import (
     AVERAGE,
@@ -27,6 +27,7 @@ from assay.verify.exact.compare_records.row_words import (
     TELLING,
     TOGETHER,
     WHOLE,
+    stem_set,
 )
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS
@@ -36,11 +37,11 @@ _MOST_ROWS: Final = 500
 _FEWEST_ROWS: Final = 2
 _MOST_SHOWN: Final = 6
 _LIMITS: Final = frozenset({"more", "less", "at_least", "at_most"})
-_NAMES: Final = frozenset(map(stem, word_set("name title id ids key label code sku number no nr")))
+_NAMES: Final = stem_set("name title id ids key label code sku number no nr")
 """Stems of columns that name a row and do not say what it is."""
-_COUNTED: Final = frozenset(map(stem, word_set("total count number size")))
-_SUMMED: Final = frozenset(map(stem, word_set("total sum")))
-_GOING_ON: Final = frozenset(map(stem, word_set("more next truncated remaining cursor")))
+_COUNTED: Final = stem_set("total count number size")
+_SUMMED: Final = stem_set("total sum")
+_GOING_ON: Final = stem_set("more next truncated remaining cursor")
 _ANSWERING: Final = word_set("is are was were be been does do did has have had")
 
 
@@ -103,20 +104,34 @@ def judge_query(statement: Statement, records: Records) -> Outcome | None:
 
 def goes_on(records: Records, group: Group) -> bool:
     """Whether the evidence says that a list is only a part: a larger number of them all, a next page, more to come."""
-    size = group.last - group.first
     priced = any(cell.stems & PRICES for cell in records.records[group.first].cells)
+    return any(
+        says_more(record, group.last - group.first, priced=priced)
+        for other in records.groups
+        if other.passage == group.passage and other is not group
+        for record in records.records[other.first : other.last]
+    )
+
+
+def says_more(record: Record, size: int, *, priced: bool = False) -> bool:
+    """Whether a record says that a list of a size in it is not the whole; `priced` if its members have prices."""
     counted = _COUNTED - _SUMMED if priced else _COUNTED  # the total of an invoice is no number of lines
-    for other in records.groups:
-        if other.passage != group.passage or other is group:
-            continue
-        for record in records.records[other.first : other.last]:
-            for cell in record.cells:
-                number = cell.number if cell.kind == "number" and cell.stems & counted else None
-                if number is not None and number > size and not cell.stems & PRICES and "." not in cell.text:
-                    return True
-                if cell.stems & _GOING_ON and cell.kind in ("yes", "text", "number") and cell.text not in ("", "0"):
-                    return True
+    for cell in record.cells:
+        number = cell.number if cell.kind == "number" and cell.stems & counted else None
+        if number is not None and number > size and not cell.stems & PRICES and "." not in cell.text:
+            return True
+        if cell.stems & _GOING_ON and cell.kind in ("yes", "text", "number") and cell.text != "0":
+            return True
     return False
+
+
+def _numbers(statement: Statement) -> list[_Number]:
+    """The numbers of a statement; a bare figure that may be a year is one too."""
+    found = [_Number(a, b, q) for a, b, q in statement.quantities]
+    for first, last, date in statement.dates:
+        if last - first == 1 and date.year is not None and date.month is None and date.bound == "exact":
+            found += [_Number(first, last, one) for one in find_quantities(statement.lexemes[first].fold)]
+    return sorted(found, key=lambda one: one.first)
 
 
 def _judge(query: _Query, records: Records) -> Outcome | None:
@@ -127,7 +142,7 @@ def _judge(query: _Query, records: Records) -> Outcome | None:
         return None
     if not _conditions(query):
         return None
-    numbers = [_Number(a, b, q) for a, b, q in query.statement.quantities if not _is_used(query, a, b)]
+    numbers = [one for one in _numbers(query.statement) if not _is_used(query, one.first, one.last)]
     limits = [one for one in numbers if one.quantity.bound in _LIMITS]
     exact = [one for one in numbers if one.quantity.exact and one.quantity.bound == "exact"]
     if len(limits) > 1 or len(limits) + len(exact) != len(numbers) or not exact:
@@ -203,7 +218,7 @@ def _place(query: _Query, words: Sequence[str]) -> tuple[int, int] | None:
     """Where words stand in a statement; the stem of the last decides, so that "chairs" is "Chair"."""
     if not words:
         return None
-    wanted = [stem(word) for word in words]
+    wanted = [lexeme(word).stem for word in words]
     stems, size = query.stems, len(words)
     return next(((at, at + size) for at in range(len(stems) - size + 1) if stems[at : at + size] == wanted), None)
 

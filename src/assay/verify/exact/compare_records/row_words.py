@@ -3,23 +3,30 @@
 from collections.abc import Mapping
 from typing import Final
 
-from assay.text.lexemes import lexeme, stem, word_set
+from assay.text.lexemes import lexeme, word_set
 
-PRICES: Final = frozenset(map(stem, word_set("price cost fee rate amount charge fare")))
-LENGTHS: Final = frozenset(map(stem, word_set("length duration distance")))
-SIZES: Final = frozenset(map(stem, word_set("size area capacity")))
-WEIGHTS: Final = frozenset(map(stem, word_set("weight mass")))
-QUANTITIES: Final = frozenset(map(stem, word_set("quantity qty count pieces")))
-PER_ONE: Final = frozenset(map(stem, word_set("unit each per piece single")))
+
+def stem_set(words: str) -> frozenset[str]:
+    """The stems of words as they come in texts.
+
+    >>> sorted(stem_set("more prices"))
+    ['more', 'pric']
+    """
+    return frozenset(lexeme(word).stem for word in word_set(words))
+
+
+PRICES: Final = stem_set("price cost fee rate amount charge fare")
+LENGTHS: Final = stem_set("length duration distance")
+SIZES: Final = stem_set("size area capacity")
+WEIGHTS: Final = stem_set("weight mass")
+QUANTITIES: Final = stem_set("quantity qty count pieces")
+PER_ONE: Final = stem_set("unit each per piece single")
 """Words of the name of a price that is for one of what it is the price of."""
-ROWS: Final = frozenset(map(stem, word_set("row entry record item result line")))
+ROWS: Final = stem_set("row entry record item result line")
 """What the members of any list may be called."""
-TELLING: Final = frozenset(
-    lexeme(word).stem
-    for word in word_set(
-        """cover find found return returned cost costs sell sold have make come comes amount price there earn earns
-        work works weigh weighs be being been pay pays"""
-    )
+TELLING: Final = stem_set(
+    """cover find found return returned cost costs sell sold have make come comes amount price there earn earns work
+    works weigh weighs be being been pay pays"""
 )
 """Verbs that say of a row that it has its value."""
 FIELDS_OF_VERBS: Final[Mapping[str, frozenset[str]]] = {
@@ -31,6 +38,6 @@ FIELDS_OF_VERBS: Final[Mapping[str, frozenset[str]]] = {
 TOGETHER: Final = word_set("together combined altogether total totals sum overall")
 AVERAGE: Final = word_set("average averages averaged mean")
 LINKING: Final = word_set("than by from to with at of and the a an in all only just on for")
-CONTAINERS: Final = frozenset(map(stem, word_set("order invoice purchase basket cart bill receipt quote")))
+CONTAINERS: Final = stem_set("order invoice purchase basket cart bill receipt quote")
 """What is made of lines with a price each."""
-WHOLE: Final = frozenset(map(stem, word_set("whole entire complete everything")))
+WHOLE: Final = stem_set("whole entire complete everything")

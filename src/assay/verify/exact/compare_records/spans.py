@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import Final
 
 from assay.text.dates import find_dates
-from assay.text.lexemes import stem, word_set
+from assay.text.lexemes import lexeme, word_set
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
-from assay.verify.exact.compare_records.row_words import LINKING
+from assay.verify.exact.compare_records.row_words import LINKING, stem_set
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS
 from assay.verify.exact.derivations import in_hours, length_of, near
@@ -20,7 +20,7 @@ from assay.verify.exact.records import Cell, Group, Record, Records
 
 _LASTING: Final = word_set("last lasts lasted lasting take takes took long run runs ran duration")
 _PAIRS: Final = tuple(
-    (frozenset(map(stem, word_set(first))), frozenset(map(stem, word_set(last))))
+    (stem_set(first), stem_set(last))
     for first, last in (
         ("start starts begin begins started", "end ends finish ended stop"),
         ("departure departs depart leaves", "arrival arrives arrive"),
@@ -98,9 +98,9 @@ def _length(begin: str, end: str) -> tuple[frozenset[int], str] | None:
 
 def _explained(statement: Statement, record: Record, ends: Sequence[Cell], group: Group, number: Sequence[int]) -> bool:
     """Whether every word of content is a value or a field's name of the record, its title, or says how long."""
-    known = {stem(word) for cell in record.cells for word in cell.words}
+    known = {lexeme(word).stem for cell in record.cells for word in cell.words}
     known |= {s for cell in (*ends, *(c for c in record.cells if c.naming)) for s in cell.stems}
-    named = {stem(word) for cell in record.cells if cell.naming for word in cell.words} | group.title
+    named = {lexeme(word).stem for cell in record.cells if cell.naming for word in cell.words} | group.title
     stems = {word.stem for word in statement.lexemes}
     if group.table and not (named & stems):
         return False
