@@ -13,7 +13,7 @@ from assay.guard.auditing import Reasoning, reasoning_of
 from assay.guard.citing import Attachments, Citing, Prepare, attach, begin_citations, citation_issue, end_citations
 from assay.guard.courtesies import with_courtesies
 from assay.guard.coverage import coverage_of
-from assay.guard.documents import document_of
+from assay.guard.documents import document_of, fields_of
 from assay.guard.hearing import Hearing
 from assay.guard.judging import Job, Judged, unjudged
 from assay.guard.measuring import metrics_of
@@ -132,7 +132,7 @@ def draft_of(
     citing = begin_citations(cited, text[:read], evidence, claims, policy, prepare, limits)
     structural = form.issues if form else _structural(text, request)
     given_way = superseded(evidence.evidence)
-    fields = form.fields(checkable, evidence.evidence) if form else {}
+    fields = fields_of(text[:read], form, checkable, evidence)
     asked = question if run is None else run.asked(question)
     sources = _texts(evidence.evidence if run is None else run.retrieved(evidence.evidence))
     body = _bodies(evidence, given_way, run, prepare)
@@ -146,6 +146,7 @@ def draft_of(
             named=claim.span != claim.sentence and is_code_name(claim.text),
             field=fields.get(at),
             before=claim.before,
+            value=_value_of(claim, text),
         )
         for at, claim in enumerate(checkable)
     ]
@@ -156,6 +157,13 @@ def draft_of(
         untold=untold_parts(asked, sources, text[:read]),
         irrelevant=_irrelevant(policy, asked, sources, text[:read]) if checkable else None,
     )  # fmt: skip
+
+
+def _value_of(claim: ExtractedClaim, text: str) -> str | None:
+    """The value of a field of a document or of a cell of a table; none of a claim that is neither."""
+    if claim.path is None and claim.cell is None:
+        return None
+    return text[claim.span.start : claim.span.end]
 
 
 def _irrelevant(policy: Policy, question: str | None, sources: Sequence[str], text: str) -> Issue | None:

@@ -13,6 +13,7 @@ from assay.guard.conflicts import (
     speaks_of_it,
     with_their_name,
 )
+from assay.guard.data_values import without_unstated
 from assay.guard.prepared import PreparedEvidence
 from assay.guard.reading import understood
 from assay.guard.widening import widened
@@ -69,7 +70,7 @@ MOST_SPANS = 4
 """Evidence spans that a claim shows at most."""
 
 
-_Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None]
+_Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,22 @@ class Job:
     """Of a document's value the field of the evidence that it is compared with, where that is a document too."""
     before: str | None = None
     """The sentence before it, where the claim refers to something in it."""
+    value: str | None = None
+    """The value that it gives, where it is a field of a document or a cell of a table."""
 
     @property
     def key(self) -> _Key:
         """What the judgement depends on: equal jobs are judged once."""
-        return self.claim, self.question, self.before, self.evidence.key, self.denies, self.named, self.field
+        return (
+            self.claim,
+            self.question,
+            self.before,
+            self.evidence.key,
+            self.denies,
+            self.named,
+            self.field,
+            self.value,
+        )
 
     def differs(self, source: str) -> bool:
         """Whether the exact tier finds that a source, by itself, has something else in the place of what is claimed."""
@@ -312,6 +324,8 @@ def _combine(
         judgement = of_silence(judgement)
     elif restates(exact, job.claim):
         judgement = of_restatement(judgement)
+    if job.value is not None:
+        judgement, exact = without_unstated(job.value, job.evidence, exact, judgement, len(job.claim))
     verdict = verdict_of(judgement, thresholds)
     if not thresholds.corrects:
         judgement = bounded_by_exact(fitted, exact, disputed=bool(disputed))
@@ -330,19 +344,24 @@ def compared(
     job: Job, field: FieldMatch, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]
 ) -> Judged:
     """The judgement of a document's value by the field of the evidence that has its name."""
-    if field.equal:
-        equal = Judgement(document_fields.EQUAL, 0.0)
-        return Judged(Verdict.SUPPORTED, equal, replace(exact, findings=()), read, signals, (field.span,), None)
     from assay.verify.tool_call.shown import shown  # numpy and jsonschema-rs: kept off the import of the package
 
+    spans = (field.span,) if field.span is not None else ()
+    if field.equal:
+        equal = Judgement(document_fields.EQUAL, 0.0)
+        working = () if not field.told else (
+            ExactFinding("number.derived", f"It adds up: {field.told}.", 0, len(job.claim), None, "note", NAMED),
+        )  # fmt: skip
+        return Judged(Verdict.SUPPORTED, equal, replace(exact, findings=working), read, signals, spans, None)
+    has = f"It adds up to {field.told}" if field.span is None else f"The evidence has {shown(field.span.text, 120)}"
+    code = "record.total" if field.span is None else "record.mismatch"
     told = ExactFinding(
-        "record.mismatch", f"The evidence has {shown(field.span.text, 120)}.", 0, len(job.claim), field.span,
-        "contradicts", document_fields.SURE,
+        code, f"{has}.", 0, len(job.claim), field.span, "contradicts", document_fields.SURE
     )  # fmt: skip
     others = [one for one in exact.findings if one.code != "record.mismatch"]
     result = replace(exact, findings=(told, *others))
     against = Judgement(round(1 - document_fields.SURE, 4), document_fields.SURE)
-    return Judged(Verdict.CONTRADICTED, against, result, read, signals, (field.span,), None)
+    return Judged(Verdict.CONTRADICTED, against, result, read, signals, spans, None)
 
 
 def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
@@ -522,7 +541,7 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
     speaks against it, support is at least that probable: networks read prose and not JSON. A claim that another source
     disputes is not raised.
     """
-    sure = [f for f in exact.findings if f.confidence >= SURE]
+    sure = [f for f in exact.findings if f.confidence >= SURE and f.effect != "note"]
     stated = exact.signals.get("supports_record", 0.0)
     if stated >= SURE and not sure and not disputed:
         contradiction = min(judgement.contradiction, 1 - stated)

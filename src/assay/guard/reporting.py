@@ -113,7 +113,22 @@ def category_of(judged: Judged) -> Category | None:
 
 
 def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue, ...]:
-    """Everything found against the claim, the surest first, each with its place in the output."""
+    """Everything found against the claim, the surest first, each with its place in the output.
+
+    Of a cell of a table the messages say in which row and column it stands.
+    """
+    found = _issues_of(judged, output, claim)
+    if claim.cell is None:
+        return found
+    row, column = (name if len(name) <= QUOTED else name[: QUOTED - 1] + "…" for name in claim.cell)
+    where = f"in row “{row}”, column “{column}”" if row else f"in column “{column}”"
+    return tuple(
+        issue.model_copy(update={"message": f"{issue.message} ({where})", "span": issue.span or claim.span})
+        for issue in found
+    )
+
+
+def _issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue, ...]:
     if judged.failed is not None:
         return (Issue(code="claim.unchecked", message=f"This could not be checked: {judged.failed}", span=claim.span),)
     if judged.verdict is Verdict.SUPPORTED:

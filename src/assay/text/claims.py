@@ -39,7 +39,7 @@ from assay.text.hedging import hedge_score
 from assay.text.phrases import split_adjuncts, split_lists, split_measures
 from assay.text.pronouns import antecedent, opens_with_pronoun, refers_back, subject
 from assay.text.sentences import Sentence, split_sentences
-from assay.text.tables import Row, read_row
+from assay.text.tables import Row, opens_table, read_row
 from assay.text.tokens import Token, render, tokenise
 
 __all__ = ["RuleClaimExtractor", "is_fragment", "split_statement"]
@@ -123,6 +123,8 @@ class _Found:
     """The statement that it was cut from."""
     before: str | None = None
     """The sentence before it, where it refers to that."""
+    cell: tuple[str, str] | None = None
+    """Of a cell of a table its row and its column."""
 
 
 def _sentence_case(text: str, ended: bool) -> str:
@@ -211,6 +213,7 @@ def _claim(
         sentence_index=index,
         whole=_SURROGATE.sub("\ufffd", found.whole) if found.whole else None,
         before=_SURROGATE.sub("\ufffd", found.before) if found.before else None,
+        cell=(_SURROGATE.sub("\ufffd", found.cell[0]), _SURROGATE.sub("\ufffd", found.cell[1])) if found.cell else None,
     )
 
 
@@ -380,14 +383,17 @@ def _lower_first(item: str) -> str:
 def _read_row(raw: str, sentence: Sentence, memory: _Memory) -> list[_Found]:
     """A table row as `Column: value` statements, each with the row's first cell; the head itself is no claim."""
     row = read_row(raw)
+    if opens_table(raw):
+        memory.header = None
     if memory.header is None:
         memory.header = row
-        if row.is_head or memory.block != "table_row":
+        if row.is_head or memory.block != "table_row" or opens_table(raw):
             head = row.is_head
             plain = "; ".join(c for c in row.cells if c) or raw
             kind = ClaimKind.META if head else ClaimKind.FACTUAL
             return [_Found(plain, sentence.start, sentence.end, kind, checkable=not head)]
-    found = []
+    values = attribute_values(raw)[0] if "<" in raw else []  # what a mark says is read as anywhere else
+    found = [_Found(v, sentence.start + a, sentence.start + b, kinds.statement_kind(v), True) for v, a, b in values]
     names = memory.header.cells if memory.header.is_head else ()
     key = _named(names, 0, row.cells[0]) if row.cells else ""
     for i, cell in enumerate(row.cells):
@@ -396,7 +402,10 @@ def _read_row(raw: str, sentence: Sentence, memory: _Memory) -> list[_Found]:
         value = _named(names, i, cell)
         a, b = row.spans[i]
         statement = f"{key}; {value}" if i and key else value
-        found.append(_Found(statement, sentence.start + a, sentence.start + b, ClaimKind.FACTUAL, True, cell))
+        column = names[i] if i < len(names) else ""
+        where = (row.cells[0] if i else "", column) if column else None
+        place = (sentence.start + a, sentence.start + b)
+        found.append(_Found(statement, *place, ClaimKind.FACTUAL, True, cell, cell=where))
     if found:
         return found
     return [_Found(raw.strip(), sentence.start, sentence.end, ClaimKind.META, checkable=False)]

@@ -18,6 +18,7 @@ from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
 from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
 from assay.verify.exact.roles import negations_of
 from assay.verify.exact.same_values import same_values
+from assay.verify.exact.worked_out import with_worked
 
 _BEST = 3
 _LONG_CLAIM = 30
@@ -69,6 +70,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         signals.update(dates_found=1.0, names_found=1.0, identifiers_found=1.0, quotes_found=1.0, verbatim=1.0)
     else:
         numbers, shares = compare_numbers(parsed, index)
+        numbers = with_worked(parsed, index, numbers)
         dates, signals["dates_found"] = compare_dates(parsed, index)
         names, signals["names_found"] = compare_names(parsed, index)
         identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)

@@ -98,7 +98,9 @@ class Placement:
             return self.match.other_currency(self.cells[number], at, last)
         if len(words) < _SHORTEST_SHAPE or self.cells[number].kind == "number":
             return False
-        differing = [(a, b) for a, b in zip(mine, words, strict=True) if a != b]
+        differing = [(a, b) for a, b in zip(mine, words, strict=True) if a != b and not _one_month(a, b)]
+        if not differing:
+            return False  # "10 Nov 2025" is 10 November 2025
         if len(words) > _SHORT_SHAPE and len(differing) * _LONG_SHAPE_SHARE > len(words):
             return False
         return all(
@@ -173,6 +175,11 @@ class Placement:
         self.flag = (number, self.cells[number].kind == "yes", at)
         self.unvalued.pop(number)
         return True
+
+
+def _one_month(one: str, other: str) -> bool:
+    """Whether two words are one month, written out and short."""
+    return one[:3] == other[:3] and one[:3] in _MONTHS
 
 
 def _within(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
