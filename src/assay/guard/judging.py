@@ -587,17 +587,20 @@ def evidence_spans(
 ) -> tuple[EvidenceSpan, ...]:
     """The passages that decide, the deciding one first, then sentences that are merely close.
 
-    Where the exact tier names the very words that differ, they come before the network's passage.
+    Where the exact tier is sure of the very words that differ, they come before the network's passage; where it
+    doubts them, behind it, and where it doubts them so that no reader is told of them, not at all.
     """
     found: list[EvidenceSpan] = []
     if verdict is Verdict.CONTRADICTED:
-        sure = sorted(
-            (f for f in exact.findings if f.effect == "contradicts" and f.evidence), key=lambda f: -f.confidence
+        differing = sorted(
+            (f for f in exact.findings if f.effect == "contradicts" and f.evidence and f.confidence >= DIFFERS),
+            key=lambda f: -f.confidence,
         )
-        found += [f.evidence.model_copy(update={"relation": "contradicts"}) for f in sure if f.evidence]
+        found += [f.evidence.model_copy(update={"relation": "contradicts"}) for f in differing if f.evidence]
         against = _most_telling(read.judgements, lambda reading: reading.contradiction)
         if against is not None and against.contradiction >= TELLING:
-            found += _spans_of(against, "contradicts", judgement.contradiction)
+            sure = len([f for f in differing if f.confidence >= SURE])
+            found[sure:sure] = _spans_of(against, "contradicts", judgement.contradiction)
     if verdict is Verdict.SUPPORTED:
         found += exact.supporting
         behind = _most_telling(read.judgements, lambda reading: reading.entailment)

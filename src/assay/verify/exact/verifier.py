@@ -33,7 +33,7 @@ _DENIED_STATEMENT = re.compile(
 """A main clause up to its negation: "those who did not pay owe 50" and "members not living here pay 50" deny no 50."""
 _LONGEST_DENIED = 6
 """Words between a negation and a value that it can deny."""
-_SURE_OF_DENIAL = 0.7
+_SURE_OF_DENIAL = 0.55
 """From here on a value that differs answers a denial; a doubtful one leaves all findings as they are."""
 
 _FAMILIES = {

@@ -84,7 +84,11 @@ class Placement:
             words = self.cells[number].words
             if self.differing is not None or not any(w[0].isdigit() for w in words) or len(words) > _LONGEST_SHAPE:
                 continue
-            runs = [at for at in range(len(self.roles) - len(words) + 1) if self._shaped(at, number)]
+            runs = [
+                at
+                for at in range(len(self.roles) - len(words) + 1)
+                if self._shaped(at, number) and not self._same_in_another_form(at, number)
+            ]
             if len(runs) == 1 and self.match.absorb(runs[0], runs[0] + len(words), number):
                 self.differing = (number, runs[0], runs[0] + len(words))
 
@@ -107,6 +111,25 @@ class Placement:
             (a.isdigit() and b.isdigit()) or (a[:3] in _MONTHS and b[:3] in _MONTHS) or {a, b} <= _UNITS
             for a, b in differing
         )
+
+    def _same_in_another_form(self, at: int, number: int) -> bool:
+        """Whether words written as the value of a cell is are dates and numbers that say what it says.
+
+        "10 November 2025" is "10 Nov 2025": which words differ tells nothing where they are read as a value.
+        """
+        cell, last = self.cells[number], at + len(self.cells[number].words)
+        told = [
+            value
+            for first, end, value in (*self.statement.dates, *self.statement.quantities)
+            if at <= first and end <= last
+        ]
+        return bool(told) and all(
+            relation_of(
+                value, cell, self.match.values, alone=not self.match.group.table, record=self.match.record,
+                records=self.match.records,
+            )
+            for value in told
+        )  # fmt: skip
 
     def _typed_fit(self) -> bool:
         """Holds numbers and dates that are no value as they stand against the fields that are named.
