@@ -178,6 +178,37 @@ def is_record(passage: str) -> bool:
     return _RECORD.match(passage) is not None
 
 
+_DISAGREEING: Final = re.compile(
+    r"\b(?:(?:dis)?agree\w*|differ\w*|contradict\w*|conflict\w*|inconsisten\w+|discrepan\w+|diverg\w+|at odds)\b",
+    re.IGNORECASE,
+)
+
+
+def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
+    """Whether a claim says that two sources differ, and follows neither: it has values of both or of none.
+
+    A claim that speaks of a difference and has the value of one source alone follows that one.
+
+    >>> mine, theirs = "Nine lifts are open, 9 of 11.", "Lifts open: 8."
+    >>> states_disagreement("The reports differ on the lifts: 9 or 8.", mine, theirs)
+    True
+    >>> states_disagreement("Fees differ, and 9 lifts are open.", mine, theirs)
+    False
+    """
+    if _DISAGREEING.search(claim) is None:
+        return False
+    stated = _values(claim)
+    own, other = _named(mine).words, _named(theirs).words
+    return bool(stated & (own - other)) == bool(stated & (other - own))
+
+
+def _values(text: str) -> set[str]:
+    """The folded words of a text that are numbers or parts of names."""
+    words = find_words(text)
+    named = {key for name in find_names(text, words) for key in name.keys}
+    return named | {word.fold for word in words.lexemes if any(sign.isdigit() for sign in word.fold)}
+
+
 def closest_sources(claim: str, evidence: Sequence[Evidence], most: int = MOST_SOURCES) -> list[Evidence]:
     """The sources that share most content words with the claim, best first."""
     own = {fold for _, fold in _told(claim)}
