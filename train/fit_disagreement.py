@@ -3,11 +3,12 @@
     python -m train.fit_disagreement --data ../shared/data --cache .work/disagreement.json [--most N]
 
 Rows that disagree are claims that are labelled contradicted: beside their evidence the claim itself stands as a second
-source. Rows that do not are claims labelled supported or unsupported in the same way, and claims of scenarios that
-several sources leave standing, each with the sources that were read for it. All come from the `fit` side (batches of
-`train.scenario_rows.FIT`, documents of sets whose contradictions are of one subject), which the network was not
-trained on. The threshold is the lowest at which at most `FALSE_ALARMS` of the right claims beside several sources meet
-a source that is said to disagree. Signals are kept in the cache by the verifier's digest and the rows.
+source. Rows that do not are claims labelled supported or unsupported in the same way, and, as in use, right claims and
+copied sentences of scenarios with several sources. All come from the `fit` side (batches of `train.scenario_rows.FIT`,
+documents of sets whose contradictions are of one subject), which the network was not trained on. Only claims that a
+source by itself bears out are counted: no others are asked about. The threshold is the lowest at which at most
+`FALSE_ALARMS` of those beside several sources meet a source that is said to disagree. Signals are kept in the cache by
+the network's digest and the row.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assay.guard.disagreement import MOST_SOURCES, Heard, Other, hear, others_of
+from assay.guard.conflicts import same_subject, states_disagreement
+from assay.guard.disagreement import MOST_SOURCES, hear, others_of, speaks_against
+from assay.guard.superseded import superseded
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.retrieve.premises import EvidenceIndex, PremiseOptions
 from assay.schema import Evidence
+from assay.text.sentences import split_sentences
 from assay.verify.combine import LogisticModel
 from assay.verify.entailment import judge
 from train.fit_combination import fit
@@ -35,15 +40,21 @@ from train.scenario_rows import WEIGHTS, batches, evidence_of, kept_claims
 
 SETS = ("infotabs", "checkcovid", "fever_symmetric", "fm2")
 """Sets in which a contradiction is of one subject and is no other scene, as it is where captions are compared."""
-FALSE_ALARMS = 0.01
-"""The share of right claims beside several sources on which a disagreement may be found wrongly."""
+FALSE_ALARMS = 0.015
+"""The share of claims as in use on which each of the two tests of a disagreement may find one. Some of them are real:
+sources of scenarios disagree here and there, and a copied sentence follows one of them."""
 SURE_OF = 0.97
 """The share of rows that disagree, as far as the model hears them, that the two bounds of the screen let through."""
 OWN = "0-own"
-BESIDE = "beside"
-"""The kind of rows that are as in use: a right claim and sources of which one bears it out."""
-DOWN = frozenset({"entail", "neutral", "agree", "denial_against"})
-UP = frozenset({"contra", "denial", "between", "between_both", "exchange_both", "borne_out", "denied_here"})
+BESIDE, COPIED = "beside", "copied"
+"""The kinds of rows that are as in use: a right claim, or a sentence of a source, and the other sources."""
+IN_USE = frozenset({BESIDE, COPIED})
+COPIES = 3
+"""Sentences that are copied from the sources of a scenario."""
+OF_OTHERS = 0.25
+"""What a row counts that does not disagree and is not as in use: its second source was made of its claim."""
+SIGNS = {"entail": -1, "neutral": -1, "contra": 1, "denied": 1}
+"""The signals that the model reads, and which way each may move the probability of a disagreement."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,7 @@ class Pairing:
 
 def pairings(data: Path, most: int, seed: int = 5) -> list[Pairing]:
     """The rows: at most so many of each label of a set, three times as many of the scenarios."""
-    rng = random.Random(seed)
+    rng, copying = random.Random(seed), random.Random(seed + 1)
     pools: dict[str, list[Pairing]] = {}
     for row in load_training_sets(data):
         if row.source in SETS and part_of(row) == "fit" and row.label != "not_supported":
@@ -67,7 +78,11 @@ def pairings(data: Path, most: int, seed: int = 5) -> list[Pairing]:
             made = _with_itself(row.source, detokenise(row.claim), texts, row.label)
             pools.setdefault(f"{row.source} {row.label}", []).append(made)
     for scenario in (one for found in batches("fit").values() for one in found):
-        evidence = evidence_of(scenario)
+        given = evidence_of(scenario)
+        out = superseded(given)
+        evidence = [one for one in given if one.id not in out]
+        if len(evidence) > 1:
+            pools.setdefault(COPIED, []).extend(_copies(evidence, copying))
         for _, claim in kept_claims(scenario):
             if claim["label"] == "supported" and len(evidence) > 1:
                 made = Pairing(BESIDE, claim["text"], tuple(evidence), frozenset(), False)
@@ -77,10 +92,25 @@ def pairings(data: Path, most: int, seed: int = 5) -> list[Pairing]:
                 made = _with_itself("scenario", claim["text"], texts, claim["label"])
                 pools.setdefault(f"scenario {claim['label']}", []).append(made)
     found: list[Pairing] = []
-    for name in sorted(pools):
-        size = {"scenario": 3, BESIDE: 6}.get(name.split()[0], 1) * most
+    for name in sorted(pools, key=lambda name: (name == COPIED, name)):
+        size = {"scenario": 3, BESIDE: 8, COPIED: 6}.get(name.split()[0], 1) * most
         found += rng.sample(pools[name], min(size, len(pools[name])))
     return found
+
+
+def _copies(evidence: Sequence[Evidence], rng: random.Random) -> list[Pairing]:
+    """Sentences of prose out of the sources, each as a claim beside all of them."""
+    found = [
+        (one.id, text)
+        for one in evidence
+        for place in split_sentences(one.text)
+        for text in (one.text[place.start : place.end].strip(),)
+        if text.endswith(".") and text[:1].isupper() and 5 <= len(text.split()) <= 30 and "\n" not in text
+    ]
+    return [
+        Pairing(COPIED, text, tuple(evidence), frozenset({name}), False)
+        for name, text in rng.sample(found, min(COPIES, len(found)))
+    ]
 
 
 def _with_itself(kind: str, claim: str, texts: Sequence[str], label: str) -> Pairing:
@@ -89,43 +119,46 @@ def _with_itself(kind: str, claim: str, texts: Sequence[str], label: str) -> Pai
     return Pairing(kind, claim, (own, *sources), frozenset({OWN}), label == "contradicted")
 
 
-def heard(rows: Sequence[Pairing]) -> Iterator[dict[str, Any]]:
-    """The signals of each row's other sources; of one that disagrees only those of the source that says most."""
-    scorer = OnnxCrossEncoder.load(WEIGHTS)
-    for number, row in enumerate(rows):
-        index = EvidenceIndex(row.sources, scorer.count_tokens, PremiseOptions(document_tokens=0))
-        read = judge([index.candidates(row.claim)], scorer)[0]
-        others: list[Other] = list(others_of(row.claim, read, row.stating))[: 1 if row.disagrees else MOST_SOURCES]
-        found: list[Heard] = hear(others, scorer)
-        for one in found:
-            reading = one.other.reading
+def heard(row: Pairing, scorer: OnnxCrossEncoder) -> Iterator[dict[str, Any]]:
+    """The signals of a row's other sources; of one that disagrees only those of the source that says most."""
+    index = EvidenceIndex(row.sources, scorer.count_tokens, PremiseOptions(document_tokens=0))
+    read = judge([index.candidates(row.claim)], scorer)[0]
+    others = [
+        one
+        for one in others_of(row.claim, read, row.stating)
+        if not states_disagreement(row.claim, one.own.premise.text, one.reading.premise.text)
+    ]
+    for one in hear(others[: 1 if row.disagrees else MOST_SOURCES], scorer):
+        reading = one.other.reading
+        said = frozenset({reading.premise.text} if one.exchanged else ())
+        may = same_subject(row.claim, row.sources, said)
+        if may(min(one.other.own.premise.evidence_ids), one.other.source, reading.premise.text):
             yield {
-                "row": number, "kind": row.kind, "claim": row.claim, "other": reading.premise.text[:300],
+                "kind": row.kind, "claim": row.claim, "other": reading.premise.text[:300],
                 "disagrees": row.disagrees, "signals": dict(one.signals),
                 "neutral": reading.neutral, "entailment": reading.entailment,
             }  # fmt: skip
-        if number % 20 == 0:
-            print(f"\r{number} of {len(rows)} rows", end="", flush=True)
-    print()
 
 
 def kept(rows: Sequence[Pairing], cache: Path) -> list[dict[str, Any]]:
-    """The signals of all rows, computed once for a network and these rows."""
-    state = hashlib.blake2b(digest_size=16)
-    for row in rows:
-        state.update(json.dumps([row.claim, [one.text for one in row.sources]]).encode())
-    key = f"{OnnxCrossEncoder.load(WEIGHTS).digest} {state.hexdigest()}"
-    if cache.exists() and (stored := json.loads(cache.read_text()))["key"] == key:
-        return list(stored["found"])
-    found = list(heard(rows))
+    """The signals of all rows, each computed once for a network."""
+    scorer = OnnxCrossEncoder.load(WEIGHTS)
+    stored: dict[str, list[dict[str, Any]]] = json.loads(cache.read_text()) if cache.exists() else {}
+    names = [_name(scorer.digest, row) for row in rows]
+    for number, (name, row) in enumerate(zip(names, rows, strict=True)):
+        if name not in stored:
+            stored[name] = list(heard(row, scorer))
+            if number % 20 == 0:
+                print(f"\r{number} of {len(rows)} rows", end="", flush=True)
+    print()
     cache.parent.mkdir(parents=True, exist_ok=True)
-    cache.write_text(json.dumps({"key": key, "found": found}))
-    return found
+    cache.write_text(json.dumps(stored))
+    return [one for name in names for one in stored[name]]
 
 
-def sign(name: str) -> int:
-    """Which way a signal may move the probability of a disagreement."""
-    return -1 if name in DOWN else int(name in UP)
+def _name(digest: str, row: Pairing) -> str:
+    said = json.dumps([digest, row.kind, row.claim, row.disagrees, [one.text for one in row.sources]])
+    return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 
 def main() -> None:
@@ -136,35 +169,49 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("src/assay/guard/disagreement.json"))
     parser.add_argument("--most", type=int, default=25, help="rows of a label of a set at most")
     given = parser.parse_args()
-    found = kept(pairings(given.data, given.most), given.cache)
-    names = sorted(found[0]["signals"])
-    values = np.array([[one["signals"][name] for name in names] for one in found])
+    rows = pairings(given.data, given.most)
+    found = kept(rows, given.cache)
     outcomes = np.array([one["disagrees"] for one in found])
-    beside = np.array([one["kind"] == BESIDE for one in found])
-    weights = np.where(outcomes, (~outcomes).sum() / outcomes.sum(), 1.0)
-    fitted = fit(names, values, outcomes, weights, sign)
+    in_use = np.array([one["kind"] in IN_USE for one in found])
+    counted = np.where(outcomes | in_use, 1.0, OF_OTHERS)
+    counted[outcomes] *= counted[~outcomes].sum() / outcomes.sum()
+    against = np.array([speaks_against(one["signals"]) for one in found])
+    values = np.array([[one["signals"][name] for name in SIGNS] for one in found])
+    fitted = fit(list(SIGNS), values[against], outcomes[against], counted[against], SIGNS.__getitem__)
     model = LogisticModel(fitted["intercept"], fitted["weights"])
-    probabilities = np.array([model.probability(one["signals"]) for one in found])
-    threshold = float(np.quantile(probabilities[beside], 1 - FALSE_ALARMS, method="higher"))
-    threshold = round(min(0.99, max(0.5, threshold + 0.005)), 3)
-    told = outcomes & (probabilities >= threshold)
+    probabilities = np.where(against, [model.probability(one["signals"]) for one in found], 0.0)
+    instead = np.array([one["signals"]["instead"] for one in found])
+    claims = sum(row.kind in IN_USE for row in rows)
+    threshold, least = (_above(of[in_use], FALSE_ALARMS * claims) for of in (probabilities, instead))
+    told = (probabilities >= threshold) | (instead >= least)
+    heard_rows = [one for one, here in zip(found, told & outcomes, strict=True) if here]
     record = {
         "fitted_by": "python -m train.fit_disagreement",
-        "rows": {"disagree": int(outcomes.sum()), "not": int((~outcomes).sum()), BESIDE: int(beside.sum())},
+        "rows": {"disagree": int(outcomes.sum()), "not": int((~outcomes).sum()), "claims in use": claims},
         "threshold": threshold,
-        "most_neutral": _bound([one["neutral"] for one, here in zip(found, told, strict=True) if here]),
-        "most_entailed": _bound([one["entailment"] for one, here in zip(found, told, strict=True) if here]),
+        "instead": least,
+        "most_neutral": _bound([one["neutral"] for one in heard_rows]),
+        "most_entailed": _bound([one["entailment"] for one in heard_rows]),
         **fitted,
     }
     given.out.write_text(json.dumps(record, indent=2) + "\n")
-    for kind in sorted({one["kind"] for one in found}):
+    for kind in sorted({row.kind for row in rows}):
         here = np.array([one["kind"] == kind for one in found])
-        alarms, all_of = (probabilities >= threshold) & here, here
         print(
-            f"{kind:16} disagree {int((all_of & outcomes).sum()):4d} found {int((alarms & outcomes).sum()):4d}   "
-            f"not {int((all_of & ~outcomes).sum()):4d} found {int((alarms & ~outcomes).sum()):4d}"
+            f"{kind:16} {sum(row.kind == kind for row in rows):4d} claims; asked of such as disagree "
+            f"{int((here & outcomes).sum()):4d}, found {int((told & here & outcomes).sum()):4d}; of others "
+            f"{int((here & ~outcomes).sum()):4d}, found {int((told & here & ~outcomes).sum()):4d}"
         )
+    for one, here in zip(found, told & in_use, strict=True):
+        if here:
+            print("found in use:", one["claim"][:160], "|", one["other"][:160].replace("\n", " "))
     print(json.dumps(record, indent=1))
+
+
+def _above(values: NDArray[np.float64], most: float) -> float:
+    """The lowest value, rounded up, that at most so many of the values reach."""
+    ordered = np.sort(values)[::-1]
+    return round(float(ordered[int(most)]) + 0.01, 3)
 
 
 def _bound(values: Sequence[float]) -> float:

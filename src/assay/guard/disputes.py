@@ -198,7 +198,11 @@ def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScore
     ]
     found = list(judged)
     for (place, _), heard in zip(asked, hear([other for _, other in asked], scorer) if asked else (), strict=True):
-        if found[place].conflict is None and model.disagrees(heard) and _of_one_subject(jobs[place], heard):
+        if heard.failed is not None:
+            found[place] = replace(
+                found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=heard.failed
+            )
+        elif found[place].conflict is None and model.disagrees(heard) and _of_one_subject(jobs[place], heard):
             found[place] = replace(found[place], conflict=_shown(heard.other))
     return found
 
