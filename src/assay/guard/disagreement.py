@@ -45,7 +45,9 @@ class Other:
     """The reading of the source that bears the claim out."""
     reading: Judgement
     """That of the other source."""
-    length: int = 0
+    differs: float = 0.0
+    """How sure a comparison of values is that the other source has another one: then it does not bear the claim out,
+    whatever the network makes of the digits."""
 
     @property
     def source(self) -> str:
@@ -140,7 +142,7 @@ def _heard(one: Other, there: _Asked, here: _Asked) -> Heard:
     failed = next((result.failed for result in said if result.failed is not None), None)
     if failed is not None:
         return Heard(one, {}, failed=failed)
-    silent = 1 - one.reading.entailment
+    silent = max(1 - one.reading.entailment, one.differs)
     instead = {
         text: min(there[theirs, text].entailment, here[ours, text].contradiction, silent)
         for text in one.exchanged

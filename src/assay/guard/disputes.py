@@ -1,7 +1,8 @@
 """Conflicts: a claim that one source bears out and another contradicts.
 
-Three ways lead to one: a value that surely is another one in another source (`conflicting_value`), a passage that the
-network finds contradicting (`conflict_between`), and a source that bears out something else (`disagreeing`).
+Four ways lead to one: a value that surely is another one in another source (`conflicting_value`), a passage that the
+network finds contradicting (`conflict_between`) or doubts the claim beside (`doubting_source`), and a source that bears
+out something else (`disagreeing`).
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.guard.conflicts import (
+    clause_around,
     closest_sources,
     is_record,
     on_one_matter,
     same_subject,
+    says_of_it,
     speaks_of_it,
     states_disagreement,
     with_their_name,
@@ -42,6 +45,19 @@ SAYS_NEARLY_ALL = 0.8
 """The share of a claim from which a sentence with another value says it otherwise, however doubtful the value."""
 DIFFERS = 0.3
 """The confidence from which what the exact tier finds in another source speaks for a disagreement."""
+DOUBTED, DISPUTED, TELLING_ALONE = 0.2, 0.35, 0.6
+"""From here on a source that speaks of what another one states contradicts it: where it has another value for all that
+its clause is about, where the network does not call it unrelated, and in any case. The network, used to judging a claim
+by all there is, is seldom surer of a source that says something else of the same matter in other words."""
+UNRELATED = 0.1
+"""The most that the network may call a passage neutral for it to be about the claim's matter."""
+OF_IT = 0.2
+"""The least share of what a passage says that the claim says too, for the two to be of one matter."""
+RESTATED = 0.7
+"""The share of a claim that its source has to say for it to be a restatement. What is put together or worked out from
+a source shares less with it, and the network doubts such claims beside every other source."""
+TELLING = 0.5
+"""From this confidence on a value tells of a disagreement where its clause says nothing else than the claim."""
 CLASH = 0.9
 """The confidence of a clash of two opposite words from which a source disagrees, whatever the network says of it."""
 WRONG = 0.5
@@ -94,11 +110,13 @@ def conflicting_value(
             if found.effect != "contradicts" or found.evidence is None:
                 continue
             here = found.evidence.model_copy(update={"relation": "contradicts"})
-            clash = found.code == "antonym.clash" and found.confidence >= CLASH
             sure = found.code.split(".", 1)[0] in _VALUES and found.confidence >= SURE
             another = sure or _says_it_otherwise(job.claim, found, item)
-            matter = clash or (another and on_one_matter(job.claim, behind.text, item.text, here.start))
-            if matter and may(behind.evidence_id, item.id, here.text):
+            if (
+                another
+                and on_one_matter(job.claim, behind.text, item.text, here.start)
+                and may(behind.evidence_id, item.id, here.text)
+            ):
                 return behind, here
     return None
 
@@ -116,6 +134,59 @@ def _says_it_otherwise(claim: str, found: ExactFinding, item: Evidence) -> bool:
         (item.text[one.start : one.end] for one in split_sentences(item.text) if one.start <= at < one.end), ""
     )
     return speaks_of_it(claim, sentence, [(found.claim_start, found.claim_end)]) >= SAYS_NEARLY_ALL
+
+
+def doubting_source(
+    job: Job, read: EntailmentResult, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """The passage behind a supported claim and one of another source that says something else, though less surely.
+
+    Opposite words speak for a disagreement by themselves; another value does where the network doubts the claim beside
+    that source and the clause of that value speaks of nothing else. Where the claim restates one source, the doubt of a
+    source that speaks of the same is enough. Of 995 right claims of scenarios with several sources (batches d, e, g
+    and j) one or two meet such a source.
+    """
+    behind = next((span for span in spans if span.relation == "supports"), None)
+    if behind is None:
+        return None
+    stating = {span.evidence_id for span in spans if span.relation == "supports"}
+    alone = [one for one in read.judgements if len(one.premise.evidence_ids) == 1]
+    restated = any(
+        one.premise.evidence_ids <= stating
+        and one.entailment >= RESTATED
+        and _share(job.hypothesis, read, one) >= RESTATED
+        for one in alone
+    )
+    others = {item.id: item for item in job.evidence.evidence}
+    for one in sorted(alone, key=lambda r: -r.contradiction):
+        source = min(one.premise.evidence_ids)
+        if source in stating:
+            continue
+        findings = [
+            found
+            for found in job.evidence.exact_of(others[source], job.claim, job.question).findings
+            if found.effect == "contradicts" and found.evidence is not None
+        ]
+        clash = any(found.code == "antonym.clash" and found.confidence >= CLASH for found in findings)
+        text = others[source].text
+        valued = one.contradiction >= DOUBTED and any(
+            found.confidence >= TELLING
+            and says_of_it(job.claim, clause_around(text, found.evidence.start)) >= SAYS_NEARLY_ALL
+            for found in findings
+            if found.evidence is not None
+        )
+        decided = one.neutral <= UNRELATED or one.contradiction >= TELLING_ALONE
+        doubted = (
+            restated
+            and decided
+            and one.contradiction >= DISPUTED
+            and _share(job.hypothesis, read, one) >= SAYS_A_THIRD
+            and says_of_it(job.claim, one.premise.text) >= OF_IT
+        )
+        here = span_of(one, "contradicts", one.contradiction)
+        if (clash or valued or doubted) and may(behind.evidence_id, source, here.text):
+            return behind, here
+    return None
 
 
 def _share(hypothesis: str, read: EntailmentResult, one: Reading) -> float:
@@ -217,7 +288,15 @@ def _others(job: Job, judged: Judged) -> Iterator[Other]:
     stating = frozenset(span.evidence_id for span in judged.exact.supporting)
     for other in others_of(claim, judged.entailment, stating):
         if not states_disagreement(claim, other.own.premise.text, other.reading.premise.text):
-            yield other
+            yield replace(other, differs=_differs(job, other.source)) if other.exchanged else other
+
+
+def _differs(job: Job, source: str) -> float:
+    """How sure the exact tier is that a source by itself has another value than the claim; 0 where it finds none."""
+    item = next(one for one in job.evidence.evidence if one.id == source)
+    found = job.evidence.exact_of(item, job.claim, job.question).findings
+    against = (one for one in found if one.effect == "contradicts" and one.code.split(".", 1)[0] in _VALUES)
+    return max((one.confidence for one in against), default=0.0)
 
 
 def _of_one_subject(job: Job, heard: Heard) -> bool:

@@ -10,6 +10,7 @@ from assay.guard.disputes import (
     conflicting_value,
     denied_elsewhere,
     disagreeing,
+    doubting_source,
     same_but_for_names,
 )
 from assay.guard.prepared import PreparedEvidence
@@ -270,7 +271,7 @@ def _combine(
     spans = evidence_spans(verdict, judgement, read, exact)
     conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may, job.differs)
     if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.denies:
-        conflict = conflicting_value(job, spans, may)
+        conflict = conflicting_value(job, spans, may) or doubting_source(job, read, spans, may)
     return Judged(verdict, judgement, exact, read, signals, spans, conflict)
 
 
