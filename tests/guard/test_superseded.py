@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assay import Guard
 from assay.guard.superseded import looks_back, superseded
 from assay.schema import Evidence, Verdict
-from assay.testing import FakeScorer
+from assay.testing import FakeScorer, ScriptedScorer
 
 TWO, FOUR = "Partners are entitled to 2 weeks of leave.", "Partners are entitled to 4 weeks of leave."
 OLD = Evidence(id="old", title="Leave policy", text=TWO, effective_date=date(2022, 1, 1))
@@ -159,3 +159,15 @@ def test_sources_of_equal_standing_that_have_different_values_are_a_conflict() -
         assert report.action.value != "emit"
         (conflict,) = report.retrieval.conflicts
         assert {conflict.supporting.evidence_id, conflict.contradicting.evidence_id} == {"a", "b"}
+
+
+def test_a_value_that_only_an_outdated_source_has_is_not_borne_out_by_what_holds() -> None:
+    old = source("old", "Guide (deprecated)", "Use port 8080 for the service of the house.")
+    new = source("new", "Guide", "Use port 8443 for the service of the house.")
+    claim, right = "Port 8080 is for the service.", "Port 8443 is for the service."
+    yes = (0.97, 0.02, 0.01)
+    scorer = ScriptedScorer({(text, one): yes for text in (f"Guide: {new.text}", new.text) for one in (claim, right)})
+    guard = Guard("general", scorer=scorer)
+    assert guard.check(right, evidence=[old, new]).claims[0].verdict is Verdict.SUPPORTED
+    assert guard.check(claim, evidence=[old, new]).claims[0].verdict is Verdict.UNSUPPORTED
+    assert guard.check(claim, evidence=[new]).claims[0].verdict is Verdict.SUPPORTED

@@ -21,7 +21,7 @@ from assay.guard.prepared import Limits, PreparedEvidence
 from assay.guard.probing import Probing
 from assay.guard.reporting import claim_report, with_doubts
 from assay.guard.request import CheckRequest, day_of, stakes_of, structure_of
-from assay.guard.superseded import GivenWay, gave_way, looks_back, superseded
+from assay.guard.superseded import GivenWay, gave_way, is_outdated, looks_back, superseded
 from assay.models.interface import PairScorer
 from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
 from assay.policy.escalation import escalation_of
@@ -146,6 +146,7 @@ def draft_of(
             named=claim.span != claim.sentence and is_code_name(claim.text),
             field=fields.get(at),
             before=claim.before,
+            outdated=is_outdated(claim.text, evidence.evidence, given_way),
         )
         for at, claim in enumerate(checkable)
     ]

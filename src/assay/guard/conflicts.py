@@ -10,6 +10,7 @@ from assay.schema import Evidence
 from assay.text.lexemes import find_words
 from assay.text.names import find_names
 from assay.text.sentences import split_sentences
+from assay.text.tokens import NUMBER_WORDS
 from assay.text.units import CURRENCY_WORDS, UNIT_WORDS
 
 ON_ONE_MATTER: Final = 0.55
@@ -197,16 +198,21 @@ def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
     """
     if _DISAGREEING.search(claim) is None:
         return False
-    stated = _values(claim)
+    stated = values_of(claim)
     own, other = _named(mine).words, _named(theirs).words
     return bool(stated & (own - other)) == bool(stated & (other - own))
 
 
-def _values(text: str) -> set[str]:
-    """The folded words of a text that are numbers or parts of names."""
+def values_of(text: str) -> set[str]:
+    """The folded words of a text that are numbers, in digits or words, or parts of names.
+
+    >>> sorted(values_of("Ann Lee has two keys for room 12."))
+    ['12', 'ann', 'lee', 'two']
+    """
     words = find_words(text)
     named = {key for name in find_names(text, words) for key in name.keys}
-    return named | {word.fold for word in words.lexemes if any(sign.isdigit() for sign in word.fold)}
+    numbers = {w.fold for w in words.lexemes if w.fold in NUMBER_WORDS or any(sign.isdigit() for sign in w.fold)}
+    return named | numbers
 
 
 def closest_sources(claim: str, evidence: Sequence[Evidence], most: int = MOST_SOURCES) -> list[Evidence]:

@@ -46,7 +46,7 @@ MOST_SPANS = 4
 """Evidence spans that a claim shows at most."""
 
 
-_Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None]
+_Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,22 @@ class Job:
     """Of a document's value the field of the evidence that it is compared with, where that is a document too."""
     before: str | None = None
     """The sentence before it, where the claim refers to something in it."""
+    outdated: bool = False
+    """Whether it has a value that only a source which is out of use has."""
 
     @property
     def key(self) -> _Key:
         """What the judgement depends on: equal jobs are judged once."""
-        return self.claim, self.question, self.before, self.evidence.key, self.denies, self.named, self.field
+        return (
+            self.claim,
+            self.question,
+            self.before,
+            self.evidence.key,
+            self.denies,
+            self.named,
+            self.field,
+            self.outdated,
+        )
 
     def differs(self, source: str) -> bool:
         """Whether the exact tier finds that a source, by itself, has something else in the place of what is claimed."""
@@ -268,6 +279,8 @@ def _combine(
     verdict = verdict_of(judgement, thresholds)
     if not thresholds.corrects:
         judgement = bounded_by_exact(fitted, exact, disputed=bool(disputed))
+    if job.outdated and verdict is Verdict.SUPPORTED:
+        verdict, judgement = Verdict.UNSUPPORTED, replace(judgement, support=min(judgement.support, OUTDATED))
     spans = evidence_spans(verdict, judgement, read, exact)
     conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may, job.differs)
     if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.denies:
@@ -355,6 +368,8 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
     return Judgement(min(judgement.support, 1 - contradiction, 1 - dropped), contradiction)
 
 
+OUTDATED = 0.5
+"""The most support of a claim with a value that only a source which is out of use has."""
 RESTATING = 0.99
 """The least support of a claim that is a whole sentence of the evidence."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from assay.guard.conflicts import speaks_of_it
+from assay.guard.conflicts import speaks_of_it, values_of
 from assay.schema import Evidence
 from assay.text.dates import DateMention, find_dates
 from assay.text.lexemes import find_words
@@ -65,6 +65,8 @@ _STAMP_WORDS: Final = 4
 """Words beside the date that a sentence has that says nothing but from when or until when the source holds."""
 _OPENING: Final = 400
 """Characters of a source in which it says that it is out, or from when on it holds."""
+_LONGEST: Final = 20_000
+"""Characters of a source that are compared word by word."""
 _CLOSING: Final = 120
 _ALIKE: Final = 0.34
 """The least share of content words that two versions of a document have in common (of the shorter one)."""
@@ -175,6 +177,33 @@ def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
     if years & {year for item in given_way if (year := _age(item)[0].year) > 1}:
         return True
     return _VERSION.search(claim) is not None
+
+
+def follows(claim: str, out_of_use: Iterable[Evidence], holding: Iterable[Evidence]) -> bool:
+    """Whether a claim has a value that stands in a source which is out of use, and in none that holds.
+
+    A network passes over digits: "The port is 8080" seems borne out by "Use port 8443" to it.
+
+    >>> old = Evidence(id="a", title="Guide (deprecated)", text="Use port 8080.")
+    >>> new = Evidence(id="b", title="Guide", text="Use port 8443.")
+    >>> follows("The port is 8080.", [old], [new]), follows("The port is 8443.", [old], [new])
+    (True, False)
+    """
+    stated = values_of(claim)
+    if not stated:
+        return False
+    old, current = (
+        {word.fold for item in items for word in find_words(item.text[:_LONGEST]).lexemes}
+        for items in (out_of_use, holding)
+    )
+    return bool(stated & (old - current))
+
+
+def is_outdated(claim: str, evidence: Sequence[Evidence], given_way: Mapping[str, GivenWay]) -> bool:
+    """Whether a claim about what holds has a value that only a source which gave way has."""
+    gone = {name for name, one in given_way.items() if one.applies_to(claim)}
+    out = [item for item in evidence if item.id in gone]
+    return bool(out) and not looks_back(claim, out) and follows(claim, out, (e for e in evidence if e.id not in gone))
 
 
 def _says_so(item: Evidence) -> bool:
@@ -291,6 +320,8 @@ def _stamps(item: Evidence) -> list[tuple[date, bool]]:
 
 
 def _alike(one: str, other: str) -> bool:
-    first, second = ({word.stem for word in find_words(text[:20_000]).lexemes if word.weight} for text in (one, other))
+    first, second = (
+        {word.stem for word in find_words(text[:_LONGEST]).lexemes if word.weight} for text in (one, other)
+    )
     smaller = min(len(first), len(second))
     return smaller > 0 and len(first & second) >= _ALIKE * smaller
