@@ -21,7 +21,7 @@ from assay.guard.prepared import Limits, PreparedEvidence
 from assay.guard.probing import Probing
 from assay.guard.reporting import claim_report, with_doubts
 from assay.guard.request import CheckRequest, day_of, stakes_of, structure_of
-from assay.guard.superseded import gave_way, looks_back, superseded
+from assay.guard.superseded import GivenWay, gave_way, is_outdated, looks_back, superseded
 from assay.models.interface import PairScorer
 from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
 from assay.policy.escalation import escalation_of
@@ -84,7 +84,7 @@ class Draft:
     """What the question asks about beside other things and neither the evidence nor the output has a word of."""
     reasoning: Reasoning = field(default_factory=Reasoning)
     """What was found of the output by itself."""
-    given_way: Mapping[str, str | None] = field(default_factory=dict)
+    given_way: Mapping[str, GivenWay] = field(default_factory=dict)
     """The sources that gave way to others, and to which where that is known."""
     probing: Probing = field(default_factory=Probing)
     """What the model said when it was asked again."""
@@ -131,7 +131,7 @@ def draft_of(
     cited = replace(request, citations=(*(request.citations or ()), *form.cited)) if form and form.cited else request
     citing = begin_citations(cited, text[:read], evidence, claims, policy, prepare, limits)
     structural = form.issues if form else _structural(text, request)
-    given_way = superseded(evidence.evidence)
+    given_way = superseded(evidence.evidence, day_of(request))
     fields = fields_of(text[:read], form, checkable, evidence)
     asked = question if run is None else run.asked(question)
     sources = _texts(evidence.evidence if run is None else run.retrieved(evidence.evidence))
@@ -147,6 +147,7 @@ def draft_of(
             field=fields.get(at),
             before=claim.before,
             value=_value_of(claim, text),
+            outdated=is_outdated(claim.text, evidence.evidence, given_way),
         )
         for at, claim in enumerate(checkable)
     ]
@@ -177,7 +178,7 @@ def _texts(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _bodies(
-    evidence: PreparedEvidence, given_way: Mapping[str, str | None], run: RunContext | None, prepare: Prepare
+    evidence: PreparedEvidence, given_way: Mapping[str, GivenWay], run: RunContext | None, prepare: Prepare
 ) -> Callable[[ExtractedClaim], PreparedEvidence]:
     """What each claim is held against: all evidence but what gave way or cannot bear it out, and what a call did."""
     out_of_use = [item for item in evidence.evidence if item.id in given_way]
@@ -186,7 +187,9 @@ def _bodies(
     def body(claim: ExtractedClaim) -> PreparedEvidence:
         pieces = list(evidence.evidence)
         if given_way and not looks_back(claim.text, out_of_use):
-            pieces = [item for item in pieces if item.id not in given_way]
+            pieces = [
+                item for item in pieces if item.id not in given_way or not given_way[item.id].applies_to(claim.text)
+            ]
         if run is not None:
             pieces = run.hearable(claim, pieces)
             if run.states_done(claim):

@@ -14,6 +14,7 @@ from assay._version import __version__
 from assay.errors import InputError
 from assay.guard.asking import meter_of, needs_model, probe, prober_of, wants_model
 from assay.guard.checking import Draft, draft_of, finish, look_into, of_claims_in
+from assay.guard.disagreement import load_disagreement
 from assay.guard.documenting import Documenting
 from assay.guard.generating import Generating
 from assay.guard.judging import Job, Judged, Thresholds, judge_jobs
@@ -138,7 +139,8 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
     @property
     def verifier(self) -> Identity:
         """Identifies everything that a score depends on."""
-        digest = hashlib.sha256(f"{self.tiers_digest}\0{self._combination.digest}".encode()).hexdigest()
+        parts = (self.tiers_digest, self._combination.digest, load_disagreement().digest)
+        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return Identity(name=f"assay {__version__} with {self._scorer.name}", digest=digest)
 
     @property

@@ -11,6 +11,7 @@ from assay.guard.run_actions import HALF_SURE, RunActions, action_issue, calls_o
 from assay.guard.run_courtesy import without_courtesies
 from assay.guard.run_deeds import Deeds
 from assay.guard.run_evidence import own_words, questions_in
+from assay.guard.run_order import without_overtaken
 from assay.guard.run_tools import RunFindings
 from assay.schema import Coverage, Evidence, ExtractedClaim, Issue, Verdict
 from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
@@ -124,7 +125,7 @@ class RunContext:
         self, judged: Sequence[tuple[ExtractedClaim, Judged]], evidence: PreparedEvidence, emit: float
     ) -> list[Judged]:
         """What was found of each claim, with what the trace says of the actions; see `RunActions.settle`."""
-        judged = [(claim, _within_what_was_seen(found)) for claim, found in judged]
+        judged = [(claim, _within_what_was_seen(without_overtaken(found, self.run))) for claim, found in judged]
         if not self.actions.at_claim:
             return [found for _, found in judged]
         asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]

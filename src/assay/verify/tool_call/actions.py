@@ -203,7 +203,7 @@ def _judged(
     words = [tools for verbs, tools in _FAMILIES if verb in verbs]
     general = any(not tools for tools in words)
     wanted = frozenset().union(*words)
-    changing = [outcome for outcome in outcomes if not _reads_only(outcome)]
+    changing = [outcome for outcome in outcomes if not reads_only(outcome.name)]
     fitting = changing if general else [outcome for outcome in changing if _fits(outcome, wanted, verb)]
     named = tuple(dict.fromkeys(outcome.name for outcome in fitting))
     text = answer[start:end]
@@ -227,8 +227,13 @@ def _judged(
     return made(ActionStanding.ABSENT, Grade.HIGH if active and not general else Grade.MEDIUM, why)
 
 
-def _reads_only(outcome: CallOutcome) -> bool:
-    words = name_words(outcome.name.rpartition(".")[2] or outcome.name)
+def reads_only(name: str) -> bool:
+    """Whether a tool changes nothing, as far as its name tells.
+
+    >>> reads_only("get_order"), reads_only("orders.cancel_order")
+    (True, False)
+    """
+    words = name_words(name.rpartition(".")[2] or name)
     return bool(words) and words[0] in _READERS
 
 
