@@ -83,7 +83,7 @@ def _predicate(tokens: Sequence[Token]) -> str | None:
     last = len(tokens)
     while last > verb and not tokens[last - 1].tag.isalpha():
         last -= 1
-    return render(tokens[verb:last])
+    return render(list(tokens[verb:last]))
 
 
 def marked(body: str) -> list[str]:
