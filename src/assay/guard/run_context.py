@@ -12,6 +12,7 @@ from assay.guard.run_courtesy import without_courtesies
 from assay.guard.run_deeds import Deeds
 from assay.guard.run_evidence import own_words, questions_in
 from assay.guard.run_tools import RunFindings
+from assay.guard.run_users import Heard, heard_of_users, stated, stems_of
 from assay.schema import Coverage, Evidence, ExtractedClaim, Issue, Verdict
 from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
 
@@ -20,6 +21,12 @@ _OF_USER: Final = re.compile(
     r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll)|user|customer|asked|requested|told me)\b", re.IGNORECASE
 )
 """Words of a claim about the user, or about what the user said."""
+_FAILURE: Final = re.compile(
+    r"\b(?:could not|couldn['’]t|can ?not|can['’]t|unable|not able|failed|fails|failure|error|did not|didn['’]t|was not|wasn['’]t|"
+    r"were not|not possible|impossible|rejected|refused|denied|declined|unsuccessful|without success)\b",
+    re.IGNORECASE,
+)
+"""Words of a report that something was not done."""
 _DOCUMENT: Final = 60
 """Words from which a text that a user gives is a document and no statement."""
 
@@ -28,12 +35,18 @@ def _is_document(text: str) -> bool:
     return len(text.split()) >= _DOCUMENT
 
 
-def _within_what_was_seen(judged: Judged) -> Judged:
+def _within_what_was_seen(claim: ExtractedClaim, judged: Judged, seen: str) -> Judged:
     """A judgement that a claim about an identifier which stands nowhere in the run cannot pass by.
 
     An agent has identifiers from users, tools and passages; another one was made up, however like the rest it reads.
+
+    Args:
+        claim: the claim.
+        judged: what was found of it.
+        seen: what users and calls of the run have, questions and arguments too: those are no evidence, but known.
     """
-    made_up = any(f.code == "identifier.missing" and f.confidence >= SURE for f in judged.exact.findings)
+    missing = [f for f in judged.exact.findings if f.code == "identifier.missing" and f.confidence >= SURE]
+    made_up = any(claim.text[f.claim_start : f.claim_end].casefold() not in seen for f in missing)
     if not made_up or judged.judgement is None or judged.judgement.support <= HALF_SURE:
         return judged
     verdict = Verdict.UNSUPPORTED if judged.verdict is Verdict.SUPPORTED else judged.verdict
@@ -94,6 +107,17 @@ class RunContext:
         return [piece for piece in evidence if not _USER.fullmatch(piece.id) or _is_document(piece.text)]
 
     @property
+    def _seen(self) -> str:
+        """What users wrote and what calls were given, in small letters."""
+        users = (step.text for step in self.run.steps if isinstance(step, UserInput))
+        calls = (step.arguments.verbatim or "" for step in self.run.steps if isinstance(step, ToolCall))
+        return "\n".join((*users, *calls)).casefold()
+
+    def reports_failure(self, claim: ExtractedClaim) -> bool:
+        """Whether a claim says that something could not be done, where a call of the run failed."""
+        return bool(self.actions.failures) and _FAILURE.search(claim.text) is not None
+
+    @property
     def _looked_at_anything(self) -> bool:
         return any(isinstance(step, ToolCall | Passage) for step in self.run.steps)
 
@@ -101,13 +125,25 @@ class RunContext:
         """The evidence that can bear out a claim: what a user says tells what the user wants and is, and nothing else.
 
         No word of a user says that something was done. Of the world a user's own words are no evidence either, where
-        the run has looked at anything else; a long text that a user gives is a document, and so is whatever stands in a
-        prompt that is all that there is ("Our fee is 40 euros. How much is it?").
+        the run has looked at anything else; a long text that a user gives is a document, and so is what is stated in a
+        prompt that is all that there is ("Our fee is 40 euros. How much is it?"). How much of a user's words bears on a
+        claim about the user is said in `run_users`.
         """
         deed = self.states_deed(claim)
-        if not deed and (_OF_USER.search(claim.text) or not self._looked_at_anything):
-            return list(evidence)
-        return [piece for piece in evidence if not _USER.fullmatch(piece.id) or (not deed and _is_document(piece.text))]
+        others = [piece for piece in evidence if not _USER.fullmatch(piece.id)]
+        if deed or (self._looked_at_anything and not _OF_USER.search(claim.text)):
+            heard = Heard.NOTHING
+        elif not self._looked_at_anything:
+            heard = Heard.STATED if heard_of_users(claim.text, ()) is not Heard.ALL else Heard.ALL
+        else:
+            heard = heard_of_users(claim.text, stems_of(others))
+        pieces = []
+        for piece in evidence:
+            if not _USER.fullmatch(piece.id) or heard is Heard.ALL or (not deed and _is_document(piece.text)):
+                pieces.append(piece)
+            elif heard is Heard.STATED and (said := stated(piece)) is not None:
+                pieces.append(said)
+        return pieces
 
     def placed(
         self, claims: Sequence[ExtractedClaim], text: str
@@ -116,15 +152,16 @@ class RunContext:
         within = [action for action in self.findings.actions if action.end <= len(text)]
         called = [step.name for step in self.run.steps if isinstance(step, ToolCall | ToolDeclaration)]
         all_claims, at = place_actions(without_courtesies(claims, (*self.tools, *called)), within, text)
-        worked, failed = calls_of(self.run, self.findings.outcomes)
+        worked, failed, tried = calls_of(self.run, self.findings.outcomes)
         saw = bool(worked) or any(isinstance(step, Passage) for step in self.run.steps)
-        return replace(self, actions=RunActions({**readings(all_claims, saw), **at}, worked, failed)), all_claims
+        return replace(self, actions=RunActions({**readings(all_claims, saw), **at}, worked, failed, tried)), all_claims
 
     def settled(
         self, judged: Sequence[tuple[ExtractedClaim, Judged]], evidence: PreparedEvidence, emit: float
     ) -> list[Judged]:
         """What was found of each claim, with what the trace says of the actions; see `RunActions.settle`."""
-        judged = [(claim, _within_what_was_seen(found)) for claim, found in judged]
+        seen = self._seen
+        judged = [(claim, _within_what_was_seen(claim, found, seen)) for claim, found in judged]
         if not self.actions.at_claim:
             return [found for _, found in judged]
         asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]
