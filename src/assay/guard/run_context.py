@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.guard.judging import SURE, Judged
 from assay.guard.prepared import PreparedEvidence
-from assay.guard.run_actions import HALF_SURE, RunActions, action_issue, calls_of, place_actions, readings
+from assay.guard.run_actions import FAILURE, HALF_SURE, RunActions, action_issue, calls_of, place_actions, readings
 from assay.guard.run_courtesy import without_courtesies
 from assay.guard.run_deeds import Deeds
 from assay.guard.run_evidence import own_words, questions_in
@@ -21,12 +21,6 @@ _OF_USER: Final = re.compile(
     r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll)|user|customer|asked|requested|told me)\b", re.IGNORECASE
 )
 """Words of a claim about the user, or about what the user said."""
-_FAILURE: Final = re.compile(
-    r"\b(?:could not|couldn['’]t|can ?not|can['’]t|unable|not able|failed|fails|failure|error|did not|didn['’]t|was not|wasn['’]t|"
-    r"were not|not possible|impossible|rejected|refused|denied|declined|unsuccessful|without success)\b",
-    re.IGNORECASE,
-)
-"""Words of a report that something was not done."""
 _DOCUMENT: Final = 60
 """Words from which a text that a user gives is a document and no statement."""
 
@@ -115,7 +109,7 @@ class RunContext:
 
     def reports_failure(self, claim: ExtractedClaim) -> bool:
         """Whether a claim says that something could not be done, where a call of the run failed."""
-        return bool(self.actions.failures) and _FAILURE.search(claim.text) is not None
+        return bool(self.actions.failures) and FAILURE.search(claim.text) is not None
 
     @property
     def _looked_at_anything(self) -> bool:
@@ -162,7 +156,7 @@ class RunContext:
         """What was found of each claim, with what the trace says of the actions; see `RunActions.settle`."""
         seen = self._seen
         judged = [(claim, _within_what_was_seen(claim, found, seen)) for claim, found in judged]
-        if not self.actions.at_claim:
+        if not self.actions.at_claim and not self.actions.attempts:
             return [found for _, found in judged]
         asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]
         deeds = Deeds(self.actions.calls, evidence.evidence, asked)

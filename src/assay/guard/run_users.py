@@ -1,4 +1,4 @@
-"""What the words of a user are evidence of: of what the user says, wants and is, never of what was done or of the world.
+"""What the words of a user are evidence of: what the user says, wants and is, never what was done or the world.
 
 "My order has shipped, the neighbour told me" bears out that the user says so. It does not bear out that the order has
 shipped, where a record of the order is at hand; nor does a wish bear out that it was granted ("please send a new card
@@ -38,19 +38,22 @@ _SAYING: Final = (
     r"agreed?|decid(?:ed?|es)|chose|confirmed|claim(?:ed|s)?|try(?:ing)?|tried|believe[ds]?|specified|explained|sent)"
 )
 _OF_WORDS: Final = re.compile(
-    rf"\b(?:you|user|customer|client|guest|caller)(?:['’](?:ve|re|d)| have| had| are| were| was| is| also| just| only){{0,2}}"
-    rf"\s{_SAYING}\b|\byour (?:request|wish|question|message|preference|choice|words|wishes|requirements?)\b"
+    rf"\b(?:you|user|customer|client|guest|caller)(?:['’](?:ve|re|d)| have| had| are| were| was| is| also| just| "
+    rf"only){{0,2}}\s{_SAYING}\b"
+    rf"|\byour (?:request|wish|question|message|preference|choice|words|wishes|requirements?)\b"
     rf"|\bas (?:you )?(?:requested|asked|wished|mentioned)\b",
     re.IGNORECASE,
 )
 """That a user says or wants something."""
 _OF_RECORDS: Final = re.compile(
-    r"\b(?:records?|on file|(?:our|the|my) (?:systems?|files?|database|logs?|side|end)|accounts? (?:shows?|says?|has|is)|"
-    r"profile (?:shows?|says?|has)|registered as|verified|i (?:can )?(?:see|found|checked|verified|confirm))\b",
+    r"\b(?:records?|on file|(?:our|the|my) (?:systems?|files?|database|logs?|side|end)|accounts? "
+    r"(?:shows?|says?|has|is)|profile (?:shows?|says?|has)|registered as|verified|"
+    r"i (?:can )?(?:see|found|checked|verified|confirm))\b",
     re.IGNORECASE,
 )
 _DONE_FOR: Final = re.compile(
-    r"\byou(?:['’](?:ve|re)| have| had| are| were| was| will)?\s(?:(?:now|already|just|also|successfully)\s){0,2}(?:be(?:en)?\s)?"
+    r"\byou(?:['’](?:ve|re)| have| had| are| were| was| will)?\s(?:(?:now|already|just|also|"
+    r"successfully)\s){0,2}(?:be(?:en)?\s)?"
     r"(?:charged|refunded|billed|booked|upgraded|moved|credited|reimbursed|compensated|rebooked|enrolled|approved|granted|"
     r"awarded|promised|paid|scheduled|reserved|confirmed for|signed up|given)\b",
     re.IGNORECASE,
@@ -62,9 +65,11 @@ _YOURS: Final = re.compile(
     re.IGNORECASE,
 )
 _REQUEST: Final = re.compile(
-    r"(?:(?:and|then|also|so|ok|okay|hi|hello|hey|now|yes|no|well|first|next)[,!.]?\s+){0,3}(?:please|kindly|pls|let['’]?s|"
+    r"(?:(?:and|then|also|so|ok|okay|hi|hello|hey|now|yes|no|well|first|next)[,!.]?\s+){0,3}"
+    r"(?:please|kindly|pls|let['’]?s|"
     r"(?:can|could|would|will) (?:you|we|i)|i(?:['’]d| would| just| really)? (?:want|need|like|prefer|wish|hope|ask)|"
-    r"we (?:want|need|would like)|i(?:['’]m| am) (?:looking|trying|hoping|asking)|pretend|imagine|suppose|act as|say that|"
+    r"we (?:want|need|would like)|i(?:['’]m| am) (?:looking|trying|hoping|asking)|pretend|imagine|suppose|act as|"
+    r"say that|"
     r"you (?:should|must|have to|need to|are to))\b",
     re.IGNORECASE,
 )

@@ -280,6 +280,14 @@ _ASKING_WORDS = re.compile(
 """Words with which other languages ask; without one of them a sentence with a question mark states."""
 
 
+_LED_QUESTION = re.compile(
+    r"(?:(?:in order )?to \w+|before (?:i|we) \w+|so (?:that )?(?:i|we) can \w+|for (?:that|this)|first|just to be sure|if (?:you (?:like|wish|want)|so)|"
+    r"(?:sure|okay|ok|certainly|of course|great|thanks|thank you|hello|hi|sorry|understood|alright)\b)[^,.;:?!]{0,80}[,!—–-]\s+",
+    re.IGNORECASE,
+)
+"""What a question opens with: for what it is asked, a courtesy."""
+
+
 def is_question(text: str) -> bool:
     """Whether the sentence asks. A statement with a question mark behind it is still a statement.
 
@@ -289,6 +297,9 @@ def is_question(text: str) -> bool:
     bare = text.rstrip(" \"'”’)*_")
     if not bare.endswith(("?", "？", "؟")):
         return False
+    led = _LED_QUESTION.match(bare)
+    if led is not None and _QUESTION.match(bare, led.end()) is not None:
+        return True
     if _QUESTION.match(bare) is not None:
         return not _ends_in_statement(bare)
     return _ASKING_WORDS.search(bare) is not None

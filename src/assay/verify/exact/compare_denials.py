@@ -75,11 +75,44 @@ def compare_denials(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
         found = next(filter(None, (_denied(claim, index, denial, one) for one in looked_at)), None)
         if found is not None:
             yield found
+    yield from _empty_fields(claim, index)
     only = _ONLY.match(claim.text)
     if only is not None:
         found = next(filter(None, (_others_too(claim, index, only["who"], one) for one in sentences)), None)
         if found is not None:
             yield found
+
+
+_EMPTY_FIELD: Final = re.compile(
+    r"[\"'](?P<key>(?:is_|has_|was_|date_)?(?P<event>[A-Za-z]{4,20})(?P<when>_at|_on|_date|_time|At|On|Date)?)[\"']\s?:\s?"
+    r"(?:null|None|false|False|\"\"|\[\])(?=\s?[,}\]]|\s*$)"
+)
+"""A field of a record for something that happens, with nothing in it: `"shipped_at": null`, `"paid": false`."""
+_NOT_STATED: Final = re.compile(
+    r"\b(?:not|no|never|none|nothing|will|would|can|could|may|might|shall|should|must|if|when|once|until|unless|before|"
+    r"whether|to be|without|yet)\b|n['’]t\b|\?",
+    re.IGNORECASE,
+)
+_PARTICIPLE: Final = re.compile(r"(?:ed|en|t|d|n)$")
+
+
+def _empty_fields(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
+    """Findings that a record has nothing in the field of what a claim says has happened."""
+    if _NOT_STATED.search(claim.text) is not None:
+        return
+    for candidate in claim.candidates[:_LOOKED_AT]:
+        here = index.sentences[candidate.sentence]
+        text = index.passages[here.passage].text
+        named = {one.text.casefold() for one in claim.identifiers}
+        if any(name not in text.casefold() for name in named):
+            continue
+        for field in _EMPTY_FIELD.finditer(text, here.start, here.end):
+            event = field["event"].casefold()
+            at = next((i for i, w in enumerate(claim.words.lexemes) if w.fold == event), -1)
+            if at > 0 and _PARTICIPLE.search(event) is not None:
+                ours = claim.words.starts[at], claim.words.ends[at]
+                yield _finding(claim, index, candidate, ours, field.span(), "that has not happened", "affirms")
+                return
 
 
 def _denied(claim: Claim, index: ExactIndex, denial: re.Match[str], candidate: Candidate) -> ExactFinding | None:
@@ -196,9 +229,10 @@ _AUXILIARIES: Final = word_set("is are was were may can could must will would sh
 
 
 def _finding(
-    claim: Claim, index: ExactIndex, candidate: Candidate, ours: tuple[int, int], theirs: tuple[int, int], what: str
-) -> ExactFinding:
+    claim: Claim, index: ExactIndex, candidate: Candidate, ours: tuple[int, int], theirs: tuple[int, int], what: str,
+    says: str = "denies",
+) -> ExactFinding:  # fmt: skip
     span = index.span(candidate.sentence, *theirs, "contradicts", _SURE)
     said = claim.text[ours[0] : ours[1]]
-    message = f"The claim denies {said!r}; the evidence says {span.text!r}: {what}."
+    message = f"The claim {says} {said!r}; the evidence says {span.text!r}: {what}."
     return ExactFinding("polarity.denied", message, *ours, span, "contradicts", _SURE)

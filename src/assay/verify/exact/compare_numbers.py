@@ -211,7 +211,7 @@ def _of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: 
 
 
 def _told_in_clause(index: ExactIndex, context: Context, same: Option | None, worst: Option | None) -> Option | None:
-    """Of an equal and another number of one sentence the one whose clause has more of the claim's clause.
+    """Of an equal and another number of a sentence the one whose clause has more of the claim's clause.
 
     "Adults pay 9 euros, students 5" says of students that it is 5, though their clause leaves out what it is. None where
     the one clause has words of the claim that the other lacks on either side. Only of a row of a table does it speak
