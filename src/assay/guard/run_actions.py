@@ -69,7 +69,8 @@ _MONEY: Final = re.compile(
 _NAMED: Final = re.compile(r"(?=[\w-]*\d)[A-Za-z0-9][\w-]{1,63}")
 FAILURE: Final = re.compile(
     r"\b(?:could not|couldn['’]t|can ?not|can['’]t|unable|not able|failed|fails|failure|error|did not|didn['’]t|"
-    r"was not|wasn['’]t|were not|not possible|impossible|rejected|refused|denied|declined|unsuccessful|without success)\b",
+    r"was not|wasn['’]t|were not|not possible|impossible|rejected|refused|denied|declined|unsuccessful|"
+    r"without success)\b",
     re.IGNORECASE,
 )
 """Words of a report that something was not done."""

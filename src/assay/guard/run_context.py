@@ -15,6 +15,7 @@ from assay.guard.run_tools import RunFindings
 from assay.guard.run_users import Heard, heard_of_users, stated, stems_of
 from assay.schema import Coverage, Evidence, ExtractedClaim, Issue, Verdict
 from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
+from assay.verify.exact.findings import ExactFinding
 
 _USER: Final = re.compile(r"step:\d+/user(?:#\d+)?")
 _OF_USER: Final = re.compile(
@@ -29,10 +30,33 @@ def _is_document(text: str) -> bool:
     return len(text.split()) >= _DOCUMENT
 
 
+_VALUES_MISSING: Final = frozenset({"number.missing", "date.missing", "time.missing"})
+_SURELY_MISSING: Final = 0.6
+"""From here on a value of a claim stands nowhere and follows from nothing that the run has seen."""
+
+
+_QUOTED: Final = re.compile(r"'([^']{1,80})'")
+
+
+def _name_of(claim: ExtractedClaim, finding: ExactFinding) -> str:
+    """The identifier that a finding is of: as its message quotes it, since its place may be of the sentence before."""
+    quoted = _QUOTED.search(finding.message)
+    return quoted[1] if quoted is not None else claim.text[finding.claim_start : finding.claim_end]
+
+
+def _is_seen(name: str, seen: str) -> bool:
+    """Whether users or calls have an identifier, or the figure of one that a word stands before ("invoice 88")."""
+    if name.casefold() in seen:
+        return True
+    figure = re.search(r"\S*\d\S*", name.casefold())
+    return figure is not None and re.search(rf"(?<![\w-]){re.escape(figure[0])}(?![\w-])", seen) is not None
+
+
 def _within_what_was_seen(claim: ExtractedClaim, judged: Judged, seen: str) -> Judged:
-    """A judgement that a claim about an identifier which stands nowhere in the run cannot pass by.
+    """A judgement that a claim about an identifier or with a value which stands nowhere in the run cannot pass by.
 
     An agent has identifiers from users, tools and passages; another one was made up, however like the rest it reads.
+    So was an amount or a date that no result has and that follows from none: beside records networks let those pass.
 
     Args:
         claim: the claim.
@@ -40,7 +64,9 @@ def _within_what_was_seen(claim: ExtractedClaim, judged: Judged, seen: str) -> J
         seen: what users and calls of the run have, questions and arguments too: those are no evidence, but known.
     """
     missing = [f for f in judged.exact.findings if f.code == "identifier.missing" and f.confidence >= SURE]
-    made_up = any(claim.text[f.claim_start : f.claim_end].casefold() not in seen for f in missing)
+    made_up = any(not _is_seen(_name_of(claim, f), seen) for f in missing) or any(
+        f.code in _VALUES_MISSING and f.confidence >= _SURELY_MISSING for f in judged.exact.findings
+    )
     if not made_up or judged.judgement is None or judged.judgement.support <= HALF_SURE:
         return judged
     verdict = Verdict.UNSUPPORTED if judged.verdict is Verdict.SUPPORTED else judged.verdict

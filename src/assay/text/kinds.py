@@ -330,6 +330,8 @@ def carried(text: str) -> int:
     for i, token in enumerate(tokens):
         before = tokens[i - 1] if i else None
         low = token.low.replace("’", "'")
+        if low == "like" and before is not None and before.low in {"would", "'d", "d", "should", "i'd", "you'd"}:
+            return -1  # what somebody would like is not so yet
         seam = before is not None and (
             before.low in {"that", ",", ":", "-", "–", "—", "!", ";"} or before.low in _ATTITUDES
         )

@@ -76,6 +76,7 @@ def compare_denials(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
         if found is not None:
             yield found
     yield from _empty_fields(claim, index)
+    yield from _other_state(claim, index)
     only = _ONLY.match(claim.text)
     if only is not None:
         found = next(filter(None, (_others_too(claim, index, only["who"], one) for one in sentences)), None)
@@ -113,6 +114,47 @@ def _empty_fields(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
                 ours = claim.words.starts[at], claim.words.ends[at]
                 yield _finding(claim, index, candidate, ours, field.span(), "that has not happened", "affirms")
                 return
+
+
+_STATE: Final = re.compile(
+    r"\b(?:is|are|was|were|has been|have been|got|remains?|stays?)\s(?:(?:now|still|already|currently|fully)\s)?"
+    r"(?P<state>cancell?ed|shipped|paid|unpaid|delivered|refunded|open|closed|pending|active|inactive|approved|rejected|"
+    r"declined|confirmed|completed|complete|booked|resolved|unresolved|failed|expired|valid|invalid|suspended|returned|processed|"
+    r"sent|scheduled|available|unavailable|reserved|archived|published|enabled|disabled|blocked)\b",
+    re.IGNORECASE,
+)
+"""That something is in a state of those that fields of records are for."""
+_STATUS_FIELD: Final = re.compile(
+    r"[\"'](?:[a-z]+_)?(?:status|state)[\"']\s?:\s?[\"'](?P<value>[A-Za-z][\w -]{1,40})[\"']", re.IGNORECASE
+)
+
+
+def _other_state(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
+    """Findings that the one record of what a claim names has another state in its field for that."""
+    said = _STATE.search(claim.text)
+    if said is None or _NOT_STATED.search(claim.text) is not None:
+        return
+    figures = {figure.casefold() for figure in _FIGURE.findall(claim.text)}
+    own = {word.stem for word in claim.words.lexemes}
+    for number, passage in enumerate(index.passages[:_MOST_VALUED]):
+        fields = list(islice(_STATUS_FIELD.finditer(passage.text), 2))
+        known = {figure.casefold() for figure in _FIGURE.findall(passage.text)}
+        if len(fields) != 1 or not figures or not figures <= known:
+            continue
+        words = [stem(word.casefold()) for word in re.split(r"[\W_]+", fields[0]["value"]) if word]
+        state = stem(said["state"].casefold())
+        if own.issuperset(words) or (len(words) == 1 and state in SYNONYMS.get(words[0], frozenset())):
+            return
+        at = fields[0].start()
+        places = range(passage.first, passage.last)
+        here = next((n for n in places if index.sentences[n].start <= at < index.sentences[n].end), None)
+        if here is not None and index.sentences[here].passage == number:
+            theirs = index.candidate(here, claim.weights)
+            yield _finding(claim, index, theirs, said.span("state"), fields[0].span(), "another state", "says")
+        return
+
+
+_FIGURE: Final = re.compile(r"(?<![\w.-])(?=[\w-]*\d)[A-Za-z0-9][\w-]*")
 
 
 def _denied(claim: Claim, index: ExactIndex, denial: re.Match[str], candidate: Candidate) -> ExactFinding | None:
