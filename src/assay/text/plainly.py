@@ -27,6 +27,9 @@ _FACTORS: Final = {
     "twice": "2", "double": "2", "half": "0.5", "three times": "3", "four times": "4", "five times": "5",
     "ten times": "10",
 }  # fmt: skip
+_DIGITS: Final = {word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine".split())}
+_BY_DIGIT: Final = re.compile(rf"\b(?:{'|'.join(_DIGITS)})(?:-(?:{'|'.join(_DIGITS)})){{1,5}}\b", re.IGNORECASE)
+"""A number told digit by digit: "two-five"."""
 _NOT_SO: Final = re.compile(
     r"\bit(?:['’]s| is| was) not (?:so|true|the case|right|correct) that (?P<said>[^.;]{0,200}?)\b"
     r"(?P<bound>fewer|less|more) than\b",
@@ -34,7 +37,7 @@ _NOT_SO: Final = re.compile(
 )
 _FORMULA: Final = (
     (re.compile(r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|mathit|operatorname|mbox)\s?\{([^{}]{0,200})\}"), r"\1"),
-    (re.compile(r"\\[dt]?frac\s?\{([^{}]{1,40})\}\s?\{([^{}]{1,40})\}"), r"\1/\2"),
+    (re.compile(r"\\[dt]?frac\s?\{([^{}]{1,40})\}\s?\{([^{}]{1,40})\}"), r"\1 ÷ \2"),
     (re.compile(r"\\(?:times|cdot)\b"), "×"),
     (re.compile(r"\\(?:leq?|leqslant)\b"), "at most"),
     (re.compile(r"\\(?:geq?|geqslant)\b"), "at least"),
@@ -74,6 +77,13 @@ def _joined(spelled: re.Match[str]) -> str:
     return spelled.group().replace(spelled["by"], "")
 
 
+def _told(digits: re.Match[str]) -> str:
+    """The number; the words where two that follow each other may be a guess between them ("two-three days")."""
+    said = [_DIGITS[word] for word in digits.group().lower().split("-")]
+    guess = len(said) == 2 and int(said[1]) == int(said[0]) + 1  # noqa: PLR2004
+    return digits.group() if guess else "".join(said)
+
+
 def _computed(terms: re.Match[str]) -> str:
     """The value of two terms; the terms where they have none."""
     a, b = Decimal(terms["a"]), Decimal(terms["b"])
@@ -100,6 +110,7 @@ def _affirmed(denied: re.Match[str]) -> str:
 
 _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
     (_SPELLED, _joined),
+    (_BY_DIGIT, _told),
     (_SUM, _computed),
     (_NOT_SO, _affirmed),
 )

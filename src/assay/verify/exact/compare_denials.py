@@ -48,6 +48,8 @@ _NOT_MORE: Final = re.compile(
     r"|\bmaximum(?: of)?|\bcapped at|\blimited to|\bat least|\ballows?|\bpermits?|\buntil|\bby)\s*$",
     re.IGNORECASE,
 )
+_MAY: Final = re.compile(r"\b(?:may|can)\s(?:[a-z]+\s){1,3}$", re.IGNORECASE)
+"""What may be done so often may not be done oftener: "guests may train twice"."""
 _RATE: Final = re.compile(
     r"[^.;,]{0,24}?\b(?:an?|per|each|every)\s(?:second|minute|hour|day|week|month|year)", re.IGNORECASE
 )
@@ -237,7 +239,8 @@ def _limit(
 
 def _is_bounded(text: str, begin: int, quantity: Quantity) -> bool:
     before = text[max(begin, quantity.start - 48) : quantity.number_start]
-    return quantity.bound == "at_most" or _NOT_MORE.search(before) is not None
+    allowed = quantity.dimension in {"factor", "count"} and _MAY.search(before) is not None
+    return quantity.bound == "at_most" or allowed or _NOT_MORE.search(before) is not None
 
 
 def _others_too(claim: Claim, index: ExactIndex, who: str, candidate: Candidate) -> ExactFinding | None:

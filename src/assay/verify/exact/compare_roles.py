@@ -31,13 +31,13 @@ _PASSIVE: Final = word_set("by")
 def compare_roles(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
     """Findings that two words of the claim have changed places."""
     lexemes = claim.words.lexemes
-    own = [i for i, word in enumerate(lexemes) if word.weight]
+    own = [i for i, word in enumerate(lexemes) if word.weight or word.digit]
     if not _FEWEST <= len(own) <= _MOST:
         return
     ours = [lexemes[i].stem for i in own]
     for candidate in claim.candidates[:_LOOKED_AT]:
         for theirs in _clauses(index, candidate.sentence):
-            places = _exchanged(ours, [word.stem for word in theirs if word.weight])
+            places = _exchanged(ours, [word.stem for word in theirs if word.weight or word.digit])
             if places is None:
                 continue
             first, second = own[places[0]], own[places[1]]
