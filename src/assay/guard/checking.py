@@ -182,7 +182,7 @@ def _bodies(
 ) -> Callable[[ExtractedClaim], PreparedEvidence]:
     """What each claim is held against: all evidence but what gave way or cannot bear it out, and what a call did."""
     out_of_use = [item for item in evidence.evidence if item.id in given_way]
-    made: dict[tuple[str, ...], PreparedEvidence] = {tuple(item.id for item in evidence.evidence): evidence}
+    made = {tuple((item.id, item.text) for item in evidence.evidence): evidence}
 
     def body(claim: ExtractedClaim) -> PreparedEvidence:
         pieces = list(evidence.evidence)
@@ -194,7 +194,9 @@ def _bodies(
             pieces = run.hearable(claim, pieces)
             if run.states_done(claim):
                 pieces += run.actions.calls
-        key = tuple(item.id for item in pieces)
+            elif run.reports_failure(claim):
+                pieces += run.actions.attempts
+        key = tuple((item.id, item.text) for item in pieces)
         if key not in made:
             made[key] = prepare(pieces)
         return made[key]

@@ -12,7 +12,7 @@ When in doubt nothing is parted: a wrong cut makes a false alarm, a missed one o
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from assay.schema.claim import ExtractedClaim, Span
@@ -34,9 +34,11 @@ from assay.text.cleaning import Cleaned, attribute_values, clean
 from assay.text.code_data import code_data, is_diagram, prose_rows
 from assay.text.code_names import code_names
 from assay.text.critical import critical_reasons
+from assay.text.ellipsis import completed, marked, said_of_both
 from assay.text.fragments import is_fragment
 from assay.text.hedging import hedge_score
 from assay.text.phrases import split_adjuncts, split_lists, split_measures
+from assay.text.plainly import plainly
 from assay.text.pronouns import antecedent, opens_with_pronoun, refers_back, subject
 from assay.text.sentences import Sentence, split_sentences
 from assay.text.tables import Row, opens_table, read_row
@@ -451,6 +453,14 @@ def _statements(
     """The atomic statements from `begin` on, of which the part up to `lead` is only a lead-in."""
     begin, lead = place
     body = cleaned.text[lead:]
+    in_full = _in_full(body, memory)
+    if in_full:
+        memory.said, memory.asked, memory.previous, memory.subject = body, False, tokenise(in_full[-1]), []
+        kind = kinds.statement_kind(in_full[-1])
+        ended = body[-1:] in ".!"
+        return [
+            _Found(_sentence_case(plainly(said), ended), sentence.start, sentence.end, kind, True) for said in in_full
+        ]
     tail = kinds.strip_tail(body)
     if tail < len(body):  # what ends the sentence stays
         body = body[:tail] + (cleaned.text[-1] if cleaned.text[-1] in ".!" else "")
@@ -476,13 +486,19 @@ def _statements(
         first = lead + part.start if number else begin
         a, b = cleaned.source_span(first, lead + part.end, len(raw))
         b = len(raw) if part.end == last else len(raw[:b].rstrip())
-        finished = _sentence_case(said, ended or (changed and cleaned.text[-1] in ".!"))
+        finished = _sentence_case(plainly(said), ended or (changed and cleaned.text[-1] in ".!"))
         own_kind = kinds.statement_kind(said) if changed and kind is ClaimKind.UNCERTAIN else kind
         out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, True, whole=whole, before=before))
     memory.said, memory.asked = body if len(body) <= _LONGEST_BEFORE else "", False
     memory.previous = tokens
     memory.subject = resolved or subject(tokens)
     return out
+
+
+def _in_full(body: str, memory: _Memory) -> Sequence[str]:
+    """The statements of a sentence that leaves a part of them out; none where it leaves out nothing."""
+    whole = completed(body, memory.previous, memory.said if memory.asked else "")
+    return (whole,) if whole is not None else said_of_both(body) or marked(body)
 
 
 def _whole(body: str, tokens: list[Token], resolved: list[Token]) -> str:

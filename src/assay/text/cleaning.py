@@ -59,6 +59,11 @@ _FEWEST_BLANKS = 3
 _VALUE = re.compile(r"""=\s*(["'])((?:(?!\1)[^<>]){0,200}?\w\s+\w(?:(?!\1)[^<>]){0,200})\1""")
 """The value of a tag's attribute where it is words: an alternative text is read to people too."""
 
+_EMBEDDED = re.compile(
+    r"<(?P<tag>script|style|template)\b[^<>]{0,200}>(?P<body>.{0,4000}?)</(?P=tag)\s{0,9}>", re.DOTALL | re.IGNORECASE
+)
+_STRING = re.compile(r"""(["'`])((?:(?!\1)[^\n<>]){0,300}?\w\s+\w(?:(?!\1)[^\n<>]){0,300})\1""")
+"""A text in a program that stands in the answer: what it shows is read by people, the program is not."""
 _APART = re.compile(
     r"[\"'][^<>\"']{0,200}>|</?(?:td|th|tr|li|p|div|br|hr|h[1-6]|dt|dd|option|summary|details|title|table|ul|ol)\b",
     re.IGNORECASE,
@@ -146,20 +151,28 @@ def _of_one_script(word: str) -> bool:
 
 
 def attribute_values(raw: str) -> tuple[list[tuple[str, int, int]], str]:
-    """The values of tags' attributes that are words, each with its place, and the text with blanks in their places.
+    """The values of tags' attributes and the texts of scripts that are words, each with its place, and the rest.
+
+    The rest is the text with blanks in their places. A script is taken out whole where it has such a text.
 
     >>> attribute_values('<p title="It is free">Hello</p>')
     ([('It is free', 10, 20)], '<p title="          ">Hello</p>')
     """
-    if "<" not in raw or "=" not in raw:
+    if "<" not in raw:
         return [], raw
     found: list[tuple[str, int, int]] = []
+    gone: list[tuple[int, int]] = []
+    for script in _EMBEDDED.finditer(raw):
+        at = script.start("body")
+        texts = [(m.group(2), at + m.start(2), at + m.end(2)) for m in _STRING.finditer(script["body"])]
+        found += texts
+        gone += [script.span()] if texts else []
     for tag in _TAG.finditer(raw):
         for value in _VALUE.finditer(tag.group()):
             a, b = (tag.start() + offset for offset in value.span(2))
             found.append((raw[a:b], a, b))
     rest = list(raw)
-    for _, a, b in found:
+    for a, b in [*gone, *((a, b) for _, a, b in found)]:
         rest[a:b] = " " * (b - a)
     return found, "".join(rest)
 

@@ -85,6 +85,10 @@ _PER_CASE = re.compile(
 _OTHER_CASE_FACTOR = 0.75
 
 
+_ROW = re.compile(r"[^:;]{1,60}: [^:;]{1,60}; [^:;]{1,60}: [^:;]{1,60}[.]?")
+"""A statement of two cells of a table: of what, and what of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shares:
     """How many of a claim's mentions the evidence has."""
@@ -141,7 +145,14 @@ def _judge(
     margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
     if same is not None and worst is not None and worst.covered - same.covered >= _SUBJECT_LEAD:
         margin = _CLEAR_MARGIN
-    if same is not None and worst is not None and _of_other_clause(claim, index, quantity, same, worst):
+    told = _told_in_clause(index, context, same, worst)
+    if told is same and same is not None:
+        return None, True, True
+    if (
+        same is not None
+        and worst is not None
+        and (told is worst or _of_other_clause(claim, index, quantity, same, worst))
+    ):
         confidence = _confidence(claim, index, quantity, worst, different)
         return _mismatch(claim, index, quantity, worst, confidence, elsewhere=True), True, False
     if same is not None and (worst is None or same.agreement >= worst.agreement - margin):
@@ -205,6 +216,26 @@ def _of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: 
     subject = leading_stems(claim.words.lexemes)
     told = subject & ours.missing
     return bool(told) and told <= other.clause and subject.isdisjoint(other.missing)
+
+
+def _told_in_clause(index: ExactIndex, context: Context, same: Option | None, worst: Option | None) -> Option | None:
+    """Of an equal and another number of a sentence the one whose clause has more of the claim's clause.
+
+    "Adults pay 9 euros, students 5" says of students that it is 5, though their clause leaves out what it is. None
+    where the one clause has words of the claim that the other lacks on either side. Only of a row of a table does it speak
+    against the equal number: what a sentence says in an adjunct may stand in the other clause ("after probation").
+    """
+    if same is None or worst is None or same.candidate.sentence != worst.candidate.sentence:
+        return None
+    if worst.quantity.bound != same.quantity.bound:
+        return None
+    row = _ROW.fullmatch(context.claim.text) is not None
+    sought = context.weights.keys() if row else context.own.clause & context.weights.keys()
+    ours, other = (
+        sought & index.surroundings(o.candidate.sentence, o.quantity.start, o.quantity.end).clause
+        for o in (same, worst)
+    )  # fmt: skip
+    return same if ours > other else worst if row and other > ours else None
 
 
 def _significant(quantity: Quantity) -> int:

@@ -8,11 +8,13 @@ from assay.schema import EvidenceSpan
 from assay.verify.exact.arithmetic import check_arithmetic
 from assay.verify.exact.claim import Claim, parse_claim
 from assay.verify.exact.compare_dates import compare_dates
+from assay.verify.exact.compare_denials import compare_denials
 from assay.verify.exact.compare_names import compare_identifiers, compare_names
 from assay.verify.exact.compare_numbers import Shares, compare_numbers
 from assay.verify.exact.compare_polarity import compare_polarity
 from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
 from assay.verify.exact.compare_records import NOTHING, RecordResult, compare_records
+from assay.verify.exact.compare_roles import compare_roles
 from assay.verify.exact.compare_wording import compare_wording
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
 from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
@@ -78,6 +80,8 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         polarity, negated, differs = compare_polarity(parsed, index)
         wording, changed = compare_wording(parsed, index)
         findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity, *wording])
+        findings += compare_denials(parsed, index)
+        findings += compare_roles(parsed, index)
         recorded = compare_records(parsed, index)
         findings = [*_apart_from(findings, recorded, index), *recorded.findings]
         if not recorded.support:
