@@ -22,6 +22,7 @@ from assay.guard.probing import Probing
 from assay.guard.reporting import claim_report, with_doubts
 from assay.guard.request import CheckRequest, day_of, stakes_of, structure_of
 from assay.guard.superseded import gave_way, looks_back, superseded
+from assay.guard.untold import telling
 from assay.models.interface import PairScorer
 from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
 from assay.policy.escalation import escalation_of
@@ -247,10 +248,8 @@ def finish(
     conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
-    if draft.untold and decision.response is not None:
-        parts = ", ".join(f"“{part}”" for part in draft.untold)
-        told = f"{decision.response} The available documents say nothing of {parts}."
-        decision = decision.model_copy(update={"response": told})
+    document = draft.request.schema is not None or draft.request.structure is not None
+    decision = telling(decision, draft.untold, draft.text, document=document)
     claims = with_doubts(claims, decision, policy)
     stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
     report = HallucinationReport(
