@@ -136,6 +136,7 @@ def test_the_receipt_is_for_the_text_that_went_out_and_the_record_has_both_parts
             assert verified(keys, out, receipt) == 0
             assert verified(keys, PARTNERS if out == GIVEN else GIVEN, receipt) == 1
             report = stored(store, told(got, stream=stream)["report_id"]).report
+            assert report is not None
             assert f"{report.output}\n\n{report.decision.response}" == GIVEN
             assert holds(store)
             assert again(store, told(got, stream=stream)["report_id"])
