@@ -163,7 +163,7 @@ def main(argv: list[str] | None = None) -> int:
 async def _run(url: str, keys: list[str], given: argparse.Namespace) -> int:
     timeout = aiohttp.ClientTimeout(total=120)
     async with aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as http:
-        for _ in range(300):
+        for _ in range(1_500):
             with contextlib.suppress(aiohttp.ClientError, json.JSONDecodeError):
                 async with http.get(url + "/readyz") as response:
                     if response.status == 200:
