@@ -48,6 +48,7 @@ from assay.schema.digests import digests_of
 from assay.text.blocks import blocks
 from assay.text.code_names import is_code_name
 from assay.text.interface import ClaimExtractor
+from assay.verify.hidden import hidden_issues
 from assay.verify.relevance import find_irrelevant, untold_parts
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
@@ -265,6 +266,7 @@ def finish(
             *_issues(attachments.loose),
             *draft.reasoning.loose,
             *_omitted(draft, claims),
+            *hidden_issues(draft.text),
         ),
         tool_call_validations=draft.run.findings.validations if draft.run else (),
         consistency_probes=draft.probing.probes,
@@ -406,6 +408,7 @@ def _gate_input(
         conflicts=conflicts,
         unchecked_characters=coverage.unchecked,
         evidence_unread_characters=draft.evidence.unread,
+        hidden=len(hidden_issues(draft.text)),
         structural_issues=len(draft.structural),
         rejected_tool_calls=run.findings.rejected if run else 0,
         diverged_probes=draft.probing.diverged,

@@ -7,6 +7,7 @@ from typing import Any, Final
 from assay.policy import Cause, permissiveness
 from assay.policy.responses import refusal, told_with
 from assay.schema import Action, ClaimStatus, HallucinationReport, Issue
+from assay.verify.hidden import HIDDEN
 from assay.verify.tool_call.check import CallCheck
 from assay.verify.tool_call.feedback import feedback
 
@@ -94,7 +95,8 @@ def on_part(report: HallucinationReport, fail_on: str, *, begun: bool) -> Ruling
     an average over later claims might have carried it, and what may only be shown with a disclosure does not pass. A
     part without a claim is kept until one follows, unless something has gone out already (`begun`).
     """
-    if not any(claim.status is not ClaimStatus.NOT_CHECKABLE for claim in report.claims):
+    hides = any(issue.code == HIDDEN for issue in report.issues)
+    if not hides and not any(claim.status is not ClaimStatus.NOT_CHECKABLE for claim in report.claims):
         return Ruling(Action.EMIT.value, passes=begun, reports=(report,), waits=not begun)
     whole = on_report(report, fail_on)
     blocked = any(claim.status is ClaimStatus.BLOCK for claim in report.claims)
