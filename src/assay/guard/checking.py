@@ -22,6 +22,7 @@ from assay.guard.probing import Probing
 from assay.guard.reporting import claim_report, with_doubts
 from assay.guard.request import CheckRequest, day_of, stakes_of, structure_of
 from assay.guard.superseded import GivenWay, gave_way, is_outdated, looks_back, superseded
+from assay.guard.untold import telling
 from assay.models.interface import PairScorer
 from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
 from assay.policy.escalation import escalation_of
@@ -47,6 +48,7 @@ from assay.schema.digests import digests_of
 from assay.text.blocks import blocks
 from assay.text.code_names import is_code_name
 from assay.text.interface import ClaimExtractor
+from assay.verify.hidden import hidden_issues
 from assay.verify.relevance import find_irrelevant, untold_parts
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
@@ -260,10 +262,8 @@ def finish(
     conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
-    if draft.untold and decision.response is not None:
-        parts = ", ".join(f"“{part}”" for part in draft.untold)
-        told = f"{decision.response} The available documents say nothing of {parts}."
-        decision = decision.model_copy(update={"response": told})
+    document = draft.request.schema is not None or draft.request.structure is not None
+    decision = telling(decision, draft.untold, draft.text, document=document)
     claims = with_doubts(claims, decision, policy)
     stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
     report = HallucinationReport(
@@ -279,6 +279,7 @@ def finish(
             *_issues(attachments.loose),
             *draft.reasoning.loose,
             *_omitted(draft, claims),
+            *hidden_issues(draft.text),
         ),
         tool_call_validations=draft.run.findings.validations if draft.run else (),
         consistency_probes=draft.probing.probes,
@@ -420,6 +421,7 @@ def _gate_input(
         conflicts=conflicts,
         unchecked_characters=coverage.unchecked,
         evidence_unread_characters=draft.evidence.unread,
+        hidden=len(hidden_issues(draft.text)),
         structural_issues=len(draft.structural),
         rejected_tool_calls=run.findings.rejected if run else 0,
         diverged_probes=draft.probing.diverged,

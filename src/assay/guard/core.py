@@ -42,6 +42,7 @@ from assay.text.interface import ClaimExtractor
 from assay.verify.combine import Combination, load_combination
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
+    from assay.generate.consistency import Consensus
     from assay.guard.run_context import RunContext
     from assay.models.chat.interface import ChatModel
     from assay.models.chat.meter import Budget
@@ -267,6 +268,25 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         import asyncio
 
         return await asyncio.to_thread(self.judge_claim, claim, evidence, question)
+
+    def consensus(self, answers: Sequence[str]) -> Consensus:
+        """What several answers to one request come to: the claims that most make, some, and few (seed 000, 20.4.2).
+
+        Nothing of it is held against evidence; `check` what it comes to.
+
+        Args:
+            answers: the answers of one model, or of several, to one request.
+
+        Raises:
+            InputError: there is no answer, one is no text or blank, or they have too many claims to compare.
+            VerifierError: the network failed.
+        """
+        from assay.generate.consistency import consensus_of
+
+        texts = [coerce_text(answer, "answer") for answer in answers]
+        if not all(text.strip() for text in texts):
+            raise InputError("expected answers that say something, got a blank one")
+        return consensus_of(texts, self._scorer)
 
     def judge_claims(self, rows: Sequence[tuple[str, EvidenceLike, str | None]]) -> list[ClaimReport]:
         """Judge many single claims, each against its own evidence, in shared calls of the network.

@@ -318,7 +318,7 @@ def _alternatives(report: HallucinationReport) -> Iterator[Alternative]:
         yield Alternative(kind="original", text=report.revision.original)
     if report.abstention is not None and report.abstention.response:
         yield Alternative(kind="abstention", text=report.abstention.response)
-    if report.decision.response:
+    if report.decision.response and report.action is not Action.EMIT:
         yield Alternative(kind="refusal", text=report.decision.response)
 
 

@@ -198,6 +198,9 @@ def _coverage(policy: Policy, gate: GateInput) -> Iterator[Finding]:
             gate.evidence_unread_characters, "character of the evidence was", "characters of the evidence were"
         )
         yield Finding(action, Cause.UNCHECKED, f"{count} not read.")
+    if gate.hidden:
+        places = _count(gate.hidden, "place", "places")
+        yield Finding(action, Cause.UNCHECKED, f"In {places} a reader is shown another text than the one checked.")
     if unchecked := sum(claim.unchecked for claim in gate.claims):
         yield Finding(action, Cause.UNCHECKED, f"{_count(unchecked, 'claim', 'claims')} could not be checked.")
     if gate.unjudged:

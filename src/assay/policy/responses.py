@@ -5,10 +5,14 @@ scores, thresholds, prompts, models or passages. That a reader gets a substantiv
 with that" is asked for by seed 003.
 """
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from enum import IntEnum
+from typing import Final
 
+from assay.policy.routes import Route
 from assay.schema import Action, HallucinationReport, Verdict
+from assay.schema.digests import decided
 
 
 class Cause(IntEnum):
@@ -128,10 +132,10 @@ def answer_instead(report: HallucinationReport) -> str:
     """What to answer where the output of a report goes out in no form: why, and what to do next.
 
     The decision's own text where it has one; for an output that would be revised and is not, one by what was found.
-    An output that may be served with a disclosure is withheld here: the disclosure alone would be no answer.
+    What is told beside an output that goes out is left out here: alone it would be no answer.
     """
     decision = report.decision
-    if decision.response is not None and decision.action is not Action.REVISE:
+    if decision.response is not None and decision.action in (Action.BLOCK, Action.ESCALATE):
         return decision.response
     return refusal(_causes(report), Action.BLOCK)
 
@@ -154,3 +158,46 @@ def disclosure() -> str:
         "Please note: the available documents support this answer only in part. "
         "Check what matters to you against the sources before you rely on it."
     )
+
+
+_PARTS_NAMED: Final = 5
+"""Parts of a question that are named, each with so many characters at most."""
+_LONGEST_PART: Final = 60
+
+
+def untold_words(parts: Sequence[str]) -> str:
+    """What a reader is told of the parts of a question of which neither the evidence nor the answer has a word.
+
+    >>> untold_words(["mothers", "fathers"])
+    'The available documents say nothing of “mothers”, “fathers”.'
+    """
+    named = ", ".join(f"“{part[:_LONGEST_PART]}”" for part in parts[:_PARTS_NAMED])
+    return f"The available documents say nothing of {named}."
+
+
+def told_with(report: HallucinationReport) -> str | None:
+    """What its reader is told behind the output of a report, where that goes out; none where there is nothing to tell.
+
+    It stands behind an output that is emitted, and one that may only be served with a disclosure is served with it.
+    """
+    decision = report.decision
+    served = decision.action is Action.REVISE and decision.route == Route.SERVE_WITH_DISCLOSURE
+    return decision.response if served or decision.action is Action.EMIT else None
+
+
+def answer_of(report: HallucinationReport) -> str:
+    """What a reader gets of a report: the output with what is told behind it, or what takes its place."""
+    told = told_with(report)
+    if told is not None:
+        return f"{report.output}\n\n{told}"
+    return report.output if report.action is Action.EMIT else answer_instead(report)
+
+
+def untelling(report: HallucinationReport) -> HallucinationReport:
+    """The report of an output that is emitted by itself: words of a person, or words beside calls that go on.
+
+    What nothing tells of still stands in `untold`.
+    """
+    if report.action is not Action.EMIT or report.decision.response is None:
+        return report
+    return decided(report, {"decision": report.decision.model_copy(update={"response": None})})

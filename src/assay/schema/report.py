@@ -309,8 +309,8 @@ class Decision(Value):
     """The finer route of seed 003, such as `serve`, `serve_with_disclosure` or `withhold_closest_sources`."""
     reasons: tuple[str, ...]
     response: str | None = None
-    """What to answer in place of an output that is withheld or waits for a person, or what to show together with one
-    that may only be served with a disclosure."""
+    """What to answer in place of an output that is withheld or waits for a person, or what to tell its reader behind
+    one that may only be served with a disclosure, or that is emitted and leaves a part of the question untold."""
 
 
 class Labels(Value):

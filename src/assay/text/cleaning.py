@@ -5,6 +5,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from html import unescape
+from typing import Final
 
 from assay.text.pointers import POINTER
 from assay.text.tokens import tokenise
@@ -23,6 +24,8 @@ _ENCLOSED = re.compile(
     "[\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792]"
 )
 """Digits in circles and brackets, and with a full stop."""
+_ROMAN: Final = re.compile("[\u2160-\u2168\u2170-\u2178]")
+"""One to nine as single characters in Roman numerals."""
 _NOTHING = "\u2060"
 """Keeps the place of what goes; it is dropped as a mark."""
 _DROPPED = (
@@ -132,6 +135,7 @@ def _plain(raw: str) -> str:
         return raw
     begin = len(raw) - len(raw.lstrip())  # there it is the mark of a list
     raw = _ENCLOSED.sub(lambda m: m.group() if m.start() == begin else str(unicodedata.digit(m.group())), raw)
+    raw = _ROMAN.sub(lambda m: str(int(unicodedata.numeric(m.group()))), raw)
     if _STYLED.search(raw) is not None:
         raw = _STYLED.sub(lambda m: n if len(n := unicodedata.normalize("NFKC", m.group())) == 1 else m.group(), raw)
     return _WORD.sub(lambda m: m.group() if _of_one_script(m.group()) else m.group().translate(_LOOKALIKES), raw)
