@@ -42,14 +42,11 @@ class Performer:
         """The guard of a preset; one with a model is made anew, so that no answer of another case is remembered."""
         if llm is not None:
             judged = assay.Policy.model_validate({**self.guard(policy).policy.model_dump(), "judge": "all"})
-            return assay.Guard(judged, scorer=self._of_guards(), locale=locale, environ={}, llm=llm)
+            return assay.Guard(judged, scorer=self._scorer, locale=locale, environ={}, llm=llm)
         key = (policy, locale)
         if key not in self._guards:
-            self._guards[key] = assay.Guard(policy, scorer=self._of_guards(), locale=locale, environ={})
+            self._guards[key] = assay.Guard(policy, scorer=self._scorer, locale=locale, environ={})
         return self._guards[key]
-
-    def _of_guards(self) -> Any | None:
-        return self._scorer
 
     def perform(self, case: Case) -> Any:
         """What came of a case, as a JSON value. What the guard refuses is a result too, with its error.

@@ -53,7 +53,7 @@ def _verbs() -> Iterator[tuple[str, Any]]:
     from typer.testing import CliRunner
 
     runner = CliRunner(env={"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"})
-    pending = [(rooms.command(), ("assay",))]
+    pending: list[tuple[Any, tuple[str, ...]]] = [(rooms.command(), ("assay",))]
     for command, names in pending:
         told = runner.invoke(rooms.COMMAND, [*names[1:], "--help"])
         parameters = [_parameter(one) for one in command.params]
@@ -64,7 +64,8 @@ def _verbs() -> Iterator[tuple[str, Any]]:
 def _parameter(one: Any) -> dict[str, Any]:
     default = getattr(one, "default", None)
     annotation = getattr(getattr(one, "type_descriptor", None), "annotation", None)
-    choices = [str(member.value) for member in annotation] if isinstance(annotation, enum.EnumMeta) else []
+    is_choice = isinstance(annotation, type) and issubclass(annotation, enum.Enum)
+    choices = [str(member.value) for member in annotation] if is_choice else []
     return {
         "name": one.name, "options": sorted([*one.opts, *one.secondary_opts]), "required": one.required,
         "multiple": getattr(one, "multiple", False), "flag": getattr(one, "is_flag", False), "nargs": one.nargs,

@@ -169,7 +169,9 @@ def test_a_report_with_a_score_near_a_threshold_does_not_stand_clear() -> None:
 def test_other_weights_are_named_and_nothing_is_compared(
     field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(tmp_path / "f", replace(Head.here(), **{field: "older"}), [NETWORK])
+    here = Head.here()
+    older = replace(here, weights="older") if field == "weights" else replace(here, combination="older")
+    write(tmp_path / "f", older, [NETWORK])
     status = command.main(["compare", "--parts", "network", "--file", str(tmp_path / "f")])
     assert status == command.UNDECIDED
     assert f"the {field} older" in capsys.readouterr().out
