@@ -198,7 +198,9 @@ def _run_of(name: str, scenario: Mapping[str, Any]) -> dict[str, Any]:
     """A transcript in which each passage is what a tool returned, or a word of the user."""
     passages = evidence_of(scenario)
     spoken = [one["text"] for one in passages if one["id"].startswith("user")]
-    calls = [(re.sub(r"\W+", "_", one["id"]), {}, one["text"]) for one in passages if not one["id"].startswith("user")]
+    calls: list[tuple[str, dict[str, Any], str]] = [
+        (re.sub(r"\W+", "_", one["id"]), {}, one["text"]) for one in passages if not one["id"].startswith("user")
+    ]
     user = "\n".join([scenario["question"], *spoken])
     made = transcript(answer_of(scenario), *calls, user=user, declared=False)
     tools = [{"type": "function", "function": {"name": call, "parameters": {"type": "object"}}} for call, *_ in calls]
