@@ -18,10 +18,12 @@ from assay.testing import ScriptedChat
 STABLE: Final = ("timing", "verifier")
 """Members of a report that say when it was made, how long it took and by which version; no part of what was found."""
 WORDS: Final = frozenset(
-    {"message", "messages", "reason", "reasons", "response", "justification", "notes", "notice", "detail",
-     "suggested_actions", "description", "title", "summary", "text_page", "html_page"}
+    {"message", "messages", "reason", "reasons", "response", "justification", "notes", "notice", "detail", "errors",
+     "undefined", "suggested_actions", "description", "title", "summary"}
 )  # fmt: skip
 """Members that hold prose for people: a change of them alone is a change of words, not of what was decided."""
+PAGES: Final = frozenset({"text_page", "html_page"})
+"""Members that hold the lines of a page for people, of which even the number is a matter of words."""
 DERIVED: Final = frozenset({"digests"})
 """Members that are made of all others, words among them."""
 
@@ -76,9 +78,10 @@ class Performer:
 
     def _page(self, case: Case, given: dict[str, Any], locale: str) -> Any:
         report = self.guard(case.policy, locale).check(**given, run_id=case.id)
-        report = HallucinationReport.model_validate(_timeless(report.model_dump(mode="json")))
-        made = rooms.pages(case.id, report, given["evidence"])
-        return {"text_page": made["text"].splitlines(), "html_page": made["html"].splitlines()}
+        timeless = HallucinationReport.model_validate(_timeless(report.model_dump(mode="json")))
+        made = rooms.pages(case.id, timeless, given["evidence"])
+        pages = {f"{kind}_page": page.splitlines() for kind, page in made.items()}
+        return {"report": bare(report), **pages}
 
     def _stream(self, case: Case, given: dict[str, Any], locale: str) -> Any:
         stream = self.guard(case.policy, locale).stream(given.pop("pieces"), given.pop("evidence"), **given)
@@ -156,9 +159,14 @@ def form(value: Any) -> Any:
     {'code': 'number.mismatch', 'message': True, 'reasons': 2}
     """
     if isinstance(value, dict):
-        return {key: _count(member) if key in WORDS and _is_prose(member) else form(member)
-                for key, member in value.items() if key not in DERIVED}  # fmt: skip
+        return {key: _form_of(key, member) for key, member in value.items() if key not in DERIVED}
     return [form(member) for member in value] if isinstance(value, list) else value
+
+
+def _form_of(name: str, member: Any) -> Any:
+    if name in PAGES:
+        return bool(member)
+    return _count(member) if name in WORDS and _is_prose(member) else form(member)
 
 
 def _is_prose(value: Any) -> bool:

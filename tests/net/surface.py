@@ -64,8 +64,8 @@ def _verbs() -> Iterator[tuple[str, Any]]:
 def _parameter(one: Any) -> dict[str, Any]:
     default = getattr(one, "default", None)
     annotation = getattr(getattr(one, "type_descriptor", None), "annotation", None)
-    is_choice = isinstance(annotation, type) and issubclass(annotation, enum.Enum)
-    choices = [str(member.value) for member in annotation] if is_choice else []
+    members: dict[str, Any] = getattr(annotation, "__members__", {})
+    choices = [str(member.value) for member in members.values()]
     return {
         "name": one.name, "options": sorted([*one.opts, *one.secondary_opts]), "required": one.required,
         "multiple": getattr(one, "multiple", False), "flag": getattr(one, "is_flag", False), "nargs": one.nargs,
