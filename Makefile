@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-browser test-crash test-tamper test-train lint check format bench eval data train train-on clean
+.PHONY: demo test test-slow test-browser test-crash test-tamper test-train net net-freeze lint check format bench eval data
+.PHONY: train train-on clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -59,6 +60,12 @@ lint: $(VENV)/dev  ## linters, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+net: $(VENV)/dev  ## what decides, says or offers otherwise than when it was frozen (docs/net.md); PARTS=surface,fake without the network
+	$(BIN)/python -m tests.net compare $(if $(PARTS),--parts $(PARTS))
+
+net-freeze: $(VENV)/dev  ## freeze what is, where a change is meant
+	$(BIN)/python -m tests.net freeze $(if $(PARTS),--parts $(PARTS))
 
 check: lint test  ## everything that CI runs but the slow tests
 

@@ -1,4 +1,4 @@
-"""Asks a model again (seed 002, stage 3; seed 000, 20.4.2): probes of claims, and the consensus of several answers.
+"""Asks a model again (docs/concepts.md#self-consistency): probes of claims, and the consensus of several answers.
 
 Each probe is a request of its own: the same evidence and the same question, in another wording and at a temperature
 above zero, with nothing of the answer that is being tested in it. Where there is no question, or the new answers do not
@@ -313,7 +313,8 @@ def sample_consensus(
     most: int | None = None,
     concurrency: int = 4,
 ) -> Consensus:
-    """Ask `samples` times and keep what most answers say (20.4.2); see `samples_wanted` for how often.
+    """Ask `samples` times and keep what most answers say (docs/concepts.md#self-consistency); see `samples_wanted` for
+    how often.
 
     Args:
         chat: the model.

@@ -1,4 +1,6 @@
-"""Evidence for a prompt: the most relevant within a budget of tokens, placed where models look (seed 000, 20.2.4).
+"""Evidence for a prompt: the most relevant within a budget of tokens, placed where models look.
+
+See docs/concepts.md#position-in-the-context.
 
 Models use what stands at the beginning and at the end of a long context better than what stands in its middle:
 

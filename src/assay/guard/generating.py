@@ -66,7 +66,9 @@ class Generating:
         budget: Budget | None = None,
         **options: Any,
     ) -> HallucinationReport:
-        """Have a question answered from evidence, with citations, and hold the answer to it (seed 000, 20.3.1).
+        """Have a question answered from evidence, with citations, and hold the answer to it.
+
+        See docs/concepts.md#grounded-generation.
 
         Args:
             question: what is to be answered.
@@ -78,7 +80,8 @@ class Generating:
             attempts: further answers that are asked for at most.
             samples: how many answers are asked for at a time, of which what most say is kept; `adaptive` asks for 1, 3
                 or 5 by the risk of the first.
-            chain: whether claims are verified by independent questions (seed 000, 20.3.3), or how.
+            chain: whether claims are verified by independent questions, or how; see
+                docs/concepts.md#chain-of-verification.
             evidence_tokens: tokens of evidence that the model is shown, as estimated; the most relevant first. The
                 check reads all of it in any case.
             max_tokens: tokens of one answer.

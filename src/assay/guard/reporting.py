@@ -97,7 +97,7 @@ def _likeness(text: str, start: int, end: int, output: str, at: int) -> int:
 
 
 def category_of(judged: Judged) -> Category | None:
-    """Why it is a hallucination (seed 000, 20.1.2): reasoning, invention or distortion of the evidence."""
+    """Why it is a hallucination (docs/concepts.md#categories): reasoning, invention or distortion of the evidence."""
     if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
         return None
     if judged.heard is not None and judged.heard.changed and judged.heard.outcome == "omits":

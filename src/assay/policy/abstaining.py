@@ -1,4 +1,4 @@
-"""Abstention as a part of the decision (seed 000, 20.3.4): what a fitted policy file says of it, and what it changes.
+"""Abstention as a part of the decision (docs/concepts.md#abstention): what a policy file says and changes.
 
     policy:
       preset: general

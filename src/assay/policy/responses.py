@@ -1,8 +1,7 @@
 """What a person reads in place of a withheld output: why, and what to do next.
 
-The texts reveal no internals (seed 002: a refusal that names the failure mode without revealing internal details): no
-scores, thresholds, prompts, models or passages. That a reader gets a substantive answer rather than "I can't help
-with that" is asked for by seed 003.
+A text says in general terms what failed and reveals no internals (docs/concepts.md#thresholds): no scores, thresholds,
+prompts, models or passages. "I can't help with that" would not be enough: a reader learns why, and what to do.
 """
 
 from collections.abc import Sequence
@@ -31,9 +30,9 @@ class Cause(IntEnum):
     NO_EVIDENCE = 6
     """There is nothing to test claims against."""
     GAP = 7
-    """Seed 003's table: the documents hardly speak of it."""
+    """Routing table: the documents hardly speak of it."""
     CLOSEST = 8
-    """Seed 003's table: the documents support it weakly."""
+    """Routing table: the documents support it weakly."""
     UNSUPPORTED = 9
     """An important claim, or too many claims, have no support."""
     STRUCTURE = 10
@@ -51,7 +50,7 @@ class Cause(IntEnum):
     WEAK = 16
     """Support below what is asked for."""
     PARTIAL = 17
-    """Seed 003's table: partial support, to be disclosed."""
+    """Routing table: partial support, to be disclosed."""
     SEVERITY = 18
     """A claim of critical severity."""
     RISK = 19

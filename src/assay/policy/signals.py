@@ -27,7 +27,7 @@ class ClaimSignal:
     critical: bool
     """Whether it has a number, a date, a citation, a name, an identifier or a commitment."""
     severity: float | None
-    """sev(c) of seed 000, 20.1.4; none where nothing was found against it."""
+    """sev(c) of docs/concepts.md#severity; none where nothing was found against it."""
     contradiction: float | None = None
     """The calibrated probability of contradiction."""
     fabricated_citation: bool = False

@@ -1,4 +1,5 @@
-"""Root causes of findings (seed 000, 20.2): what was observed speaks for causes, the noisy-or weighs them.
+"""Root causes of findings (docs/concepts.md#root-causes): what was observed speaks for causes, the noisy-or weighs
+them.
 
 An attribution says where to look first; it decides nothing. It reads what the check has found already: passages and
 their dates, the wrong words and where else they stand, conflicts, what a model was not shown, what it said when asked
@@ -21,7 +22,7 @@ EFFECTS: Final[Mapping[Cause, float]] = {
     Cause.KNOWLEDGE_GAP: 0.8, Cause.STALENESS: 0.6, Cause.CONTEXT_OVERFLOW: 0.5, Cause.RETRIEVAL_MISS: 0.7,
     Cause.RETRIEVAL_NOISE: 0.5, Cause.POISONING: 0.8, Cause.AMBIGUITY: 0.4,
 }  # fmt: skip
-"""P(hallucination | cause). Assumed: a model that does not know says something nearly always (20.2.2), evidence that is
+"""P(hallucination | cause). Assumed: a model that does not know says something nearly always, evidence that is
 in a long context is missed about half of the time. Replace them by figures of your own where you have any."""
 
 MOST_FINDINGS: Final = 200
