@@ -124,3 +124,35 @@ def test_rows_are_counted_and_added_up_as_they_are(rows: list[tuple[str, int]]) 
         total = "The orders from Lyon together have an amount of {}."
         assert against(found(total.format(sum(chosen)), table)) == []
         assert against(found(total.format(sum(chosen) + 1), table))
+
+
+MESSAGE = json.dumps({"message_id": "m-4", "attachments": [], "cc": None, "flags": ["urgent", "billing"]})
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("The message has no attachments.", "The message has an attachment."),
+        ("There are no attachments.", "There are attachments."),
+        ("Nobody is in cc.", "There is a cc."),
+        ("The message carries two flags.", "The message carries three flags."),
+    ],
+)
+def test_what_is_empty_is_not_there(right: str, wrong: str) -> None:
+    result = found(right, MESSAGE)
+    assert result.signals["supports_record"] >= 0.8
+    assert against(result) == []
+    assert against(found(wrong, MESSAGE))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "claim"),
+    [
+        ({"first": {"errors": []}, "second": {"errors": ["timeout"]}}, "There is an error."),
+        ({"owner": None}, "The owner is Kim."),
+        ({"notes": []}, "Notes may exist."),
+        ({"notes": []}, "There are notes on the door."),
+    ],
+)
+def test_an_empty_field_says_nothing_of_more_than_itself(evidence: object, claim: str) -> None:
+    assert against(found(claim, json.dumps(evidence))) == []

@@ -5,6 +5,7 @@ from typing import Final
 
 from assay.schema import EvidenceSpan
 from assay.verify.exact.claim import Claim
+from assay.verify.exact.compare_records.absence import judge_absence
 from assay.verify.exact.compare_records.decision import decide
 from assay.verify.exact.compare_records.identity import found_by_name
 from assay.verify.exact.compare_records.labelled import Labelled, judge_labelled
@@ -175,6 +176,7 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
     if total is not None:
         return total
     told = judge_rows(statement, records) or judge_query(statement, records) or judge_span(statement, records)
+    told = told or judge_absence(statement, records)
     if told is not None:
         return told
     outcomes: list[Outcome] = []

@@ -52,19 +52,13 @@ class _Query:
     statement: Statement
     group: Group
     rows: Sequence[Record]
+    stems: Sequence[str]
+    """The stems of the statement's words."""
+    folds: list[str]
+    """The statement's words, folded."""
     used: set[int] = field(default_factory=set)
     """The words that are read."""
     tests: list[Callable[[Record], bool]] = field(default_factory=list)
-
-    @property
-    def stems(self) -> list[str]:
-        """The stems of the statement's words."""
-        return [word.stem for word in self.statement.lexemes]
-
-    @property
-    def folds(self) -> list[str]:
-        """The statement's words, folded."""
-        return [word.fold for word in self.statement.lexemes]
 
     @property
     def naming(self) -> frozenset[str]:
@@ -92,12 +86,16 @@ class _Number:
 
 def judge_query(statement: Statement, records: Records) -> Outcome | None:
     """What the rows of a group say of a statement about some or all of them; none where it is none, or of several."""
+    if not any(one.quantity.exact for one in _numbers(statement)):
+        return None
+    stems = [word.stem for word in statement.lexemes]
+    folds = [word.fold for word in statement.lexemes]
     found = []
     for group in records.groups:
-        size = group.last - group.first
-        if _FEWEST_ROWS <= size <= _MOST_ROWS:
+        if _FEWEST_ROWS <= group.last - group.first <= _MOST_ROWS:
             rows = records.records[group.first : group.last]
-            if not goes_on(records, group) and (outcome := _judge(_Query(statement, group, rows), records)) is not None:
+            outcome = _judge(_Query(statement, group, rows, stems, folds), records)
+            if outcome is not None and not goes_on(records, group):
                 found.append(outcome)
     return found[0] if len(found) == 1 else None
 
@@ -218,8 +216,10 @@ def _place(query: _Query, words: Sequence[str]) -> tuple[int, int] | None:
     """Where words stand in a statement; the stem of the last decides, so that "chairs" is "Chair"."""
     if not words:
         return None
-    wanted = [lexeme(word).stem for word in words]
     stems, size = query.stems, len(words)
+    if lexeme(words[0]).stem not in stems:
+        return None
+    wanted = [lexeme(word).stem for word in words]
     return next(((at, at + size) for at in range(len(stems) - size + 1) if stems[at : at + size] == wanted), None)
 
 

@@ -86,14 +86,18 @@ def judge_rows(statement: Statement, records: Records) -> Outcome | None:
     folds = [word.fold for word in statement.lexemes]
     if not NEGATIONS.isdisjoint(folds):
         return None
-    found = [outcome for rows in _groups(records) if (outcome := _judge(statement, folds, rows)) is not None]
+    found = [
+        outcome
+        for rows in _groups(records)
+        if (outcome := _judge(statement, folds, rows)) is not None and not goes_on(records, rows.group)
+    ]
     return found[0] if len(found) == 1 else None
 
 
 def _groups(records: Records) -> Iterator[_Rows]:
     for group in records.groups:
         size = group.last - group.first
-        if not _FEWEST_ROWS <= size <= _MOST_ROWS or goes_on(records, group):
+        if not _FEWEST_ROWS <= size <= _MOST_ROWS:
             continue
         rows = records.records[group.first : group.last]
         names = {s for one in records.groups if one.passage == group.passage
