@@ -143,5 +143,6 @@ def _plain(text: str) -> str:
     annotation is a text, addresses of objects, and the order of a set."""
     text = re.sub(r"\b(?:assay|pathlib|typing|collections|datetime)(?:\.\w+)*\.(?=[A-Za-z_])", "", text)
     text = re.sub(r"<class '([^']*)'>", r"\1", text)
+    text = re.sub(r"<(\w+\.\w+): [^<>]*>", r"\1", text)  # a member of an enumeration
     text = re.sub(r" at 0x[0-9a-f]+|['~]", "", text)
     return re.sub(r"\{([^{}:]*)\}", lambda found: "{" + ", ".join(sorted(found[1].split(", "))) + "}", text)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.net import __main__ as command
 from tests.net import cases as family
-from tests.net import rooms
+from tests.net import rooms, surface
 from tests.net.cases import cases, network_cases
 from tests.net.frozen import Difference, Head, Line, case_lines, differences, part_of, read, surface_lines, write
 from tests.net.material import PRESETS, Case, scenarios, short_digest
@@ -111,6 +111,11 @@ def test_a_field_of_a_schema_is_another_form_and_a_sentence_about_it_other_words
         Difference("schema:report", "words"),
         Difference("schema:report/ClaimReport", "form"),
     ]
+
+
+def test_a_signature_is_told_without_modules_and_in_one_order_of_its_sets() -> None:
+    told = surface._plain("(a: 'assay.schema.run.Run', kinds=frozenset({<Kind.URL: 'url'>, <Kind.DATE: 'date'>}))")
+    assert told == "(a: Run, kinds=frozenset({Kind.DATE, Kind.URL}))"
 
 
 JSON = st.recursive(
