@@ -40,7 +40,7 @@ from train.scenario_rows import WEIGHTS, batches, evidence_of, kept_claims
 
 SETS = ("infotabs", "checkcovid", "fever_symmetric", "fm2")
 """Sets in which a contradiction is of one subject and is no other scene, as it is where captions are compared."""
-FALSE_ALARMS = 0.02
+FALSE_ALARMS = 0.0075
 """The share of claims as in use on which each of the two tests of a disagreement may find one. Some of them are real:
 sources of scenarios disagree here and there, and a copied sentence follows one of them."""
 SURE_OF = 0.97
