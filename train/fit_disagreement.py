@@ -41,8 +41,8 @@ from train.scenario_rows import WEIGHTS, batches, evidence_of, kept_claims
 SETS = ("infotabs", "checkcovid", "fever_symmetric", "fm2")
 """Sets in which a contradiction is of one subject and is no other scene, as it is where captions are compared."""
 FALSE_ALARMS, INSTEAD_ALARMS = 0.0, 0.005
-"""The shares of claims as in use on which the model and the test of another value may find a disagreement. Some of them are real:
-sources of scenarios disagree here and there, and a copied sentence follows one of them."""
+"""The shares of claims as in use on which the model and the test of another value may find a disagreement. Some
+of them are real: sources of scenarios disagree here and there, and a copied sentence follows one of them."""
 SURE_OF = 0.97
 """The share of rows that disagree, as far as the model hears them, that the two bounds of the screen let through."""
 OWN = "0-own"
