@@ -7,6 +7,7 @@ out something else (`disagreeing`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,6 +36,10 @@ from assay.verify.exact.findings import ExactFinding
 if TYPE_CHECKING:
     from assay.guard.judging import Job, Judged
 
+_OF_A_PASSAGE = re.compile(
+    r"\b(?:passage|source|document|text|excerpt|result)s?\s+(?:\d+|explain|say|state)\b", re.IGNORECASE
+)
+"""A claim about what one of the passages says: another passage cannot bear out or deny it."""
 SURE = 0.8
 """From this confidence on a value of another source surely is another one."""
 AGAINST, SURELY_AGAINST = 0.7, 0.9
@@ -282,7 +287,7 @@ def _others(job: Job, judged: Judged) -> Iterator[Other]:
     """The sources that may be asked about a job: none where it needs no asking, or says itself that they disagree."""
     if judged.verdict is not Verdict.SUPPORTED or judged.conflict is not None or len(job.evidence.evidence) < 2:
         return
-    if job.denies or job.named or job.field is not None:
+    if job.denies or job.named or job.field is not None or _OF_A_PASSAGE.search(job.claim):
         return
     claim = job.claim if job.before else job.hypothesis
     stating = frozenset(span.evidence_id for span in judged.exact.supporting)

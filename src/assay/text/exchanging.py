@@ -67,7 +67,7 @@ def _of_quantities(statement: str, text: str, locale: str) -> Iterator[str]:
         if any(_same(mine, one) for one in theirs):
             continue
         for other in theirs:
-            if _is_rival(mine, other) and not any(_same(one, other) for one in ours):
+            if not other.weak and _is_rival(mine, other) and not any(_same(one, other) for one in ours):
                 whole = mine.dimension == other.dimension and mine.dimension != "count"
                 start, end = (mine.start, mine.end) if whole else (mine.number_start, mine.number_end)
                 words = text[other.start : other.end] if whole else text[other.number_start : other.number_end]
