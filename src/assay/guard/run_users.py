@@ -111,8 +111,10 @@ def is_request(sentence: str) -> bool:
     if _REQUEST.match(sentence.lstrip()) is not None:
         return True
     tokens = [token for token in tokenise(sentence[:200]) if token.tag.isalpha()]
-    first = next((token for token in tokens if token.low not in _OPENERS), None)
-    return first is not None and first.low in verbs.BASE and first.tag not in {"DET", "PRON", "NAME", "NUM"}
+    at = next((i for i, token in enumerate(tokens) if token.low not in _OPENERS), len(tokens))
+    if at + 1 >= len(tokens) or tokens[at].low not in verbs.BASE or tokens[at].tag in {"DET", "PRON", "NUM"}:
+        return False
+    return tokens[at + 1].tag not in {"AUX", "V"} and tokens[at + 1].low not in verbs.THIRD  # "Mark lives in Bonn"
 
 
 def without_requests(text: str) -> str:

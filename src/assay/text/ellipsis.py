@@ -37,6 +37,7 @@ _ASKED: Final = re.compile(
 )
 _MARK: Final = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff]\ufe0f?")
 _YES, _NO = frozenset("✔✅☑✓"), frozenset("✘❌✗✖❎🚫⛔")
+_OF_BE: Final = frozenset({"is", "are", "was", "were"})
 _LONGEST: Final = 6
 """Words of a label between two marks."""
 
@@ -59,7 +60,13 @@ def completed(body: str, previous: Sequence[Token], asked: str) -> str | None:
         return f"there is no {question['what']}" if question is not None else None
     found = _SO.fullmatch(body) or _SAME.fullmatch(body)
     predicate = _predicate(previous) if found is not None else None
-    return f"{found['who']} {predicate}" if found is not None and predicate else None
+    if found is None or not predicate:
+        return None
+    first, _, rest = predicate.partition(" ")
+    number = found.groupdict().get("verb")
+    if number is not None and first.lower() in _OF_BE and number.lower() in _OF_BE and rest:
+        predicate = f"{number.lower()} {rest}"  # "so was Dietz" behind "Adler and Berg were present"
+    return f"{found['who']} {predicate}"
 
 
 def said_of_both(body: str) -> tuple[str, str] | None:

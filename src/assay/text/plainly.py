@@ -27,7 +27,10 @@ _FACTORS: Final = {
     "twice": "2", "double": "2", "half": "0.5", "three times": "3", "four times": "4", "five times": "5",
     "ten times": "10",
 }  # fmt: skip
-_DIGITS: Final = {word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine".split())}
+_DIGITS: Final = {
+    "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+    "nine": "9",
+}  # fmt: skip
 _BY_DIGIT: Final = re.compile(rf"\b(?:{'|'.join(_DIGITS)})(?:-(?:{'|'.join(_DIGITS)})){{1,5}}\b", re.IGNORECASE)
 """A number told digit by digit: "two-five"."""
 _NOT_SO: Final = re.compile(
@@ -80,7 +83,7 @@ def _joined(spelled: re.Match[str]) -> str:
 def _told(digits: re.Match[str]) -> str:
     """The number; the words where two that follow each other may be a guess between them ("two-three days")."""
     said = [_DIGITS[word] for word in digits.group().lower().split("-")]
-    guess = len(said) == 2 and int(said[1]) == int(said[0]) + 1  # noqa: PLR2004
+    guess = len(said) == 2 and int(said[1]) == int(said[0]) + 1
     return digits.group() if guess else "".join(said)
 
 

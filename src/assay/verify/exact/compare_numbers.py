@@ -222,8 +222,8 @@ def _told_in_clause(index: ExactIndex, context: Context, same: Option | None, wo
     """Of an equal and another number of a sentence the one whose clause has more of the claim's clause.
 
     "Adults pay 9 euros, students 5" says of students that it is 5, though their clause leaves out what it is. None
-    where the one clause has words of the claim that the other lacks on either side. Only of a row of a table does it speak
-    against the equal number: what a sentence says in an adjunct may stand in the other clause ("after probation").
+    where the one clause has words of the claim that the other lacks. Only of a row of a table does it
+    speak against the equal number: what an adjunct says may stand in the other clause ("after probation").
     """
     if same is None or worst is None or same.candidate.sentence != worst.candidate.sentence:
         return None
