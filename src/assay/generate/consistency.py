@@ -417,7 +417,7 @@ def _consensus(completions: Sequence[Completion], scorer: PairScorer, asked: int
 
 
 def consensus_of(answers: Sequence[str], scorer: PairScorer, asked: int | None = None) -> Consensus:
-    """What several answers to one request come to, whoever asked for them (20.4.2).
+    """What several answers to one request come to, whoever asked for them (docs/concepts.md#self-consistency).
 
     Args:
         answers: the answers; of one everything is kept, since nothing speaks against it.
