@@ -3,9 +3,10 @@
     python -m benchmarks.conflicts [--policy NAME] [--cases]
 
 `gate/conflicts.jsonl` has pairs of current sources that disagree on one thing, each with a claim that follows one of
-them; nothing of it may be emitted without both passages being shown. `gate/superseded.jsonl` has pairs of which one is
-an earlier version of the other or gives way to it for another reason (a draft, replaced, not in force on the day that is
-asked about), each with a claim that follows the current one and one that follows the other. The pairs were written by hand for this file; none stands in the training data.
+them; nothing of it may be emitted without both passages being shown. `gate/superseded.jsonl` has pairs of which one
+gives way to the other (an earlier version, a draft, replaced, not in force on the day that is asked about), each with
+a claim that follows the one that holds and one that follows the other. The pairs were written by hand for this file;
+none stands in the training data.
 """
 
 import argparse
