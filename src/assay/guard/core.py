@@ -270,9 +270,9 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         return await asyncio.to_thread(self.judge_claim, claim, evidence, question)
 
     def consensus(self, answers: Sequence[str]) -> Consensus:
-        """What several answers to one request come to: the claims that most make, some, and few (docs/concepts.md#self-consistency).
+        """What several answers to one request come to: the claims that most make, some, and few.
 
-        Nothing of it is held against evidence; `check` what it comes to.
+        See docs/concepts.md#self-consistency. Nothing of it is held against evidence; `check` what it comes to.
 
         Args:
             answers: the answers of one model, or of several, to one request.

@@ -180,8 +180,8 @@ class Generating:
     def _with_standing(self, context: Context, question: str, as_of: date | str | None) -> Context:
         """The context in which the model is told which passages contradict each other, and which are out of use.
 
-        What each source says of the question is checked against the others as an answer would be (docs/concepts.md#routing-table: conflicts
-        are flagged in the prompt, for the model not to resolve them silently).
+        What each source says of the question is checked against the others as an answer would be. Conflicts are flagged
+        in the prompt, so that the model does not resolve them silently (docs/concepts.md#routing-table).
         """
         from assay.generate.grounded_evidence import statements_on, with_standing
 

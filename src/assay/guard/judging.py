@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.guard.conflicts import same_subject
+from assay.guard.data_values import without_unstated
 from assay.guard.disputes import (
     DIFFERS,
     conflict_between,
@@ -13,7 +14,6 @@ from assay.guard.disputes import (
     doubting_source,
     same_but_for_names,
 )
-from assay.guard.data_values import without_unstated
 from assay.guard.prepared import PreparedEvidence
 from assay.guard.reading import understood
 from assay.guard.widening import widened
