@@ -118,11 +118,10 @@ class Placement:
         "10 November 2025" is "10 Nov 2025": which words differ tells nothing where they are read as a value.
         """
         cell, last = self.cells[number], at + len(self.cells[number].words)
-        told = [
-            value
-            for first, end, value in (*self.statement.dates, *self.statement.quantities)
-            if at <= first and end <= last
+        told: list[DateMention | Quantity] = [
+            d for first, end, d in self.statement.dates if at <= first and end <= last
         ]
+        told += [q for first, end, q in self.statement.quantities if at <= first and end <= last]
         return bool(told) and all(
             relation_of(
                 value, cell, self.match.values, alone=not self.match.group.table, record=self.match.record,
