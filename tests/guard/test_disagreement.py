@@ -10,7 +10,8 @@ from assay.errors import VerifierError
 from assay.guard.disagreement import PAIRS_PER_CLAIM, Disagreement, hear, load_disagreement, others_of
 from assay.models.interface import PairScorer
 from assay.schema import Action, Evidence, HallucinationReport, Verdict
-from assay.schema.premise import ClaimCandidates, Premise, Window
+from assay.schema.evidence import Window
+from assay.schema.premise import ClaimCandidates, Premise
 from assay.testing import ScriptedScorer
 from assay.verify.entailment import judge
 

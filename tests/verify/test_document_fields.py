@@ -78,6 +78,7 @@ def test_the_object_of_the_same_name_is_compared() -> None:
     match = fields(ORDER).match(document, ("items", 0, "qty"))
     assert match is not None
     assert not match.equal  # W-1 has 3, although W-2 has 8
+    assert match.span is not None
     assert match.span.text == '"qty": 3'
 
 

@@ -184,8 +184,10 @@ class Disagreement:
         try:
             raw: dict[str, Any] = json.loads(text)
             model = LogisticModel(float(raw["intercept"]), {k: float(v) for k, v in raw["weights"].items()})
-            bounds = (float(raw[name]) for name in ("threshold", "instead", "most_neutral", "most_entailed"))
-            return cls(model, *bounds, digest=hashlib.sha256(text.encode()).hexdigest())
+            threshold, instead = float(raw["threshold"]), float(raw["instead"])
+            neutral, entailed = float(raw["most_neutral"]), float(raw["most_entailed"])
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            return cls(model, threshold, instead, neutral, entailed, digest=digest)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             message = (
                 f"The model of disagreements cannot be read ({error}): expected JSON with intercept, weights, "

@@ -68,7 +68,8 @@ def _whole_words(claim: str, pieces: Sequence[tuple[int, int]]) -> tuple[tuple[i
     >>> _whole_words(claim, [(0, 9), (21, 22), (29, 32)])
     ((0, 6), (21, 28))
     """
-    values = [(one.start, one.end) for one in (*find_quantities(claim), *find_dates(claim))]
+    values = [(one.start, one.end) for one in find_quantities(claim)]
+    values += [(one.start, one.end) for one in find_dates(claim)]
     kept: list[tuple[int, int]] = []
     empty: list[tuple[int, int]] = []
     for piece in pieces:

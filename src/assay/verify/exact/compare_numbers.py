@@ -15,7 +15,6 @@ from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
 from assay.verify.exact.number_following import (
     derivation_of,
     follows_otherwise,
-    may_be_worked_out,
     span_instead,
     years_between,
 )
@@ -62,11 +61,9 @@ _MOST_ELSEWHERE = 16
 DERIVED = "number.derived"
 """The code of a note that a number follows from the evidence."""
 _SPECIFIC, _UNSPECIFIC = 0.8, 0.5
-_OTHER_WORDS_BESIDE_FACTOR, _ALL_WORDS = 0.8, 0.98
+_OTHER_WORDS_BESIDE_FACTOR, _ALL_WORDS = 0.9, 0.98
 """Where less than half of the words beside the two numbers is the same and the claim has words that stand nowhere
 around the other number, what differs may be what they are of."""
-_WORKED_OUT_FACTOR = 0.6
-"""Where a number may have been worked out of the one that it differs from."""
 _MOST_LOOKED_THROUGH = 512
 """Different values of the evidence that an approximate number is held against where no sentence near it has it."""
 
@@ -170,8 +167,6 @@ def _judge(
             if derivation is not None and likely and not elsewhere:
                 return _follows(claim, quantity, derivation), True, True
             if not likely and not follows_otherwise(claim, index, quantity, worst):
-                if not elsewhere and not _repeats(worst) and may_be_worked_out(claim, index, quantity, worst):
-                    confidence *= _WORKED_OUT_FACTOR
                 return _mismatch(claim, index, quantity, worst, confidence, elsewhere), elsewhere, False
             elsewhere = True  # what follows from the evidence is not missing there
     if compatible is not None:

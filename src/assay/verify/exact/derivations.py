@@ -134,31 +134,6 @@ def derive(
     return best
 
 
-def may_follow_from(
-    stated: Quantity, one: Quantity, operands: Sequence[Quantity], cues: frozenset[str], *, own: Sequence[Quantity]
-) -> bool:
-    """Whether any step leads to a stated number from one number of the evidence and another, however likely by chance.
-
-    That is no proof that it was worked out so, but a reason not to take the one for what the other should have been.
-
-    Args:
-        stated: the claim's number.
-        one: the number of the evidence that has to take part.
-        operands: other numbers of the evidence.
-        cues: the claim's words, folded.
-        own: the claim's other numbers.
-    """
-    if stated.bound in {"at_least", "at_most"} or stated.dimension == "ordinal" or not _usable(one):
-        return False
-    others = [q for q in own if _usable(q)]
-    return any(True for _ in _steps(stated, [one], others, (), cues)) or any(
-        True
-        for other in operands
-        if _usable(other) and other is not one
-        for _ in _steps(stated, [one, other], (), (), cues)
-    )
-
-
 def _usable(quantity: Quantity) -> bool:
     return quantity.exact and quantity.dimension not in {"ordinal", "factor", "temperature"}
 

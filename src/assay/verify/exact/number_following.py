@@ -9,7 +9,7 @@ from assay.text.lexemes import word_set
 from assay.text.polarity import find_negations
 from assay.text.quantities import Quantity
 from assay.verify.exact.claim import Claim
-from assay.verify.exact.derivations import Derivation, derive, length_of, may_follow_from, near
+from assay.verify.exact.derivations import Derivation, derive, length_of, near
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex, leading_stems
 from assay.verify.exact.number_pairs import MOST_OPERANDS, Option
@@ -55,12 +55,6 @@ def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Deriva
         own=[q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity],
         times=[*times[:MOST_OPERANDS], *claim.dates[:MOST_OPERANDS]],
     )
-
-
-def may_be_worked_out(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
-    """Whether a number may have been worked out of the one that it differs from: 120 where it was 240 and is halved."""
-    own = [q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity]
-    return may_follow_from(quantity, worst.quantity, _operands(claim, index), claim.folds, own=own)
 
 
 def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:

@@ -113,21 +113,18 @@ class Placement:
         )
 
     def _same_in_another_form(self, at: int, number: int) -> bool:
-        """Whether words written as the value of a cell is are dates and numbers that say what it says.
+        """Whether words written as the value of a cell is are a date that says what it says.
 
-        "10 November 2025" is "10 Nov 2025": which words differ tells nothing where they are read as a value.
+        "10 November 2025" is "10 Nov 2025": which words differ tells nothing where they are read as a day.
         """
         cell, last = self.cells[number], at + len(self.cells[number].words)
-        told: list[DateMention | Quantity] = [
-            d for first, end, d in self.statement.dates if at <= first and end <= last
-        ]
-        told += [q for first, end, q in self.statement.quantities if at <= first and end <= last]
+        told = [date for first, end, date in self.statement.dates if at <= first and end <= last]
         return bool(told) and all(
             relation_of(
-                value, cell, self.match.values, alone=not self.match.group.table, record=self.match.record,
+                date, cell, self.match.values, alone=not self.match.group.table, record=self.match.record,
                 records=self.match.records,
             )
-            for value in told
+            for date in told
         )  # fmt: skip
 
     def _typed_fit(self) -> bool:
