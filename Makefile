@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-browser test-crash test-tamper test-train lint check format bench eval data train train-on clean
+.PHONY: demo test test-slow test-browser test-crash test-tamper test-train net net-freeze lint check format bench eval data
+.PHONY: train train-on clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -60,6 +61,12 @@ lint: $(VENV)/dev  ## linters, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+net: $(VENV)/dev  ## what decides, says or offers otherwise than when it was frozen (docs/net.md); PARTS=surface,fake without the network
+	$(BIN)/python -m tests.net compare $(if $(PARTS),--parts $(PARTS))
+
+net-freeze: $(VENV)/dev  ## freeze what is, where a change is meant
+	$(BIN)/python -m tests.net freeze $(if $(PARTS),--parts $(PARTS))
+
 check: lint test  ## everything that CI runs but the slow tests
 
 format: $(VENV)/dev
@@ -96,6 +103,7 @@ train: $(TRAIN_READY)  ## one stage from the base: the network, its export and t
 	$(TRAIN_PYTHON) -m train.network --base $(BASE) --data $(DATA) --rows .work/rows.jsonl.gz --out .work/run $(LENGTH) --seed $(SEED) --rate $(RATE)
 	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12 --version $(VERSION)
 	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/combination.json --cache .work/signals
+	$(TRAIN_PYTHON) -m train.fit_disagreement --data $(DATA) --cache .work/disagreement.json
 
 train-on: RATE = 6e-5
 train-on: $(TRAIN_READY)  ## a further stage: from the weights in the package with rows that they get wrong, averaged with what they were
@@ -106,6 +114,7 @@ train-on: $(TRAIN_READY)  ## a further stage: from the weights in the package wi
 	$(TRAIN_PYTHON) -m train.average --first .work/shipped --second .work/on --share 0.7 --out .work/run
 	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12 --version $(VERSION)
 	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/combination.json --cache .work/signals
+	$(TRAIN_PYTHON) -m train.fit_disagreement --data $(DATA) --cache .work/disagreement.json
 
 data: $(VENV)/core  ## the rows of training with a report of them; needs no PyTorch
 	$(BIN)/python -m train.data --data $(DATA) --seed $(SEED) --out .work/rows.jsonl.gz

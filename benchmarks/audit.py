@@ -43,7 +43,7 @@ from assay.store.store import Store
 from assay.store.writer import Change
 
 RECORD_BYTES: Final = 1_700
-"""As PERF.md measured."""
+"""About what one check and its entry take in the database."""
 BATCH: Final = 100
 PROOFS: Final = 200
 LIVES: Final = 25

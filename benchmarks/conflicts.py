@@ -3,9 +3,10 @@
     python -m benchmarks.conflicts [--policy NAME] [--cases]
 
 `gate/conflicts.jsonl` has pairs of current sources that disagree on one thing, each with a claim that follows one of
-them; nothing of it may be emitted without both passages being shown. `gate/superseded.jsonl` has pairs of which one is
-an earlier version of the other, by version, by date or by its own words, each with a claim that follows the current
-one and one that follows the other. The pairs were written by hand for this file; none stands in the training data.
+them; nothing of it may be emitted without both passages being shown. `gate/superseded.jsonl` has pairs of which one
+gives way to the other (an earlier version, a draft, replaced, not in force on the day that is asked about), each with
+a claim that follows the one that holds and one that follows the other. The pairs were written by hand for this file;
+none stands in the training data.
 """
 
 import argparse
@@ -52,7 +53,8 @@ def main() -> None:
     total: Counter[str] = Counter()
     for row in rows("superseded.jsonl"):
         evidence = [Evidence(**one) for one in row["evidence"]]
-        followed, old = guard.check(row["right"], evidence), guard.check(row["wrong"], evidence)
+        day = row.get("as_of")
+        followed, old = (guard.check(row[side], evidence, as_of=day) for side in ("right", "wrong"))
         held = followed.action is Action.EMIT and old.action is not Action.EMIT
         total[row["how"]] += 1
         right[row["how"]] += held

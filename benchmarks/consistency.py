@@ -38,7 +38,7 @@ SETS = ("sick.test", "lingnli.dev", "dnc_function_words.all", "anli_r1.dev", "he
 LONGEST = 220
 """Characters of a premise that may still be called one claim."""
 COSINE = 0.85
-"""The threshold of seed 000, 20.4.2."""
+"""A threshold of cosine in common use."""
 _NUMBER = re.compile(r"(?<![\d.,$])\b([2-9]|1[0-2])\b(?![\d.,%:])")
 _WORDS = dict(zip(range(2, 13), word_list("two three four five six seven eight nine ten eleven twelve"), strict=True))
 _OPENING = re.compile(r"^(?P<rest>[^,]{20,}) (?P<when>(?:in|on|since|after|before|during) [^,]{4,60}?)[.]?$")

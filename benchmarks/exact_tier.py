@@ -7,7 +7,7 @@ The speed part prints the median milliseconds of processor time to index five pa
 claims against them, for the answer of `assay bench`, most of whose claims are sentences of the evidence, and for
 claims that only share words with it; then how both grow with evidence up to a megabyte and five hundred claims. Every
 answer is another one over evidence indexed anew, so nothing is remembered from one to the next. The data part reads
-rows in the form of DESIGN section 3, checks each sentence of a claim by itself, and prints for each set the AUROC of
+rows as `assay eval` takes them, checks each sentence of a claim by itself, and prints for each set the AUROC of
 one minus the strongest contradiction, supported rows against the rest, the AUROC of the word recall beside it, and the
 precision of contradictions at confidence 0.8 and more.
 """

@@ -15,7 +15,7 @@ to correct them). The model that wrote an answer is asked to correct it and has 
 Counted are sentences: wrong ones in the first answers, those that the check finds, those in whose place the right one
 stands in an emitted answer (repaired), wrong ones in an emitted answer (leaked), right ones of the first answers that
 are missing from an emitted one, or whose answer is not emitted (withheld). Converged is the share of the answers that
-failed and that pass in the end (seed 000, 20.5.1).
+failed and that pass in the end (docs/concepts.md#revision).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from transformers import AutoTokenizer, pipeline
 
 
 def one_by_one(checkpoint: str, pairs: list[list[str]]) -> tuple[float, list[list[float]]]:
-    """The loop of seed 003: a transformers pipeline asked for one pair at a time."""
+    """The common loop: a transformers pipeline asked for one pair at a time."""
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
     ask = pipeline("text-classification", model=checkpoint, tokenizer=tokenizer, top_k=None, device=-1)
     index = ask.model.config.label2id

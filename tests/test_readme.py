@@ -18,6 +18,7 @@ SHELL = [line for language, body in BLOCKS if language == "sh" for line in body.
 def test_the_first_python_example_shows_the_contradiction() -> None:
     done = subprocess.run([sys.executable, "-c", PYTHON[0]], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.startswith("block contradicted")
+    assert done.stdout == next(body for language, body in BLOCKS if language == "text")
 
 
 def test_the_first_example_has_eight_lines() -> None:
@@ -98,5 +99,5 @@ def test_every_make_target_that_is_named_exists() -> None:
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README):
         assert (ROOT / target).exists(), target

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from assay.verify.exact import check_exact, index_evidence
 from assay.verify.exact.findings import ExactFinding
+from train.documents import with_documents
 from train.scenario_rows import HELD_OUT, SCENARIOS, evidence_of, kept_claims
 from train.scenario_text import read_scenarios
 
@@ -28,7 +29,7 @@ def findings(batches: frozenset[str]) -> Iterator[tuple[bool, str, tuple[ExactFi
     for path in sorted(SCENARIOS.glob("*.jsonl")):
         if path.stem in HELD_OUT or (batches and path.stem not in batches):
             continue
-        for scenario in read_scenarios(path):
+        for scenario in with_documents(read_scenarios(path)):
             index = index_evidence(evidence_of(scenario))
             for _, claim in kept_claims(scenario):
                 result = check_exact(claim["text"], index, question=scenario["question"])

@@ -13,6 +13,7 @@ from tests.generate.grounded_models import (
     LEAVE,
     NOTICE,
     PAID,
+    PAY,
     QUESTION,
     TRUE,
     Line,
@@ -24,7 +25,7 @@ from tests.prompts.hostile import HOSTILE
 
 from assay.errors import AnswerError, BudgetError, ChatError, InputError
 from assay.generate.grounded import ABSTENTION, GroundedOptions
-from assay.generate.grounded_evidence import Attention, by_attention, choose_evidence, citable
+from assay.generate.grounded_evidence import Attention, by_attention, choose_evidence, citable, statements_on
 from assay.generate.grounded_reading import FLAG, Statement, asked_schema, one_line, read_draft, rendered
 from assay.guard import Guard
 from assay.models.chat.interface import ChatModel, ChatRequest, Choice, Finish
@@ -502,3 +503,46 @@ def test_answers_that_cannot_be_read_have_no_vote() -> None:
 def test_a_number_of_samples_that_makes_no_sense_is_refused(samples: Any) -> None:
     with pytest.raises(InputError, match="samples is a number from 1 to 9 or 'adaptive'"):
         GUARD.generate(QUESTION, EVIDENCE, llm=saying([WEEKS]), samples=samples)
+
+
+# What is known of the passages
+
+
+def test_the_model_is_told_which_passages_contradict_each_other(generate: Any) -> None:
+    seen: list[dict[str, list[Any]]] = []
+
+    def speak(request: ChatRequest) -> Any:
+        seen.append(shown(request))
+        return answer(request, TRUE)
+
+    other = Evidence(id="hr-9", text="Partners are entitled to 4 weeks of leave.")
+    generate(ScriptedChat(speak), evidence=(LEAVE, other))
+    told = {one["text"]: one.get("contradicted_by") for one in seen[0]["evidence"]}
+    here, there = told[LEAVE.text], told[other.text]
+    assert [(one["here"], one["there"]) for one in here] == [(LEAVE.text, other.text)]
+    assert [(one["here"], one["there"]) for one in there] == [(other.text, LEAVE.text)]
+
+
+def test_the_model_is_told_which_passages_are_out_of_use_and_of_no_others(generate: Any) -> None:
+    seen: list[dict[str, list[Any]]] = []
+
+    def speak(request: ChatRequest) -> Any:
+        seen.append(shown(request))
+        return answer(request, TRUE)
+
+    old = Evidence(id="old", title="Leave policy v1", text="Partners are entitled to 1 week of leave.")
+    new = Evidence(id="new", title="Leave policy v2", text=LEAVE.text)
+    generate(ScriptedChat(speak), evidence=(old, new, PAY))
+    by_text = {one["text"]: one for one in seen[0]["evidence"]}
+    assert by_text[old.text]["out_of_use"] == {"replaced_by": by_text[new.text]["id"]}
+    assert not any(name in one for one in by_text.values() for name in ("contradicted_by",))
+    assert "out_of_use" not in by_text[new.text]
+    assert "out_of_use" not in by_text[PAY.text]
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=4))
+def test_what_sources_say_of_a_question_are_sentences_of_theirs(question: str, texts: list[str]) -> None:
+    evidence = [Evidence(id=str(i), text=text) for i, text in enumerate(texts)]
+    said = statements_on(question, evidence)
+    assert len(said) <= len(evidence)
+    assert all(any(one in text for text in texts) for one in said)

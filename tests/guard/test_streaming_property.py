@@ -38,7 +38,9 @@ class Judge:
             waits = not text.final and not text.begun and not any(mark in text.text for mark in self.claims)
             action = Action.BLOCK if blocked else Action.EMIT
             passes = not blocked and not waits
-            found[text.channel] = Ruling(action.value, passes, "withheld", waits=waits and not blocked)
+            found[text.channel] = Ruling(
+                action.value, passes, None if passes else "withheld", waits=waits and not blocked
+            )
         return found
 
 

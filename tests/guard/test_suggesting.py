@@ -93,3 +93,10 @@ def test_a_value_of_a_document_is_answered_in_the_form_of_the_document(
     found = suggested(guard.check(document, [evidence], schema=SCHEMA))
     assert [(one.before, one.after) for one in found] == expected
     assert all(document[one.span.start : one.span.end] == one.before for one in found)
+
+
+def test_values_that_changed_places_are_not_mended_one_by_one() -> None:
+    answer = "The paper appears 6 times a week instead of 3."
+    for one in suggested(guard.check(answer, ["The paper appears 3 times a week instead of 6."])):
+        rest = answer[: one.span.start] + answer[one.span.end :]
+        assert one.after not in rest.split()

@@ -1,4 +1,4 @@
-"""The worked cases of seed 002 on the network that ships with the package."""
+"""The cases of docs/concepts.md#agent-runs on the network that ships with the package."""
 
 import pytest
 from tests.guard.runs import CANCELLED, FOUND, transcript

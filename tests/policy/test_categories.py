@@ -1,4 +1,4 @@
-"""Categories and origins by the definitions of seed 000, 20.1.1."""
+"""Categories and origins by the definitions of docs/concepts.md#origin."""
 
 import pytest
 from hypothesis import given

@@ -61,7 +61,7 @@ def outcome(policy: Policy | str, gate: GateInput) -> tuple[Action, str]:
     return decision.action, decision.route
 
 
-# Seed 002, stage 4.
+# The bands (docs/concepts.md#thresholds).
 
 
 def test_claims_at_the_emit_threshold_are_emitted() -> None:
@@ -114,7 +114,7 @@ def test_repeated_failed_revisions_block() -> None:
     assert decided("general", output(claim(), revisions_failed=9)).action is Action.EMIT
 
 
-# Logic (seed 000, 20.1.3).
+# Logic (docs/concepts.md#categories).
 
 
 @pytest.mark.parametrize("name", GROUNDED)
@@ -133,7 +133,7 @@ def test_fiction_need_not_add_up() -> None:
     assert decided("creative", output(claim(0.99, logic_fault=True), logic_faults=1)).action is Action.EMIT
 
 
-# Citations (seed 003 and seed 000, 20.5.2).
+# Citations (docs/concepts.md#citations).
 
 
 @pytest.mark.parametrize("name", GROUNDED)
@@ -241,7 +241,7 @@ def test_a_strict_preset_does_not_take_the_word_creative_for_an_excuse() -> None
     assert decided("high-stakes", output(contradicted(), task="creative")).action is Action.BLOCK
 
 
-# Seed 003's routing table.
+# The routing table (docs/concepts.md#routing-table).
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_a_disclosure_does_not_excuse_a_weak_critical_claim() -> None:
 
 
 def test_parental_leave_has_partial_support_and_one_contradiction() -> None:
-    """Seed 003: seven facts, one contradicted number, one not mentioned."""
+    """Seven facts, one contradicted number, one not mentioned."""
     held = tuple(claim(0.95, critical=True) for _ in range(5))
     gate = output(*held, contradicted(), unsupported(0.1), factscore=5 / 7)
     assert decided("rag", gate).action is Action.BLOCK
@@ -295,7 +295,7 @@ def test_partial_support_may_be_disclosed_after_failed_revisions() -> None:
     assert outcome("rag", gate) == (Action.REVISE, Route.SERVE_WITH_DISCLOSURE)
 
 
-# Seed 004's verdicts.
+# PASS, WARN and FAIL (docs/concepts.md#unsupported-rate).
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_the_monitor_passes_below_a_tenth_and_fails_from_three_tenths(bad: int, 
     assert overall == pytest.approx(1 - bad / of)
 
 
-# Seed 001's levels.
+# Escalation labels (docs/concepts.md#decision-labels).
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,25 +72,25 @@ def operations(here: Site) -> list[Any]:
     return [one.ok() for one in made if one.ok().path not in ENDLESS]
 
 
-def fuzz(operation: Any, url: str, ids: list[str], examples: int) -> None:
-    """Tries one operation; fails with what schemathesis finds."""
+def fuzz(operation: Any, url: str, ids: list[str], examples: int) -> int:
+    """Tries one operation; fails with what schemathesis finds, and returns how many requests were sent."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from schemathesis import GenerationMode
 
-        _try(operation, url, ids, examples, GenerationMode.POSITIVE)
-        try:
-            _try(operation, url, ids, examples, GenerationMode.NEGATIVE)
-        except Unsatisfiable:
-            return  # nothing can be sent to it that does not fit
+        sent = _try(operation, url, ids, examples, GenerationMode.POSITIVE)
+        with suppress(Unsatisfiable):  # nothing can be sent to it that does not fit
+            sent += _try(operation, url, ids, examples, GenerationMode.NEGATIVE)
+    return sent
 
 
-def _try(operation: Any, url: str, ids: list[str], examples: int, mode: Any) -> None:
+def _try(operation: Any, url: str, ids: list[str], examples: int, mode: Any) -> int:
     from schemathesis import checks
     from schemathesis.checks import load_all_checks
 
     load_all_checks()
     left_out = [checks.CHECKS.get_one(name) for name in DEAD_ENDS]
+    sent: list[str] = []
 
     @settings(
         max_examples=examples, deadline=None, database=None, derandomize=True,
@@ -101,6 +101,7 @@ def _try(operation: Any, url: str, ids: list[str], examples: int, mode: Any) -> 
         # A made-up id leads nowhere: most times it is one of something that is there.
         if mode.value == "positive" and known is not None and "id" in (case.path_parameters or {}):
             case.path_parameters["id"] = known
+        sent.append(case.method)
         answer = case.call_and_validate(base_url=url, excluded_checks=left_out, timeout=60)
         if mode.value == "positive":
             said = answer.json().get("detail", "") if answer.status_code in (422, 428) else ""
@@ -109,3 +110,4 @@ def _try(operation: Any, url: str, ids: list[str], examples: int, mode: Any) -> 
             assert not form, f"the document allows what the server refuses for its form: {said}"
 
     tried()
+    return len(sent)

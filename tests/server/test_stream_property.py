@@ -92,9 +92,9 @@ class Exchange:
             blocked = any(mark in text.text for mark in self.bad)
             waits = not text.final and not text.begun and not any(mark in text.text for mark in self.claims)
             action = Action.BLOCK if blocked else Action.EMIT
-            found[text.channel] = Ruling(
-                action.value, not blocked and not waits, "withheld", waits=waits and not blocked
-            )
+            passes = not blocked and not waits
+            notice = None if passes else "withheld"
+            found[text.channel] = Ruling(action.value, passes, notice, waits=waits and not blocked)
         return found
 
 

@@ -85,7 +85,7 @@ def test_the_answer_that_thresholds_choose_is_never_dearer_than_another(
 def test_where_a_caveat_costs_as_much_as_a_false_block_the_loss_of_rates_is_the_seeds(
     outcomes: list[Outcome], threshold: float
 ) -> None:
-    # Seed 000, 20.3.4: lambda_1 * FalseAbstentionRate + lambda_2 * HallucinationLeakRate, everything withheld or given.
+    # lambda_1 * FalseAbstentionRate + lambda_2 * HallucinationLeakRate, everything withheld or given.
     withheld = [Outcome(row.wrong, row.passes, 0.0) for row in outcomes]
     found = counted(withheld, Costs(7.0, 3.0, 3.0, rates=True), threshold, 0.0)
     right = [row for row in withheld if not row.wrong]

@@ -44,10 +44,17 @@ def test_every_value_of_a_document_equals_that_of_its_copy(document: dict[str, A
     assert all(match is not None and match.equal for match in (known.match(document, (key,)) for key in document))
 
 
-@given(DOCUMENTS, PLAIN, st.data())
-def test_a_value_that_was_changed_differs_and_no_other_does(document: dict[str, Any], value: Any, data: Any) -> None:
+def another(value: Any) -> Any:
+    """A value of the same kind that says something else."""
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else "zzz"
+
+
+@given(DOCUMENTS, st.data())
+def test_a_value_that_was_changed_differs_and_no_other_does(document: dict[str, Any], data: Any) -> None:
     key = data.draw(st.sampled_from(sorted(document)))
-    known = fields({**document, key: "zzz"})
+    known = fields({**document, key: another(document[key])})
     for one in document:
         match = known.match(document, (one,))
         assert match is not None
@@ -71,6 +78,7 @@ def test_the_object_of_the_same_name_is_compared() -> None:
     match = fields(ORDER).match(document, ("items", 0, "qty"))
     assert match is not None
     assert not match.equal  # W-1 has 3, although W-2 has 8
+    assert match.span is not None
     assert match.span.text == '"qty": 3'
 
 
@@ -126,3 +134,50 @@ def test_a_document_that_nobody_asked_for_is_read_as_one() -> None:
     (claim,) = report.claims
     assert claim.path == "/total"
     assert claim.verdict is Verdict.CONTRADICTED
+
+
+CSV = "order_id,customer,total,paid\nA-1001,Mia Li,1250,yes\nA-1002,Jo Park,80,no"
+
+
+@pytest.mark.parametrize(
+    ("document", "evidence"),
+    [
+        ({"order": "A-1001", "customer": "Mia Li", "total": "EUR 1,250.00"}, json.dumps(ORDER)),
+        ({"customer_name": "Mia Li", "customer_city": "Bern", "paid": "yes"}, json.dumps(ORDER)),
+        ([{"order_id": "A-1002", "total": 80, "paid": False}], CSV),
+        ({"status": "closed", "refund": {"amount": 75.5}}, "Status: Closed\nRefund: GBP 75.50"),
+    ],
+)
+def test_a_document_beside_the_same_in_other_words_is_emitted(document: Any, evidence: str) -> None:
+    report = Guard("general", scorer=SCORER).check(json.dumps(document), [Evidence(id="e", text=evidence)])
+    assert report.action is Action.EMIT
+
+
+@pytest.mark.parametrize(
+    ("document", "evidence", "path"),
+    [
+        ({"order": "A-1001", "total": "EUR 1,205.00"}, json.dumps(ORDER), "/total"),
+        ({"customer_name": "Mia Li", "customer_city": "Basel"}, json.dumps(ORDER), "/customer_city"),
+        ([{"order_id": "A-1002", "total": 1250}], CSV, "/0/total"),
+        ({"status": "closed", "refund": 57.5}, "Status: Closed\nRefund: GBP 75.50", "/refund"),
+    ],
+)
+def test_a_wrong_field_is_named_by_its_pointer(document: Any, evidence: str, path: str) -> None:
+    report = Guard("general", scorer=SCORER).check(json.dumps(document), [Evidence(id="e", text=evidence)])
+    assert report.action is not Action.EMIT
+    assert [claim.path for claim in report.claims if claim.verdict is Verdict.CONTRADICTED] == [path]
+
+
+def test_a_document_in_a_block_of_code_is_read_by_its_fields() -> None:
+    answer = 'Here it is:\n\n```json\n{"order_id": "A-1001", "total": 1205}\n```'
+    report = Guard("general", scorer=SCORER).check(answer, [Evidence(id="e", text=json.dumps(ORDER))])
+    assert [claim.path for claim in report.claims if claim.verdict is Verdict.CONTRADICTED] == ["/total"]
+
+
+@pytest.mark.parametrize(("value", "missing"), [(39.5, None), (35.9, "35.9"), ("2:35 pm", None), ("14:45", "14:45")])
+def test_a_figure_or_a_time_that_nothing_states_supports_no_field(value: Any, missing: str | None) -> None:
+    evidence = Evidence(id="e", text="The lamp costs $39.50. The shop opens at 14:35.")
+    report = Guard("general", scorer=SCORER).check(json.dumps({"lamp": value}), [evidence])
+    said = " ".join(issue.message for claim in report.claims for issue in claim.issues)
+    assert ("No evidence states" in said) is (missing is not None)
+    assert missing is None or (missing in said and report.action is not Action.EMIT)

@@ -12,7 +12,7 @@ from assay.verify.json_text import parse, walk
 from assay.verify.structure import MOST_ISSUES, check_structure
 
 CLAIM: dict[str, Any] = {
-    # The contract of seed 000, 20.3.2.
+    # The claim object of docs/concepts.md#structured-output.
     "type": "object",
     "additionalProperties": False,
     "required": ["claim_id", "statement", "claim_type", "source_refs", "confidence"],

@@ -42,7 +42,7 @@ def test_each_value_is_a_sentence_with_its_pointer() -> None:
         (("x",), 3, {"title": "Notice period"}, None, "The notice period is 3."),
         (("ok",), True, {"description": "Whether interns can apply"}, None, "Interns can apply."),
         (("ok",), False, {"description": "Whether interns can apply"}, None, "Interns can not apply."),
-        (("isOpen",), False, None, "Lyon", "It is false that Lyon is open."),
+        (("isOpen",), False, None, "Lyon", "Open of Lyon: no."),
         ((0,), "red", None, None, "The value is red."),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
+from zlib import crc32
 
 import pytest
 from tests.wire.sdk_eyes import CHAT, MESSAGES, RESPONSES, Seen, compact, eyes
@@ -15,8 +16,9 @@ from assay.errors import InputError
 from assay.guard.driving import drive
 from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling
+from assay.policy import labels_for
 from assay.policy.modes import Mode
-from assay.schema import Action
+from assay.schema import Action, Coverage, Decision, HallucinationReport, Identity, Retrieval, Timing
 from assay.schema.run import Run, ToolCall
 from assay.verify.tool_call.check import CallCheck, CallStatus
 from assay.wire.answers import settled
@@ -35,6 +37,8 @@ REQUESTS: dict[str, Json] = {
     MESSAGES: {"model": "model-1", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]},
 }
 NOTICE = "withheld"
+TOLD = "Nothing is said of mothers."
+NAMED = Identity(name="any", digest="0" * 64)
 SEEDS = 400
 MANY = 10_000
 """Messages of a format in the slow test; `benchmarks.wire_fuzz` tries ten times as many."""
@@ -48,8 +52,22 @@ class Checked:
     calls: list[tuple[str, str]] = field(default_factory=list)
 
 
+def report_of(text: str, told: str | None) -> HallucinationReport:
+    """The report of a text that is emitted, and behind which something may have to be told."""
+    decision = Decision(action=Action.EMIT, route="serve", reasons=("It holds.",), response=told)
+    return HallucinationReport(
+        run_id="run_1", output=text, action=Action.EMIT, decision=decision, labels=labels_for(decision),
+        retrieval=Retrieval(evidence=1, windows=1, pairs=1, pairs_possible=1),
+        coverage=Coverage(characters=len(text), checked=len(text), not_checkable=0, unchecked=0),
+        policy=NAMED, verifier=NAMED, timing=Timing(total_ms=0.0),
+    )  # fmt: skip
+
+
 class Reader(Exchange):
-    """An exchange whose check lets out whatever says nothing of the lies, and remembers what it read."""
+    """An exchange whose check lets out whatever says nothing of the lies, and remembers what it read.
+
+    Behind some of the texts that pass it has the reader told something, which is then a part of what may be seen.
+    """
 
     def begin(self) -> Checked:
         self.__dict__["read"] = Checked()
@@ -63,19 +81,24 @@ class Reader(Exchange):
     def whole(self, answer: Json) -> Ruling:
         ruling = super().whole(answer)
         shown = self.wire.shown(answer)
-        self.checked.texts |= {name: text for name, text in shown.texts.items() if text}
+        self.checked.texts |= {
+            name: _with_told(text) if ruling.passes else text for name, text in shown.texts.items() if text
+        }  # fmt: skip
         return ruling
 
     def _text(self, text: str, *, with_calls: bool) -> Ruling:
-        bad = any(lie in text for lie in LIES)
-        return Ruling(Action.BLOCK.value if bad else Action.EMIT.value, not bad, NOTICE if bad else None)
+        if any(lie in text for lie in LIES):
+            return Ruling(Action.BLOCK.value, False, NOTICE)
+        told = TOLD if _tells(text) else None
+        return Ruling(Action.EMIT.value, True, told, reports=(report_of(text, told),))
 
     def part(self, job: Job) -> dict[str, Ruling]:
         found = super().part(replace(job, texts=()))
         for text in job.texts:
+            ruling = self._text(text.text, with_calls=False)
             if text.final:
-                self.checked.texts[text.channel] = text.text
-            found[text.channel] = self._text(text.text, with_calls=False)
+                self.checked.texts[text.channel] = _with_told(text.text) if ruling.passes else text.text
+            found[text.channel] = ruling if text.final or not ruling.passes else replace(ruling, notice=None)
         return found
 
     def judge(self, run: Run, calls: Sequence[ToolCall]) -> Sequence[CallCheck]:
@@ -89,6 +112,14 @@ class Reader(Exchange):
                 self.checked.calls.append((call.name, compact(words or "")))
             made.append(CallCheck(call.name, args.value or {}, status, call_id=call.id))
         return made
+
+
+def _tells(text: str) -> bool:
+    return bool(text) and crc32(text.encode("utf-8", "surrogatepass")) % 3 == 0
+
+
+def _with_told(text: str) -> str:
+    return f"{text}\n\n{TOLD}" if _tells(text) else text
 
 
 def reader(kind: str) -> Reader:
@@ -198,7 +229,7 @@ def test_what_a_provider_would_send_goes_out_as_it_came_unless_it_lies(kind: str
         out, _, passed = passed_on(one)
         thinks = b"reasoning" in one.body or b"thinking" in one.body
         assert passed != lies, one.body.decode()
-        assert thinks or lies or out == one.body
+        assert thinks or lies or TOLD.encode() in out or out == one.body
 
 
 def _heard(sent: Message) -> str:

@@ -2,8 +2,8 @@
 
 With a probability p of being right, giving an answer costs (1 - p) times a leak, giving it with a caveat an abstention
 whichever it is, and holding it back p times a false block; `answer_thresholds` has the two probabilities at which the
-cheapest outcome changes (seed 000, 20.3.4). What the block of a policy file does is only ever stricter than the gate,
-so a guarantee of the gate stays true with it.
+cheapest outcome changes (docs/concepts.md#abstention). What the block of a policy file does is only ever stricter than
+the gate, so a guarantee of the gate stays true with it.
 
 Each row is decided as the check would decide it: triggers, contradicted claims, caveats and groundedness set the most
 that it may become (`ceiling`), the gate of the fitted policy another bound, and the confidence decides below both. The

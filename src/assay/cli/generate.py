@@ -202,13 +202,10 @@ def read_price(text: str | None) -> "Price | None":
 
 
 def spoken(report: "HallucinationReport") -> str:
-    """What may be said: the answer where the gate emits it, else what takes its place."""
-    from assay.policy import answer_instead
+    """What may be said: the answer with what its reader is told, or what takes its place."""
+    from assay.policy import answer_of
 
-    disclosed = report.action == "revise" and report.decision.route == "serve_with_disclosure"
-    if disclosed and report.decision.response is not None:
-        return f"{report.output}\n\n{report.decision.response}"
-    return report.output if report.action == "emit" else answer_instead(report)
+    return answer_of(report)
 
 
 def _write(options: GenerateOptions, report: "HallucinationReport", evidence: "Sequence[Evidence]") -> None:

@@ -14,6 +14,7 @@ from assay.cli import html_parts
 from assay.cli.html_style import CHECK
 from assay.cli.judging import judge_words
 from assay.cli.text_report import coverage_words, number
+from assay.policy import told_with
 from assay.schema import (
     Action,
     CitationReport,
@@ -94,7 +95,7 @@ def _decision(report: HallucinationReport) -> Markup:
         tag("dl", (tag("div", tag("dt", word), tag("dd", value)) for word, value in facts), class_="facts"),
         tag("ul", reasons) if reasons else None,
         tag("p", coverage_words(report), class_="small " + ("soft" if cover.complete else "bad")),
-        _instead(decision.response),
+        _instead(report),
         class_=f"decision {report.action.value}",
     )
 
@@ -103,10 +104,12 @@ def _question(question: str | None) -> Markup | None:
     return None if question is None else tag("p", tag("span", "Question ", class_="soft"), foreign(question))
 
 
-def _instead(response: str | None) -> Markup | None:
+def _instead(report: HallucinationReport) -> Markup | None:
+    response = report.decision.response
     if response is None:
         return None
-    return tag("div", tag("div", "Answered in its place", class_="soft small"), foreign(response), class_="instead")
+    words = "Answered in its place" if told_with(report) is None else "Told to its reader behind it"
+    return tag("div", tag("div", words, class_="soft small"), foreign(response), class_="instead")
 
 
 def _bar(value: float | None) -> Markup | None:

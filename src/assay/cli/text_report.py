@@ -7,6 +7,7 @@ from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, pieces
 from assay.cli.judging import judge_lines
 from assay.cli.repairing import confidence_lines, repair_lines
 from assay.cli.terminal import Line, clean, one_line
+from assay.policy import told_with
 from assay.policy.standing import standing_of
 from assay.schema import Action, CitationReport, ClaimReport, EvidenceSpan, HallucinationReport, Issue, Verdict
 from assay.schema.causes import CauseReport
@@ -25,6 +26,11 @@ _STYLE: Final = {
     Verdict.UNCHECKED: "bad",
     Verdict.NOT_CHECKABLE: "",
 }
+_RESPONSE: Final = {
+    True: ("Told      ", "what its reader has to be told behind it"),
+    False: ("Instead   ", "what would be answered in its place"),
+}
+"""The heading of the response of a decision, by whether it stands behind the output."""
 _ACTION_STYLE: Final = {Action.EMIT: "good", Action.REVISE: "doubt", Action.BLOCK: "bad", Action.ESCALATE: "bad"}
 
 
@@ -230,7 +236,8 @@ def _summary(report: HallucinationReport) -> Iterator[Line]:
     if report.escalation is not None:
         yield Line((("Review    ", "strong"), (escalation_words(report.escalation), "doubt")))
     if decision.response is not None:
-        yield Line((("Instead   ", "strong"), ("what would be answered in its place", "faint")))
+        word, why = _RESPONSE[told_with(report) is not None]
+        yield Line(((word, "strong"), (why, "faint")))
         for text in clean(decision.response).split("\n"):
             yield Line(((text, ""),), indent=2, gutter=True)
     who = f"policy {one_line(report.policy.name, 60)}, verifier {one_line(report.verifier.name, 60)}"

@@ -1,4 +1,4 @@
-"""Respond, respond with caveats, or abstain (seed 000, 20.3.4; seed 001).
+"""Respond, respond with caveats, or abstain (docs/concepts.md#abstention).
 
     RESPOND  if  P(hallucination) < theta_H  and  groundedness >= theta_G  and nothing forbids it
     PARTIAL  if  the confidence lies between, or single claims are weak
@@ -148,7 +148,7 @@ class Situation:
 
 
 def fired(situation: Situation, limits: Limits) -> tuple[FiredTrigger, ...]:
-    """The six triggers of 20.3.4 that fire, the hard one first.
+    """The six triggers of docs/concepts.md#abstention that fire, the hard one first.
 
     >>> [one.trigger.value for one in fired(Situation(relevant_evidence=0, domain_match=0.9), Limits())]
     ['no_relevant_evidence']

@@ -1,4 +1,4 @@
-"""Asks a model again (seed 002, stage 3; seed 000, 20.4.2): probes of claims, and the consensus of several answers.
+"""Asks a model again (docs/concepts.md#self-consistency): probes of claims, and the consensus of several answers.
 
 Each probe is a request of its own: the same evidence and the same question, in another wording and at a temperature
 above zero, with nothing of the answer that is being tested in it. Where there is no question, or the new answers do not
@@ -313,7 +313,8 @@ def sample_consensus(
     most: int | None = None,
     concurrency: int = 4,
 ) -> Consensus:
-    """Ask `samples` times and keep what most answers say (20.4.2); see `samples_wanted` for how often.
+    """Ask `samples` times and keep what most answers say (docs/concepts.md#self-consistency); see `samples_wanted` for
+    how often.
 
     Args:
         chat: the model.
@@ -412,6 +413,23 @@ def _consensus(completions: Sequence[Completion], scorer: PairScorer, asked: int
     answers = _usable(completions)
     if not answers:
         raise VerifierError("the model gave no answer that can be compared: all were cut off or declined")
+    return consensus_of(answers, scorer, asked)
+
+
+def consensus_of(answers: Sequence[str], scorer: PairScorer, asked: int | None = None) -> Consensus:
+    """What several answers to one request come to, whoever asked for them (docs/concepts.md#self-consistency).
+
+    Args:
+        answers: the answers; of one everything is kept, since nothing speaks against it.
+        scorer: the network that puts claims together.
+        asked: how many were asked for; as many as there are by default.
+
+    Raises:
+        InputError: there is no answer, or they have too many claims to compare.
+        VerifierError: the network failed.
+    """
+    if not answers:
+        raise InputError("expected one answer or more, got none")
     extractor = RuleClaimExtractor()
     claims = [[claim.text for claim in extractor.extract(answer) if claim.checkable] for answer in answers]
     agreement = cluster_claims(claims, scorer)
@@ -420,5 +438,5 @@ def _consensus(completions: Sequence[Completion], scorer: PairScorer, asked: int
     kept = sorted(said[Consistency.CONSISTENT], key=order.index)
     return Consensus(
         " ".join(kept), tuple(said[Consistency.UNCERTAIN]), tuple(said[Consistency.INCONSISTENT]), agreement,
-        tuple(answers), asked,
+        tuple(answers), len(answers) if asked is None else asked,
     )  # fmt: skip

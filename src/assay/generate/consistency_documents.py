@@ -1,4 +1,4 @@
-"""The consensus of several structured answers to one request, field by field (seed 000, 20.4.2).
+"""The consensus of several structured answers to one request, field by field (docs/concepts.md#self-consistency).
 
 Each field takes the value that most documents have. The document that comes of it is the sample that most fields agree
 with, its fields set to what the majority says, where the whole still satisfies the schema; a field without a majority

@@ -1,4 +1,4 @@
-"""How well repairing went over several outputs (seed 000, 20.5.1): how many came to pass, and what it took."""
+"""How well repairing went over several outputs (docs/concepts.md#revision): how many came to pass, and what it took."""
 
 from __future__ import annotations
 

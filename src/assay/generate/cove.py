@@ -1,4 +1,6 @@
-"""A chain of verification (seed 000, 20.3.3): claims tested by questions that are answered without the draft.
+"""A chain of verification: claims tested by questions that are answered without the draft.
+
+See docs/concepts.md#chain-of-verification.
 
 1. Claims are chosen: those that pass the check but are critical, of high severity, or not sure.
 2. The model writes a question for each. One that gives the tested value away, or none, gives way to the question that
@@ -34,7 +36,7 @@ MOST_CLAIMS: Final = 40
 """Claims that one chain tests; the others are decided by the check alone."""
 LONGEST_QUESTION: Final = 600
 SEVERE: Final = 0.5
-"""The severity from which the seed finds the cost of a chain justified."""
+"""The severity from which a chain is worth its cost (docs/concepts.md#chain-of-verification)."""
 _TESTED: Final = frozenset({ClaimKind.FACTUAL, ClaimKind.INFERENTIAL, ClaimKind.PROCEDURAL})
 
 

@@ -1,4 +1,6 @@
-"""Grounded generation (seed 000, 20.3.1): an answer built from evidence, cited, verified, and held to what it rests on.
+"""Grounded generation: an answer built from evidence, cited, verified, and held to what it rests on.
+
+See docs/concepts.md#grounded-generation.
 
 1. The evidence that matters most, within a budget, placed where models look, with ids of our own.
 2. An answer in statements, each with the passages that it rests on. What cites nothing is left out unread.
@@ -54,7 +56,7 @@ class GroundedOptions:
     """Further answers that are asked for at most."""
     regenerate_above: float = 0.5
     """The share of failing statements above which another answer is asked for even where they are removed or flagged
-    (the seed's UNGROUNDED_THRESHOLD)."""
+    (docs/concepts.md#grounded-generation)."""
     evidence_tokens: int = 6_000
     """Tokens of evidence that the model is shown, as estimated."""
     max_tokens: int = 1_024

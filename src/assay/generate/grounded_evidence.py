@@ -1,4 +1,6 @@
-"""Evidence for a prompt: the most relevant within a budget of tokens, placed where models look (seed 000, 20.2.4).
+"""Evidence for a prompt: the most relevant within a budget of tokens, placed where models look.
+
+See docs/concepts.md#position-in-the-context.
 
 Models use what stands at the beginning and at the end of a long context better than what stands in its middle:
 
@@ -13,8 +15,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from assay.models.chat.reading import estimate_tokens
@@ -22,9 +24,12 @@ from assay.prompts.evidence import evidence_record
 from assay.retrieve.ranking import WindowRanker
 from assay.retrieve.windows import WindowOptions, cut_windows
 from assay.schema import Evidence, Window
+from assay.text.sentences import split_sentences
 
 _CITABLE: Final = re.compile(r"[^\W_][\w./:-]{1,79}|\d")
 _NOT_CITABLE: Final = re.compile(r"[^\w./:-]+")
+MOST_STATEMENTS, LONGEST_STATEMENT = 6, 300
+"""Statements of sources that are held against the other sources before a model is asked, and their characters."""
 RECORD_TOKENS: Final = 24
 """About what the fields of a passage cost around its text."""
 
@@ -64,11 +69,22 @@ class Passage:
     """The part of it that is shown: all of it, or its most relevant stretches with an ellipsis between them."""
     characters: int
     """Characters of the evidence that are shown."""
+    contradicted_by: tuple[tuple[str, str, str], ...] = ()
+    """Passages that contradict it: the alias of each, what this one says and what that one does."""
+    replaced_by: str | None = None
+    """The alias of the passage that takes its place; empty where it is out of use for another reason."""
 
     @property
     def record(self) -> dict[str, Any]:
         """What a prompt shows of it."""
-        return evidence_record(self.alias, self.evidence, self.text)
+        record = evidence_record(self.alias, self.evidence, self.text)
+        if self.contradicted_by:
+            record["contradicted_by"] = [
+                {"id": alias, "here": here, "there": there} for alias, here, there in self.contradicted_by
+            ]
+        if self.replaced_by is not None:
+            record["out_of_use"] = {"replaced_by": self.replaced_by} if self.replaced_by else True
+        return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +99,51 @@ class Context:
     def by_alias(self, alias: str) -> Passage | None:
         """The passage of an alias."""
         return next((passage for passage in self.passages if passage.alias == alias), None)
+
+
+def statements_on(question: str, evidence: Sequence[Evidence], most: int = MOST_STATEMENTS) -> tuple[str, ...]:
+    """The sentence of each source that is most like a question, the most like it first: what the sources say of it.
+
+    What one source says of a question is what another one may contradict. Rows and records are no sentences.
+    """
+    windows = [
+        Window(item.id, place.start, place.end, text)
+        for item in evidence
+        for place in split_sentences(item.text)
+        for text in (item.text[place.start : place.end],)
+        if text.rstrip().endswith((".", "!")) and "\n" not in text.strip() and len(text) <= LONGEST_STATEMENT
+    ]
+    best: dict[str, str] = {}
+    for index in WindowRanker(windows).top(question) if windows else ():
+        best.setdefault(windows[index].evidence_id, windows[index].text.strip())
+    return tuple(best.values())[:most]
+
+
+def with_standing(
+    context: Context, contradicting: Sequence[tuple[tuple[str, str], tuple[str, str]]], given_way: Mapping[str, str]
+) -> Context:
+    """The context in which each passage tells which others contradict it, and that it is out of use.
+
+    Args:
+        context: what a model is shown.
+        contradicting: pairs of what two sources say, each with the id of its source.
+        given_way: the ids of sources that are out of use, with the id of what takes their place, or nothing.
+    """
+    alias = {passage.evidence.id: passage.alias for passage in context.passages}
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for one, other in contradicting:
+        for (mine, here), (theirs, there) in ((one, other), (other, one)):
+            if mine in alias and theirs in alias and (alias[theirs], here, there) not in found.get(mine, ()):
+                found.setdefault(mine, []).append((alias[theirs], here, there))
+    passages = tuple(
+        replace(
+            passage,
+            contradicted_by=tuple(found.get(passage.evidence.id, ())),
+            replaced_by=alias.get(given_way[passage.evidence.id], "") if passage.evidence.id in given_way else None,
+        )
+        for passage in context.passages
+    )
+    return replace(context, passages=passages)
 
 
 def citable(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:

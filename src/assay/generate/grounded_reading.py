@@ -86,7 +86,7 @@ class Draft:
     statements: tuple[Statement, ...]
     """Those that cite something that was shown."""
     quarantined: tuple[Statement, ...] = ()
-    """Those that cite nothing (seed 000, 20.3.1: a null reference is quarantined)."""
+    """Those that cite nothing (docs/concepts.md#grounded-generation: a null reference is quarantined)."""
     missing: str | None = None
     """What the model says that the evidence does not answer."""
 

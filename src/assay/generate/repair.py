@@ -1,4 +1,4 @@
-"""Authors of repairs (seed 000, 20.5.1): a chat model that is asked for the failed sentences alone, or the evidence.
+"""Authors of repairs: a chat model that is asked for the failed sentences alone, or the evidence.
 
 The model gets the passages, the answer and the failed sentences with the reasons, each as data behind a fence, and
 gives replacements by their numbers: it has no say over a sentence that passed. The evidence as an author puts in the
@@ -37,7 +37,7 @@ class RepairOptions:
     max_tokens: int = 1_024
     """Tokens of one answer."""
     temperature: float = 0.0
-    """Low, as 20.5.1 has it."""
+    """Low: a correction is no place for invention (docs/concepts.md#revision)."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense.

@@ -1,11 +1,11 @@
-"""The revise loop (seed 000, 20.5.1; seed 002, stage 4): failed claims go back to their author, bounded, and verified.
+"""The revise loop (docs/concepts.md#revision): failed claims go back to their author, bounded, and verified.
 
 1. The author gets the failed sentences, the reasons and the evidence, and gives a new version.
 2. What had passed is put back where the author changed it; where that is not safe, the version is refused.
 3. The version is verified like any output. It takes the place of the one before if it passes, or if fewer claims fail
    or the gate is more permissive and neither got worse.
-4. It stops when the gate lets the version out, when a version is no better (20.5.1: not converging), when a version
-   comes back that was there before, and after a bounded number of attempts. What still fails then goes to a person or,
+4. It stops when the gate lets the version out, when a version is no better, when a version comes back that was there
+   before, and after a bounded number of attempts. What still fails then goes to a person or,
    where the policy's bound on failed revisions is reached, is withheld.
 
 At most `attempts` versions are asked for, and each is verified once: the loop ends whatever the author does.

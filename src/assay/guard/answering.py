@@ -52,7 +52,7 @@ def with_abstention(
         report, evidence, limits=limits_from(settings), model=model_from(settings), entropy=entropy, today=today,
         domain=settings.scope or None,
     )  # fmt: skip
-    decision = with_answering(report.decision, made)
+    decision = with_answering(report.decision, made, report.untold)
     return decided(
         report,
         {"abstention": made, "decision": decision, "action": decision.action, "labels": labels_for(decision)},

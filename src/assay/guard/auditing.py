@@ -1,4 +1,4 @@
-"""The logic of an output within its check (seed 000, 20.1.3): findings as issues on the claims that they concern."""
+"""The logic of an output within its check: findings as issues on the claims that they concern."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from assay.guard.auditing import Reasoning, reasoning_of
 from assay.guard.citing import Attachments, Citing, Prepare, attach, begin_citations, citation_issue, end_citations
 from assay.guard.courtesies import with_courtesies
 from assay.guard.coverage import coverage_of
-from assay.guard.documents import document_of
+from assay.guard.documents import document_of, fields_of
 from assay.guard.hearing import Hearing
 from assay.guard.judging import Job, Judged, unjudged
 from assay.guard.measuring import metrics_of
@@ -21,7 +21,8 @@ from assay.guard.prepared import Limits, PreparedEvidence
 from assay.guard.probing import Probing
 from assay.guard.reporting import claim_report, with_doubts
 from assay.guard.request import CheckRequest, day_of, stakes_of, structure_of
-from assay.guard.superseded import gave_way, looks_back, superseded
+from assay.guard.superseded import GivenWay, gave_way, is_outdated, looks_back, superseded
+from assay.guard.untold import telling
 from assay.models.interface import PairScorer
 from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
 from assay.policy.escalation import escalation_of
@@ -47,6 +48,7 @@ from assay.schema.digests import digests_of
 from assay.text.blocks import blocks
 from assay.text.code_names import is_code_name
 from assay.text.interface import ClaimExtractor
+from assay.verify.hidden import hidden_issues
 from assay.verify.relevance import find_irrelevant, untold_parts
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
@@ -84,7 +86,7 @@ class Draft:
     """What the question asks about beside other things and neither the evidence nor the output has a word of."""
     reasoning: Reasoning = field(default_factory=Reasoning)
     """What was found of the output by itself."""
-    given_way: Mapping[str, str | None] = field(default_factory=dict)
+    given_way: Mapping[str, GivenWay] = field(default_factory=dict)
     """The sources that gave way to others, and to which where that is known."""
     probing: Probing = field(default_factory=Probing)
     """What the model said when it was asked again."""
@@ -131,8 +133,8 @@ def draft_of(
     cited = replace(request, citations=(*(request.citations or ()), *form.cited)) if form and form.cited else request
     citing = begin_citations(cited, text[:read], evidence, claims, policy, prepare, limits)
     structural = form.issues if form else _structural(text, request)
-    given_way = superseded(evidence.evidence)
-    fields = form.fields(checkable, evidence.evidence) if form else {}
+    given_way = superseded(evidence.evidence, day_of(request))
+    fields = fields_of(text[:read], form, checkable, evidence)
     asked = question if run is None else run.asked(question)
     sources = _texts(evidence.evidence if run is None else run.retrieved(evidence.evidence))
     body = _bodies(evidence, given_way, run, prepare)
@@ -146,6 +148,8 @@ def draft_of(
             named=claim.span != claim.sentence and is_code_name(claim.text),
             field=fields.get(at),
             before=claim.before,
+            value=_value_of(claim, text),
+            outdated=is_outdated(claim.text, evidence.evidence, given_way),
         )
         for at, claim in enumerate(checkable)
     ]
@@ -156,6 +160,13 @@ def draft_of(
         untold=untold_parts(asked, sources, text[:read]),
         irrelevant=_irrelevant(policy, asked, sources, text[:read]) if checkable else None,
     )  # fmt: skip
+
+
+def _value_of(claim: ExtractedClaim, text: str) -> str | None:
+    """The value of a field of a document or of a cell of a table; none of a claim that is neither."""
+    if claim.path is None and claim.cell is None:
+        return None
+    return text[claim.span.start : claim.span.end]
 
 
 def _irrelevant(policy: Policy, question: str | None, sources: Sequence[str], text: str) -> Issue | None:
@@ -169,21 +180,25 @@ def _texts(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _bodies(
-    evidence: PreparedEvidence, given_way: Mapping[str, str | None], run: RunContext | None, prepare: Prepare
+    evidence: PreparedEvidence, given_way: Mapping[str, GivenWay], run: RunContext | None, prepare: Prepare
 ) -> Callable[[ExtractedClaim], PreparedEvidence]:
     """What each claim is held against: all evidence but what gave way or cannot bear it out, and what a call did."""
     out_of_use = [item for item in evidence.evidence if item.id in given_way]
-    made: dict[tuple[str, ...], PreparedEvidence] = {tuple(item.id for item in evidence.evidence): evidence}
+    made = {tuple((item.id, item.text) for item in evidence.evidence): evidence}
 
     def body(claim: ExtractedClaim) -> PreparedEvidence:
         pieces = list(evidence.evidence)
         if given_way and not looks_back(claim.text, out_of_use):
-            pieces = [item for item in pieces if item.id not in given_way]
+            pieces = [
+                item for item in pieces if item.id not in given_way or not given_way[item.id].applies_to(claim.text)
+            ]
         if run is not None:
             pieces = run.hearable(claim, pieces)
             if run.states_done(claim):
                 pieces += run.actions.calls
-        key = tuple(item.id for item in pieces)
+            elif run.reports_failure(claim):
+                pieces += run.actions.attempts
+        key = tuple((item.id, item.text) for item in pieces)
         if key not in made:
             made[key] = prepare(pieces)
         return made[key]
@@ -247,10 +262,8 @@ def finish(
     conflicts = _conflicts(draft, of_claims)
     gate = _gate_input(draft, claims, citations, coverage, len(conflicts), metrics)
     decision, overall = decide(policy, gate)
-    if draft.untold and decision.response is not None:
-        parts = ", ".join(f"“{part}”" for part in draft.untold)
-        told = f"{decision.response} The available documents say nothing of {parts}."
-        decision = decision.model_copy(update={"response": told})
+    document = draft.request.schema is not None or draft.request.structure is not None
+    decision = telling(decision, draft.untold, draft.text, document=document)
     claims = with_doubts(claims, decision, policy)
     stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
     report = HallucinationReport(
@@ -266,6 +279,7 @@ def finish(
             *_issues(attachments.loose),
             *draft.reasoning.loose,
             *_omitted(draft, claims),
+            *hidden_issues(draft.text),
         ),
         tool_call_validations=draft.run.findings.validations if draft.run else (),
         consistency_probes=draft.probing.probes,
@@ -407,6 +421,7 @@ def _gate_input(
         conflicts=conflicts,
         unchecked_characters=coverage.unchecked,
         evidence_unread_characters=draft.evidence.unread,
+        hidden=len(hidden_issues(draft.text)),
         structural_issues=len(draft.structural),
         rejected_tool_calls=run.findings.rejected if run else 0,
         diverged_probes=draft.probing.diverged,

@@ -10,6 +10,7 @@ from assay.schema import Evidence
 from assay.text.lexemes import find_words
 from assay.text.names import find_names
 from assay.text.sentences import split_sentences
+from assay.text.tokens import NUMBER_WORDS
 from assay.text.units import CURRENCY_WORDS, UNIT_WORDS
 
 ON_ONE_MATTER: Final = 0.55
@@ -176,6 +177,42 @@ def is_record(passage: str) -> bool:
     (True, True, True, False)
     """
     return _RECORD.match(passage) is not None
+
+
+_DISAGREEING: Final = re.compile(
+    r"\b(?:(?:dis)?agree\w*|differ\w*|contradict\w*|conflict\w*|inconsisten\w+|discrepan\w+|diverg\w+|at odds)\b",
+    re.IGNORECASE,
+)
+
+
+def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
+    """Whether a claim says that two sources differ, and follows neither: it has values of both or of none.
+
+    A claim that speaks of a difference and has the value of one source alone follows that one.
+
+    >>> mine, theirs = "Nine lifts are open, 9 of 11.", "Lifts open: 8."
+    >>> states_disagreement("The reports differ on the lifts: 9 or 8.", mine, theirs)
+    True
+    >>> states_disagreement("Fees differ, and 9 lifts are open.", mine, theirs)
+    False
+    """
+    if _DISAGREEING.search(claim) is None:
+        return False
+    stated = values_of(claim)
+    own, other = _named(mine).words, _named(theirs).words
+    return bool(stated & (own - other)) == bool(stated & (other - own))
+
+
+def values_of(text: str) -> set[str]:
+    """The folded words of a text that are numbers, in digits or words, or parts of names.
+
+    >>> sorted(values_of("Ann Lee has two keys for room 12."))
+    ['12', 'ann', 'lee', 'two']
+    """
+    words = find_words(text)
+    named = {key for name in find_names(text, words) for key in name.keys}
+    numbers = {w.fold for w in words.lexemes if w.fold in NUMBER_WORDS or any(sign.isdigit() for sign in w.fold)}
+    return named | numbers
 
 
 def closest_sources(claim: str, evidence: Sequence[Evidence], most: int = MOST_SOURCES) -> list[Evidence]:

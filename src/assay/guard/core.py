@@ -14,6 +14,7 @@ from assay._version import __version__
 from assay.errors import InputError
 from assay.guard.asking import meter_of, needs_model, probe, prober_of, wants_model
 from assay.guard.checking import Draft, draft_of, finish, look_into, of_claims_in
+from assay.guard.disagreement import load_disagreement
 from assay.guard.documenting import Documenting
 from assay.guard.generating import Generating
 from assay.guard.judging import Job, Judged, Thresholds, judge_jobs
@@ -41,6 +42,7 @@ from assay.text.interface import ClaimExtractor
 from assay.verify.combine import Combination, load_combination
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
+    from assay.generate.consistency import Consensus
     from assay.guard.run_context import RunContext
     from assay.models.chat.interface import ChatModel
     from assay.models.chat.meter import Budget
@@ -138,7 +140,8 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
     @property
     def verifier(self) -> Identity:
         """Identifies everything that a score depends on."""
-        digest = hashlib.sha256(f"{self.tiers_digest}\0{self._combination.digest}".encode()).hexdigest()
+        parts = (self.tiers_digest, self._combination.digest, load_disagreement().digest)
+        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return Identity(name=f"assay {__version__} with {self._scorer.name}", digest=digest)
 
     @property
@@ -265,6 +268,25 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         import asyncio
 
         return await asyncio.to_thread(self.judge_claim, claim, evidence, question)
+
+    def consensus(self, answers: Sequence[str]) -> Consensus:
+        """What several answers to one request come to: the claims that most make, some, and few.
+
+        See docs/concepts.md#self-consistency. Nothing of it is held against evidence; `check` what it comes to.
+
+        Args:
+            answers: the answers of one model, or of several, to one request.
+
+        Raises:
+            InputError: there is no answer, one is no text or blank, or they have too many claims to compare.
+            VerifierError: the network failed.
+        """
+        from assay.generate.consistency import consensus_of
+
+        texts = [coerce_text(answer, "answer") for answer in answers]
+        if not all(text.strip() for text in texts):
+            raise InputError("expected answers that say something, got a blank one")
+        return consensus_of(texts, self._scorer)
 
     def judge_claims(self, rows: Sequence[tuple[str, EvidenceLike, str | None]]) -> list[ClaimReport]:
         """Judge many single claims, each against its own evidence, in shared calls of the network.

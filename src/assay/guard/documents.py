@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from assay.guard.prepared import PreparedEvidence
 from assay.guard.request import CheckRequest, structure_of
-from assay.schema import Evidence, ExtractedClaim, Issue
+from assay.schema import ExtractedClaim, Issue
 from assay.text.interface import ClaimExtractor
 
 if TYPE_CHECKING:  # loaded with the first document
     from assay.schema.structure import Structure
-    from assay.verify.document_fields import FieldMatch
+    from assay.verify.document_fields import DocumentFields, FieldMatch
     from assay.verify.json_text import Parsed
+
+
+_FENCED: Final = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\n\s*[{\[]", re.MULTILINE | re.IGNORECASE)
+"""The beginning of JSON in a block of code; with two blocks there is no one document, and they are read as code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +34,10 @@ class Document:
     cited: tuple[Mapping[str, Any], ...]
     """Its statements with the sources that they name, as citation objects."""
 
-    def fields(self, claims: Sequence[ExtractedClaim], evidence: tuple[Evidence, ...]) -> dict[int, FieldMatch]:
+    def fields(self, claims: Sequence[ExtractedClaim], known: DocumentFields) -> dict[int, FieldMatch]:
         """For the claims of single values the fields of the evidence that they are compared with, by claim's place."""
-        from assay.verify.document_fields import DocumentFields
         from assay.verify.json_text import pointer, walk
 
-        known = DocumentFields(evidence)
         places = {pointer(path): path for path, _ in walk(self.parsed)}
         found: dict[int, FieldMatch] = {}
         said = Counter(claim.path for claim in claims)
@@ -54,6 +58,33 @@ class Document:
         return document_claims(text, self.parsed, self.schema, self.structure, extractor, question)
 
 
+def cells_of(text: str, claims: Sequence[ExtractedClaim], known: DocumentFields) -> dict[int, FieldMatch]:
+    """For the claims of cells of tables the fields of the evidence, or the sums, that they are compared with."""
+    from assay.verify.table_cells import TableCells
+
+    found: dict[int, FieldMatch] = {}
+    places = TableCells(text, known)
+    for at, claim in enumerate(claims):
+        match = places.match(claim.span.start, claim.span.end) if claim.cell is not None and claim.checkable else None
+        if match is not None:
+            found[at] = match
+    return found
+
+
+def fields_of(
+    text: str, form: Document | None, claims: Sequence[ExtractedClaim], evidence: PreparedEvidence
+) -> dict[int, FieldMatch]:
+    """The fields of the evidence that values of a document or of a table are compared with, by claim's place."""
+    if not any(claim.path is not None or claim.cell is not None for claim in claims):
+        return {}
+    from assay.verify.document_fields import DocumentFields
+
+    sources = tuple(passage.evidence_id for passage in evidence.index.passages)
+    known = DocumentFields(evidence.evidence, evidence.index.records, sources)
+    found = form.fields(claims, known) if form is not None else {}
+    return {**cells_of(text, claims, known), **found}
+
+
 def document_of(request: CheckRequest, text: str, read: int, evidence_ids: Collection[str]) -> Document | None:
     """The document that an output is; none where it is not to be one, cannot be read, or is longer than is read.
 
@@ -61,7 +92,7 @@ def document_of(request: CheckRequest, text: str, read: int, evidence_ids: Colle
         InputError: the schema or the structure cannot be read.
     """
     structure = structure_of(request)
-    if structure is None and text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+    if structure is None and (text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") or _FENCED.search(text) is not None):
         from assay.schema.structure import Structure
 
         structure = Structure()  # nobody asked for a document, and it is one

@@ -61,8 +61,8 @@ class Flow(ABC, Generic[I, E, O]):
         """The events that a piece completes, each with its content as JSON."""
 
     @abstractmethod
-    def _shown(self, event: E) -> O:
-        """What goes out of an event."""
+    def _shown(self, event: E, data: Any) -> O:
+        """What goes out of an event; `data` is its content as JSON."""
 
     @abstractmethod
     def _ending(self, ruling: Ruling) -> Iterable[O]:
@@ -108,7 +108,7 @@ class Flow(ABC, Generic[I, E, O]):
     def _break_off(self, event: E) -> None:
         """The source says itself that it failed: what was held back was never complete."""
         self.stopped = unchecked("the source did not end its answer")
-        self._out.append(self._shown(event))
+        self._out.append(self._shown(event, None))
         self.finished = True
 
     def fail(self, reason: str) -> None:
@@ -195,7 +195,7 @@ class Flow(ABC, Generic[I, E, O]):
         free = self._holdback.release()
         waits = [at - (self._arrived[0] if held.part else self._arrived.popleft()) for held in free]
         self._note_times(free, waits, at)
-        self._out += [self._shown(held.event) for held in free]
+        self._out += [self._shown(held.event, held.data) for held in free]
 
     def _note_times(self, free: list[Held[E]], waits: list[float], at: float) -> None:
         self._longest = max([self._longest, *waits])

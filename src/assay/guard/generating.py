@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from assay.errors import InputError
 from assay.guard.asking import needs_model, wants_model
-from assay.guard.request import EvidenceLike
+from assay.guard.request import EvidenceLike, read_day
+from assay.guard.superseded import superseded
 from assay.policy import Policy
 from assay.schema import Action, ClaimReport, HallucinationReport
 from assay.schema.coerce import coerce_evidence, coerce_text
@@ -16,6 +18,7 @@ from assay.schema.coerce import coerce_evidence, coerce_text
 if TYPE_CHECKING:  # loaded with the first answer that is generated
     from assay.generate.cove import ChainOptions
     from assay.generate.grounded import Treatment
+    from assay.generate.grounded_evidence import Context
     from assay.generate.grounded_steps import Check, Hands, Steps
     from assay.models.chat.interface import ChatModel
     from assay.models.chat.meter import Budget, Meter
@@ -63,7 +66,9 @@ class Generating:
         budget: Budget | None = None,
         **options: Any,
     ) -> HallucinationReport:
-        """Have a question answered from evidence, with citations, and hold the answer to it (seed 000, 20.3.1).
+        """Have a question answered from evidence, with citations, and hold the answer to it.
+
+        See docs/concepts.md#grounded-generation.
 
         Args:
             question: what is to be answered.
@@ -75,7 +80,8 @@ class Generating:
             attempts: further answers that are asked for at most.
             samples: how many answers are asked for at a time, of which what most say is kept; `adaptive` asks for 1, 3
                 or 5 by the risk of the first.
-            chain: whether claims are verified by independent questions (seed 000, 20.3.3), or how.
+            chain: whether claims are verified by independent questions, or how; see
+                docs/concepts.md#chain-of-verification.
             evidence_tokens: tokens of evidence that the model is shown, as estimated; the most relevant first. The
                 check reads all of it in any case.
             max_tokens: tokens of one answer.
@@ -107,7 +113,7 @@ class Generating:
 
         from assay.generate.grounded_steps import adrive
 
-        prepared = self._prepared(question, evidence, **options)
+        prepared = await asyncio.to_thread(self._prepared, question, evidence, **options)
         made = _with_cost(await adrive(prepared.steps, prepared.hands), prepared.meter)
         return await asyncio.to_thread(prepared.last, made)
 
@@ -141,7 +147,9 @@ class Generating:
         # Only a policy that decides whether to answer has a use for log-probabilities, and not every endpoint has any.
         settings = GroundedOptions(chain=chained, logprobs=self._policy.abstention is not None, **how)
         items = citable(coerce_evidence(evidence))
-        context = choose_evidence(items, asked, settings.evidence_tokens, settings.attention)
+        context = self._with_standing(
+            choose_evidence(items, asked, settings.evidence_tokens, settings.attention), asked, options.get("as_of")
+        )
         meter = Meter(model, budget, price_of(model))
 
         asks = options.pop("asks", True)
@@ -168,6 +176,25 @@ class Generating:
 
         steps = grounded_steps(asked, context, settings, model.name)
         return _Prepared(steps, Hands(meter, check, judge), meter, last)
+
+    def _with_standing(self, context: Context, question: str, as_of: date | str | None) -> Context:
+        """The context in which the model is told which passages contradict each other, and which are out of use.
+
+        What each source says of the question is checked against the others as an answer would be. Conflicts are flagged
+        in the prompt, so that the model does not resolve them silently (docs/concepts.md#routing-table).
+        """
+        from assay.generate.grounded_evidence import statements_on, with_standing
+
+        items = [passage.evidence for passage in context.passages]
+        given_way = superseded(items, read_day(as_of))
+        holding = [item for item in items if item.id not in given_way]
+        said = statements_on(question, holding) if len(holding) > 1 else ()
+        found = self._check_before("\n\n".join(said), holding).retrieval.conflicts if said else ()
+        pairs = [
+            ((one.supporting.evidence_id, one.supporting.text), (one.contradicting.evidence_id, one.contradicting.text))
+            for one in found
+        ]
+        return with_standing(context, pairs, {old: one.to or "" for old, one in given_way.items()})
 
 
 def _with_cost(report: HallucinationReport, meter: Meter) -> HallucinationReport:

@@ -3,22 +3,23 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.guard.conflicts import (
-    clause_around,
-    closest_sources,
-    is_record,
-    on_one_matter,
-    same_subject,
-    says_of_it,
-    speaks_of_it,
-    with_their_name,
+from assay.guard.conflicts import same_subject
+from assay.guard.data_values import without_unstated
+from assay.guard.disputes import (
+    DIFFERS,
+    conflict_between,
+    conflicting_value,
+    denied_elsewhere,
+    disagreeing,
+    doubting_source,
+    same_but_for_names,
 )
 from assay.guard.prepared import PreparedEvidence
 from assay.guard.reading import understood
 from assay.guard.widening import widened
 from assay.guard.wordings import in_own_words, restates, wordings
 from assay.models.interface import PairScorer
-from assay.schema import Evidence, EvidenceSpan, Verdict
+from assay.schema import EvidenceSpan, Verdict
 from assay.schema.judging import ClaimJudgement
 from assay.schema.outside import OutsideWord
 from assay.schema.premise import ClaimCandidates
@@ -42,34 +43,11 @@ TELLING = 0.5
 """From this probability of the network on a passage is shown as contradicting."""
 PIECE_COST = 0.1
 """Probability that a premise of one piece may lack against one with a piece more, and still be shown in its place."""
-AGAINST, SURELY_AGAINST = 0.7, 0.9
-"""From here on a passage of prose that says half of a claim contradicts it, and one that says a third."""
-SAYS_A_THIRD, SAYS_HALF = 0.3, 0.5
-"""The least share of a claim that another source has to say too, but for what is wrong, to contradict it."""
-SAYS_NEARLY_ALL = 0.8
-"""The share of a claim from which a sentence with another value says it otherwise, however doubtful the value."""
-DIFFERS = 0.3
-"""The confidence from which what the exact tier finds in another source speaks for a disagreement."""
-DOUBTED, DISPUTED, TELLING_ALONE = 0.2, 0.35, 0.6
-"""From here on a source that speaks of what another one states contradicts it: where it has another value for all that
-its clause is about, where the network does not call it unrelated, and in any case. The network, used to judging a claim
-by all there is, is seldom surer of a source that says something else of the same matter in other words."""
-UNRELATED = 0.1
-"""The most that the network may call a passage neutral for it to be about the claim's matter."""
-OF_IT = 0.2
-"""The least share of what a passage says that the claim says too, for the two to be of one matter."""
-RESTATED = 0.7
-"""The share of a claim that its source has to say for it to be a restatement. What is put together or worked out from
-a source shares less with it, and the network doubts such claims beside every other source."""
-CLASH = 0.9
-"""The confidence of a clash of two opposite words from which a source disagrees, whatever the network says of it."""
-WRONG = 0.5
-"""The probability from which a word counts as wrong beside a passage."""
 MOST_SPANS = 4
 """Evidence spans that a claim shows at most."""
 
 
-_Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None]
+_Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None, str | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +67,25 @@ class Job:
     """Of a document's value the field of the evidence that it is compared with, where that is a document too."""
     before: str | None = None
     """The sentence before it, where the claim refers to something in it."""
+    value: str | None = None
+    """The value that it gives, where it is a field of a document or a cell of a table."""
+    outdated: bool = False
+    """Whether it has a value that only a source which is out of use has."""
 
     @property
     def key(self) -> _Key:
         """What the judgement depends on: equal jobs are judged once."""
-        return self.claim, self.question, self.before, self.evidence.key, self.denies, self.named, self.field
+        return (
+            self.claim,
+            self.question,
+            self.before,
+            self.evidence.key,
+            self.denies,
+            self.named,
+            self.field,
+            self.value,
+            self.outdated,
+        )
 
     def differs(self, source: str) -> bool:
         """Whether the exact tier finds that a source, by itself, has something else in the place of what is claimed."""
@@ -246,36 +238,12 @@ def _judge_all(
         for job, one in zip(jobs, asked, strict=True)
     ]
     read = [one.restored(result) for one, result in zip(asked, judge(candidates, scorer), strict=True)]
-    same = _same_but_for_names(jobs, read, scorer, thresholds.conflict)
-    return [
+    same = same_but_for_names(jobs, read, scorer, thresholds.conflict)
+    judged = [
         _combine(job, exact, result, combination, thresholds, said)
         for job, exact, result, said in zip(jobs, found, read, same, strict=True)
     ]
-
-
-def _same_but_for_names(
-    jobs: Sequence[Job], read: Sequence[EntailmentResult], scorer: PairScorer, threshold: float
-) -> list[frozenset[str]]:
-    """For each job the contradicting passages that say what it claims of another name: they disagree on the name.
-
-    Asked only where a passage of one source bears a claim out and one of another contradicts it.
-    """
-    asked: list[tuple[int, str, ClaimCandidates]] = []
-    for at, (job, result) in enumerate(zip(jobs, read, strict=True)):
-        alone = [one for one in result.judgements if len(one.premise.evidence_ids) == 1]
-        if max((one.entailment for one in alone), default=0.0) < threshold:
-            continue
-        for one in alone:
-            if one.contradiction >= threshold:
-                asked += [
-                    (at, one.premise.text, ClaimCandidates(swapped, (one.premise,)))
-                    for swapped in with_their_name(job.claim, one.premise.text)
-                ]
-    said: list[set[str]] = [set() for _ in jobs]
-    for (at, text, _), result in zip(asked, judge([one for _, _, one in asked], scorer) if asked else (), strict=True):
-        if result.entailment >= 1 - result.entailment:
-            said[at].add(text)
-    return [frozenset(one) for one in said]
+    return disagreeing(jobs, judged, scorer)
 
 
 def _combine(
@@ -312,9 +280,13 @@ def _combine(
         judgement = of_silence(judgement)
     elif restates(exact, job.claim):
         judgement = of_restatement(judgement)
+    if job.value is not None:
+        judgement, exact = without_unstated(job.value, job.evidence, exact, judgement, len(job.claim))
     verdict = verdict_of(judgement, thresholds)
     if not thresholds.corrects:
         judgement = bounded_by_exact(fitted, exact, disputed=bool(disputed))
+    if job.outdated and verdict is Verdict.SUPPORTED:
+        verdict, judgement = Verdict.UNSUPPORTED, replace(judgement, support=min(judgement.support, OUTDATED))
     spans = evidence_spans(verdict, judgement, read, exact)
     conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may, job.differs)
     if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.denies:
@@ -330,19 +302,24 @@ def compared(
     job: Job, field: FieldMatch, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]
 ) -> Judged:
     """The judgement of a document's value by the field of the evidence that has its name."""
-    if field.equal:
-        equal = Judgement(document_fields.EQUAL, 0.0)
-        return Judged(Verdict.SUPPORTED, equal, replace(exact, findings=()), read, signals, (field.span,), None)
     from assay.verify.tool_call.shown import shown  # numpy and jsonschema-rs: kept off the import of the package
 
+    spans = (field.span,) if field.span is not None else ()
+    if field.equal:
+        equal = Judgement(document_fields.EQUAL, 0.0)
+        working = () if not field.told else (
+            ExactFinding("number.derived", f"It adds up: {field.told}.", 0, len(job.claim), None, "note", NAMED),
+        )  # fmt: skip
+        return Judged(Verdict.SUPPORTED, equal, replace(exact, findings=working), read, signals, spans, None)
+    has = f"It adds up to {field.told}" if field.span is None else f"The evidence has {shown(field.span.text, 120)}"
+    code = "record.total" if field.span is None else "record.mismatch"
     told = ExactFinding(
-        "record.mismatch", f"The evidence has {shown(field.span.text, 120)}.", 0, len(job.claim), field.span,
-        "contradicts", document_fields.SURE,
+        code, f"{has}.", 0, len(job.claim), field.span, "contradicts", document_fields.SURE
     )  # fmt: skip
     others = [one for one in exact.findings if one.code != "record.mismatch"]
     result = replace(exact, findings=(told, *others))
     against = Judgement(round(1 - document_fields.SURE, 4), document_fields.SURE)
-    return Judged(Verdict.CONTRADICTED, against, result, read, signals, (field.span,), None)
+    return Judged(Verdict.CONTRADICTED, against, result, read, signals, spans, None)
 
 
 def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
@@ -384,136 +361,6 @@ def _told(span: EvidenceSpan, exact: ExactResult, read: EntailmentResult, signal
     return Judged(Verdict.CONTRADICTED, against, result, read, signals, (span,), None)
 
 
-_VALUES = frozenset({"number", "date", "time", "record", "identifier"})
-"""Families of findings by which one source can contradict what another says: a value for a value."""
-
-
-def conflicting_value(
-    job: Job, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
-) -> tuple[EvidenceSpan, EvidenceSpan] | None:
-    """The passage behind a supported claim and a value of another source that it surely contradicts, if there is one.
-
-    Beside all sources a value that one of them has counts as found; another source may have another one for the same.
-    """
-    behind = next((span for span in spans if span.relation == "supports"), None)
-    if behind is None:
-        return None
-    stating = {span.evidence_id for span in spans if span.relation == "supports"}
-    others = [item for item in job.evidence.evidence if item.id not in stating]
-    for item in closest_sources(job.claim, others):
-        for found in job.evidence.exact_of(item, job.claim, job.question).findings:
-            if found.effect != "contradicts" or found.evidence is None:
-                continue
-            here = found.evidence.model_copy(update={"relation": "contradicts"})
-            sure = found.code.split(".", 1)[0] in _VALUES and found.confidence >= SURE
-            another = sure or _says_it_otherwise(job.claim, found, item)
-            if (
-                another
-                and on_one_matter(job.claim, behind.text, item.text, here.start)
-                and may(behind.evidence_id, item.id, here.text)
-            ):
-                return behind, here
-    return None
-
-
-def _says_it_otherwise(claim: str, found: ExactFinding, item: Evidence) -> bool:
-    """Whether the sentence of a finding says nearly all of a claim but for what the finding names.
-
-    Then even a doubtful finding tells of a disagreement: of 2,500 right claims beside several sources 4 met such a
-    sentence of another source that was on one matter with them.
-    """
-    if found.confidence < DIFFERS or found.evidence is None:
-        return False
-    at = found.evidence.start
-    sentence = next(
-        (item.text[one.start : one.end] for one in split_sentences(item.text) if one.start <= at < one.end), ""
-    )
-    return speaks_of_it(claim, sentence, [(found.claim_start, found.claim_end)]) >= SAYS_NEARLY_ALL
-
-
-def doubting_source(
-    job: Job, read: EntailmentResult, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
-) -> tuple[EvidenceSpan, EvidenceSpan] | None:
-    """The passage behind a supported claim and one of another source that says something else, though less surely.
-
-    Opposite words speak for a disagreement by themselves; another value does where the network doubts the claim beside
-    that source and the clause of that value speaks of nothing else. Where the claim restates one source, the doubt of a
-    source that speaks of the same is enough. Of 995 right claims of scenarios with several sources (batches d, e, g
-    and j) one or two meet such a source.
-    """
-    behind = next((span for span in spans if span.relation == "supports"), None)
-    if behind is None:
-        return None
-    stating = {span.evidence_id for span in spans if span.relation == "supports"}
-    alone = [one for one in read.judgements if len(one.premise.evidence_ids) == 1]
-    restated = any(
-        one.premise.evidence_ids <= stating
-        and one.entailment >= RESTATED
-        and _share(job.hypothesis, read, one) >= RESTATED
-        for one in alone
-    )
-    others = {item.id: item for item in job.evidence.evidence}
-    for one in sorted(alone, key=lambda r: -r.contradiction):
-        source = min(one.premise.evidence_ids)
-        if source in stating:
-            continue
-        findings = [
-            found
-            for found in job.evidence.exact_of(others[source], job.claim, job.question).findings
-            if found.effect == "contradicts" and found.evidence is not None
-        ]
-        clash = any(found.code == "antonym.clash" and found.confidence >= CLASH for found in findings)
-        text = others[source].text
-        valued = one.contradiction >= DOUBTED and any(
-            found.confidence >= TELLING
-            and says_of_it(job.claim, clause_around(text, found.evidence.start)) >= SAYS_NEARLY_ALL
-            for found in findings
-            if found.evidence is not None
-        )
-        decided = one.neutral <= UNRELATED or one.contradiction >= TELLING_ALONE
-        doubted = (
-            restated
-            and decided
-            and one.contradiction >= DISPUTED
-            and _share(job.hypothesis, read, one) >= SAYS_A_THIRD
-            and says_of_it(job.claim, one.premise.text) >= OF_IT
-        )
-        here = _spans_of(one, "contradicts", one.contradiction)[0]
-        if (clash or valued or doubted) and may(behind.evidence_id, source, here.text):
-            return behind, here
-    return None
-
-
-def _share(hypothesis: str, read: EntailmentResult, one: Reading) -> float:
-    """The share of a claim that a passage says, but for the words that are wrong beside it."""
-    wrong = [place for place, p in zip(read.words, one.wrong, strict=False) if p >= WRONG]
-    return speaks_of_it(hypothesis, " ".join(window.text for window in one.premise.windows), wrong)
-
-
-def denied_elsewhere(
-    read: EntailmentResult, exact: ExactResult, threshold: float, may: Callable[[str, str, str], bool]
-) -> bool:
-    """Whether the network finds a claim that a record states contradicted by a source that is not that record.
-
-    A text assembled of the record and another source counts where the record by itself does not contradict: then what
-    contradicts is the other.
-
-    Args:
-        read: what the network found.
-        exact: with the values that state the claim.
-        threshold: the least probability of contradiction.
-        may: whether two sources can conflict at all, by the stating id, the other id and its passage.
-    """
-    stating = {span.evidence_id for span in exact.supporting}
-    against = [one.premise for one in read.judgements if one.contradiction >= threshold]
-    misread = any(stating.issuperset(premise.evidence_ids) for premise in against)
-    return any(
-        (stating.isdisjoint(premise.evidence_ids) or not misread)
-        and any(may(mine, other, premise.text) for mine in stating for other in premise.evidence_ids - stating)
-        for premise in against
-    )
-
-
 def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool = False) -> Judgement:
     """The judgement within the bounds that the exact tier is sure of.
 
@@ -522,7 +369,7 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
     speaks against it, support is at least that probable: networks read prose and not JSON. A claim that another source
     disputes is not raised.
     """
-    sure = [f for f in exact.findings if f.confidence >= SURE]
+    sure = [f for f in exact.findings if f.confidence >= SURE and f.effect != "note"]
     stated = exact.signals.get("supports_record", 0.0)
     if stated >= SURE and not sure and not disputed:
         contradiction = min(judgement.contradiction, 1 - stated)
@@ -532,6 +379,8 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
     return Judgement(min(judgement.support, 1 - contradiction, 1 - dropped), contradiction)
 
 
+OUTDATED = 0.5
+"""The most support of a claim with a value that only a source which is out of use has."""
 RESTATING = 0.99
 """The least support of a claim that is a whole sentence of the evidence."""
 
@@ -568,17 +417,20 @@ def evidence_spans(
 ) -> tuple[EvidenceSpan, ...]:
     """The passages that decide, the deciding one first, then sentences that are merely close.
 
-    Where the exact tier names the very words that differ, they come before the network's passage.
+    Where the exact tier is sure of the very words that differ, they come before the network's passage; where it
+    doubts them, behind it, and where it doubts them so that no reader is told of them, not at all.
     """
     found: list[EvidenceSpan] = []
     if verdict is Verdict.CONTRADICTED:
-        sure = sorted(
-            (f for f in exact.findings if f.effect == "contradicts" and f.evidence), key=lambda f: -f.confidence
+        differing = sorted(
+            (f for f in exact.findings if f.effect == "contradicts" and f.evidence and f.confidence >= DIFFERS),
+            key=lambda f: -f.confidence,
         )
-        found += [f.evidence.model_copy(update={"relation": "contradicts"}) for f in sure if f.evidence]
+        found += [f.evidence.model_copy(update={"relation": "contradicts"}) for f in differing if f.evidence]
         against = _most_telling(read.judgements, lambda reading: reading.contradiction)
         if against is not None and against.contradiction >= TELLING:
-            found += _spans_of(against, "contradicts", judgement.contradiction)
+            sure = len([f for f in differing if f.confidence >= SURE])
+            found[sure:sure] = _spans_of(against, "contradicts", judgement.contradiction)
     if verdict is Verdict.SUPPORTED:
         found += exact.supporting
         behind = _most_telling(read.judgements, lambda reading: reading.entailment)
@@ -603,40 +455,3 @@ def _spans_of(reading: Reading, relation: str, score: float) -> list[EvidenceSpa
         EvidenceSpan(evidence_id=w.evidence_id, start=w.start, end=w.end, text=w.text, relation=relation, score=score)
         for w in reading.premise.windows
     ]
-
-
-def conflict_between(
-    hypothesis: str,
-    read: EntailmentResult,
-    threshold: float,
-    may: Callable[[str, str, str], bool],
-    differs: Callable[[str], bool],
-) -> tuple[EvidenceSpan, EvidenceSpan] | None:
-    """A passage that supports the claim and one of another source that contradicts it, if there are such.
-
-    How sure the network has to be of the contradiction hangs on how much of the claim the passage says besides.
-
-    Args:
-        hypothesis: the claim as it was read.
-        read: what the network found.
-        threshold: the least probability of contradiction by a record.
-        may: whether two sources can conflict at all, by the supporting id, the other id and its passage.
-        differs: whether the exact tier finds another value in a source, by its id.
-    """
-
-    def disagrees(reading: Reading) -> bool:
-        share = _share(hypothesis, read, reading)
-        if is_record(" ".join(window.text for window in reading.premise.windows)):
-            return share >= SAYS_HALF and reading.contradiction >= threshold
-        return share >= SAYS_A_THIRD and reading.contradiction >= (
-            AGAINST if share >= SAYS_HALF or differs(min(reading.premise.evidence_ids)) else SURELY_AGAINST
-        )
-
-    alone = [one for one in read.judgements if len(one.premise.evidence_ids) == 1]
-    speaking = [one for one in alone if one.contradiction < AGAINST or disagrees(one)]
-    conflict = replace(read, judgements=tuple(speaking)).conflict(AGAINST, may)
-    if conflict is None:
-        return None
-    supporting = _spans_of(conflict.supporting, "supports", conflict.supporting.entailment)[0]
-    contradicting = _spans_of(conflict.contradicting, "contradicts", conflict.contradicting.contradiction)[0]
-    return supporting, contradicting

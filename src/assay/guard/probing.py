@@ -1,4 +1,4 @@
-"""Asking again on critical claims (seed 002, stage 3): which claims are asked about, and what came of it."""
+"""Asking again on critical claims: which claims are asked about, and what came of it."""
 
 from __future__ import annotations
 

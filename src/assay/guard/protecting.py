@@ -6,13 +6,13 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from assay.errors import InputError, WithheldError
 from assay.generate.revise import REVISABLE, Author, Verify, arevise, revise
 from assay.guard.request import EvidenceLike
 from assay.guard.revising import Revising, with_answer
-from assay.policy import answer_instead
+from assay.policy import answer_instead, answer_of, told_with
 from assay.schema import Action, HallucinationReport
 from assay.schema.run import Run
 from assay.schema.run_builder import RunBuilder
@@ -26,7 +26,6 @@ OnWithheld = Literal["raise", "answer"]
 """What a caller gets of an output that does not pass: a `WithheldError`, or what may be said in its place."""
 P = ParamSpec("P")
 R = TypeVar("R")
-DISCLOSED: Final = "serve_with_disclosure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +260,12 @@ def _outcome(report: HallucinationReport, made: Any, subject: _Subject, how: Pro
     """
     if how.on_report is not None:
         how.on_report(report)
-    if report.action is Action.EMIT:
+    if report.action is Action.EMIT and told_with(report) is None:
         unchanged = report.revision is None or not report.revision.changes
         return made if unchanged else _in_form(report.output, made, subject)
-    if how.on_withheld == "raise":
+    if report.action is not Action.EMIT and how.on_withheld == "raise":
         raise WithheldError(answer_instead(report), report)
-    disclosed = report.action is Action.REVISE and report.decision.route == DISCLOSED
-    served = f"{report.output}\n\n{report.decision.response}" if disclosed else answer_instead(report)
-    return _in_form(served, made, subject)
+    return _in_form(answer_of(report), made, subject)
 
 
 def _in_form(text: str, made: Any, subject: _Subject) -> Any:

@@ -208,8 +208,8 @@ class Committing(ABC):
 
         Args:
             report: what `check` found.
-            with_disclosure: for a report with the route `serve_with_disclosure`: a receipt for the output with its
-                disclosure, in one text (`assay.receipt.disclosed`).
+            with_disclosure: for a report with the route `serve_with_disclosure`, and for one that is emitted and whose
+                reader is told something: a receipt for the output with that, in one text (`assay.receipt.disclosed`).
 
         Raises:
             ReceiptError: the report lets nothing out, another policy or verifier made it, or there is no key.

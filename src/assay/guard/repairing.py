@@ -1,4 +1,4 @@
-"""Repair through the guard (seed 000, 20.5.1): only failed sentences change, and what comes out was checked again."""
+"""Repair through the guard: only failed sentences change, and what comes out was checked again."""
 
 from __future__ import annotations
 

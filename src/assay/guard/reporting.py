@@ -16,6 +16,7 @@ from assay.schema import (
     ClaimReport,
     ClaimStatus,
     Decision,
+    EvidenceSpan,
     ExtractedClaim,
     Issue,
     Severity,
@@ -96,7 +97,7 @@ def _likeness(text: str, start: int, end: int, output: str, at: int) -> int:
 
 
 def category_of(judged: Judged) -> Category | None:
-    """Why it is a hallucination (seed 000, 20.1.2): reasoning, invention or distortion of the evidence."""
+    """Why it is a hallucination (docs/concepts.md#categories): reasoning, invention or distortion of the evidence."""
     if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
         return None
     if judged.heard is not None and judged.heard.changed and judged.heard.outcome == "omits":
@@ -113,7 +114,22 @@ def category_of(judged: Judged) -> Category | None:
 
 
 def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue, ...]:
-    """Everything found against the claim, the surest first, each with its place in the output."""
+    """Everything found against the claim, the surest first, each with its place in the output.
+
+    Of a cell of a table the messages say in which row and column it stands.
+    """
+    found = _issues_of(judged, output, claim)
+    if claim.cell is None:
+        return found
+    row, column = (name if len(name) <= QUOTED else name[: QUOTED - 1] + "…" for name in claim.cell)
+    where = f"in row “{row}”, column “{column}”" if row else f"in column “{column}”"
+    return tuple(
+        issue.model_copy(update={"message": f"{issue.message} ({where})", "span": issue.span or claim.span})
+        for issue in found
+    )
+
+
+def _issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue, ...]:
     if judged.failed is not None:
         return (Issue(code="claim.unchecked", message=f"This could not be checked: {judged.failed}", span=claim.span),)
     if judged.verdict is Verdict.SUPPORTED:
@@ -135,8 +151,8 @@ def _from_finding(finding: ExactFinding, output: str, claim: ExtractedClaim) -> 
 
 def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Sequence[ExactFinding]) -> Iterator[Issue]:
     """The wrong words that the exact tier did not name; the claim as a whole where there are none."""
-    closest = judged.spans[0] if judged.spans else None
     against = judged.verdict is Verdict.CONTRADICTED
+    closest = _passage_of_network(judged)
     code = "claim.contradicted" if against else "claim.unsupported"
     pieces = wrong_pieces(judged, claim.text)
     new = [(a, b) for a, b in pieces if all(b <= f.claim_start or f.claim_end <= a for f in shown)]
@@ -154,6 +170,26 @@ def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Seq
     else:
         message = "No evidence says this; the closest passage does not bear it out."
     yield Issue(code=code, message=message, span=claim.span, evidence=closest)
+
+
+def _passage_of_network(judged: Judged) -> EvidenceSpan | None:
+    """The passage that the network's word rests on: not one that only a difference of the exact tier points to."""
+    told = {(f.evidence.evidence_id, f.evidence.start, f.evidence.end) for f in judged.exact.findings if f.evidence}
+    own = [span for span in judged.spans if (span.evidence_id, span.start, span.end) not in told]
+    return next(iter(own or judged.spans), None)
+
+
+def _conflict_issue(judged: Judged, claim: ExtractedClaim) -> Iterator[Issue]:
+    """That one source says it and another one something else, with both places."""
+    if judged.conflict is None:
+        return
+    behind, other = judged.conflict
+    said = other.text if len(other.text) <= QUOTED else other.text[: QUOTED - 1] + "…"
+    message = (
+        f"{behind.evidence_id} bears this out, {other.evidence_id} says otherwise: “{said}”. Say that the sources "
+        "disagree, or which of them holds."
+    )
+    yield Issue(code="evidence.conflict", message=message, span=claim.span, evidence=other)
 
 
 def claim_report(
@@ -181,7 +217,7 @@ def claim_report(
     score = judged.judgement.support if judged.judgement else None
     contradiction = judged.judgement.contradiction if judged.judgement else None
     said = judge_issues(judged.heard, claim.span) if judged.heard is not None else ()
-    issues = (*issues_of(judged, output, claim), *said, *extra)
+    issues = (*issues_of(judged, output, claim), *_conflict_issue(judged, claim), *said, *extra)
     issues += tuple(_from_outside(word, claim) for word in judged.outside if is_denied([word]))
     if any(issue.code.startswith("action.") for issue in extra):
         # The trace says what is wrong; that no passage says so is no finding about an action.

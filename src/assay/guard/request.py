@@ -135,7 +135,15 @@ def day_of(request: CheckRequest) -> date | None:
     Raises:
         InputError: it is no date.
     """
-    given = request.as_of
+    return read_day(request.as_of)
+
+
+def read_day(given: date | str | None) -> date | None:
+    """A day as a caller gives it.
+
+    Raises:
+        InputError: it is no date.
+    """
     if isinstance(given, datetime):
         return given.date()
     if given is None or isinstance(given, date):

@@ -33,7 +33,7 @@ class Revising:
         attempts: int | None = None,
         **options: Any,
     ) -> HallucinationReport:
-        """Check an answer, and have what fails revised by its author (seed 000, 20.5.1).
+        """Check an answer, and have what fails revised by its author (docs/concepts.md#revision).
 
         Sentences that passed stay to the character, whatever the author does with them.
 

@@ -1,13 +1,13 @@
 """From what was found of an answer to what its reader gets."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from assay.policy import Cause, permissiveness
-from assay.policy.responses import refusal
-from assay.policy.routes import Route as GateRoute
+from assay.policy.responses import refusal, told_with
 from assay.schema import Action, ClaimStatus, HallucinationReport, Issue
+from assay.verify.hidden import HIDDEN
 from assay.verify.tool_call.check import CallCheck
 from assay.verify.tool_call.feedback import feedback
 
@@ -80,7 +80,7 @@ def unchecked(reason: str) -> Ruling:
 def on_report(report: HallucinationReport, fail_on: str) -> Ruling:
     """The ruling on one text that was checked as a whole."""
     action = report.action
-    disclosed = report.decision.route == GateRoute.SERVE_WITH_DISCLOSURE and report.decision.response is not None
+    disclosed = action is Action.REVISE and told_with(report) is not None
     passes = action is Action.EMIT or (action is Action.REVISE and (fail_on == "block" or disclosed))
     notice = report.decision.response
     if not passes and notice is None:
@@ -95,13 +95,15 @@ def on_part(report: HallucinationReport, fail_on: str, *, begun: bool) -> Ruling
     an average over later claims might have carried it, and what may only be shown with a disclosure does not pass. A
     part without a claim is kept until one follows, unless something has gone out already (`begun`).
     """
-    if not any(claim.status is not ClaimStatus.NOT_CHECKABLE for claim in report.claims):
+    hides = any(issue.code == HIDDEN for issue in report.issues)
+    if not hides and not any(claim.status is not ClaimStatus.NOT_CHECKABLE for claim in report.claims):
         return Ruling(Action.EMIT.value, passes=begun, reports=(report,), waits=not begun)
     whole = on_report(report, fail_on)
     blocked = any(claim.status is ClaimStatus.BLOCK for claim in report.claims)
-    disclosed = whole.passes and whole.notice is not None
+    disclosed = report.action is not Action.EMIT and told_with(report) is not None
     if whole.passes and not blocked and not disclosed:
-        return whole
+        # What the whole leaves untold can only be said when it has ended.
+        return replace(whole, notice=None)
     action = Action.BLOCK.value if blocked and whole.passes else whole.action
     notice = whole.notice or refusal({Cause.UNSUPPORTED}, Action.BLOCK)
     return Ruling(action, False, notice, whole.score, whole.reports, reasons=whole.reasons)
@@ -135,11 +137,13 @@ def together(rulings: Iterable[Ruling]) -> Ruling:
         return unchecked("there was nothing to check")
     worst = min(found, key=_rank)
     scores = [one.score for one in found if one.score is not None]
+    passes = all(one.passes for one in found)
+    notice = next((one.notice for one in found if one.notice), None) if passes else worst.notice
     return Ruling(
-        worst.action, all(one.passes for one in found), worst.notice, min(scores, default=None),
+        worst.action, passes, notice, min(scores, default=None),
         tuple(report for one in found for report in one.reports), tuple(call for one in found for call in one.calls),
         tuple(reason for one in sorted(found, key=_rank) for reason in one.reasons), any(one.waits for one in found),
-        tuple(receipt for one in found for receipt in one.receipts) if all(one.passes for one in found) else (),
+        tuple(receipt for one in found for receipt in one.receipts) if passes else (),
     )  # fmt: skip
 
 

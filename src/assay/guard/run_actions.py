@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from assay.guard.judging import Judged
-from assay.guard.run_deeds import Deeds
+from assay.guard.run_deeds import Deeds, KnownValues, KnownWords
 from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
 from assay.schema.run import Run, ToolCall, ToolResult
 from assay.text.critical import critical_reasons
@@ -46,6 +46,34 @@ _SAYS_MORE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that make a sentence say more than that something was done, which only the tiers can judge."""
+_PENDING: Final = (
+    r"(?:pending|queued|requested|processing|in[ _-]progress|(?:in|under)[ _-]review|awaiting|waiting|on[ _-]hold|"
+    r"scheduled|submitted|initiated|not[ _-](?:yet|changed|sent|done|applied|processed|updated)|unchanged|denied|"
+    r"declined|rejected|refused|failed|unsuccessful|partial(?:ly)?|draft|dry[ _-]run|simulated|no[ _-]op)"
+)
+_NOT_YET: Final = re.compile(
+    rf"[\"'](?:[\w-]*(?:status|state|outcome|result|progress|stage))[\"']\s*:\s*[\"'][^\"']{{0,60}}?{_PENDING}|"
+    rf"\b(?:is|are|was|were|been|remains?|still|now|currently)\s(?:still\s)?{_PENDING}\b|"
+    rf"\b(?:was|were|is|are|has|have)(?: not|n['’]t) (?:been |yet ){{0,2}}\w+ed\b",
+    re.IGNORECASE,
+)
+"""A result that says that what was called for is not done yet, or not done."""
+_IN_PROGRESS: Final = re.compile(
+    rf"\b{_PENDING}\b|\b(?:request|being|soon|will|once|until|for review)\b", re.IGNORECASE
+)
+_OF_MONEY: Final = frozenset("refunded reimbursed credited compensated paid charged".split())  # noqa: SIM905
+_MONEY: Final = re.compile(
+    r"refund|reimburs|credit|compensat|paid|pay|charge|amount|price|total|certificate|voucher|gift|balance|fee|cost",
+    re.IGNORECASE,
+)
+_NAMED: Final = re.compile(r"(?=[\w-]*\d)[A-Za-z0-9][\w-]{1,63}")
+FAILURE: Final = re.compile(
+    r"\b(?:could not|couldn['’]t|can ?not|can['’]t|unable|not able|failed|fails|failure|error|did not|didn['’]t|"
+    r"was not|wasn['’]t|were not|not possible|impossible|rejected|refused|denied|declined|unsuccessful|"
+    r"without success)\b",
+    re.IGNORECASE,
+)
+"""Words of a report that something was not done."""
 _ONE_MORE: Final = re.compile(r"\b(?:other|another|both)\b", re.IGNORECASE)
 """Words by which an action was done to more than the one thing that a call is about."""
 _READING: Final = re.compile(
@@ -65,6 +93,8 @@ class RunActions:
     """What the calls that worked did, in words."""
     failures: tuple[Evidence, ...] = ()
     """What failed calls returned; the source names the tool."""
+    attempts: tuple[Evidence, ...] = ()
+    """The calls that failed, in words."""
 
     def done(self, claim: ExtractedClaim) -> bool:
         """Whether a claim states an action that a call did."""
@@ -82,9 +112,15 @@ class RunActions:
         """
         action = self.at_claim.get(claim)
         if action is None:
-            return judged
+            return self._of_failure(claim, judged)
         if action.standing is ActionStanding.DONE:
-            if not self._as_often(claim, action) or not deeds.may_bear_out(claim.text, action.verb, action.tools):
+            unfinished = self._unfinished(claim, action)
+            if (
+                unfinished
+                or not self._as_often(claim, action)
+                or not self._told_of_money(action)
+                or not deeds.may_bear_out(claim.text, action.verb, action.tools)
+            ):
                 return self._doubted(judged, action)
             return _done(claim, judged, action, deeds)
         support = judged.judgement.support if judged.judgement else 0.0
@@ -95,6 +131,43 @@ class RunActions:
         if judged.verdict is Verdict.SUPPORTED and support >= emit and deeds.told(claim.text, action.verb):
             return judged  # a record says so: "your refund has been processed" need not be the agent's own act
         return self._doubted(judged, action)
+
+    def _of_failure(self, claim: ExtractedClaim, judged: Judged) -> Judged:
+        """What is known of a report that something could not be done: a failed call with all its words bears it out."""
+        if not self.attempts or judged.judgement is None or FAILURE.search(claim.text) is None:
+            return judged
+        said = FAILURE.sub(" ", claim.text)
+        for attempt in self.attempts:
+            if KnownValues((attempt.text,)).hold(said) and KnownWords((attempt.text,)).cover(said, ""):
+                span = EvidenceSpan(
+                    evidence_id=attempt.id, start=0, end=len(attempt.text[:QUOTED]), text=attempt.text[:QUOTED],
+                    relation="supports", score=DONE,
+                )  # fmt: skip
+                made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
+                exact = replace(judged.exact, findings=())
+                return replace(
+                    judged, verdict=Verdict.SUPPORTED, judgement=made, exact=exact, spans=(span,), conflict=None
+                )
+        return judged
+
+    def _unfinished(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
+        """Whether all calls that may have done an action say that it is not done yet, or not at all.
+
+        A claim that says so itself ("the cancellation has been requested") claims no more than the call did.
+        """
+        if _IN_PROGRESS.search(claim.text) is not None:
+            return False
+        fitting = [call for call in self.calls if not action.tools or call.source in action.tools]
+        named = set(_NAMED.findall(claim.text))
+        own = [call for call in fitting if not named.isdisjoint(_NAMED.findall(call.text))] or fitting
+        return bool(own) and all(_NOT_YET.search(call.text) is not None for call in own)
+
+    def _told_of_money(self, action: ClaimedAction) -> bool:
+        """Whether a call that may have moved money says so: a cancellation may bring a refund or not."""
+        if action.verb not in _OF_MONEY:
+            return True
+        fitting = [call for call in self.calls if not action.tools or call.source in action.tools]
+        return any(_MONEY.search(call.text) is not None for call in fitting)
 
     def _as_often(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
         """Whether a claim that an action was done to one thing more is borne out by more than one call."""
@@ -226,28 +299,42 @@ def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
     return action.issue() if doubted or action.grade is not Grade.LOW else None
 
 
-def calls_of(run: Run, outcomes: Sequence[CallOutcome]) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
-    """The calls of a run that worked, in words, and what those that failed returned."""
+def calls_of(
+    run: Run, outcomes: Sequence[CallOutcome]
+) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...], tuple[Evidence, ...]]:
+    """The calls of a run that worked, in words, what those that failed returned, and those in words."""
     results = {step.call_id: (i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolResult)}
     calls = ((i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolCall))
     worked: list[Evidence] = []
     failed: list[Evidence] = []
+    tried: list[Evidence] = []
     for (index, call), outcome in zip(calls, outcomes, strict=True):
         place, result = results.get(call.id, (index, None)) if call.id is not None else (index, None)
         if outcome.failed is not None:
             text = result.text if result is not None and result.text.strip() else outcome.failed
             failed.append(Evidence(id=f"step:{place}/{call.name}", text=text, source=call.name))
+            tried.append(Evidence(id=f"step:{index}/call", text=_told(call, result, failed=True), source=call.name))
         elif outcome.answered:
             worked.append(Evidence(id=f"step:{index}/call", text=_told(call, result), source=call.name))
-    return tuple(worked), tuple(failed)
+    return tuple(worked), tuple(failed), tuple(tried)
 
 
-def _told(call: ToolCall, result: ToolResult | None) -> str:
+_EMPTY: Final = re.compile(
+    r"\s*(?:\[\s*\]|\{\s*\}|null|none|(?:no|0) (?:results?|matches|entries|rows|records)[^\n]{0,60})\s*", re.IGNORECASE
+)
+
+
+def _told(call: ToolCall, result: ToolResult | None, *, failed: bool = False) -> str:
     """A call as a sentence: "I did cancel order with order id: W-17. status: cancelled"."""
     named = call.arguments.value or {}
     given = ", ".join(f"{' '.join(name_words(key)) or key}: {_plain(value)}" for key, value in named.items())
     given = given or (call.arguments.verbatim or "")
     said = f" {result.text[:MOST_CALL]}" if result is not None and result.text.strip() else ""
+    if said and _EMPTY.fullmatch(said) is not None:
+        said = f" It found nothing, there is none: {said.strip()}"
+    if failed:  # in both ways in which failures are reported
+        what = " ".join(name_words(call.name)) or call.name
+        return f"I could not {what} with {given[:MOST_CALL]}. The {what} failed.{said}"
     did = f"I did {' '.join(name_words(call.name)) or call.name}"
     return f"{did} with {given[:MOST_CALL]}.{said}" if given else f"{did}.{said}"
 

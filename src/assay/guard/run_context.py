@@ -7,13 +7,16 @@ from typing import Final
 
 from assay.guard.judging import SURE, Judged
 from assay.guard.prepared import PreparedEvidence
-from assay.guard.run_actions import HALF_SURE, RunActions, action_issue, calls_of, place_actions, readings
+from assay.guard.run_actions import FAILURE, HALF_SURE, RunActions, action_issue, calls_of, place_actions, readings
 from assay.guard.run_courtesy import without_courtesies
 from assay.guard.run_deeds import Deeds
 from assay.guard.run_evidence import own_words, questions_in
+from assay.guard.run_order import without_overtaken
 from assay.guard.run_tools import RunFindings
+from assay.guard.run_users import Heard, heard_of_users, stated, stems_of
 from assay.schema import Coverage, Evidence, ExtractedClaim, Issue, Verdict
 from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
+from assay.verify.exact.findings import ExactFinding
 
 _USER: Final = re.compile(r"step:\d+/user(?:#\d+)?")
 _OF_USER: Final = re.compile(
@@ -28,12 +31,43 @@ def _is_document(text: str) -> bool:
     return len(text.split()) >= _DOCUMENT
 
 
-def _within_what_was_seen(judged: Judged) -> Judged:
-    """A judgement that a claim about an identifier which stands nowhere in the run cannot pass by.
+_VALUES_MISSING: Final = frozenset({"number.missing", "date.missing", "time.missing"})
+_SURELY_MISSING: Final = 0.6
+"""From here on a value of a claim stands nowhere and follows from nothing that the run has seen."""
+
+
+_QUOTED: Final = re.compile(r"'([^']{1,80})'")
+
+
+def _name_of(claim: ExtractedClaim, finding: ExactFinding) -> str:
+    """The identifier that a finding is of: as its message quotes it, since its place may be of the sentence before."""
+    quoted = _QUOTED.search(finding.message)
+    return quoted[1] if quoted is not None else claim.text[finding.claim_start : finding.claim_end]
+
+
+def _is_seen(name: str, seen: str) -> bool:
+    """Whether users or calls have an identifier, or the figure of one that a word stands before ("invoice 88")."""
+    if name.casefold() in seen:
+        return True
+    figure = re.search(r"\S*\d\S*", name.casefold())
+    return figure is not None and re.search(rf"(?<![\w-]){re.escape(figure[0])}(?![\w-])", seen) is not None
+
+
+def _within_what_was_seen(claim: ExtractedClaim, judged: Judged, seen: str) -> Judged:
+    """A judgement that a claim about an identifier or with a value which stands nowhere in the run cannot pass by.
 
     An agent has identifiers from users, tools and passages; another one was made up, however like the rest it reads.
+    So was an amount or a date that no result has and that follows from none: beside records networks let those pass.
+
+    Args:
+        claim: the claim.
+        judged: what was found of it.
+        seen: what users and calls of the run have, questions and arguments too: those are no evidence, but known.
     """
-    made_up = any(f.code == "identifier.missing" and f.confidence >= SURE for f in judged.exact.findings)
+    missing = [f for f in judged.exact.findings if f.code == "identifier.missing" and f.confidence >= SURE]
+    made_up = any(not _is_seen(_name_of(claim, f), seen) for f in missing) or any(
+        f.code in _VALUES_MISSING and f.confidence >= _SURELY_MISSING for f in judged.exact.findings
+    )
     if not made_up or judged.judgement is None or judged.judgement.support <= HALF_SURE:
         return judged
     verdict = Verdict.UNSUPPORTED if judged.verdict is Verdict.SUPPORTED else judged.verdict
@@ -94,6 +128,17 @@ class RunContext:
         return [piece for piece in evidence if not _USER.fullmatch(piece.id) or _is_document(piece.text)]
 
     @property
+    def _seen(self) -> str:
+        """What users wrote and what calls were given, in small letters."""
+        users = (step.text for step in self.run.steps if isinstance(step, UserInput))
+        calls = (step.arguments.verbatim or "" for step in self.run.steps if isinstance(step, ToolCall))
+        return "\n".join((*users, *calls)).casefold()
+
+    def reports_failure(self, claim: ExtractedClaim) -> bool:
+        """Whether a claim says that something could not be done, where a call of the run failed."""
+        return bool(self.actions.failures) and FAILURE.search(claim.text) is not None
+
+    @property
     def _looked_at_anything(self) -> bool:
         return any(isinstance(step, ToolCall | Passage) for step in self.run.steps)
 
@@ -101,13 +146,25 @@ class RunContext:
         """The evidence that can bear out a claim: what a user says tells what the user wants and is, and nothing else.
 
         No word of a user says that something was done. Of the world a user's own words are no evidence either, where
-        the run has looked at anything else; a long text that a user gives is a document, and so is whatever stands in a
-        prompt that is all that there is ("Our fee is 40 euros. How much is it?").
+        the run has looked at anything else; a long text that a user gives is a document, and so is what is stated in a
+        prompt that is all that there is ("Our fee is 40 euros. How much is it?"). How much of a user's words bears on a
+        claim about the user is said in `run_users`.
         """
         deed = self.states_deed(claim)
-        if not deed and (_OF_USER.search(claim.text) or not self._looked_at_anything):
-            return list(evidence)
-        return [piece for piece in evidence if not _USER.fullmatch(piece.id) or (not deed and _is_document(piece.text))]
+        others = [piece for piece in evidence if not _USER.fullmatch(piece.id)]
+        if deed or (self._looked_at_anything and not _OF_USER.search(claim.text)):
+            heard = Heard.NOTHING
+        elif not self._looked_at_anything:
+            heard = Heard.STATED if heard_of_users(claim.text, ()) is not Heard.ALL else Heard.ALL
+        else:
+            heard = heard_of_users(claim.text, stems_of(others))
+        pieces = []
+        for piece in evidence:
+            if not _USER.fullmatch(piece.id) or heard is Heard.ALL or (not deed and _is_document(piece.text)):
+                pieces.append(piece)
+            elif heard is Heard.STATED and (said := stated(piece)) is not None:
+                pieces.append(said)
+        return pieces
 
     def placed(
         self, claims: Sequence[ExtractedClaim], text: str
@@ -116,16 +173,19 @@ class RunContext:
         within = [action for action in self.findings.actions if action.end <= len(text)]
         called = [step.name for step in self.run.steps if isinstance(step, ToolCall | ToolDeclaration)]
         all_claims, at = place_actions(without_courtesies(claims, (*self.tools, *called)), within, text)
-        worked, failed = calls_of(self.run, self.findings.outcomes)
+        worked, failed, tried = calls_of(self.run, self.findings.outcomes)
         saw = bool(worked) or any(isinstance(step, Passage) for step in self.run.steps)
-        return replace(self, actions=RunActions({**readings(all_claims, saw), **at}, worked, failed)), all_claims
+        return replace(self, actions=RunActions({**readings(all_claims, saw), **at}, worked, failed, tried)), all_claims
 
     def settled(
         self, judged: Sequence[tuple[ExtractedClaim, Judged]], evidence: PreparedEvidence, emit: float
     ) -> list[Judged]:
         """What was found of each claim, with what the trace says of the actions; see `RunActions.settle`."""
-        judged = [(claim, _within_what_was_seen(found)) for claim, found in judged]
-        if not self.actions.at_claim:
+        seen = self._seen
+        judged = [
+            (claim, _within_what_was_seen(claim, without_overtaken(found, self.run), seen)) for claim, found in judged
+        ]
+        if not self.actions.at_claim and not self.actions.attempts:
             return [found for _, found in judged]
         asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]
         deeds = Deeds(self.actions.calls, evidence.evidence, asked)

@@ -27,7 +27,14 @@ _COURTESY: Final = re.compile(
     rf"""{_LEAD.replace(" ", "[ ]")}(?:
     (?:if|whenever|should)\ you\b[^.!?]{{0,200}}?\b(?:please\ )?{_CONTACT}\b{_TAIL}
     |(?:please\ )?{_CONTACT}\b{_TAIL}
-    |(?:safe\ travels?|take\ care|good\ luck)\b{_TAIL}
+    |(?:safe\ travels?|take\ care|good\ luck)\b{_TAIL}(?:,\ and\ i\ hope\b[^.!?;:,]{{0,80}})?
+    |(?:(?:given|in|under|considering)\ (?:the|these|your)\ circumstances?,[ ]
+      |if\ (?:you|your|there|this|it)\b[^.!?;]{{0,140}},\ )?
+      i\ (?:would\ |['’]d\ )?(?:recommend|suggest|advise)
+      \ (?:contacting|speaking\ (?:to|with)|talking\ to|reaching\ out\ to)
+      \ (?:an?|our|the)\ {_STAFF}(?:\ (?:who|that)\ (?:can|could|might|may|will|would)
+      (?:\ (?:be\ able\ to|further|also|then))*
+      \ (?:assist|help|investigate|explore|verify|review|look\ into|advise)\b[^.!?;:,]{{0,60}})?
     |(?:one|just\ a)\ (?:moment|second|minute)(?:,?\ please)?(?:\ while\b{_TAIL})?
     |(?:let\ me|i'll|i\ will|allow\ me\ to)\ (?:now\ |just\ |first\ |quickly\ ){{0,2}}
       (?:check|look|search|find|verify|see|pull\ up|retrieve|get|review|fetch)\b[^.!?;:,]{{0,100}}(?:,\ please)?

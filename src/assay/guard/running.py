@@ -64,7 +64,7 @@ class Running(ABC):
         revisions_failed: int = 0,
         run_id: str | None = None,
     ) -> HallucinationReport:
-        """Check one agent run (seed 002).
+        """Check one agent run (docs/concepts.md#agent-runs).
 
         1. Every tool call: its arguments against the declaration, each entity in them traced to who said it.
         2. Every claim of the final answer against what the run's tools, passages and users said; what the answer

@@ -126,7 +126,7 @@ class _TextFlow(Flow[Any, str, str]):
             )
         return ((text, None),) if text else ()
 
-    def _shown(self, event: str) -> str:
+    def _shown(self, event: str, data: Any) -> str:  # noqa: ARG002 text carries no JSON
         self._given.append(event)
         return event
 

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from assay.guard.judging import Judged
+from assay.guard.judging import SURE, Judged
+from assay.guard.wording import wrong_pieces
 from assay.schema import ExtractedClaim, Span, Suggestion, Verdict
 from assay.text.dates import find_dates
 from assay.text.quantities import Quantity, find_quantities
@@ -51,8 +52,10 @@ def suggestions_for(
     for finding, span in places:
         if finding.confidence < SURE_ENOUGH or span == claim.span or finding.evidence is None:
             continue
+        if not _pointed_at(finding, judged, claim):
+            continue
         suggestion = _suggestion(finding, span, output, claim)
-        if suggestion is not None and suggestion.after != suggestion.before:
+        if suggestion is not None and suggestion.after != suggestion.before and not _repeats(suggestion, output, claim):
             key = suggestion.span.start, suggestion.span.end
             found.setdefault(key, set()).add(suggestion.after)
             made.setdefault(key, suggestion)
@@ -69,6 +72,23 @@ def suggestions_for(
         if not kept or key[0] >= kept[-1].span.end:
             kept.append(made[key])
     return tuple(kept[:MOST])
+
+
+def _pointed_at(finding: ExactFinding, judged: Judged, claim: ExtractedClaim) -> bool:
+    """Whether a difference is sure, or the network calls its words wrong too; where that names no words, it may be."""
+    if finding.confidence >= SURE or judged.entailment.worst_contradiction is None:
+        return True
+    if not judged.entailment.worst_contradiction.wrong:
+        return True
+    pieces = wrong_pieces(judged, claim.text)
+    return any(start < finding.claim_end and finding.claim_start < end for start, end in pieces)
+
+
+def _repeats(suggestion: Suggestion, output: str, claim: ExtractedClaim) -> bool:
+    """Whether the claim has the suggested words already: its values changed places, and one alone mends nothing."""
+    start, end = claim.span.start, claim.span.end
+    rest = f"{output[start : suggestion.span.start]} \0 {output[suggestion.span.end : end]}"
+    return re.search(rf"(?<!\w){re.escape(suggestion.after)}(?!\w)", rest, re.IGNORECASE) is not None
 
 
 def _in_document(

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from assay.guard.judging import SURE, Judged
 from assay.schema import Verdict
+from assay.text.dates import find_dates
 from assay.text.names import find_names
+from assay.text.quantities import find_quantities
 from assay.verify.exact import ExactResult
 
 WRONG = 0.5
@@ -26,6 +28,12 @@ CLOSE = 0.1
 MOST_PIECES = 4
 """Pieces that a claim shows at most, those that the network is surest of."""
 
+LEADING = frozenset(
+    """a an the of to in on at by for from with as than that which who and or but if is are was were be been it its this
+    these those you your we our they their i my he his she her""".split()  # noqa: SIM905 reads better as text
+)
+"""Words that lead to what follows or stand for what was named, and say nothing wrong by themselves."""
+_MARKS = ".,;:!?()\"'“”‘’"
 _TOKEN = re.compile(r"\S+")
 
 
@@ -47,7 +55,34 @@ def wrong_pieces(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
     shift = read.claim_length - len(job_claim) if read.claim_at is None else read.claim_at
     words = [(start - shift, end - shift, p) for (start, end), p in zip(read.words, reading.wrong, strict=True)]
     own = [word for word in words if word[0] >= 0 and word[1] <= len(job_claim)]
-    return _unsettled(_pieces(own), judged.exact)
+    return _unsettled(_whole_words(job_claim, _pieces(own)), judged.exact)
+
+
+def _whole_words(claim: str, pieces: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The pieces as a person would mark them.
+
+    A number or a date is wrong with its unit; a piece does not end with the word that leads to what follows ("more than
+    a kilo of"), and is none where it has no word that says anything, unless there is no other or it denies.
+
+    >>> claim = "A kilo of salt lasts 4 years for the town."
+    >>> _whole_words(claim, [(0, 9), (21, 22), (29, 32)])
+    ((0, 6), (21, 28))
+    """
+    values = [(one.start, one.end) for one in find_quantities(claim)]
+    values += [(one.start, one.end) for one in find_dates(claim)]
+    kept: list[tuple[int, int]] = []
+    empty: list[tuple[int, int]] = []
+    for piece in pieces:
+        met = [piece, *(value for value in values if _touches(value, (piece,)))]
+        start, end = min(a for a, _ in met), max(b for _, b in met)
+        tokens = [(start + m.start(), start + m.end()) for m in _TOKEN.finditer(claim[start:end])]
+        says = [place for place in tokens if _bare(claim, place) not in LEADING]
+        (kept if says else empty).append((start, says[-1][1] if says else end))
+    return _merged(kept or empty)
+
+
+def _bare(claim: str, place: tuple[int, int]) -> str:
+    return claim[place[0] : place[1]].strip(_MARKS).lower()
 
 
 def wrong_places(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:

@@ -15,8 +15,8 @@ from assay._version import __version__
 from assay.errors import AssayError
 from assay.guard import Guard
 from assay.integrations.run_gate import missing
-from assay.policy import answer_instead
-from assay.schema import Action, HallucinationReport
+from assay.policy import answer_of
+from assay.schema import HallucinationReport
 
 try:
     from mcp.server.mcpserver import MCPServer
@@ -123,7 +123,7 @@ def _result(report: HallucinationReport, full: bool) -> CheckResult:
     return CheckResult(
         action=report.action.value,
         overall_score=report.overall_score,
-        say=report.output if report.action is Action.EMIT else answer_instead(report),
+        say=answer_of(report),
         reasons=list(report.decision.reasons),
         claims=[
             ClaimFinding(

@@ -139,7 +139,7 @@ def _output_check(gate: RunGate, *, streams: bool) -> Callable[[Any, Any], Await
             said.pop()
         report = await gate.areport(run_of(declared, said, in_words(output)), ctx.retry)
         if gate.passes(report):
-            return output
+            return gate.words(report) if isinstance(output, str) else output
         left = min(ctx.max_retries, gate.versions()) - ctx.retry
         if left > 0 and (feedback := gate.feedback(report, left)) is not None:
             raise ModelRetry(feedback)

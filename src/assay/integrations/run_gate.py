@@ -18,11 +18,11 @@ from assay.generate.feedback import failed_spans, feedback_on
 from assay.generate.revise import REVISABLE, Author
 from assay.generate.splice import parts_of
 from assay.guard import CallDecision, Guard
-from assay.guard.protecting import DISCLOSED, OnWithheld
+from assay.guard.protecting import OnWithheld
 from assay.guard.request import EvidenceLike
 from assay.guard.run_evidence import DEFAULT_SOURCES
 from assay.guard.run_tools import ToolLike, read_tools
-from assay.policy import Cause, answer_instead
+from assay.policy import Cause, answer_instead, answer_of
 from assay.policy.responses import refusal
 from assay.schema import Action, HallucinationReport, Stakes
 from assay.schema.run import Run, Step, TextPart, ToolCall, ToolDeclaration, ToolResult
@@ -145,7 +145,7 @@ class RunGate:
         return settled.final_answer or ""
 
     def passes(self, report: HallucinationReport) -> bool:
-        """Whether the output of a report comes out as it is."""
+        """Whether the output of a report comes out."""
         return report.action is Action.EMIT
 
     def feedback(self, report: HallucinationReport, left: int) -> str | None:
@@ -156,15 +156,14 @@ class RunGate:
         return feedback_on(report, parts, left).text
 
     def words(self, report: HallucinationReport) -> str:
-        """What is said in the place of an output that does not pass.
+        """What is said: the output with what its reader has to be told, or what takes its place.
 
         Raises:
-            WithheldError: the options ask for errors.
+            WithheldError: it does not pass, and the options ask for errors.
         """
-        if self.on_withheld == "raise":
+        if not self.passes(report) and self.on_withheld == "raise":
             raise WithheldError(answer_instead(report), report)
-        disclosed = report.action is Action.REVISE and report.decision.route == DISCLOSED
-        return f"{report.output}\n\n{report.decision.response}" if disclosed else answer_instead(report)
+        return answer_of(report)
 
     def versions(self) -> int:
         """How many corrected versions of an answer are asked for."""

@@ -1,4 +1,4 @@
-"""Abstention as a part of the decision (seed 000, 20.3.4): what a fitted policy file says of it, and what it changes.
+"""Abstention as a part of the decision (docs/concepts.md#abstention): what a policy file says and changes.
 
     policy:
       preset: general
@@ -10,12 +10,13 @@ Without the block nothing changes. With it the answer is given, given with a cav
 what to do next; never more permissively than the gate had decided.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from assay.policy.responses import disclosure
+from assay.policy.responses import disclosure, untold_words
 from assay.policy.routes import Route
 from assay.schema import Action, Decision
 from assay.schema.abstention import Abstention, AbstentionTrigger, Answering
@@ -100,8 +101,13 @@ def concerns(decision: Decision) -> bool:
     return decision.route in _HELD
 
 
-def with_answering(decision: Decision, abstention: Abstention) -> Decision:
+def with_answering(decision: Decision, abstention: Abstention, untold: Sequence[str] = ()) -> Decision:
     """The gate's decision with that of whether to answer: the stricter of the two.
+
+    Args:
+        decision: that of the gate.
+        abstention: that of whether to answer.
+        untold: the parts of the question that nothing tells of, which the reader is told in any case.
 
     >>> served = Decision(action=Action.EMIT, route="serve", reasons=("All hold.",))
     >>> with_answering(served, Abstention(outcome=Answering.ABSTAIN, reason="stale", response="Too old.")).response
@@ -113,11 +119,11 @@ def with_answering(decision: Decision, abstention: Abstention) -> Decision:
         if decision.action is not Action.EMIT:
             return decision
         reason = f"Confidence allows it with a caveat only ({abstention.reason.replace('_', ' ')})."
-        return Decision(
-            action=Action.REVISE, route=Route.SERVE_WITH_DISCLOSURE, reasons=(reason,), response=disclosure()
-        )  # fmt: skip
+        told = f"{disclosure()} {untold_words(untold)}" if untold else disclosure()
+        return Decision(action=Action.REVISE, route=Route.SERVE_WITH_DISCLOSURE, reasons=(reason,), response=told)
     fired = {one.trigger for one in abstention.triggers}
     route = Route.WITHHOLD_KNOWLEDGE_GAP if fired & _GAPS else Route.WITHHOLD
     reason = f"Confidence does not allow an answer ({abstention.reason.replace('_', ' ')})."
     before = decision.reasons if decision.action is not Action.EMIT else ()
-    return Decision(action=Action.BLOCK, route=route, reasons=(reason, *before), response=abstention.response)
+    response = f"{abstention.response or ''} {untold_words(untold)}".strip() if untold else abstention.response
+    return Decision(action=Action.BLOCK, route=route, reasons=(reason, *before), response=response)

@@ -1,4 +1,4 @@
-"""Which category a finding has and from where it can be seen (seed 000, 20.1.1 to 20.1.3).
+"""Which category a finding has and from where it can be seen (docs/concepts.md#categories).
 
     intrinsic(c)  <=>  not entailed(c, C)                              the evidence C does not bear it out
     extrinsic(c)  <=>  entailed(c, C) and not consistent(c, K)         it does, and the ground truth K says otherwise

@@ -1,4 +1,4 @@
-"""How soon a person has to look, what they are given, and what happens when they do not (seed 000, 20.5.3).
+"""How soon a person has to look, what they are given, and what happens when they do not (docs/concepts.md#escalation).
 
 risk = stakes * (1 - confidence). Above theta_1 (`threshold`) the gate escalates; theta_2 and theta_3 part the tiers:
 
@@ -52,18 +52,17 @@ class TierRow:
     """One row of the table of tiers."""
 
     tier: Tier | None
-    """The tier of seed 000, 20.5.3; none where nobody is asked."""
+    """The tier of docs/concepts.md#escalation; none where nobody is asked."""
     level: str
-    """The level of seed 001."""
+    """The label of the same tier (docs/concepts.md#escalation)."""
     reviewer: str
     """Who reviews."""
     latency: str
-    """How long that may take, in the words of seed 000."""
+    """How long that may take."""
     wakes: bool
-    """Whether somebody is told in real time (seed 001), rather than finding it in a queue."""
+    """Whether somebody is told in real time, rather than finding it in a queue."""
     released: bool
-    """Whether the output goes out before anybody has decided. Seed 001 lets `flag_for_review` out with a note; here
-    nothing that a person has to look at goes out before."""
+    """Whether the output goes out before anybody has decided. Nothing that a person has to look at goes out before."""
 
 
 TIERS: Final = (
@@ -72,7 +71,7 @@ TIERS: Final = (
     TierRow(Tier.SYNC, "require_approval", "available reviewer", "minutes", wakes=True, released=False),
     TierRow(Tier.BLOCKING, "block", "senior authority", "immediate", wakes=True, released=False),
 )
-"""The tiers of seed 000 beside the levels of seed 001, the least pressing first."""
+"""The tiers beside their labels, the least pressing first."""
 
 _ROWS: Final[Mapping[Tier, TierRow]] = MappingProxyType({row.tier: row for row in TIERS if row.tier is not None})
 _ORDER: Final = (Tier.ASYNC, Tier.SYNC, Tier.BLOCKING)
@@ -318,7 +317,7 @@ def _alternatives(report: HallucinationReport) -> Iterator[Alternative]:
         yield Alternative(kind="original", text=report.revision.original)
     if report.abstention is not None and report.abstention.response:
         yield Alternative(kind="abstention", text=report.abstention.response)
-    if report.decision.response:
+    if report.decision.response and report.action is not Action.EMIT:
         yield Alternative(kind="refusal", text=report.decision.response)
 
 

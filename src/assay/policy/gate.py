@@ -167,7 +167,7 @@ def _form(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _citations(policy: Policy, gate: GateInput) -> Iterator[Finding]:
-    """The levels of seed 000, 20.5.2, and the citation rows of seed 003's routing table."""
+    """The levels of docs/concepts.md#citations, and the citation rows of the routing table."""
     if policy.citations == "off":
         return
     fabricated = max(gate.citations_fabricated, sum(claim.fabricated_citation for claim in gate.claims))
@@ -198,6 +198,9 @@ def _coverage(policy: Policy, gate: GateInput) -> Iterator[Finding]:
             gate.evidence_unread_characters, "character of the evidence was", "characters of the evidence were"
         )
         yield Finding(action, Cause.UNCHECKED, f"{count} not read.")
+    if gate.hidden:
+        places = _count(gate.hidden, "place", "places")
+        yield Finding(action, Cause.UNCHECKED, f"In {places} a reader is shown another text than the one checked.")
     if unchecked := sum(claim.unchecked for claim in gate.claims):
         yield Finding(action, Cause.UNCHECKED, f"{_count(unchecked, 'claim', 'claims')} could not be checked.")
     if gate.unjudged:
@@ -273,7 +276,7 @@ def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
 
 
 def _score(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[Finding]:
-    """The bands of the overall score: seed 002 stage 4, seed 003's table or seed 004's rate."""
+    """The bands of the overall score: docs/concepts.md#thresholds, the routing table or the unsupported rate."""
     if overall is None:
         return
     if policy.aggregation == "unsupported_rate":
@@ -299,7 +302,7 @@ def _bands(policy: Policy, overall: float) -> Iterator[Finding]:
 
 
 def _table_bands(policy: Policy, worst: float, below: tuple[str, float], factscore: float | None) -> Iterator[Finding]:
-    """Rows 1 to 4 of seed 003's routing table; conflicts and citations are rows 4 to 6, found elsewhere.
+    """Rows 1 to 4 of docs/concepts.md#routing-table; conflicts and citations are rows 4 to 6, found elsewhere.
 
     Args:
         policy: the thresholds.
@@ -320,7 +323,7 @@ def _table_bands(policy: Policy, worst: float, below: tuple[str, float], factsco
 
 
 def _rate_bands(policy: Policy, gate: GateInput) -> Iterator[Finding]:
-    """PASS below `warn_rate`, WARN below `fail_rate`, FAIL from there (seed 004).
+    """PASS below `warn_rate`, WARN below `fail_rate`, FAIL from there (docs/concepts.md#unsupported-rate).
 
     The rate is counted anew: one minus the overall score may have lost its last bit, and the bands meet at equality.
     """
@@ -335,7 +338,7 @@ def _rate_bands(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _people(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[Finding]:
-    """What brings in a person: critical severity (seed 000, 20.1.4) and risk (20.5.3)."""
+    """What brings in a person: critical severity and risk (docs/concepts.md#severity, #escalation)."""
     critical = sum(claim.severity is not None and claim.severity > policy.severity.critical for claim in gate.claims)
     if critical and policy.escalate_critical_severity:
         count = _count(critical, "claim is", "claims are")
@@ -348,7 +351,8 @@ def _people(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[
 
 
 def _exhausted(policy: Policy, gate: GateInput, findings: list[Finding]) -> list[Finding]:
-    """Repeated revise loops have failed (seed 002, stage 4); partial support alone is disclosed, not revised."""
+    """Repeated revise loops have failed (docs/concepts.md#thresholds); partial support alone is disclosed, not
+    revised."""
     failing = any(finding.cause is not Cause.PARTIAL for finding in findings)
     if not failing or gate.revisions_failed < policy.max_revisions:
         return []

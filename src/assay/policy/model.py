@@ -25,7 +25,7 @@ SUM_TOLERANCE = 1e-6
 class SeverityWeights(Value):
     """The weights and levels of sev(c) = alpha * propagation + beta * undetectability + gamma * consequence.
 
-    Source: seed 000, 20.1.4. A level begins above its threshold, never at it.
+    Source: docs/concepts.md#severity. A level begins above its threshold, never at it.
     """
 
     alpha: Weight = 0.3
@@ -35,11 +35,11 @@ class SeverityWeights(Value):
     gamma: Weight = 0.4
     """Weight of what the error would cost. In [0, 1]."""
     critical: Probability = 0.8
-    """Above it the level is `critical`. In [0, 1] (seed 000, 20.1.4)."""
+    """Above it the level is `critical`. In [0, 1] (docs/concepts.md#severity)."""
     high: Probability = 0.6
-    """Above it the level is `high`. In [0, 1] (seed 000, 20.1.4)."""
+    """Above it the level is `high`. In [0, 1] (docs/concepts.md#severity)."""
     medium: Probability = 0.3
-    """Above it the level is `medium`, else `low`. In [0, 1] (seed 000, 20.1.4)."""
+    """Above it the level is `medium`, else `low`. In [0, 1] (docs/concepts.md#severity)."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -59,7 +59,7 @@ class SeverityWeights(Value):
 
 
 class MetricWeights(Value):
-    """The weights of the composite score 1 - (w_F F + w_A AP + w_G G + w_S SC) (seed 000, 20.6.5).
+    """The weights of the composite score 1 - (w_F F + w_A AP + w_G G + w_S SC) (docs/concepts.md#metrics).
 
     A metric without a value is left out and the other weights are scaled up to sum to 1 again; it never counts as a
     number. Each is in [0, 1] and they sum to 1.
@@ -93,7 +93,7 @@ class MetricWeights(Value):
 
 
 class Escalation(Value):
-    """When a person decides: stakes * (1 - confidence) > threshold (seed 000, 20.5.3)."""
+    """When a person decides: stakes * (1 - confidence) > threshold (docs/concepts.md#escalation)."""
 
     enabled: bool = True
     """Whether the formula is used at all. Off: only the other switches of the policy lead to a person."""
@@ -179,17 +179,18 @@ class Policy(Value):
     """How often a critical claim counts in the weighted mean; other claims count once. In [1, 100]."""
 
     emit_threshold: Probability = 0.85
-    """The overall score from which an output may be emitted (seed 002, stage 4). In [0, 1], at least
+    """The overall score from which an output may be emitted (docs/concepts.md#thresholds). In [0, 1], at least
     `revise_threshold`."""
     revise_threshold: Probability = 0.6
-    """The score below which a claim goes back to its author (seed 002, stage 4). In [0, 1], at least
+    """The score below which a claim goes back to its author (docs/concepts.md#thresholds). In [0, 1], at least
     `block_threshold`."""
     block_threshold: Probability = 0.4
-    """The score below which a critical claim withholds the output (seed 002, stage 4). In [0, 1]."""
+    """The score below which a critical claim withholds the output (docs/concepts.md#thresholds). In [0, 1]."""
     warn_rate: Probability = 0.1
-    """Under `unsupported_rate` only: the share of unsupported claims from which an output is not passed (seed 004)."""
+    """Under `unsupported_rate` only: the share of unsupported claims from which an output is not passed
+    (docs/concepts.md#unsupported-rate)."""
     fail_rate: Probability = 0.3
-    """Under `unsupported_rate` only: the share from which it is withheld (seed 004). At least `warn_rate`."""
+    """Under `unsupported_rate` only: the share from which it is withheld. At least `warn_rate`."""
 
     support_threshold: Probability = 0.85
     """The probability of support from which the verdict of a claim is `supported`. On held-out rows balanced accuracy
@@ -206,25 +207,25 @@ class Policy(Value):
     groundedness: bool = True
     """Whether claims must be supported by evidence. Tool calls, structure and emptiness are gated all the same."""
     ungrounded_tasks: tuple[str, ...] = ()
-    """Tasks for which groundedness is off although the policy has it on (seed 002: creative, brainstorm)."""
+    """Tasks for which groundedness is off although the policy has it on (such as creative or brainstorm)."""
     citations: Literal["off", "verify", "require", "strict"] = "verify"
-    """How citations are held to account (seed 000, 20.5.2): `off` (soft: not judged), `verify` (those that are there
-    must exist, be quoted rightly and entail what they stand behind), `require` (besides, every checkable claim has
-    one), `strict` (besides, one that fails withholds the output)."""
+    """How citations are held to account (docs/concepts.md#citations): `off` (soft: not judged), `verify` (those that
+    are there must exist, be quoted rightly and entail what they stand behind), `require` (besides, every checkable
+    claim has one), `strict` (besides, one that fails withholds the output)."""
     failed_citation: Literal["revise", "escalate", "block"] = "revise"
     """What a misquoted, misattributed or non-entailing citation leads to; `strict` blocks whatever stands here. A
-    fabricated citation blocks at every level but `off` (seed 003)."""
+    fabricated citation blocks at every level but `off`."""
 
     critical_action: Literal["revise", "block"] = "block"
-    """What a critical claim that is contradicted or below `block_threshold` leads to (seed 002, stage 4)."""
+    """What a critical claim that is contradicted or below `block_threshold` leads to (docs/concepts.md#thresholds)."""
     weak_action: Literal["revise", "escalate"] = "revise"
-    """What a claim between `block_threshold` and `revise_threshold` leads to; seed 001 asks a person."""
+    """What a claim between `block_threshold` and `revise_threshold` leads to; `escalate` asks a person."""
     block_on_overall: bool = False
     """Whether an overall score below `block_threshold` withholds the output even if no critical claim is that low."""
     unchecked_action: Literal["revise", "escalate"] = "revise"
     """What text or evidence that nobody checked leads to, and an output without any claim. Never `emit`."""
     max_revisions: int = Field(default=2, ge=0, le=100)
-    """How many failed revisions turn a further `revise` into `block` (seed 002: repeated revise loops have failed)."""
+    """How many failed revisions turn a further `revise` into `block` (docs/concepts.md#thresholds)."""
 
     claim_free_may_emit: bool = True
     """Whether an output without claims may be emitted when the caller declared it to be claim-free."""
@@ -233,8 +234,8 @@ class Policy(Value):
     require_relevant_evidence: bool = True
     """Whether an output is withheld where no passage, and not the output either, speaks of what was asked."""
     judge: Literal["off", "uncertain", "all"] = "off"
-    """Which claims a chat model is asked about, where one is at hand (seed 003): none, those of which the other tiers
-    are not sure, or all. A claim whose answer cannot be used does not pass."""
+    """Which claims a chat model is asked about, where one is at hand (docs/concepts.md#the-judge): none, those of which
+    the other tiers are not sure, or all. A claim whose answer cannot be used does not pass."""
     judge_calls: int = Field(default=16, ge=0, le=10_000)
     """How many requests the judge may get for one output; claims beyond them are unchecked. In [0, 10000]."""
     judge_confidence: float = Field(default=0.9, ge=0.5, le=1)
@@ -242,32 +243,31 @@ class Policy(Value):
     bring no claim over an `emit_threshold` above it. In [0.5, 1]."""
     omissions: Literal["off", "note", "revise"] = "off"
     """What follows if the output leaves out a condition, an exception, a deadline or a limit of the evidence that bears
-    on it (seed 003): it is not looked for, it is told, or the output goes back to its author."""
+    on it (docs/concepts.md#omissions): it is not looked for, it is told, or the output goes back to its author."""
     consistency_probes: bool = False
-    """Whether critical claims are to be probed where a chat model is at hand (seed 002, stage 3). Divergence found is
-    gated either way."""
+    """Whether critical claims are to be probed where a chat model is at hand (docs/concepts.md#self-consistency).
+    Divergence found is gated either way."""
     probe_samples: Annotated[int, Field(ge=1, le=9)] | Literal["adaptive"] = 3
     """How many answers a probe asks for at first: a number in [1, 9], or `adaptive`: 1, 3 or 5 by the risk of the
     claims (Wang et al. 2023 sample a fixed number; sure claims need fewer)."""
 
     logic: Literal["off", "recompute", "full"] = "recompute"
-    """What is looked at in the output by itself (seed 000, 20.1.3): `recompute` its sums, units, dates and orders,
-    without the network; `full` besides whether stated conclusions follow and statements contradict each other. A fault
-    sends its claim back to the author, whatever the evidence says."""
+    """What is looked at in the output by itself (docs/concepts.md#categories): `recompute` its sums, units, dates and
+    orders, without the network; `full` besides whether stated conclusions follow and statements contradict each other.
+    A fault sends its claim back to the author, whatever the evidence says."""
     abstention: Abstaining | None = None
     """When an answer is not given, or given with a caveat, though the gate would emit it; none leaves it to the gate.
     `assay calibrate` writes it."""
 
     route_by_table: bool = False
-    """Whether the routing table of seed 003 decides on the bands below `emit_threshold`."""
+    """Whether the routing table (docs/concepts.md#routing-table) decides on the bands below `emit_threshold`."""
     factscore_threshold: Probability = 0.8
-    """Under the table only: the FACTScore below which an answer is served with disclosure at best (seed 003)."""
+    """Under the table only: the FACTScore below which an answer is served with disclosure at best."""
 
     severity: SeverityWeights = SeverityWeights()
     """Weights and levels of severity."""
     escalate_critical_severity: bool = False
-    """Whether a claim of critical severity brings in a person: "immediate halt, human review mandatory" (seed 000,
-    20.1.4)."""
+    """Whether a claim of critical severity brings in a person (docs/concepts.md#severity)."""
     metric_weights: MetricWeights = MetricWeights()
     """Weights of the composite hallucination score."""
     escalation: Escalation = Escalation()

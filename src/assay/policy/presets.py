@@ -1,4 +1,4 @@
-"""The named policies. Where the source documents disagree, DESIGN section 4 and ADR 0005 say which way each goes."""
+"""The named policies. What they decide, and why, is in docs/adr/0005-gate.md and docs/concepts.md#thresholds."""
 
 import difflib
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _GENERAL = Policy(
 
 _RAG = Policy(
     name="rag",
-    description="Answers from documents, routed by the table of seed 003.",
+    description="Answers from documents, routed by a table of bands of support.",
     aggregation="joint",
     independence=0.55,
     support_threshold=0.8,  # below emit_threshold: what is nearly sure is served with a disclosure
@@ -32,7 +32,7 @@ _RAG = Policy(
 
 _SUPPORT_DESK = Policy(
     name="support-desk",
-    description="Answers to customers: a person approves what is half certain (seed 001).",
+    description="Answers to customers: a person approves what is half certain.",
     aggregation="joint",
     independence=0.55,
     block_threshold=0.3,
@@ -46,7 +46,7 @@ _SUPPORT_DESK = Policy(
 _MONITOR = Policy(
     name="monitor",
     support_threshold=0.8,  # a rate is counted, of claims and not of answers, and read as over many outputs
-    description="PASS, WARN or FAIL by the share of unsupported claims (seed 004).",
+    description="PASS, WARN or FAIL by the share of unsupported claims.",
     aggregation="unsupported_rate",
     critical_action="revise",
     escalation=Escalation(enabled=False),

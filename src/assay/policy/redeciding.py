@@ -153,6 +153,7 @@ def _gate_of(
         or decision["route"] == Route.SERVE_ABSTENTION,
         empty=not report["output"].strip(),
         irrelevant_evidence="evidence.irrelevant" in codes,
+        hidden=codes.count("text.hidden"),
         logic_faults=sum(map(_is_logic_fault, codes)),
         omissions=sum(one.get("judged") != _DENIED for one in report.get("omissions", ())),
         unjudged=sum(map(_is_unjudged, report["claims"])),

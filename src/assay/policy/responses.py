@@ -1,14 +1,17 @@
 """What a person reads in place of a withheld output: why, and what to do next.
 
-The texts reveal no internals (seed 002: a refusal that names the failure mode without revealing internal details): no
-scores, thresholds, prompts, models or passages. That a reader gets a substantive answer rather than "I can't help
-with that" is asked for by seed 003.
+A text says in general terms what failed and reveals no internals (docs/concepts.md#thresholds): no scores, thresholds,
+prompts, models or passages. "I can't help with that" would not be enough: a reader learns why, and what to do.
 """
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from enum import IntEnum
+from typing import Final
 
+from assay.policy.routes import Route
 from assay.schema import Action, HallucinationReport, Verdict
+from assay.schema.digests import decided
 
 
 class Cause(IntEnum):
@@ -27,9 +30,9 @@ class Cause(IntEnum):
     NO_EVIDENCE = 6
     """There is nothing to test claims against."""
     GAP = 7
-    """Seed 003's table: the documents hardly speak of it."""
+    """Routing table: the documents hardly speak of it."""
     CLOSEST = 8
-    """Seed 003's table: the documents support it weakly."""
+    """Routing table: the documents support it weakly."""
     UNSUPPORTED = 9
     """An important claim, or too many claims, have no support."""
     STRUCTURE = 10
@@ -47,7 +50,7 @@ class Cause(IntEnum):
     WEAK = 16
     """Support below what is asked for."""
     PARTIAL = 17
-    """Seed 003's table: partial support, to be disclosed."""
+    """Routing table: partial support, to be disclosed."""
     SEVERITY = 18
     """A claim of critical severity."""
     RISK = 19
@@ -128,10 +131,10 @@ def answer_instead(report: HallucinationReport) -> str:
     """What to answer where the output of a report goes out in no form: why, and what to do next.
 
     The decision's own text where it has one; for an output that would be revised and is not, one by what was found.
-    An output that may be served with a disclosure is withheld here: the disclosure alone would be no answer.
+    What is told beside an output that goes out is left out here: alone it would be no answer.
     """
     decision = report.decision
-    if decision.response is not None and decision.action is not Action.REVISE:
+    if decision.response is not None and decision.action in (Action.BLOCK, Action.ESCALATE):
         return decision.response
     return refusal(_causes(report), Action.BLOCK)
 
@@ -154,3 +157,46 @@ def disclosure() -> str:
         "Please note: the available documents support this answer only in part. "
         "Check what matters to you against the sources before you rely on it."
     )
+
+
+_PARTS_NAMED: Final = 5
+"""Parts of a question that are named, each with so many characters at most."""
+_LONGEST_PART: Final = 60
+
+
+def untold_words(parts: Sequence[str]) -> str:
+    """What a reader is told of the parts of a question of which neither the evidence nor the answer has a word.
+
+    >>> untold_words(["mothers", "fathers"])
+    'The available documents say nothing of “mothers”, “fathers”.'
+    """
+    named = ", ".join(f"“{part[:_LONGEST_PART]}”" for part in parts[:_PARTS_NAMED])
+    return f"The available documents say nothing of {named}."
+
+
+def told_with(report: HallucinationReport) -> str | None:
+    """What its reader is told behind the output of a report, where that goes out; none where there is nothing to tell.
+
+    It stands behind an output that is emitted, and one that may only be served with a disclosure is served with it.
+    """
+    decision = report.decision
+    served = decision.action is Action.REVISE and decision.route == Route.SERVE_WITH_DISCLOSURE
+    return decision.response if served or decision.action is Action.EMIT else None
+
+
+def answer_of(report: HallucinationReport) -> str:
+    """What a reader gets of a report: the output with what is told behind it, or what takes its place."""
+    told = told_with(report)
+    if told is not None:
+        return f"{report.output}\n\n{told}"
+    return report.output if report.action is Action.EMIT else answer_instead(report)
+
+
+def untelling(report: HallucinationReport) -> HallucinationReport:
+    """The report of an output that is emitted by itself: words of a person, or words beside calls that go on.
+
+    What nothing tells of still stands in `untold`.
+    """
+    if report.action is not Action.EMIT or report.decision.response is None:
+        return report
+    return decided(report, {"decision": report.decision.model_copy(update={"response": None})})

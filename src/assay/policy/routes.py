@@ -7,7 +7,7 @@ from assay.schema import Action, Decision, Labels
 
 
 class Route(StrEnum):
-    """What is done with the output; the first six lines of seed 003's routing table among them."""
+    """What is done with the output; see docs/concepts.md#routing-table."""
 
     SERVE = "serve"
     """Serve the answer with its citations."""
@@ -46,7 +46,7 @@ def permissiveness(action: Action) -> int:
     """How much an action lets happen without further say: emit 3, revise 2, escalate 1, block 0.
 
     `emit` releases the output. `revise` releases nothing, but the run goes on by itself. `escalate` stops it until a
-    person decides, who may still release it. `block` never releases it. Seed 001 has the same order.
+    person decides, who may still release it. `block` never releases it.
 
     >>> permissiveness(Action.EMIT) > permissiveness(Action.REVISE) > permissiveness(Action.ESCALATE)
     True
@@ -82,13 +82,13 @@ LABELS: dict[tuple[Action, Route], Labels] = {
     (Action.BLOCK, Route.WITHHOLD_KNOWLEDGE_GAP): _FAIL,
     (Action.BLOCK, Route.WITHHOLD_CITATION): _FAIL,
 }
-"""All pairs of action and route that the gate or a reviewer gives, with their names in the vocabularies of seeds 004,
-000, 003 and 001. A label is never more permissive than the action: what is not emitted is never PASS, RESPOND, SERVE or
-auto_approve."""
+"""All pairs of action and route that the gate or a reviewer gives, with their names in the four vocabularies of
+docs/concepts.md#decision-labels. A label is never more permissive than the action: what is not emitted is never PASS,
+RESPOND, SERVE or auto_approve."""
 
 
 def labels_for(decision: Decision) -> Labels:
-    """The same decision in the vocabularies of the source documents.
+    """The same decision in the vocabularies of docs/concepts.md#decision-labels.
 
     Raises:
         PolicyError: the gate never gives this action with this route.

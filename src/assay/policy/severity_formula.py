@@ -1,9 +1,9 @@
-"""How bad an error in a claim is: the formula of seed 000, 20.1.4, and how its three factors are estimated.
+"""How bad an error in a claim is: the formula of docs/concepts.md#severity, and how its three factors are estimated.
 
     sev(c) = alpha * propagation_risk(c) + beta * detectability^-1(c) + gamma * consequence(c)
 
-The seed defines the factors but not how to know them. The estimates here are rules over what is known of a claim, with
-their numbers as named constants; they order claims, they are not measured probabilities.
+docs/concepts.md#severity defines the factors but not how to know them. The estimates here are rules over what is known
+of a claim, with their numbers as named constants; they order claims, they are not measured probabilities.
 
 **Propagation risk**, the probability that the claim feeds into decisions, memory or tool calls: 1 where the caller
 knows that it feeds an action; `COMMITS` for procedures and commitments, which are there to be followed; `COPIED` for
@@ -11,7 +11,7 @@ other critical claims, whose numbers, dates and names get copied into fields; `C
 further ones; `MENTIONED` otherwise.
 
 **Undetectability**, how hard the error is to catch: `SPECIFIC` for a claim with a specific detail, `VAGUE` without
-(the seed: confabulations score highest). A contradiction makes it easier to catch, by up to `SHOWN` for a certain one,
+(made-up details are the hardest). A contradiction makes it easier to catch, by up to `SHOWN` for a certain one,
 since the evidence at hand shows it; a hedge by up to `WARNED`, since it warns the reader.
 
 **Consequence**: what hangs on the output by the caller's stakes, all of it for critical claims and `ASIDE` of it for
@@ -54,7 +54,7 @@ RESPONSES = {
     SeverityLevel.MEDIUM: "Flag it and regenerate with corrective context.",
     SeverityLevel.LOW: "Log it and include it in the regression test set.",
 }
-"""The response protocols of seed 000, 20.1.4."""
+"""The response protocols of docs/concepts.md#severity."""
 
 _NO_FINDING = "Nothing was found against it."
 
@@ -131,7 +131,7 @@ def claim_weight(
     has_specifics: bool,
     feeds_action: bool = False,
 ) -> float:
-    """The weight w_j = sev(c_j) of a claim in weighted faithfulness (seed 000, 20.6.2), in [0, 1].
+    """The weight w_j = sev(c_j) of a claim in weighted faithfulness (docs/concepts.md#metrics), in [0, 1].
 
     It is the severity that the claim would have without support, whatever its verdict: a weight that depended on the
     verdict would let one wrong claim decide how much the others count.

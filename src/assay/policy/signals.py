@@ -9,7 +9,7 @@ from assay.schema import Issue, Stakes, Verdict
 _COUNTS = (
     "citations_fabricated", "citations_failed", "claims_uncited", "citations_unchecked", "conflicts",
     "unchecked_characters", "evidence_unread_characters", "structural_issues", "rejected_tool_calls",
-    "diverged_probes", "revisions_failed", "logic_faults", "omissions", "unjudged",
+    "diverged_probes", "revisions_failed", "logic_faults", "omissions", "unjudged", "hidden",
 )  # fmt: skip
 
 
@@ -27,7 +27,7 @@ class ClaimSignal:
     critical: bool
     """Whether it has a number, a date, a citation, a name, an identifier or a commitment."""
     severity: float | None
-    """sev(c) of seed 000, 20.1.4; none where nothing was found against it."""
+    """sev(c) of docs/concepts.md#severity; none where nothing was found against it."""
     contradiction: float | None = None
     """The calibrated probability of contradiction."""
     fabricated_citation: bool = False
@@ -105,6 +105,8 @@ class GateInput:
     """Faults of reasoning that stand in no claim."""
     irrelevant_evidence: bool = False
     """Whether no passage speaks of what was asked, and the output answers something else."""
+    hidden: int = 0
+    """Places where a reader is shown another text than the one that was checked."""
     omissions: int = 0
     """Conditions, exceptions, deadlines and limits of the evidence that the output leaves out."""
     unjudged: int = 0

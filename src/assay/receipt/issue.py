@@ -1,8 +1,9 @@
 """Issuing a receipt: only for what passed, and only for the exact text that may go out.
 
-A report whose action is `emit` gets a receipt for its output. One whose route is `serve_with_disclosure` may be served
-with the disclosure and not without it, so that its receipt, if one is asked for, is for both in one text
-(`disclosed`); the bare output does not match it. Nothing else gets a receipt.
+A report whose action is `emit` gets a receipt for its output or, where its reader is told something behind it, for both
+in one text (`disclosed`). One whose route is `serve_with_disclosure` may be served with the disclosure and not without
+it, so that its receipt, if one is asked for, is for both. The receipt for both does not match the bare output, nor the
+other way round. Nothing else gets a receipt.
 """
 
 from datetime import datetime
@@ -24,17 +25,26 @@ SERVE_APPROVED: Final = "serve_approved"
 
 
 def disclosed(report: HallucinationReport) -> str:
-    """The output with its disclosure: what goes out where the route is `serve_with_disclosure`.
+    """The output with its disclosure: what goes out where the route is `serve_with_disclosure`, and where an output is
+    emitted whose reader has to be told something.
 
     Raises:
         ReceiptError: the gate gave no disclosure.
     """
-    if report.decision.route != SERVE_WITH_DISCLOSURE or not report.decision.response:
+    if not _discloses(report):
         raise ReceiptError(
-            "expected a report that allows its output to be served with a disclosure (route serve_with_disclosure), "
-            f"got the action {report.action}"
+            "expected a report that allows its output to be served with a disclosure (route serve_with_disclosure), or "
+            f"one whose reader is told something behind it; got the action {report.action}"
         )
     return f"{report.output}\n\n{report.decision.response}"
+
+
+def _discloses(report: HallucinationReport) -> bool:
+    decision = report.decision
+    goes_out = decision.action is Action.EMIT or (decision.action, decision.route) == (
+        Action.REVISE, SERVE_WITH_DISCLOSURE,
+    )  # fmt: skip
+    return goes_out and bool(decision.response)
 
 
 def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> str | None:
@@ -53,17 +63,18 @@ def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> st
         return altered
     if report.action is not action:
         return f"its action is {report.action} and that of its decision {action}"
-    if with_disclosure:
-        if (action, route) != (Action.REVISE, SERVE_WITH_DISCLOSURE) or not report.decision.response:
-            return f"its action is {action}, and nothing in it allows the output to be served with a disclosure"
-    elif route == SERVE_WITH_DISCLOSURE:
+    if with_disclosure and not _discloses(report):
+        return f"its action is {action}, and nothing in it allows the output to be served with a disclosure"
+    if with_disclosure and action is Action.REVISE:
+        return _unchecked(report)
+    if route == SERVE_WITH_DISCLOSURE:
         return f"its action is {action}: the output may only be served with a disclosure, and must be signed with it"
-    elif action is not Action.EMIT:
+    if action is not Action.EMIT:
         return f"its action is {action}, not emit"
-    elif route == SERVE_APPROVED:
+    if route == SERVE_APPROVED:
         # A person has looked at what was not checked and at what still fails, and answers for it.
         return None
-    elif report.revision is not None and report.revision.escalation_required:
+    if report.revision is not None and report.revision.escalation_required:
         return "something in it still fails after it was revised"
     return _unchecked(report)
 
@@ -131,7 +142,7 @@ def sign(
             verifier=report.verifier,
             report=report_digest(report),
             evidence=None if report.digests is None else report.digests.evidence,
-            action="revise" if with_disclosure else "emit",
+            action="revise" if report.action is Action.REVISE else "emit",
             run_id=report.run_id,
             issued_at=instant(issued_at),
             key_id=key.key_id,

@@ -1,4 +1,4 @@
-"""The premises that a claim is held against, at the three granularities of seed 000, 20.4.3.
+"""The premises that a claim is held against, at the three granularities of docs/concepts.md#entailment.
 
 - sentence: the sentence most like the claim, alone: sharp where one sentence decides. Where all that would be read is
   of one source, also the best sentence of another that is nearly as much alike: sources that disagree are found so.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -30,6 +30,8 @@ _MOST_OTHERS = 2
 _MOST_RIVALS = 16
 _MOST_HEARD = 3
 """Sources that are heard on a claim beside those that are read for it."""
+_SENTENCES_OF_NOTE = 2
+"""Sentences that a source has at most of which something is read whatever its words."""
 _FARTHEST, _MOST_FILLED = 12, 200
 """How far from a chosen sentence others are looked for, and how many are tried beyond that."""
 CANDIDATE_SENTENCES = 48
@@ -73,6 +75,7 @@ class EvidenceIndex:
         self._cut = cut_evidence(ordered, count_tokens, self._options.windows)
         self._windows = self._ranker(self._cut.windows)
         self._sentences = self._ranker(self._cut.sentences)
+        self._notes = self._short()
 
     def _ranker(self, windows: Sequence[Window]) -> WindowRanker:
         """A ranker that sees each window with its heading, as the network does."""
@@ -83,6 +86,15 @@ class EvidenceIndex:
         ahead = {name: terms(self._cut.heading_of[name][0]) for name in slices}
         read = [ahead[window.evidence_id] + next(own[window.evidence_id]) for window in windows]
         return WindowRanker(windows, self._options.ranking, read=read)
+
+    def _short(self) -> dict[str, Window]:
+        """The first sentence of each source that has one or two."""
+        count = Counter(one.evidence_id for one in self._cut.sentences)
+        first: dict[str, Window] = {}
+        for one in self._cut.sentences:
+            if count[one.evidence_id] <= _SENTENCES_OF_NOTE:
+                first.setdefault(one.evidence_id, one)
+        return first
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -148,7 +160,9 @@ class EvidenceIndex:
     def _heard(self, claim: str, premises: Sequence[Premise], ranked: Sequence[int]) -> list[Window]:
         """The best sentence of each source that no premise reads alone and that has a term of the claim.
 
-        Sources that disagree need not be worded alike: "Opening day: 11 June" denies that the fair opens on 4 June.
+        Sources that disagree need not be worded alike: "Opening day: 11 June" denies that the fair opens on 4 June, and
+        "Registered office: Linz" that the company is based in Graz. So a source of one or two sentences is heard
+        whatever its words, behind those with a term of the claim.
         """
         if len(self._text_of) == 1:
             return []
@@ -161,8 +175,9 @@ class EvidenceIndex:
                 best[window.evidence_id] = max(
                     best.get(window.evidence_id, (0, 0, window)), (shared, -place, window), key=lambda one: one[:2]
                 )
-        chosen = sorted(best.values(), key=lambda one: one[:2], reverse=True)[:_MOST_HEARD]
-        return [window for _, _, window in chosen]
+        chosen = [one[2] for one in sorted(best.values(), key=lambda one: one[:2], reverse=True)]
+        chosen += [note for name, note in self._notes.items() if name not in alone and name not in best]
+        return chosen[:_MOST_HEARD]
 
     def _premise(self, granularity: Granularity, windows: Sequence[Window]) -> Premise:
         return Premise(premise_text(windows, self._cut.heading_of), granularity, tuple(windows))

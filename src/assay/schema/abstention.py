@@ -1,4 +1,4 @@
-"""Whether to answer, to answer with caveats, or to say that one does not know (seed 000, 20.3.4)."""
+"""Whether to answer, to answer with caveats, or to say that one does not know (docs/concepts.md#abstention)."""
 
 from enum import StrEnum
 from typing import Self

@@ -1,4 +1,4 @@
-"""Why a finding came about: the likely root causes with what speaks for each (seed 000, 20.2)."""
+"""Why a finding came about: the likely root causes with what speaks for each (docs/concepts.md#root-causes)."""
 
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ from assay.schema.evidence import EvidenceSpan
 
 
 class Cause(StrEnum):
-    """A root cause of a hallucination (seed 000, 20.2.2 to 20.2.6)."""
+    """A root cause of a hallucination (docs/concepts.md#root-causes)."""
 
     KNOWLEDGE_GAP = "knowledge_gap"
     """The model did not know and said something all the same."""
@@ -55,6 +55,6 @@ class CauseReport(Value):
     likely: Cause
     """The cause with the largest share."""
     probability: float = Field(ge=0, le=1)
-    """P(H) = 1 - product over causes of (1 - P(H | cause) P(cause)), seed 000, 20.2.1."""
+    """P(H) = 1 - product over causes of (1 - P(H | cause) P(cause)), docs/concepts.md#root-causes."""
     estimates: tuple[CauseEstimate, ...] = Field(min_length=1)
     """The largest share first."""

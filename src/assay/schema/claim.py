@@ -46,3 +46,5 @@ class ExtractedClaim(Value):
     """The sentence before it, where the claim refers to something there that could not safely be put in."""
     path: str | None = None
     """The JSON Pointer of the value that it was read from, in a structured output."""
+    cell: tuple[str, str] | None = None
+    """Of a cell of a table what names its row, empty for a row without a name, and the head of its column."""

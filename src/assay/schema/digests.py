@@ -59,9 +59,9 @@ _FINDINGS: Final = {
     "retrieval": {"windows", "conflicts"},
     "issues": {"__all__": {"code"}},
     "omissions": True, "consistency_probes": True, "stakes": True, "overall_score": True, "policy": True,
-    "verifier": True, "action": True, "decision": {"action", "route", "reasons"},
+    "verifier": True, "action": True, "decision": {"action", "route", "reasons", "response"}, "untold": True,
 }  # fmt: skip
-"""What the gate goes by, and what it decided."""
+"""What the gate goes by, what it decided, and what a reader is told: a receipt may be for the output with that."""
 _DECISIVE: Final = ("citation.", "logic.")
 """The issues of claims that the gate goes by; others are told of by whoever has something to add."""
 

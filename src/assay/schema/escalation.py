@@ -1,4 +1,7 @@
-"""What a reviewer is given, and what becomes of it: the escalation package (seed 000, 20.5.3) and its states."""
+"""What a reviewer is given, and what becomes of it: the escalation package and its states.
+
+See docs/concepts.md#escalation.
+"""
 
 from datetime import datetime
 from enum import StrEnum
@@ -139,7 +142,7 @@ class TaskContext(Value):
 
 
 class EscalationPackage(Value):
-    """All that a reviewer needs to decide (seed 000, 20.5.3)."""
+    """All that a reviewer needs to decide (docs/concepts.md#escalation)."""
 
     output: str
     flagged_claims: tuple[FlaggedClaim, ...]
@@ -153,7 +156,7 @@ class EscalationPackage(Value):
     task_context: TaskContext
     tier: Tier
     level: str
-    """The tier in the words of seed 001."""
+    """The tier as an escalation label (docs/concepts.md#escalation)."""
     risk: float = Field(ge=0, le=1)
     deadline: datetime | None
     """When the review is needed; none once it was decided."""

@@ -33,7 +33,7 @@ class StatementReport(Value):
 
 
 class VerificationQuestion(Value):
-    """One question of a chain of verification (seed 000, 20.3.3)."""
+    """One question of a chain of verification (docs/concepts.md#chain-of-verification)."""
 
     claim: str
     question: str
@@ -82,7 +82,7 @@ class DocumentAttempt(Value):
 
 
 class Generation(Value):
-    """The record of one controlled generation (seed 000, 20.3.1 and 20.3.3)."""
+    """The record of one controlled generation (docs/concepts.md#grounded-generation)."""
 
     model: str
     prompts: tuple[str, ...] = ()

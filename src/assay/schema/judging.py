@@ -1,4 +1,7 @@
-"""What a judge, a chat model asked five binary questions (seed 003), said of claims, and what an answer left out."""
+"""What a judge, a chat model asked five closed questions, said of claims, and what an answer left out.
+
+See docs/concepts.md#the-judge and docs/concepts.md#omissions.
+"""
 
 from pydantic import Field
 
@@ -42,7 +45,8 @@ class ClaimJudgement(Value):
 
 
 class Omission(Value):
-    """A condition, an exception, a deadline or a limit of the evidence that the output leaves out (seed 003)."""
+    """A condition, an exception, a deadline or a limit of the evidence that the output leaves out
+    (docs/concepts.md#omissions)."""
 
     kind: str = Field(pattern="^(condition|exception|deadline|limit)$")
     category: Category = Category.COMPLETENESS

@@ -6,8 +6,8 @@ from typing import Literal
 from assay.schema.evidence import Window
 
 Granularity = Literal["sentence", "passage", "document", "other"]
-"""How much of the evidence a premise holds (seed 000, 20.4.3); `other` is a sentence of a source of which nothing else
-is read, and tells only whether that source disagrees."""
+"""How much of the evidence a premise holds (docs/concepts.md#entailment); `other` is a sentence of a source of which
+nothing else is read, and tells only whether that source disagrees."""
 GRANULARITIES: tuple[Granularity, ...] = ("sentence", "passage", "document")
 """What scores are made of."""
 

@@ -1,4 +1,4 @@
-"""Where an argument of a tool call comes from (seed 002, stage 1)."""
+"""Where an argument of a tool call comes from (docs/concepts.md#agent-runs)."""
 
 from enum import StrEnum
 from typing import Any

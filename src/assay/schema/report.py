@@ -23,7 +23,7 @@ SPEC_VERSION = "1.0"
 
 
 class Severity(Value):
-    """sev(c) = alpha * propagation + beta * undetectability + gamma * consequence (seed 000, 20.1.4)."""
+    """sev(c) = alpha * propagation + beta * undetectability + gamma * consequence (docs/concepts.md#severity)."""
 
     score: float = Field(ge=0, le=1)
     level: SeverityLevel
@@ -107,7 +107,7 @@ class ClaimReport(Value):
 
 
 class ToolCallValidation(Value):
-    """The validation of one tool call of an agent run (seed 002, stage 1)."""
+    """The validation of one tool call of an agent run (docs/concepts.md#agent-runs)."""
 
     tool: str
     args: dict[str, Any]
@@ -130,7 +130,7 @@ class ToolCallValidation(Value):
 
 
 class ConsistencyProbe(Value):
-    """What the model said when asked again (seed 002, stage 3)."""
+    """What the model said when asked again (docs/concepts.md#self-consistency)."""
 
     claim: str
     original: str
@@ -152,7 +152,7 @@ class TextChange(Value):
 
 
 class RevisionAttempt(Value):
-    """One new version that an author was asked for (seed 000, 20.5.1)."""
+    """One new version that an author was asked for (docs/concepts.md#revision)."""
 
     number: int = Field(ge=1)
     outcome: str = Field(pattern="^(better|no_better|unchanged|repeated|refused|unreadable|not_asked)$")
@@ -195,7 +195,7 @@ class Revision(Value):
 
     @property
     def converged(self) -> bool:
-        """Whether the output passes now (seed 000, 20.5.1)."""
+        """Whether the output passes now (docs/concepts.md#revision)."""
         return self.stopped == "passed"
 
     @property
@@ -205,7 +205,7 @@ class Revision(Value):
 
 
 class CitationReport(Value):
-    """One citation of the output and how far it holds (seed 000, 20.5.2)."""
+    """One citation of the output and how far it holds (docs/concepts.md#citations)."""
 
     marker: str
     """The citation as written."""
@@ -306,24 +306,25 @@ class Decision(Value):
 
     action: Action
     route: str
-    """The finer route of seed 003, such as `serve`, `serve_with_disclosure` or `withhold_closest_sources`."""
+    """The finer route (docs/concepts.md#routing-table), such as `serve`, `serve_with_disclosure` or
+    `withhold_closest_sources`."""
     reasons: tuple[str, ...]
     response: str | None = None
-    """What to answer in place of an output that is withheld or waits for a person, or what to show together with one
-    that may only be served with a disclosure."""
+    """What to answer in place of an output that is withheld or waits for a person, or what to tell its reader behind
+    one that may only be served with a disclosure, or that is emitted and leaves a part of the question untold."""
 
 
 class Labels(Value):
     """The same decision in the vocabularies of others."""
 
     verdict: str
-    """PASS, WARN or FAIL (seed 004)."""
+    """PASS, WARN or FAIL (docs/concepts.md#decision-labels)."""
     abstention: str
-    """RESPOND, PARTIAL_WITH_CAVEATS or ABSTAIN (seed 000, 20.3.4)."""
+    """RESPOND, PARTIAL_WITH_CAVEATS or ABSTAIN (docs/concepts.md#decision-labels)."""
     routing: str
-    """SERVE, FLAG or WITHHOLD (seed 003)."""
+    """SERVE, FLAG or WITHHOLD (docs/concepts.md#decision-labels)."""
     escalation: str
-    """auto_approve, flag_for_review, require_approval or block (seed 001)."""
+    """auto_approve, flag_for_review, require_approval or block (docs/concepts.md#decision-labels)."""
 
 
 class Identity(Value):
@@ -356,7 +357,7 @@ class _Beside:
 
 
 class HallucinationReport(Value):
-    """The report of one output or one agent run (seed 002)."""
+    """The report of one output or one agent run (docs/concepts.md#agent-runs)."""
 
     run_id: str
     """Opaque; derived from the content checked unless the caller gives one."""
@@ -369,7 +370,7 @@ class HallucinationReport(Value):
     issues: tuple[Issue, ...] = ()
     """Findings that belong to no single claim, structural ones among them."""
     categories: tuple[Category, ...] = ()
-    """The categories of all that was found, of claims and of the output as a whole (seed 000, 20.1.2)."""
+    """The categories of all that was found, of claims and of the output as a whole (docs/concepts.md#categories)."""
     tool_call_validations: tuple[ToolCallValidation, ...] = ()
     consistency_probes: tuple[ConsistencyProbe, ...] = ()
     omissions: tuple[Omission, ...] = ()
@@ -398,9 +399,11 @@ class HallucinationReport(Value):
     revision: Revision | None = None
     """How the output came to be, where it was revised."""
     causes: tuple[CauseReport, ...] = ()
-    """The likely root causes of each finding (seed 000, 20.2): where to look first, not a part of the decision."""
+    """The likely root causes of each finding (docs/concepts.md#root-causes): where to look first, not a part of the
+    decision."""
     abstention: Abstention | None = None
-    """Whether to give the output, where somebody asked for more than the gate's action (seed 000, 20.3.4)."""
+    """Whether to give the output, where somebody asked for more than the gate's action
+    (docs/concepts.md#abstention)."""
     generation: Generation | None = None
     """How the output came to be, where it was generated under control."""
     spending: tuple[Spending, ...] = ()

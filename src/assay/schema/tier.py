@@ -1,4 +1,4 @@
-"""How soon a person has to look at an output that waits for one (seed 000, 20.5.3)."""
+"""How soon a person has to look at an output that waits for one (docs/concepts.md#escalation)."""
 
 from enum import StrEnum
 
@@ -23,7 +23,8 @@ class Escalated(Value):
 
     tier: Tier
     level: str = Field(pattern="^(flag_for_review|require_approval|block)$")
-    """The same in the words of seed 001; none of them lets the output out before a person has decided."""
+    """The same as an escalation label (docs/concepts.md#escalation); none of them lets the output out before a person
+    has decided."""
     risk: float = Field(ge=0, le=1)
     """stakes * (1 - confidence)."""
     stakes_weight: float = Field(ge=0, le=1)

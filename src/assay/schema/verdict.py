@@ -19,7 +19,7 @@ class Verdict(StrEnum):
 
 
 class Category(StrEnum):
-    """Why a claim or an output is a hallucination (seed 000, 20.1.2; seed 003 for the last two)."""
+    """Why a claim or an output is a hallucination (docs/concepts.md#categories)."""
 
     FACTUAL = "factual"
     """Contradicts an authoritative source."""
@@ -47,7 +47,7 @@ class Origin(StrEnum):
 
 
 class SeverityLevel(StrEnum):
-    """How bad a finding is (seed 000, 20.1.4)."""
+    """How bad a finding is (docs/concepts.md#severity)."""
 
     CRITICAL = "critical"
     """Immediate halt; a person must look."""
@@ -81,7 +81,7 @@ class Stakes(StrEnum):
 
 
 class ClaimKind(StrEnum):
-    """What sort of statement a claim is (seed 000, 20.3.2, with two kinds that are never checkable)."""
+    """What sort of statement a claim is (docs/concepts.md#claims)."""
 
     FACTUAL = "factual"
     """States something of the world."""

@@ -23,6 +23,7 @@ from assay.schema.coerce import coerce_evidence
 from assay.schema.structure import Structure
 from assay.server.caller import Caller, called
 from assay.server.checking import CheckFailedError
+from assay.server.consensus import make_consensus_router
 from assay.server.console.router import make_console_router
 from assay.server.gateway.asgi import ClientGoneError, given_again, header, other_encoding, read_body
 from assay.server.loosening import require_permitted
@@ -325,6 +326,7 @@ def make_api(
     app.post("/v1/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check)
     app.post("/v1/batch", response_model=BatchAnswer, responses=_PROBLEMS, tags=["check"])(api.batch)
     app.post("/v1/runs/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check_run)
+    app.include_router(make_consensus_router(services))
     app.get("/healthz", tags=["operation"])(api.health)
     app.get("/readyz", tags=["operation"], responses={503: {"model": Health}})(api.ready)
     for router in routers_of(services, held):

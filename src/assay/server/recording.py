@@ -187,7 +187,7 @@ class Keeping:
         made = dict(found)
         for text in job.texts:
             if text.final:
-                made[text.channel] = await self._signed(found[text.channel], first, discloses=False)
+                made[text.channel] = await self._signed(found[text.channel], first, discloses=stops)
         return made
 
     async def unread(self, ruling: Ruling) -> None:

@@ -1,4 +1,4 @@
-"""Agreement of structured samples, field by field, and how many samples to draw (seed 000, 20.4.2)."""
+"""Agreement of structured samples, field by field, and how many samples to draw (docs/concepts.md#self-consistency)."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class FieldAgreement:
 
 
 def samples_wanted(risk: float, low: float = LOW_RISK, medium: float = MEDIUM_RISK) -> int:
-    """How many samples to draw: 1 below `low`, 3 below `medium`, else 5 (the adaptive k of 20.4.2).
+    """How many samples to draw: 1 below `low`, 3 below `medium`, else 5 (docs/concepts.md#self-consistency).
 
     Args:
         risk: the estimated probability of a hallucination, in [0, 1].

@@ -24,16 +24,17 @@ class Definition:
 OUTPUT: tuple[Definition, ...] = (
     Definition(
         "faithfulness", "metrics.faithfulness",
-        "F = (1/N) Σ_j max_i P(entails | e_i, c_j)", "seed 000, 20.6.2", "0 to 1, 1 best", "no claims",
+        "F = (1/N) Σ_j max_i P(entails | e_i, c_j)", "[concepts](concepts.md#metrics)", "0 to 1, 1 best", "no claims",
     ),
     Definition(
         "weighted_faithfulness", "metrics.weighted_faithfulness",
-        "F_w = Σ_j w_j max_i P(entails | e_i, c_j) / Σ_j w_j, with w_j = sev(c_j)", "seed 000, 20.6.2",
+        "F_w = Σ_j w_j max_i P(entails | e_i, c_j) / Σ_j w_j, with w_j = sev(c_j)", "[concepts](concepts.md#metrics)",
         "0 to 1, 1 best", "no claims, or all weights 0",
     ),
     Definition(
         "groundedness", "metrics.groundedness",
-        "G = #{c : max_i P(entails | e_i, c) ≥ θ} / N", "seed 000, 20.6.6", "0 to 1, 1 best", "no claims",
+        "G = #{c : max_i P(entails | e_i, c) ≥ θ} / N",
+        "[concepts](concepts.md#metrics)", "0 to 1, 1 best", "no claims",
     ),
     Definition(
         "answer_support", "metrics.answer_support",
@@ -42,47 +43,50 @@ OUTPUT: tuple[Definition, ...] = (
     ),
     Definition(
         "attribution_precision", "metrics.attribution_precision",
-        "AP = AP_existence · AP_accuracy · AP_entailment = valid / cited", "seed 000, 20.6.3",
+        "AP = AP_existence · AP_accuracy · AP_entailment = valid / cited", "[concepts](concepts.md#citations)",
         "0 to 1, 1 best", "no citations, or one that could not be checked to the end",
     ),
     Definition(
         "attribution_existence", "metrics.attribution_precision",
-        "source exists / cited", "seed 000, 20.6.3", "0 to 1, 1 best", "no citations",
+        "source exists / cited", "[concepts](concepts.md#citations)", "0 to 1, 1 best", "no citations",
     ),
     Definition(
         "attribution_accuracy", "metrics.attribution_precision",
-        "text matches / source exists", "seed 000, 20.6.3", "0 to 1, 1 best",
+        "text matches / source exists", "[concepts](concepts.md#citations)", "0 to 1, 1 best",
         "no cited source exists, or a quotation could not be checked",
     ),
     Definition(
         "attribution_entailment", "metrics.attribution_precision",
-        "source entails / text matches", "seed 000, 20.6.3", "0 to 1, 1 best",
+        "source entails / text matches", "[concepts](concepts.md#citations)", "0 to 1, 1 best",
         "no citation is quoted rightly, or entailment could not be checked",
     ),
     Definition(
         "factual_accuracy_rate", "metrics.factual_accuracy_rate",
-        "FAR = #{c factual : correct(c)} / #{c factual}", "seed 000, 20.6.4", "0 to 1, 1 best", "no factual claims",
+        "FAR = #{c factual : correct(c)} / #{c factual}",
+        "[concepts](concepts.md#metrics)", "0 to 1, 1 best", "no factual claims",
     ),
     Definition(
         "factscore", "metrics.factscore",
-        "supported atomic facts / atomic facts", "seed 003, stage 2", "0 to 1, 1 best", "no facts",
+        "supported atomic facts / atomic facts", "FActScore (Min et al. 2023)", "0 to 1, 1 best", "no facts",
     ),
     Definition(
         "hallucination_rate", "metrics.hallucination_rate",
-        "claims without support / claims", "seed 004", "0 to 1, 0 best", "no claims",
+        "claims without support / claims", "[concepts](concepts.md#unsupported-rate)", "0 to 1, 0 best", "no claims",
     ),
     Definition(
         "self_consistency", "metrics.self_consistency",
-        "SC = mean agreement over probed claims", "seed 000, 20.6.5", "0 to 1, 1 best", "nothing was probed",
+        "SC = mean agreement over probed claims",
+        "[concepts](concepts.md#self-consistency)", "0 to 1, 1 best", "nothing was probed",
     ),
     Definition(
         "composite_hallucination_score", "metrics.composite_hallucination_score",
         "H = 1 − (w_F F + w_A AP + w_G G + w_S SC), weights rescaled over the metrics that have a value",
-        "seed 000, 20.6.5", "0 to 1, 0 best", "none of its metrics has a value",
+        "[concepts](concepts.md#metrics)", "0 to 1, 0 best", "none of its metrics has a value",
     ),
     Definition(
         "coverage_rate", "metrics.coverage_rate",
-        "checked characters / checkable characters", "DESIGN, section 3", "0 to 1, 1 best", "nothing is checkable",
+        "checked characters / checkable characters",
+        "[concepts](concepts.md#coverage)", "0 to 1, 1 best", "nothing is checkable",
     ),
 )  # fmt: skip
 """The metrics of one output."""
@@ -146,7 +150,7 @@ _HEAD = """\
 
 This page is made from `src/assay/stats/catalogue.py`; a test keeps the two in step. A metric without a value says why
 and is never counted as a number: not as 0, not as 1, and not in a mean. N is the number of checkable claims that were
-checked. The seeds are the documents that `DESIGN.md` implements.
+checked. [concepts.md](concepts.md) says what the formulas mean.
 """
 
 

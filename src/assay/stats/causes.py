@@ -1,4 +1,7 @@
-"""The noisy-or of causes, and the attention that evidence gets in a long context (seed 000, 20.2.1 and 20.2.4)."""
+"""The noisy-or of causes, and the attention that evidence gets in a long context.
+
+See docs/concepts.md#root-causes and docs/concepts.md#position-in-the-context.
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """Several signals of confidence as one calibrated probability, and entropy from log-probabilities.
 
-Seed 000, 20.3.4:  conf = w_1 G + w_2 (1 - H) + w_3 SC + w_4 retrieval_quality , to which seed 001 adds coverage and
-hedging. A weighted mean of signals is no probability; a curve that was fitted on labelled outputs turns it into one.
-A signal that is missing is left out and the other weights are scaled up: it never counts as a number, such as the 0.5
-of seed 001's sample code.
+docs/concepts.md#abstention:  conf = w_1 G + w_2 (1 - H) + w_3 SC + w_4 retrieval_quality , to which coverage and
+hedging are added. A weighted mean of signals is no probability; a curve that was fitted on labelled outputs turns it
+into one. A signal that is missing is left out and the other weights are scaled up: it never counts as a number, such as
+0.5.
 """
 
 import math
@@ -22,8 +22,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "groundedness": 0.45, "certainty": 0.1, "consistency": 0.2, "retrieval_quality": 0.1, "coverage": 0.1,
     "directness": 0.05,
 }  # fmt: skip
-"""The weights before any fit, by judgement: the seeds give none but those of seed 001 (0.4 for self-consistency and for
-coverage, 0.2 for hedging), where nothing measures groundedness."""
+"""The weights before any fit, by judgement; `assay calibrate` fits others to labelled outputs."""
 LEAST_ROWS: Final = 50
 """Labelled outputs that a fit takes at least, with ten of each sort."""
 _LEAST_OF_A_SORT: Final = 10

@@ -1,8 +1,8 @@
 """Weights of the signals of confidence, fitted on labelled outputs.
 
-Seed 000, 20.3.4 has the weights w_1 ... w_4 and no values for them. These are the most likely ones given the labels,
-with a prior that holds them near those by judgement: a few dozen rows move them little, thousands far.
-No weight is below 0, so more of a signal never lowers the confidence.
+The confidence (docs/concepts.md#abstention) has weights w_1 ... w_4 that nobody knows beforehand. These are the most
+likely ones given the labels, with a prior that holds them near those by judgement: a few dozen rows move them little,
+thousands far. No weight is below 0, so more of a signal never lowers the confidence.
 """
 
 import math

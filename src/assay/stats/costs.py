@@ -8,10 +8,10 @@ where a leak is a hallucinated output that passes, a false block a right one tha
 output that neither passes nor is withheld: it is revised, caveated or shown to a person. What passes and is right, and
 what is withheld and is wrong, costs nothing.
 
-Seed 000, 20.3.4 counts rates: theta* = argmin lambda_1 FalseAbstentionRate + lambda_2 HallucinationLeakRate, each a
-share of the outputs of its own sort. `Costs.rates` does that: right and hallucinated rows then weigh the same in total,
-however many there are of each. With lambda_1 the cost of a false block, lambda_2 that of a leak, and abstentions as
-dear as false blocks, so that none is worth while, it is the seed's loss but for a factor of two.
+The loss of docs/concepts.md#abstention counts rates: theta* = argmin lambda_1 FalseAbstentionRate + lambda_2
+HallucinationLeakRate, each a share of the outputs of its own sort. `Costs.rates` does that: right and hallucinated rows
+then weigh the same in total, however many there are of each. With lambda_1 the cost of a false block, lambda_2 that of
+a leak, and abstentions as dear as false blocks, so that none is worth while, it is that loss but for a factor of two.
 """
 
 import math
@@ -37,7 +37,7 @@ class Costs:
     abstention: float = 1.0
     """An output that is neither passed nor withheld."""
     rates: bool = False
-    """Whether right and hallucinated rows weigh a half each, as in the seed's loss, rather than each row the same."""
+    """Whether right and hallucinated rows weigh a half each, as in a loss of rates, rather than each row the same."""
 
     def __post_init__(self) -> None:
         values = (self.leak, self.false_block, self.abstention)

@@ -1,8 +1,8 @@
 """The metrics of one output: pure functions from numbers to a value in [0, 1], or to the reason why there is none.
 
-Formulas are those of seed `000` 20.6 and seed `004`; `docs/metrics.md` shows all of them in one table. Sums are exact
-(`math.fsum`), so that the order of claims does not change a report. Every function raises `InputError` for a number
-outside [0, 1], NaN included: a metric of impossible numbers would be worse than none.
+`docs/metrics.md` shows all formulas with their sources in one table. Sums are exact (`math.fsum`), so that the order of
+claims does not change a report. Every function raises `InputError` for a number outside [0, 1], NaN included: a metric
+of impossible numbers would be worse than none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ NO_CLAIMS = "there is no claim to measure"
 
 
 def faithfulness(scores: Sequence[float]) -> Metric:
-    """The mean over claims of the best probability of entailment (seed 000, 20.6.2).
+    """The mean over claims of the best probability of entailment (docs/concepts.md#metrics).
 
     F = (1 / N) * sum over j of max over i of P(entails | e_i, c_j)
 
@@ -36,7 +36,7 @@ def faithfulness(scores: Sequence[float]) -> Metric:
 
 
 def weighted_faithfulness(scores: Sequence[float], weights: Sequence[float]) -> Metric:
-    """Faithfulness in which graver claims count more (seed 000, 20.6.2).
+    """Faithfulness in which graver claims count more (docs/concepts.md#metrics).
 
     F_w = sum of w_j * s_j / sum of w_j, with w_j = sev(c_j)
 
@@ -63,7 +63,7 @@ def weighted_faithfulness(scores: Sequence[float], weights: Sequence[float]) -> 
 
 
 def groundedness(scores: Sequence[float], threshold: float) -> Metric:
-    """The share of claims that some evidence entails with at least `threshold` (seed 000, 20.6.6).
+    """The share of claims that some evidence entails with at least `threshold` (docs/concepts.md#metrics).
 
     G = |{c : max over i of P(entails | e_i, c) >= threshold}| / N
 
@@ -81,7 +81,7 @@ def groundedness(scores: Sequence[float], threshold: float) -> Metric:
 def attribution_precision(
     exists: Sequence[bool], matches: Sequence[bool | None], entails: Sequence[bool | None]
 ) -> dict[str, Metric]:
-    """How many citations are valid, and at which of three steps the others fail (seed 000, 20.6.3).
+    """How many citations are valid, and at which of three steps the others fail (docs/concepts.md#citations).
 
     AP_existence = existing / cited, AP_accuracy = matching / existing, AP_entailment = entailing / matching, and
     AP = AP_existence * AP_accuracy * AP_entailment = valid / cited.
@@ -123,7 +123,7 @@ def attribution_precision(
 
 
 def factual_accuracy_rate(correct: Sequence[bool]) -> Metric:
-    """The share of verifiable factual claims that an authoritative reference bears out (seed 000, 20.6.4).
+    """The share of verifiable factual claims that an authoritative reference bears out (docs/concepts.md#metrics).
 
     FAR = |{c factual : correct(c)}| / |factual claims|. It needs ground truth, so it belongs to evaluations.
 
@@ -137,12 +137,12 @@ def factual_accuracy_rate(correct: Sequence[bool]) -> Metric:
 
 
 def factscore(supported: Sequence[bool]) -> Metric:
-    """The share of atomic facts that the evidence supports (seed 003, stage 2).
+    """The share of atomic facts that the evidence supports (FActScore, Min et al. 2023).
 
     Returns:
         A value in [0, 1]; undefined without facts.
 
-    The seed's example of parental leave, five of seven facts supported:
+    An answer about parental leave, five of seven facts supported:
 
     >>> round(factscore([True, True, True, False, True, True, False]).value, 2)
     0.71
@@ -151,7 +151,7 @@ def factscore(supported: Sequence[bool]) -> Metric:
 
 
 def hallucination_rate(unsupported: Sequence[bool]) -> Metric:
-    """The share of claims without support, the hallucination score of seed 004.
+    """The share of claims without support, the hallucination rate (docs/concepts.md#unsupported-rate).
 
     Returns:
         A value in [0, 1], 0 if no claim is a hallucination; undefined without claims.
@@ -163,11 +163,10 @@ def hallucination_rate(unsupported: Sequence[bool]) -> Metric:
 
 
 def self_consistency(agreements: Sequence[float]) -> Metric:
-    """The mean agreement of the model with itself over the claims that were probed (seed 000, 20.6.5, SC).
+    """The mean agreement of the model with itself over the claims that were probed (docs/concepts.md#metrics, SC).
 
     Returns:
-        A value in [0, 1]; undefined where nothing was probed. Seed 000 takes 1 then, which would count as a
-        measurement that nobody made.
+        A value in [0, 1]; undefined where nothing was probed. To take 1 then would be a measurement that nobody made.
 
     >>> self_consistency([1.0, 0.5]).value
     0.75
@@ -229,11 +228,11 @@ def coverage_rate(checked: int, unchecked: int) -> Metric:
 
 
 def composite_hallucination_score(values: Mapping[str, Metric], weights: Mapping[str, float]) -> Metric:
-    """One figure out of several metrics: 0 for no sign of hallucination, near 1 for severe (seed 000, 20.6.5).
+    """One figure out of several metrics: 0 for no sign of hallucination, near 1 for severe (docs/concepts.md#metrics).
 
     H = 1 - (w_F F + w_A AP + w_G G + w_S SC), with the weights of the metrics that have a value scaled to sum to 1.
-    An undefined metric is left out; seed 000 counts absent citations and probes as 1, which would make an output
-    look better for not being tested.
+    An undefined metric is left out; to count absent citations and probes as 1 would make an output look
+    better for not being tested.
 
     Args:
         values: metrics by name; names without a weight are left out.

@@ -171,7 +171,7 @@ def answered(question: str, answer: str) -> tuple[str, int] | None:
     turned = _turned(bare, tokens, aux, stated=False)
     if turned is None:
         return None
-    preposition = f"{tokens[at - 1].text.lower()} " if at and not _opens_led(said) else ""
+    preposition = f"{bare[: tokens[at].start].strip().lower()} " if at and not _opens_led(said) else ""
     joined = f"{turned} {preposition}"
     return joined + said, len(joined)
 

@@ -22,6 +22,14 @@ _CODE_SIGN = re.compile(r"[{}();=<>_$\\|`@\[\]]|--|::|->|&&")
 _PLAIN_WORD = re.compile(
     r"\b(?:the|an?|of|is|are|was|were|has|have|gets?|for|to|in|by|with|and|per|will|must|may|can)\b", re.IGNORECASE
 )
+_HTML_TABLE = re.compile(r"[ \t]*<table\b", re.IGNORECASE)
+_HTML_TABLE_END = re.compile(r"</table\s*>", re.IGNORECASE)
+_HTML_ROW = re.compile(r"<tr\b[^<>]*>.*?</tr\s*>", re.IGNORECASE | re.DOTALL)
+_HTML_UNEVEN = re.compile(r"<table\b|\b(?:col|row)span\s*=\s*[\"']?(?!1\b)|<!--|<(?:script|style)\b", re.IGNORECASE)
+"""What is in no table whose cells can be told by row and column."""
+_HTML_CELL = re.compile(r"<(t[hd])\b[^<>]*>.*?(?:</\1\s*>|(?=<t[hd]\b|</tr\b))", re.IGNORECASE | re.DOTALL)
+_HTML_MARK = re.compile(r"<[^<>]*>")
+_LONGEST_HTML_TABLE = 50_000
 _ODD_SPACE = re.compile(r"[^\S ]")
 _ENDS = tuple(".!?:;。！？।۔։።؟…")
 
@@ -134,10 +142,46 @@ class _Reader:
             yield self.block(self.at, last, "table_row")
             self.at = last
 
+    def html_table(self) -> list[Block] | None:
+        """The rows of a table in HTML, each with the marks before it; none where its cells may span or hold a table.
+
+        What stands between rows and is no mark (a caption) is prose, and so is the rest of the line behind the table.
+        """
+        start = self.lines[self.at].start
+        closing = _HTML_TABLE_END.search(self.text, start, start + _LONGEST_HTML_TABLE)
+        rows = list(_HTML_ROW.finditer(self.text, start, closing.start())) if closing is not None else []
+        if closing is None or not rows or _HTML_UNEVEN.search(self.text, start + len("<table"), closing.start()):
+            return None
+        found: list[Block] = []
+        begin = start
+        if any(_HTML_MARK.sub("", _HTML_CELL.sub("", row.group())).strip() for row in rows):
+            return None  # words that are in no cell
+        for row in rows:
+            if _HTML_MARK.sub("", self.text[begin : row.start()]).strip():
+                found.append(self._part(begin, row.start(), "prose"))
+                begin = row.start()
+            found.append(self._part(begin, row.end(), "table_row"))
+            begin = row.end()
+        if _HTML_MARK.sub("", self.text[begin : closing.end()]).strip():
+            found.append(self._part(begin, closing.end(), "prose"))
+        else:
+            last = found[-1]
+            found[-1] = self._part(last.start, closing.end(), "table_row")
+        while self.at < len(self.lines) and self.lines[self.at].end <= closing.end():
+            self.at += 1
+        if self.at < len(self.lines) and self.lines[self.at].start < closing.end():
+            if self.text[closing.end() : self.lines[self.at].end].strip():
+                found.append(self._part(closing.end(), self.lines[self.at].end, "prose"))
+            self.at += 1
+        return found
+
+    def _part(self, start: int, end: int, kind: str) -> Block:
+        return Block(start, end, kind, _blank_out(self.text, start, end, []))
+
     def starts_structure(self, i: int) -> bool:
         """Whether the line opens something other than prose."""
         line = self.lines[i].text
-        patterns = (_FENCE, _HEADING, _ITEM, _QUOTE)
+        patterns = (_FENCE, _HEADING, _ITEM, _QUOTE, _HTML_TABLE)
         return any(p.match(line) for p in patterns) or _is_row(self.lines, i)
 
     def flows_on(self, i: int) -> bool:
@@ -187,6 +231,8 @@ class _Reader:
                 yield self.block(self.at - 1, self.at, "heading", [(line.start, line.start + hashes)])
             elif _is_row(self.lines, self.at):
                 yield from self.table()
+            elif _HTML_TABLE.match(line.text) and (rows := self.html_table()) is not None:
+                yield from rows
             elif _QUOTE.match(line.text):
                 yield self.quote()
             elif (item := _ITEM.match(line.text)) is not None:

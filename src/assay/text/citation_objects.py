@@ -4,7 +4,7 @@ Read are Anthropic (`char_location`, `page_location`, `content_block_location`, 
 `web_search_result_location`, alone or inside their text blocks), Cohere (`start`, `end`, `text` with `document_ids` or
 `sources`), OpenAI (`url_citation`, `file_citation`, `container_file_citation`, flat or nested), Gemini
 (`groundingMetadata` or single supports), Google check grounding (`claims` with `citationIndices`), and the cited claims
-of seed 000, 20.5.2 (`claim_text` with `citations`, or `source_id` with `source_text`).
+of docs/concepts.md#citations (`claim_text` with `citations`, or `source_id` with `source_text`).
 
 Google counts bytes of UTF-8, the others characters. Where an object repeats the words of its span, the words decide:
 offsets that fit them as bytes or as UTF-16 units are read so. Counted documents are the evidence in the order given.
@@ -185,7 +185,7 @@ class _Reader:
         return [self.covering(start, end, self.chunk(chunks, index, what), "grounding_claim") for index in indices]
 
     def cited_claim(self, item: Mapping[str, Any], what: str) -> list[Citation]:
-        """A cited claim of seed 000, 20.5.2, or one citation of it."""
+        """A cited claim of docs/concepts.md#citations, or one citation of it."""
         claim = item.get("claim_text")
         citations = _list(item.get("citations") or ((item,) if "source_id" in item else ()), what)
         start = self.output.find(claim) if isinstance(claim, str) and claim else -1

@@ -12,7 +12,7 @@ When in doubt nothing is parted: a wrong cut makes a false alarm, a missed one o
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from assay.schema.claim import ExtractedClaim, Span
@@ -34,12 +34,14 @@ from assay.text.cleaning import Cleaned, attribute_values, clean
 from assay.text.code_data import code_data, is_diagram, prose_rows
 from assay.text.code_names import code_names
 from assay.text.critical import critical_reasons
+from assay.text.ellipsis import completed, marked, said_of_both
 from assay.text.fragments import is_fragment
 from assay.text.hedging import hedge_score
 from assay.text.phrases import split_adjuncts, split_lists, split_measures
+from assay.text.plainly import plainly
 from assay.text.pronouns import antecedent, opens_with_pronoun, refers_back, subject
 from assay.text.sentences import Sentence, split_sentences
-from assay.text.tables import Row, read_row
+from assay.text.tables import Row, opens_table, read_row
 from assay.text.tokens import Token, render, tokenise
 
 __all__ = ["RuleClaimExtractor", "is_fragment", "split_statement"]
@@ -123,6 +125,8 @@ class _Found:
     """The statement that it was cut from."""
     before: str | None = None
     """The sentence before it, where it refers to that."""
+    cell: tuple[str, str] | None = None
+    """Of a cell of a table its row and its column."""
 
 
 def _sentence_case(text: str, ended: bool) -> str:
@@ -211,6 +215,7 @@ def _claim(
         sentence_index=index,
         whole=_SURROGATE.sub("\ufffd", found.whole) if found.whole else None,
         before=_SURROGATE.sub("\ufffd", found.before) if found.before else None,
+        cell=(_SURROGATE.sub("\ufffd", found.cell[0]), _SURROGATE.sub("\ufffd", found.cell[1])) if found.cell else None,
     )
 
 
@@ -380,14 +385,17 @@ def _lower_first(item: str) -> str:
 def _read_row(raw: str, sentence: Sentence, memory: _Memory) -> list[_Found]:
     """A table row as `Column: value` statements, each with the row's first cell; the head itself is no claim."""
     row = read_row(raw)
+    if opens_table(raw):
+        memory.header = None
     if memory.header is None:
         memory.header = row
-        if row.is_head or memory.block != "table_row":
+        if row.is_head or memory.block != "table_row" or opens_table(raw):
             head = row.is_head
             plain = "; ".join(c for c in row.cells if c) or raw
             kind = ClaimKind.META if head else ClaimKind.FACTUAL
             return [_Found(plain, sentence.start, sentence.end, kind, checkable=not head)]
-    found = []
+    values = attribute_values(raw)[0] if "<" in raw else []  # what a mark says is read as anywhere else
+    found = [_Found(v, sentence.start + a, sentence.start + b, kinds.statement_kind(v), True) for v, a, b in values]
     names = memory.header.cells if memory.header.is_head else ()
     key = _named(names, 0, row.cells[0]) if row.cells else ""
     for i, cell in enumerate(row.cells):
@@ -396,7 +404,10 @@ def _read_row(raw: str, sentence: Sentence, memory: _Memory) -> list[_Found]:
         value = _named(names, i, cell)
         a, b = row.spans[i]
         statement = f"{key}; {value}" if i and key else value
-        found.append(_Found(statement, sentence.start + a, sentence.start + b, ClaimKind.FACTUAL, True, cell))
+        column = names[i] if i < len(names) else ""
+        where = (row.cells[0] if i else "", column) if column else None
+        place = (sentence.start + a, sentence.start + b)
+        found.append(_Found(statement, *place, ClaimKind.FACTUAL, True, cell, cell=where))
     if found:
         return found
     return [_Found(raw.strip(), sentence.start, sentence.end, ClaimKind.META, checkable=False)]
@@ -442,6 +453,14 @@ def _statements(
     """The atomic statements from `begin` on, of which the part up to `lead` is only a lead-in."""
     begin, lead = place
     body = cleaned.text[lead:]
+    in_full = _in_full(body, memory)
+    if in_full:
+        memory.said, memory.asked, memory.previous, memory.subject = body, False, tokenise(in_full[-1]), []
+        kind = kinds.statement_kind(in_full[-1])
+        ended = body[-1:] in ".!"
+        return [
+            _Found(_sentence_case(plainly(said), ended), sentence.start, sentence.end, kind, True) for said in in_full
+        ]
     tail = kinds.strip_tail(body)
     if tail < len(body):  # what ends the sentence stays
         body = body[:tail] + (cleaned.text[-1] if cleaned.text[-1] in ".!" else "")
@@ -467,13 +486,19 @@ def _statements(
         first = lead + part.start if number else begin
         a, b = cleaned.source_span(first, lead + part.end, len(raw))
         b = len(raw) if part.end == last else len(raw[:b].rstrip())
-        finished = _sentence_case(said, ended or (changed and cleaned.text[-1] in ".!"))
+        finished = _sentence_case(plainly(said), ended or (changed and cleaned.text[-1] in ".!"))
         own_kind = kinds.statement_kind(said) if changed and kind is ClaimKind.UNCERTAIN else kind
         out.append(_Found(finished, sentence.start + a, sentence.start + b, own_kind, True, whole=whole, before=before))
     memory.said, memory.asked = body if len(body) <= _LONGEST_BEFORE else "", False
     memory.previous = tokens
     memory.subject = resolved or subject(tokens)
     return out
+
+
+def _in_full(body: str, memory: _Memory) -> Sequence[str]:
+    """The statements of a sentence that leaves a part of them out; none where it leaves out nothing."""
+    whole = completed(body, memory.previous, memory.said if memory.asked else "")
+    return (whole,) if whole is not None else said_of_both(body) or marked(body)
 
 
 def _whole(body: str, tokens: list[Token], resolved: list[Token]) -> str:

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from html import unescape
+from typing import Final
 
 from assay.text.pointers import POINTER
 from assay.text.tokens import tokenise
@@ -23,6 +24,8 @@ _ENCLOSED = re.compile(
     "[\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792]"
 )
 """Digits in circles and brackets, and with a full stop."""
+_ROMAN: Final = re.compile("[\u2160-\u2168\u2170-\u2178]")
+"""One to nine as single characters in Roman numerals."""
 _NOTHING = "\u2060"
 """Keeps the place of what goes; it is dropped as a mark."""
 _DROPPED = (
@@ -59,6 +62,11 @@ _FEWEST_BLANKS = 3
 _VALUE = re.compile(r"""=\s*(["'])((?:(?!\1)[^<>]){0,200}?\w\s+\w(?:(?!\1)[^<>]){0,200})\1""")
 """The value of a tag's attribute where it is words: an alternative text is read to people too."""
 
+_EMBEDDED = re.compile(
+    r"<(?P<tag>script|style|template)\b[^<>]{0,200}>(?P<body>.{0,4000}?)</(?P=tag)\s{0,9}>", re.DOTALL | re.IGNORECASE
+)
+_STRING = re.compile(r"""(["'`])((?:(?!\1)[^\n<>]){0,300}?\w\s+\w(?:(?!\1)[^\n<>]){0,300})\1""")
+"""A text in a program that stands in the answer: what it shows is read by people, the program is not."""
 _APART = re.compile(
     r"[\"'][^<>\"']{0,200}>|</?(?:td|th|tr|li|p|div|br|hr|h[1-6]|dt|dd|option|summary|details|title|table|ul|ol)\b",
     re.IGNORECASE,
@@ -127,6 +135,7 @@ def _plain(raw: str) -> str:
         return raw
     begin = len(raw) - len(raw.lstrip())  # there it is the mark of a list
     raw = _ENCLOSED.sub(lambda m: m.group() if m.start() == begin else str(unicodedata.digit(m.group())), raw)
+    raw = _ROMAN.sub(lambda m: str(int(unicodedata.numeric(m.group()))), raw)
     if _STYLED.search(raw) is not None:
         raw = _STYLED.sub(lambda m: n if len(n := unicodedata.normalize("NFKC", m.group())) == 1 else m.group(), raw)
     return _WORD.sub(lambda m: m.group() if _of_one_script(m.group()) else m.group().translate(_LOOKALIKES), raw)
@@ -146,20 +155,28 @@ def _of_one_script(word: str) -> bool:
 
 
 def attribute_values(raw: str) -> tuple[list[tuple[str, int, int]], str]:
-    """The values of tags' attributes that are words, each with its place, and the text with blanks in their places.
+    """The values of tags' attributes and the texts of scripts that are words, each with its place, and the rest.
+
+    The rest is the text with blanks in their places. A script is taken out whole where it has such a text.
 
     >>> attribute_values('<p title="It is free">Hello</p>')
     ([('It is free', 10, 20)], '<p title="          ">Hello</p>')
     """
-    if "<" not in raw or "=" not in raw:
+    if "<" not in raw:
         return [], raw
     found: list[tuple[str, int, int]] = []
+    gone: list[tuple[int, int]] = []
+    for script in _EMBEDDED.finditer(raw):
+        at = script.start("body")
+        texts = [(m.group(2), at + m.start(2), at + m.end(2)) for m in _STRING.finditer(script["body"])]
+        found += texts
+        gone += [script.span()] if texts else []
     for tag in _TAG.finditer(raw):
         for value in _VALUE.finditer(tag.group()):
             a, b = (tag.start() + offset for offset in value.span(2))
             found.append((raw[a:b], a, b))
     rest = list(raw)
-    for _, a, b in found:
+    for a, b in [*gone, *((a, b) for _, a, b in found)]:
         rest[a:b] = " " * (b - a)
     return found, "".join(rest)
 

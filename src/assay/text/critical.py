@@ -1,6 +1,7 @@
 # ruff: noqa: E501 one alternative of a pattern a line
 # ruff: noqa: SIM905 word lists read better as running text
-"""Whether a claim is critical (seed 002, stage 3): a number, a date, a citation, a name, an identifier, a commitment.
+"""Whether a claim is critical (docs/concepts.md#claims): a number, a date, a citation, a name, an identifier, a
+commitment.
 
 Light detection on purpose: it decides where more care is due, not what is true.
 """
@@ -92,7 +93,7 @@ def _has_entity(claim: str) -> bool:
 
 
 def critical_reasons(claim: str, source: str) -> tuple[str, ...]:
-    """Why a claim is critical, in the order of seed 002; empty where it is not.
+    """Why a claim is critical, in the order of docs/concepts.md#claims; empty where it is not.
 
     `claim` is its own text, `source` the part of the output that it was read from, citation markers included.
 

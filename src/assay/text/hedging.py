@@ -1,7 +1,7 @@
 """How much a text holds back: a graded signal from phrases that weaken a statement.
 
-The phrases of seed 001 are all here; each has a weight by how much it takes back. `approximately 5` is still a claim
-of about five; `I think` or `might` leaves open whether it is so at all.
+Each phrase has a weight by how much it takes back. `approximately 5` is still a claim of about five; `I think` or
+`might` leaves open whether it is so at all.
 """
 
 import re

@@ -45,6 +45,12 @@ _LEAD_IN = re.compile(
     rf"|{NUMBERED}:\s"
     rf"|it (?:is|was) (?:also )?{_REPORTED} (?:in|by)\s{_CITED}\sthat\s"
     r"|(?:we can|one can|it can be|i can) (?:infer|see|conclude|deduce|say|inferred|seen|concluded|deduced|said) that\s"
+    r"|(?:in (?:my|our) (?:own |humble |honest |personal )?(?:opinion|view|understanding)|to my (?:mind|knowledge)|as far as i (?:know|can (?:see|tell))|"
+    r"if i(?: am|['’]m) not mistaken|if i (?:read|understand|see) (?:this|it) (?:right|correctly)|correct me if i(?: am|['’]m) wrong(?:, but)?)"
+    r"(?:\s?[,:;!.–—]|(?= (?:the|a|an|it|they|he|she|you|we|there|\d+|(?:one|two|three|four|five|six|seven|eight|nine|ten))\b))\s"
+    r"|(?:(?:you can |please )?rest assured|do(?: not|n['’]t) worry|no worries|have no fear|make no mistake|trust me|believe me|mark my words|fun fact|"
+    r"good news|hint|tip|fyi|for your information|p\.?\s?s\.?)(?:\s?[,:;!–—]|(?: -| that)(?= ))\s"
+    r"|(?:is|was)(?:n['’]t| not) it (?:[\w\-]+ ){1,3}that\s"
     r"|(?:to answer (?:your|the) question|in (?:answer|response) to (?:your|the) question)[,:]\s|(?:answer|response|summary|question|a|q):\s"
     r"|(?:here|below)(?:['’]s| is| are)\s[^:;.\d]{1,80}:\s"
     r"|(?:did you know|please note|note|it is worth noting|it should be noted|it's worth noting|keep in mind|remember|"
@@ -81,7 +87,7 @@ _META = re.compile(
     r"|without (?:further|more|additional|any|other) (?:information|context|details|data|evidence), (?:it is|it['’]s|it would be|i am|i['’]m) (?:difficult|impossible|not possible|hard|unable) (?:for me )?to\b[^;:,.\d]{0,120}[.!]*"
     r"|(?:i see|i understand|i agree|i can see where you['’]re coming from|maybe|perhaps|lol|haha|oh|interesting|indeed)[!.]*"
     r"|(?:let me|i will now|i['’]ll now|let['’]s) (?:explain|summari[sz]e|answer|start|begin|break|walk|look|help)\b[^;,\d]{0,100}[.:!]*"
-    r"|as an ai\b[^;,.\d]{0,60}[.!]*|(?:in summary|in conclusion|to summarize|to conclude|note|answer|summary|response|sources?|references?|citations?|conclusion|overview)\s?[:.]?"
+    r"|as an ai\b[^;,.\d]{0,60}[.!]*|p\.?\s?(?:p\.?\s?)?s\.?:?|(?:in summary|in conclusion|to summarize|to conclude|note|answer|summary|response|sources?|references?|citations?|conclusion|overview)\s?[:.]?"
     r"|(?:many )?congrat(?:ulation)?s(?: again)?(?: to you)?(?: on (?:the|your)(?-i:(?: [a-z]+){1,3}))?[!.]*|well done[!.]*|wow[!.]*"
     r"|(?:(?:what|that(?:['’]s| is)|this is) )?(?:an? )?(?:great|good|wonderful|fantastic|amazing|exciting|terrific|excellent|lovely) (?:news|to hear)[!.]*"
     r"|happy (?:birthday|holidays|new year|anniversary|to help)[!.]*|welcome(?: back)?[!.]*"
@@ -274,6 +280,14 @@ _ASKING_WORDS = re.compile(
 """Words with which other languages ask; without one of them a sentence with a question mark states."""
 
 
+_LED_QUESTION = re.compile(
+    r"(?:(?:in order )?to \w+|before (?:i|we) \w+|so (?:that )?(?:i|we) can \w+|for (?:that|this)|first|just to be sure|if (?:you (?:like|wish|want)|so)|"
+    r"(?:sure|okay|ok|certainly|of course|great|thanks|thank you|hello|hi|sorry|understood|alright)\b)[^,.;:?!]{0,80}[,!—–-]\s+",
+    re.IGNORECASE,
+)
+"""What a question opens with: for what it is asked, a courtesy."""
+
+
 def is_question(text: str) -> bool:
     """Whether the sentence asks. A statement with a question mark behind it is still a statement.
 
@@ -283,6 +297,9 @@ def is_question(text: str) -> bool:
     bare = text.rstrip(" \"'”’)*_")
     if not bare.endswith(("?", "？", "؟")):
         return False
+    led = _LED_QUESTION.match(bare)
+    if led is not None and _QUESTION.match(bare, led.end()) is not None:
+        return True
     if _QUESTION.match(bare) is not None:
         return not _ends_in_statement(bare)
     return _ASKING_WORDS.search(bare) is not None
@@ -313,6 +330,8 @@ def carried(text: str) -> int:
     for i, token in enumerate(tokens):
         before = tokens[i - 1] if i else None
         low = token.low.replace("’", "'")
+        if low == "like" and before is not None and before.low in {"would", "'d", "d", "should", "i'd", "you'd"}:
+            return -1  # what somebody would like is not so yet
         seam = before is not None and (
             before.low in {"that", ",", ":", "-", "–", "—", "!", ";"} or before.low in _ATTITUDES
         )

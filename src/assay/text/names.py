@@ -63,7 +63,7 @@ def find_names(text: str, words: Words | None = None) -> tuple[Name, ...]:
         if (
             not lexeme.capital
             or (lexeme.fold in STOP_WORDS and not _all_capitals(text, words, at))
-            or lexeme.fold in _NOT_NAMES
+            or lexeme.fold.partition("'")[0] in _NOT_NAMES  # "I'd", "Monday's"
         ):
             at += 1
             continue

@@ -158,6 +158,23 @@ def irregular_forms(base: str) -> tuple[str, ...]:
     return _FORMS.get(base, ())
 
 
+def base_of(form: str) -> str | None:
+    """The base form of a finite verb; none where it is no form of a known verb.
+
+    >>> base_of("carries"), base_of("wrote"), base_of("park"), base_of("garden")
+    ('carry', 'write', 'park', None)
+    """
+    if form in BASE:
+        return form
+    return _BASES.get(form)
+
+
+_BASES = {
+    **{_past(base): base for base in sorted(BASE - _irregular_bases)},
+    **{entry[1]: entry[0] for entry in _irregular},
+    **{_third(base): base for base in sorted(BASE - {"do", "have"})},
+    "has": "have", "had": "have", "does": "do", "did": "do",
+}  # fmt: skip
 _FORMS = {
     base: tuple(dict.fromkeys(form for form in (past, participle) if form not in _AMBIGUOUS | {base}))
     for base, past, participle in (row.split() for row in _IRREGULAR)

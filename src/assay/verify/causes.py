@@ -1,4 +1,5 @@
-"""Root causes of findings (seed 000, 20.2): what was observed speaks for causes, the noisy-or weighs them.
+"""Root causes of findings (docs/concepts.md#root-causes): what was observed speaks for causes, the noisy-or weighs
+them.
 
 An attribution says where to look first; it decides nothing. It reads what the check has found already: passages and
 their dates, the wrong words and where else they stand, conflicts, what a model was not shown, what it said when asked
@@ -15,18 +16,21 @@ from assay.schema import ClaimReport, Evidence, EvidenceSpan, Issue, Verdict
 from assay.schema.causes import Cause, CauseEstimate, CauseReport
 from assay.stats.causes import effective_attention, noisy_or, shares
 from assay.text.lexemes import word_set
+from assay.text.quantities import find_quantities
 
 EFFECTS: Final[Mapping[Cause, float]] = {
     Cause.KNOWLEDGE_GAP: 0.8, Cause.STALENESS: 0.6, Cause.CONTEXT_OVERFLOW: 0.5, Cause.RETRIEVAL_MISS: 0.7,
     Cause.RETRIEVAL_NOISE: 0.5, Cause.POISONING: 0.8, Cause.AMBIGUITY: 0.4,
 }  # fmt: skip
-"""P(hallucination | cause). Assumed: a model that does not know says something nearly always (20.2.2), evidence that is
+"""P(hallucination | cause). Assumed: a model that does not know says something nearly always, evidence that is
 in a long context is missed about half of the time. Replace them by figures of your own where you have any."""
 
 MOST_FINDINGS: Final = 200
 """Findings that get an attribution."""
 LEAST: Final = 0.05
 """Causes of a smaller presence are not listed."""
+_MOSTLY: Final = 0.5
+"""The share of wrong words that no passage has from which they are called made up."""
 _PIECE: Final = 20_000
 _ALL: Final = 400_000
 _LONG: Final = 4_000
@@ -224,23 +228,36 @@ def _gaps(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
     if any(issue.code == "record.told" for issue in claim.issues):
         return  # the passage is there and tells it
     wrong = content_words(" ".join(_wrong_words(claim, output)))
-    topic = (known.asked or content_words(claim.text)) - wrong
-    covered = max((len(topic & words) / len(topic) for words in known.words.values()), default=1.0) if topic else 1.0
+    asked, right = known.asked - wrong, content_words(claim.text) - wrong
+    of_question, of_claim = _covered(asked, known), _covered(right, known)
+    covered = max(of_question, of_claim) if asked or right else 1.0
     about = _related(claim)
     if claim.verdict is Verdict.UNSUPPORTED:
-        yield _Seen(
-            Cause.RETRIEVAL_MISS, 1 - covered,
-            f"The passage closest to what was asked has {covered:.0%} of its words.", about,
-        )  # fmt: skip
+        closest = "what was asked" if of_question >= of_claim else "what it says but for the wrong words"
+        reason = f"The passage closest to {closest} has {covered:.0%} of its words."
+        yield _Seen(Cause.RETRIEVAL_MISS, 1 - covered, reason, about)
     said = (wrong or content_words(claim.text) - known.asked) - _COMMON
     everywhere = frozenset[str]().union(*known.words.values())
     new = len(said - everywhere) / len(said) if said else 0.0
-    yield _Seen(
-        Cause.KNOWLEDGE_GAP, 0.85 * covered * new,
-        "What it adds stands in no passage, although passages speak of the matter.", about,
-    )  # fmt: skip
+    if new >= _MOSTLY:
+        what = "What it says" if new == 1 else "Most of what it says"
+        told = any(span.relation == "contradicts" for span in claim.evidence_spans)
+        yield _Seen(
+            Cause.KNOWLEDGE_GAP, 0.85 * covered * new,
+            f"{what} instead stands in no passage, although one tells it."
+            if told
+            else f"{what} beyond the passages stands in none of them, although they speak of the matter.",
+            about,
+        )  # fmt: skip
     if claim.text in known.given.diverged:
         yield _Seen(Cause.KNOWLEDGE_GAP, 0.9, "Asked again, the model said something else.")
+
+
+def _covered(topic: frozenset[str], known: _Known) -> float:
+    """The largest share of some words that one passage has; 0 where there are no words or no passage."""
+    if not topic:
+        return 0.0
+    return max((len(topic & words) / len(topic) for words in known.words.values()), default=0.0)
 
 
 def _stale(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
@@ -285,7 +302,11 @@ def _lost(claim: ClaimReport, known: _Known) -> Iterator[_Seen]:
 def _noise(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
     """The wrong words stand in the evidence, about something else; or most of the evidence is about something else."""
     against = {span.evidence_id for span in claim.evidence_spans if span.relation == "contradicts"}
-    for item in _holding(_wrong_words(claim, output), known):
+    open_ = claim.verdict is Verdict.UNSUPPORTED  # then the closest passage may be of the same thing after all
+    quoted = " ".join(span.text for span in claim.evidence_spans if open_ and span.relation == "related")
+    words = [*_wrong_words(claim, output), *_values_of_wrong(claim, output)]
+    telling = [word for word in words if _tells(word) and word not in quoted]
+    for item in _holding(telling, known):
         where = "the same passage" if item.id in against else item.id
         yield _Seen(
             Cause.RETRIEVAL_NOISE, 0.75, f"The words that are wrong here stand in {where}, of something else.",
@@ -387,6 +408,21 @@ def _holding(words: Sequence[str], known: _Known) -> list[Evidence]:
                 found.append(item)
                 break
     return found
+
+
+def _values_of_wrong(claim: ClaimReport, output: str) -> list[str]:
+    """The numbers of a claim with their units, of those that are wrong in it."""
+    start, end = claim.span.start, claim.span.end
+    values = [(start + one.start, start + one.end) for one in find_quantities(output[start:end])]
+    wrong = [*claim.wrong_spans, *(issue.span for issue in claim.issues if issue.span not in (None, claim.span))]
+    return [
+        output[a:b] for a, b in values if any(span is not None and span.start < b and a < span.end for span in wrong)
+    ]
+
+
+def _tells(word: str) -> bool:
+    """Whether words are so many that where they stand says something: not "on", not a bare "13"."""
+    return any(not one.isdigit() for one in content_words(word))
 
 
 def _related(claim: ClaimReport) -> tuple[EvidenceSpan, ...]:

@@ -1,4 +1,4 @@
-"""Decides how far each citation holds: the four levels of seed 000, 20.5.2, on the flags of 20.6.3.
+"""Decides how far each citation holds: the four levels of docs/concepts.md#citations.
 
 1. `resolve_citations` finds the evidence behind every source that is cited, the statements that it is cited for, and
    whether quoted words and numbered sections stand there.
@@ -236,7 +236,7 @@ class _Ruling:
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """The steps of the algorithm in seed 000, 20.5.2, for one source at a time."""
+    """The steps of the algorithm in docs/concepts.md#citations, for one source at a time."""
 
     entailment: Scores
     best: Mapping[str, tuple[str, float]]

@@ -1,4 +1,6 @@
-"""Stage 3 of seed 002: asking a model again on critical claims. What is asked and what an answer means; no asker here.
+"""Probes: asking a model again on critical claims. What is asked and what an answer means; no asker here.
+
+See docs/concepts.md#self-consistency.
 
 A prober is whatever asks: one that calls a chat model is an adapter of its own. Without one nothing is probed, and the
 report says so.
@@ -11,7 +13,7 @@ from typing import Final, Protocol
 from assay.schema import ConsistencyProbe, Evidence
 
 MAJORITY: Final = 0.5
-"""The share of probe answers that must be exceeded for a claim to hold: seed 002 asks for a majority."""
+"""The share of probe answers that must be exceeded for a claim to hold: a majority."""
 
 
 @dataclass(frozen=True, slots=True)

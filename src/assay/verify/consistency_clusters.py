@@ -1,7 +1,7 @@
-"""Claims of several samples put together by what they say (seed 000, 20.4.2).
+"""Claims of several samples put together by what they say (docs/concepts.md#self-consistency).
 
 Two claims say the same if each entails the other, as the embedded network sees it, and their numbers and dates agree.
-Cosine is not asked: "is safe" and "is not safe" lie at 0.95, and seed 000's threshold of 0.85 puts them together.
+Cosine is not asked: "is safe" and "is not safe" lie at 0.95, and a threshold of 0.85 would put them together.
 
     frequency(cluster) = samples with a claim in it / k
     agree(O_i, O_j)    = 2 * |clusters of both| / (|clusters of O_i| + |clusters of O_j|)

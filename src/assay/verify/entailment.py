@@ -1,4 +1,4 @@
-"""The network tier: every claim against its premises, in one call, into fixed signals (seed 000, 20.4.1 and 20.4.3).
+"""The network tier: every claim against its premises, in one call, into fixed signals (docs/concepts.md#entailment).
 
     faith(c) = max over premises e of P(entailment | e, c)
     a claim is contradicted where max over premises e of P(contradiction | e, c) exceeds the policy's threshold

@@ -1,4 +1,5 @@
-"""The judge (seed 003): a chat model asked five binary questions about claims that the other tiers are not sure of.
+"""The judge: a chat model asked five closed questions (docs/concepts.md#the-judge) about claims that the other tiers
+are not sure of.
 
 A request has a few claims and all the evidence that fits. Among the claims stands one that was made wrong: the first
 one of them with a date that no evidence has. A judge that finds that one in the evidence does not read, or obeys

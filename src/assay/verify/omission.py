@@ -1,4 +1,4 @@
-"""What an answer leaves out of its evidence (seed 003, completeness): the part that needs no model.
+"""What an answer leaves out of its evidence (docs/concepts.md#omissions): the part that needs no model.
 
 1. The sentences that the answer draws on are those whose statement, its qualifications aside, one of its claims makes.
 2. Their qualifications are looked at, and those of the sentences around them that go on about the same thing.

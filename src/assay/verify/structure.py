@@ -1,4 +1,5 @@
-"""Checks a structured output against its JSON Schema (seed 000, 20.3.2): the structural hallucinations.
+"""Checks a structured output against its JSON Schema (docs/concepts.md#structured-output): the structural
+hallucinations.
 
 Required and additional fields, types, enumerations, patterns, ranges and formats, of every draft of JSON Schema; and
 what a schema does not see: text that is no JSON, keys that come twice, numbers that no reader holds, nesting without

@@ -13,10 +13,11 @@ from typing import Any, Final
 from assay.schema import ClaimKind, ExtractedClaim, Span
 from assay.schema.structure import Structure
 from assay.text.critical import critical_reasons
+from assay.text.dates import find_dates
 from assay.text.hedging import hedge_score
 from assay.text.interface import ClaimExtractor
 from assay.text.lexemes import word_set
-from assay.text.units import UNIT_WORDS
+from assay.text.units import UNIT_SYMBOLS, UNIT_WORDS
 from assay.verify.json_text import Parsed, Path, Place, pointer, walk
 from assay.verify.structure_rules import begins, read_pattern
 
@@ -25,6 +26,10 @@ _NAMING: Final = ("name", "title", "label", "product", "item", "city", "id", "co
 """Keys whose value names the object that they stand in, the best first."""
 _CODES: Final = frozenset({"usd", "eur", "gbp", "chf", "jpy", "cad", "aud", "cny", "inr", "sek", "nok", "dkk", "pln"})
 """Currencies that are written with capitals in a sentence."""
+_SYMBOLS: Final = {symbol for symbol in UNIT_SYMBOLS if symbol.isalpha() and symbol.islower() and len(symbol) > 1} | {
+    "m", "l", "g", "h",
+}  # fmt: skip
+"""Units by the letters that keys end in: `weight_kg`, `voltage_v`."""
 _UNITS_OF_KEYS: Final = (
     frozenset(UNIT_WORDS) | _CODES | {"percent", "pct", "euro", "euros", "dollar", "dollars", "francs", "yen"}
 )
@@ -32,6 +37,8 @@ _WHETHER: Final = re.compile(r"\s*(?:whether|if|true if|says whether)\s+(?:or no
 _VERB: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|may|must|will|does|do|did|needs|applies|includes|covers)\b"
 )
+_NAMES: Final = re.compile(r"[A-Z][a-z]|[A-Z\d].*\d|\d.*[A-Z]")
+_LONGEST_OWNER: Final = 40
 _DEEPEST_REFERENCE: Final = 16
 LONGEST_VALUE: Final = 2_000
 """Characters of one value that become part of a sentence; longer ones are split as prose."""
@@ -193,8 +200,11 @@ def _named(path: Path, about: Any, value: Any, *, with_outer: bool) -> tuple[str
     keys = [part for part in path if isinstance(part, str)]
     words = _split(keys[-1]) if keys else []
     unit = ""
-    if words and isinstance(value, int | float) and words[-1] in _UNITS_OF_KEYS:
-        unit = words.pop().upper() if words[-1] in _CODES else words.pop()
+    rate = words[-2:-1] == ["per"]  # the price per month, not a price of so many months
+    ended = len(words) > 1 and words[-1] in _SYMBOLS
+    if words and isinstance(value, int | float) and not rate and (words[-1] in _UNITS_OF_KEYS or ended):
+        last = words.pop()
+        unit = last.upper() if last in _CODES else last
         unit = "percent" if unit == "pct" else unit
     names = bool(words) and words[-1] in _NAMING
     wants = len(keys) > 1 and with_outer and (not words or bool(unit) or names)
@@ -218,8 +228,9 @@ def _truth(path: Path, value: bool, about: Any, owner: str | None) -> str:
     description = about.get("description") if isinstance(about, Mapping) else None
     found = _WHETHER.fullmatch(description) if isinstance(description, str) else None
     if found is None:
-        words = " ".join(_split(str(path[-1]))) if path else "value"
-        return f"It is {str(value).lower()} that {owner or 'it'} is {words.removeprefix('is ')}."
+        words = " ".join(_split(str(path[-1]))).removeprefix("is ") if path else "value"
+        named = f"{words} of {owner}" if owner else words
+        return f"{named[:1].upper()}{named[1:]}: {'yes' if value else 'no'}."
     statement = found[1].strip()
     if not value:
         verb = _VERB.search(statement)
@@ -230,7 +241,10 @@ def _truth(path: Path, value: bool, about: Any, owner: str | None) -> str:
 
 
 def _owner(document: Any, path: Path) -> str | None:
-    """What names the object that a value stands in: the value of one of its own naming keys."""
+    """What names the object that a value stands in: the value of one of its own naming keys.
+
+    A document that has none is named by its first value, where that is a name: a capital or a digit tells that.
+    """
     holder = _value_at(document, path[:-1]) if path else None
     if not isinstance(holder, Mapping):
         return None
@@ -241,7 +255,11 @@ def _owner(document: Any, path: Path) -> str | None:
             fits = name == word or name.endswith(f"_{word}")
             if fits and key != path[-1] and isinstance(named, str) and 0 < len(named.strip()) <= 80:
                 return named.strip()
-    return None
+    first = next(iter(holder), None)
+    named = holder.get(first) if len(path) == 1 and first != path[-1] else None
+    if not isinstance(named, str) or not 0 < len(named.strip()) <= _LONGEST_OWNER or find_dates(named):
+        return None
+    return named.strip() if _NAMES.search(named) is not None else None
 
 
 def subschema(schema: Any, path: Path) -> Any:

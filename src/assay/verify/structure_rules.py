@@ -95,7 +95,7 @@ def check_rules(parsed: Parsed, structure: Structure, evidence_ids: Collection[s
 
 
 def cited_objects(parsed: Parsed, cited: Sequence[CitedField], evidence_ids: Collection[str]) -> list[dict[str, Any]]:
-    """The statements of a document with the sources that they name, in the form of the citations of the seed.
+    """The statements of a document with the sources that they name, in the form of docs/concepts.md#citations.
 
     Sources that do not exist are findings of `check_rules` already.
     """

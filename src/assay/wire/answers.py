@@ -4,6 +4,7 @@ import json
 from typing import Final
 
 from assay.guard.rulings import Ruling
+from assay.policy import told_with
 from assay.policy.modes import Mode
 from assay.wire.exchange import Exchange, read_object
 from assay.wire.interface import FIELD, Json
@@ -36,11 +37,16 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
     if not ruling.passes:
         return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary)), ruling
     if ruling.notice is not None:
-        return encoded(exchange.wire.disclose(answer, ruling.notice)), ruling
-    if ruling.untold:
-        # The words stay as they were checked and signed; what nothing tells of stands beside them.
-        return with_member(body, summary), ruling
-    return body, ruling
+        shown = disclosed(exchange, answer, ruling)
+        return encoded({**shown, FIELD: summary} if ruling.untold else shown), ruling
+    return (with_member(body, summary) if ruling.untold else body), ruling
+
+
+def disclosed(exchange: Exchange, answer: Json, ruling: Ruling) -> Json:
+    """An answer that passes with what its reader has to be told, behind each text that it is told of."""
+    told = {report.output: words for report in ruling.reports if (words := told_with(report)) is not None}
+    texts = exchange.wire.shown(answer).texts
+    return exchange.wire.disclose(answer, {name: told[text] for name, text in texts.items() if text in told})
 
 
 _SAID: Final = {
@@ -76,7 +82,7 @@ def resettled(exchange: Exchange, answer: Json, ruling: Ruling, told: Json) -> b
     summary = {**ruling.summary(exchange.report_id), "revision": told}
     if not ruling.passes:
         return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary))
-    shown = answer if ruling.notice is None else exchange.wire.disclose(answer, ruling.notice)
+    shown = answer if ruling.notice is None else disclosed(exchange, answer, ruling)
     return encoded({**shown, FIELD: summary})
 
 

@@ -11,6 +11,7 @@ from assay.wire.fields import Fields, Said
 from assay.wire.interface import (
     Json,
     Shown,
+    Telling,
     WireStream,
     calls_of,
     index_of,
@@ -21,6 +22,7 @@ from assay.wire.interface import (
     words_of,
 )
 from assay.wire.sse import Event
+from assay.wire.telling import GAP, ChatTelling
 
 WITHHELD: Final = "content_filter"
 """The finish reason that every client knows for an answer that was held back."""
@@ -96,13 +98,17 @@ class ChatCompletions:
         head = {"id": "chatcmpl-assay", "object": "chat.completion", "created": 0, "model": "assay", **told}
         return {**head, "choices": choices or [_withheld_choice(notice)], "assay": summary}
 
-    def disclose(self, answer: Json, notice: str) -> Json:
-        """The answer with the notice behind the text of each choice."""
+    def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
+        """The answer with the notices behind the texts and the refusals of its choices."""
         choices = []
-        for choice in objects(answer.get("choices")):
+        for number, choice in enumerate(objects(answer.get("choices"))):
             message = choice.get("message") or {}
-            text = f"{_content(message.get('content')) or ''}\n\n{notice}".lstrip()
-            choices.append({**choice, "message": {**message, "content": text}})
+            told: Json = {}
+            if notice := notices.get(str(number)):
+                told["content"] = f"{_content(message.get('content')) or ''}{GAP}{notice}"
+            if notice := notices.get(f"{number}/refusal"):
+                told["refusal"] = f"{text_of(message.get('refusal'))}{GAP}{notice}"
+            choices.append({**choice, "message": {**message, **told}})
         return {**answer, "choices": choices}
 
     def reword(self, answer: Json, text: str) -> Json | None:
@@ -311,6 +317,10 @@ class _Stream:
     def failure(self, data: Any) -> bytes:
         """The error alone, whatever else the chunk says."""
         return _event({"error": words_of(data.get("error"), ("message", "type", "param", "code"))})
+
+    def telling(self) -> Telling:
+        """Who tells what has to be told behind its texts."""
+        return ChatTelling()
 
     def correct(self, summary: Json) -> bytes:
         """A chunk without choices, as that of the usage is, with what was wrong."""

@@ -11,8 +11,9 @@ from assay.errors import InputError
 from assay.guard import Guard
 from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling, on_calls, on_part, on_report, on_structure, together, unchecked
+from assay.policy.responses import untelling
 from assay.receipt import Receipt, refusal
-from assay.schema import HallucinationReport, Stakes
+from assay.schema import Action, HallucinationReport, Stakes
 from assay.schema.run import ModelTurn, Run, TextPart, ToolCall
 from assay.schema.run_formats import read_run
 from assay.verify.structure import check_structure
@@ -83,8 +84,8 @@ class Exchange:
         for text in job.texts:
             if text.final:
                 ruling = self._text(text.text, with_calls=job.with_calls)
-                # What may only be served with a disclosure does not pass: a stream has no place to put one.
-                alone = ruling.notice is None
+                # What may only be served with a disclosure does not pass: its first sentences went out without it.
+                alone = ruling.action == Action.EMIT.value or ruling.notice is None
                 found[text.channel] = ruling if alone else replace(ruling, passes=False)
             else:
                 report = self.report(text.text, claim_free=True)
@@ -105,8 +106,9 @@ class Exchange:
         return on_report(report, self.fail_on)
 
     def _text(self, text: str, *, with_calls: bool) -> Ruling:
-        # What a model says beside its calls is on the way to an answer: it need not claim anything.
-        found = on_report(self.report(text, claim_free=self.asked.claim_free or with_calls), self.fail_on)
+        # What a model says beside its calls is on the way to an answer: it need not claim anything, nor be all.
+        report = self.report(text, claim_free=self.asked.claim_free or with_calls)
+        found = on_report(untelling(report) if with_calls else report, self.fail_on)
         schema = self.wire.schema(self.request)
         if schema is None or with_calls or not found.passes:
             return found
@@ -118,13 +120,13 @@ class Exchange:
 
         Args:
             report: what was found of it.
-            discloses: whether a text that may only be served with its disclosure goes out with it.
+            discloses: whether a text goes out with what its reader has to be told behind it.
 
         Raises:
             ReceiptError: there is no key to sign with; then the text must not go out.
         """
-        disclosed = report.decision.response is not None
-        if (disclosed and not discloses) or refusal(report, with_disclosure=disclosed) is not None:
+        disclosed = discloses and report.decision.response is not None
+        if refusal(report, with_disclosure=disclosed) is not None:
             return None
         return self.guard.issue(report, with_disclosure=disclosed)
 

@@ -1,12 +1,13 @@
 """A stream of server-sent events on its way to a client: held back, or let out and corrected, event by event."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from assay.errors import InputError
 from assay.guard.flow import STREAM, Flow
+from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling
 from assay.wire.exchange import members_once
 from assay.wire.interface import Json, Wire
@@ -41,6 +42,8 @@ class WireFlow(Flow[bytes, Event, bytes]):
         """
         self._stream = wire.stream(request)
         super().__init__(self._stream, enforces=enforces)
+        self._telling = self._stream.telling()
+        self._notices: dict[str, str] = {}
         self._report_id = report_id
         self._says = says
         self._hides = wire.name if hides else None
@@ -88,8 +91,20 @@ class WireFlow(Flow[bytes, Event, bytes]):
             if readable or not self.finished:
                 yield (event, data) if self._hides is None else event_without_reasoning(self._hides, event, data)
 
-    def _shown(self, event: Event) -> bytes:
-        return event.raw
+    def settle(self, job: Job, found: Mapping[str, Ruling], at: float) -> None:
+        """As for every stream; what has to be told behind texts that have ended and passed is noted first."""
+        if self._enforces:
+            ended = [text.channel for text in job.texts if text.final and found[text.channel].passes]
+            self._notices |= {name: notice for name in ended if (notice := found[name].notice) is not None}
+        super().settle(job, found, at)
+
+    def _shown(self, event: Event, data: Any) -> bytes:
+        made = self._telling.event(event, data, self._notices)
+        return event.raw if made is None else made
+
+    def _disclosure(self, ruling: Ruling) -> Iterable[bytes]:  # noqa: ARG002 each text has its own
+        left = self._telling.end(self._notices)
+        return (left,) if left else ()
 
     def _break_off(self, event: Event) -> None:
         # What the event says beside the error was never checked: it goes out as it came where it says nothing else.

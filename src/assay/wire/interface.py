@@ -29,6 +29,24 @@ class Shown:
     """What in it no check can read; then nothing of it counts as checked."""
 
 
+class Telling(Protocol):
+    """Tells one stream's reader what has to be told."""
+
+    def event(self, event: Event, data: Any, notices: Mapping[str, str]) -> bytes | None:
+        """What goes out in the place of an event; none where it goes out as it came.
+
+        Args:
+            event: the event.
+            data: its content as JSON, none where it has none.
+            notices: what is told behind texts that have ended, by their channels.
+        """
+        ...
+
+    def end(self, notices: Mapping[str, str]) -> bytes:
+        """The events that tell what no event gave a place to, for a stream that ends without one."""
+        ...
+
+
 class WireStream(Protocol):
     """Reads one stream of a format, and writes the events that end it early."""
 
@@ -58,6 +76,10 @@ class WireStream(Protocol):
 
     def correct(self, summary: Json) -> bytes:
         """An event that says what was wrong in text that went out already."""
+        ...
+
+    def telling(self) -> Telling:
+        """Who tells the reader of this stream what has to be told behind its texts."""
         ...
 
 
@@ -93,8 +115,8 @@ class Wire(Protocol):
         """The answer with a notice in place of everything that it shows."""
         ...
 
-    def disclose(self, answer: Json, notice: str) -> Json:
-        """The answer with a notice behind its text."""
+    def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
+        """The answer with notices behind its texts, by their names in `shown`."""
         ...
 
     def reword(self, answer: Json, text: str) -> Json | None:

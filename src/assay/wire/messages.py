@@ -10,6 +10,7 @@ from assay.wire.fields import Fields, Said
 from assay.wire.interface import (
     Json,
     Shown,
+    Telling,
     WireStream,
     calls_of,
     index_of,
@@ -20,6 +21,7 @@ from assay.wire.interface import (
     words_of,
 )
 from assay.wire.sse import Event
+from assay.wire.telling import GAP, MessagesTelling
 
 WITHHELD: Final = "refusal"
 """The stop reason that every client knows for an answer that is no answer."""
@@ -103,9 +105,15 @@ class Messages:
         head = {**_message_start()["message"], **told}
         return {**head, "content": blocks, "stop_reason": WITHHELD, "stop_sequence": None, "assay": summary}
 
-    def disclose(self, answer: Json, notice: str) -> Json:
-        """The answer with the notice as one more block."""
-        return {**answer, "content": [*answer["content"], {"type": "text", "text": f"\n\n{notice}"}]}
+    def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
+        """The answer with the notice of its text as one more block, and that of a refusal's explanation behind it."""
+        made = dict(answer)
+        if notice := notices.get(TEXT):
+            made["content"] = [*answer["content"], {"type": "text", "text": f"{GAP}{notice}"}]
+        if notice := notices.get(EXPLANATION):
+            details = answer["stop_details"]
+            made["stop_details"] = {**details, "explanation": f"{details['explanation']}{GAP}{notice}"}
+        return made
 
     def reword(self, answer: Json, text: str) -> Json | None:
         """The answer with one text block where its first one stood, and without its calls."""
@@ -366,6 +374,17 @@ class _Stream:
         told = {"type": "error", "error": words_of(data.get("error"), ("type", "message"))}
         name = data.get("request_id")
         return _event({**told, "request_id": name} if isinstance(name, str) else told)
+
+    @property
+    def next_block(self) -> tuple[int, bool]:
+        """The place of a text that is told now, and whether a block of text is open there."""
+        last = len(self._blocks) - 1
+        opened = last >= 0 and last not in self._stopped and self._blocks[last]["type"] == "text"
+        return (last, True) if opened else (last + 1, False)
+
+    def telling(self) -> Telling:
+        """Who tells what has to be told behind its texts."""
+        return MessagesTelling(self, TEXT, EXPLANATION)
 
     def correct(self, summary: Json) -> bytes:
         """An event of its own type, which clients that do not know it pass over."""

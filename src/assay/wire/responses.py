@@ -12,6 +12,7 @@ from assay.wire.fields import Fields, Said
 from assay.wire.interface import (
     Json,
     Shown,
+    Telling,
     WireStream,
     calls_of,
     index_of,
@@ -22,6 +23,7 @@ from assay.wire.interface import (
     words_of,
 )
 from assay.wire.sse import Event
+from assay.wire.telling import ResponsesTelling, grown
 
 _TEXT_PARTS: Final = {"output_text": "text", "refusal": "refusal"}
 _CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call", "shell_call", "computer_call"})
@@ -113,15 +115,13 @@ class Responses:
             "assay": summary,
         }
 
-    def disclose(self, answer: Json, notice: str) -> Json:
-        """The answer with the notice behind the text of its last message."""
-        made = json.loads(json.dumps(answer))
-        messages = [item for item in objects(made["output"]) if item.get("type") == "message"]
-        parts = objects(messages[-1].get("content")) if messages else []
-        for part in parts[-1:]:
-            name = _TEXT_PARTS.get(text_of(part.get("type")), "text")
-            part[name] = f"{text_of(part.get(name))}\n\n{notice}"
-        return dict(made)
+    def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
+        """The answer with the notices behind the texts of its messages."""
+        output = [
+            grown(item, notices[str(place)]) if str(place) in notices else item
+            for place, item in enumerate(answer["output"])
+        ]
+        return {**answer, "output": output}
 
     def reword(self, answer: Json, text: str) -> Json | None:
         """The answer with another text in its one message, and without its calls."""
@@ -579,6 +579,22 @@ class _Stream:
         inner = data.get("error")
         error = words_of(inner if isinstance(inner, dict) else data, ("code", "message", "param"))
         return _event({"type": "error", **error, "sequence_number": number})
+
+    def last_part(self, place: int) -> tuple[int, str, bool]:
+        """Of a message: the index and the type of its last part, and whether its text came in pieces."""
+        item = self._items[place]
+        parts = item.parts or [["output_text"]]
+        return len(parts) - 1, parts[-1][0], bool(item.pieces)
+
+    @property
+    def messages(self) -> list[tuple[int, str]]:
+        """The places of the messages that have begun, in order, and their ids."""
+        found = sorted(place for place, item in self._items.items() if item.kind == "message")
+        return [(place, text_of(self._items[place].added.get("id"))) for place in found]
+
+    def telling(self) -> Telling:
+        """Who tells what has to be told behind its texts."""
+        return ResponsesTelling(self)
 
     def correct(self, summary: Json) -> bytes:
         """An event of its own type, which clients that do not know it pass over."""

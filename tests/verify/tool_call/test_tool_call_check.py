@@ -1,4 +1,4 @@
-"""Stage 1 of seed 002: what is rejected, what is accepted, and why."""
+"""Stage 1 of docs/concepts.md#agent-runs: what is rejected, what is accepted, and why."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Token masks for local models: what a schema does not allow cannot be generated (seed 000, 20.3.2)."""
+"""Token masks for local models: what a schema does not allow cannot be generated.
+
+See docs/concepts.md#structured-output.
+"""
 
 from assay.models.grammar.mask import GrammarEngine, JsonGrammar, TokenMask
 from assay.models.grammar.sampling import sample_document

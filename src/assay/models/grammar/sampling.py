@@ -53,7 +53,8 @@ def sample_document(
 def choose(
     logits: NDArray[np.floating[Any]], may: NDArray[np.bool_], random: np.random.Generator, temperature: float
 ) -> int:
-    """One of the allowed tokens, by P'(y) = P(y) / sum of P over those that are allowed (seed 000, 20.3.2)."""
+    """One of the allowed tokens, by P'(y) = P(y) / sum of P over those that are allowed
+    (docs/concepts.md#structured-output)."""
     places = np.flatnonzero(may[: len(logits)])
     if not len(places):
         raise AnswerError("The model has no logit for any of the tokens that are allowed.")

@@ -6,6 +6,7 @@ from typing import Final
 
 from assay.batch.html import Child, Markup, direction, foreign, group, tag
 from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, deciding_spans, pieces
+from assay.policy import told_with
 from assay.schema import (
     Action,
     CitationReport,
@@ -85,17 +86,19 @@ def decision_view(report: HallucinationReport) -> Markup:
         tag("p", action_badge(report.action), tag("b", _MEANING[report.action]), class_="verdict"),
         tag("ul", reasons, class_="reasons") if reasons else None,
         facts(pairs),
-        _instead(decision.response),
+        _instead(report),
         class_=f"decision is-{report.action.value}",
         aria_label="Decision",
     )
 
 
-def _instead(response: str | None) -> Markup | None:
+def _instead(report: HallucinationReport) -> Markup | None:
+    response = report.decision.response
     if response is None:
         return None
     shown = foreign(response[:_LONGEST_QUOTE], "blockquote", class_="text")
-    return tag("div", tag("h2", "Answered in its place"), shown, class_="instead")
+    words = "Answered in its place" if told_with(report) is None else "Told to its reader behind it"
+    return tag("div", tag("h2", words), shown, class_="instead")
 
 
 # The answer and its claims

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from assay.errors import AssayError, PolicyError, ReceiptError, ReviewError, StoreError
 from assay.guard import Guard
 from assay.policy.escalation import approved, rejected
+from assay.policy.responses import untelling
 from assay.receipt import Receipt, refusal
 from assay.schema import Action, Evidence, HallucinationReport, Verdict
 from assay.schema.escalation import EscalationPackage, ReviewAct, ReviewEvent, ReviewItem
@@ -149,7 +150,8 @@ class Desk:
                 "expected the text that is to go out, and it is blank; reject the item instead", "refused"
             )
         case = self.case(tenant, id_)
-        return recheck(self._guard(case.report), case.check.asked or {}, case.evidence, text)
+        # A person's words go out as they are: they decide what the reader is told.
+        return untelling(recheck(self._guard(case.report), case.check.asked or {}, case.evidence, text))
 
     def edit(
         self, tenant: str, id_: str, who: Reviewer, reason: str, report: HallucinationReport, *,

@@ -32,6 +32,7 @@ from assay.store.audit.entries import (
     exact,
     read_entry_data,
 )
+from assay.store.audit.indexes import lacking
 from assay.store.audit.log import CHUNK
 from assay.store.audit.review_contents import check_acts
 from assay.store.audit.unit_contents import UnitCheck, named_unit, unlogged
@@ -58,6 +59,8 @@ def with_contents(connection: Connection, tenant: str, found: LogVerification) -
     if (strange := of_other_types(connection, tenant, found)) is not None:
         return strange
     findings = Findings(list(found.findings))
+    for what in lacking(connection):
+        findings.add(FindingCode.HIDDEN_ROWS, what)
     contents = Contents(connection, tenant, found.size, findings)
     runs = 0
     try:

@@ -25,6 +25,7 @@ from assay.store.audit.column_types import NO_TEXT, undecodable
 from assay.store.audit.contents import Contents, of_other_types, with_contents
 from assay.store.audit.derived_contents import Derived
 from assay.store.audit.entries import DECISION, ROWS
+from assay.store.audit.indexes import lacking
 from assay.store.audit.log import CHUNK, read_root
 from assay.store.audit.run_blocks import Block, digest_of, read_blocks
 from assay.store.audit.units import RUN, UNITS, Unit
@@ -123,6 +124,8 @@ def _from(
     connection: Connection, tenant: str, found: LogVerification, since: Verified | None
 ) -> tuple[LogVerification, Verified | None]:  # fmt: skip
     findings = Findings(list(found.findings))
+    for what in lacking(connection):
+        findings.add(FindingCode.HIDDEN_ROWS, what)
     since = since if since is None or _begins(connection, tenant, found, since, findings) else None
     beside = _beside(connection, tenant, found.size)
     if since is not None and beside[1](since.size) != since.entries:

@@ -62,6 +62,8 @@ class FindingCode(StrEnum):
     """A run stands in the tables of which the log knows nothing."""
     FOREIGN_CODE = "foreign_code"
     """A trigger, a rule or a view stands in the database, and none is ours: it changes rows, or hides them."""
+    HIDDEN_ROWS = "hidden_rows"
+    """An index lacks rows of its table: what is read through it shows less than is stored."""
     USED_TWICE = "used_twice"
     """The log tells of two commits with one receipt: what remembers used receipts was altered in between."""
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from assay.text.antonyms import CONVERSES, DIRECTIONS, OPPOSITES, opposites
 from assay.text.dates import DateRelation, relate_dates
-from assay.text.lexemes import Words
+from assay.text.lexemes import Lexeme, Words, word_set
+from assay.text.number_words import NUMBER_WORDS
 from assay.text.polarity import Negation
 from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
 from assay.verify.exact.claim import Claim
@@ -22,6 +23,12 @@ from assay.verify.exact.polarity_sides import (
 
 _ANTONYM = 0.9
 _DIRECTION = 0.9
+_OTHER_SLOT_FACTOR = 0.6
+"""For opposites that do not stand beside the same word: then they may be meant in other senses, or of other things."""
+_PARTS_OF_WHOLE = frozenset({"half", "third", "quarter"})
+_MEASURED = word_set(
+    "year years month months week weeks day days metre metres meter meters m cm mm km feet foot inch inches"
+)
 _MOST_DATES = 16
 _COMPARED_TO = frozenset({"with", "to"})
 _EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"})
@@ -54,11 +61,64 @@ def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side
             continue
         if other in CONVERSES.get(stem, ()) and _changed_places(claim, at, side, other):
             continue
+        if _measures(claim.words, at) or _measures_everywhere(side.words, other):
+            continue
         recall = recall_without(claim, side.candidate, {stem})
         confidence = strength(max(recall, (recall + _local(claim, at, side, other)) / 2), most)
+        if code == "antonym.clash" and _may_be_of_other_sense(claim.words, at, side, other, index):
+            confidence *= _OTHER_SLOT_FACTOR
         ours = (claim.words.starts[at], claim.words.ends[at])
         if confidence >= LEAST_CONFIDENCE and _is_aligned(claim, index, ours, side, other, stem):
             yield difference(claim, index, side, code, ours, place_of(side.words, other), confidence, "the opposite")
+
+
+def _measures(words: Words, at: int) -> bool:
+    """Whether a word says what a number measures or how much of something there is, so that it has no opposite.
+
+    "Seventeen years old" is young, what is 2 m high is not the opposite of low, and half full is half empty.
+    """
+    before = [words.lexemes[i] for i in range(max(0, at - 2), at)]
+    if not before:
+        return False
+    part = before[-1].fold in _PARTS_OF_WHOLE or before[-1].stem in _PARTS_OF_WHOLE
+    return part or (before[-1].fold in _MEASURED and (len(before) == 1 or _counts(before[0])))
+
+
+def _counts(lexeme: Lexeme) -> bool:
+    return lexeme.fold[:1].isdigit() or lexeme.fold in NUMBER_WORDS
+
+
+def _measures_everywhere(words: Words, stem: str) -> bool:
+    """Whether each word of a stem says what a number measures."""
+    return all(_measures(words, at) for at, word in enumerate(words.lexemes) if word.stem == stem)
+
+
+def _may_be_of_other_sense(words: Words, at: int, side: Side, other: str, index: ExactIndex) -> bool:
+    """Whether two opposite words may be meant in senses that are not: they stand beside no word that both have.
+
+    Words that are opposite in one sense have others ("the right" to something and what one may "leave"; "by day" of
+    the hours and "night trains" of a kind of train), and it is their neighbours that tell. Participles have one sense,
+    and the values of a record have no neighbours.
+    """
+    if index.sentences[side.candidate.sentence].passage in index.records.passages:
+        return False
+    places = [place for place, word in enumerate(side.words.lexemes) if word.stem == other]
+    if _is_participle(words.lexemes[at]) and any(_is_participle(side.words.lexemes[place]) for place in places):
+        return False
+    ours = _neighbours(words, at)
+    return not any(
+        a is not None and a == b for place in places for a, b in zip(ours, _neighbours(side.words, place), strict=True)
+    )
+
+
+def _is_participle(lexeme: Lexeme) -> bool:
+    return lexeme.fold.endswith("ed")
+
+
+def _neighbours(words: Words, at: int) -> tuple[str | None, str | None]:
+    before = words.lexemes[at - 1].stem if at else None
+    after = words.lexemes[at + 1].stem if at + 1 < len(words) else None
+    return before, after
 
 
 def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Side, other: str, own: str) -> bool:

@@ -1,9 +1,10 @@
 """Names and identifiers of a claim against the evidence: absent, or replaced by another."""
 
+import re
 from collections.abc import Sequence
 
 from assay.text.identifiers import Identifier
-from assay.text.lexemes import stem
+from assay.text.lexemes import find_words, stem
 from assay.text.names import Name, find_names
 from assay.verify.exact.claim import Claim, Context, confidence_of
 from assay.verify.exact.findings import ExactFinding
@@ -19,6 +20,8 @@ _LEAST_CONFIDENCE = 0.2
 _MOST_EDITS = 2
 _SHORTEST_EDITED = 4
 _NEARBY_NAMES = 24
+_MOST_LOOKED_THROUGH = 64
+"""Sentences with a word of an identifier whose evidence is searched for it."""
 _MOST_COMPARED = 32
 """Absent names or identifiers of one claim beyond this are reported without looking for what replaced them."""
 
@@ -134,7 +137,7 @@ def compare_identifiers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFind
     findings: list[ExactFinding] = []
     found = 0
     for identifier in claim.identifiers:
-        if identifier.key in index.keys or _as_version(identifier, index):
+        if identifier.key in index.keys or _as_version(identifier, index) or _stands(identifier, index):
             found += 1
             continue
         other = _other_identifier(claim, index, identifier) if len(findings) < _MOST_COMPARED else None
@@ -147,6 +150,27 @@ def _as_version(identifier: Identifier, index: ExactIndex) -> bool:
     if identifier.label == "version":
         return identifier.key.removeprefix("version ") in index.keys
     return identifier.kind == "version" and f"version {identifier.key}" in index.keys
+
+
+def _stands(identifier: Identifier, index: ExactIndex) -> bool:
+    """Whether the evidence has an identifier where its own reader sees none: within the quotes of a record, or as the
+    number in a column that its label names ("order_no | 7152").
+
+    To say that no evidence has it would then not be so.
+    """
+    lexemes = find_words(identifier.text).lexemes
+    lettered = [index.postings.get(word.stem, ()) for word in lexemes if not word.fold.isdigit()]
+    if not lettered or not all(lettered):
+        return False
+    rarest = min(lettered, key=len)[:_MOST_LOOKED_THROUGH]
+    shown = lexemes[-1].fold if identifier.label else identifier.text  # of "order 7152" the number
+    token = re.compile(rf"(?<![^\W_]){re.escape(shown)}(?![^\W_]|[.,]\d)", re.IGNORECASE)
+    passages = dict.fromkeys(index.sentences[number].passage for number in rarest)
+    return any(
+        token.search(index.passages[number].text)
+        for number in passages
+        if not identifier.label or number in index.records.passages  # in prose a bare figure may count anything
+    )
 
 
 def _absent(identifier: Identifier) -> ExactFinding:

@@ -61,6 +61,9 @@ _MOST_ELSEWHERE = 16
 DERIVED = "number.derived"
 """The code of a note that a number follows from the evidence."""
 _SPECIFIC, _UNSPECIFIC = 0.8, 0.5
+_OTHER_WORDS_BESIDE_FACTOR, _ALL_WORDS = 0.9, 0.98
+"""Where less than half of the words beside the two numbers is the same and the claim has words that stand nowhere
+around the other number, what differs may be what they are of."""
 _MOST_LOOKED_THROUGH = 512
 """Different values of the evidence that an approximate number is held against where no sentence near it has it."""
 
@@ -77,6 +80,10 @@ _PER_CASE = re.compile(
 )
 """Words of a claim that say for how much or how long its number is."""
 _OTHER_CASE_FACTOR = 0.75
+
+
+_ROW = re.compile(r"[^:;]{1,60}: [^:;]{1,60}; [^:;]{1,60}: [^:;]{1,60}[.]?")
+"""A statement of two cells of a table: of what, and what of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +142,14 @@ def _judge(
     margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
     if same is not None and worst is not None and worst.covered - same.covered >= _SUBJECT_LEAD:
         margin = _CLEAR_MARGIN
-    if same is not None and worst is not None and _of_other_clause(claim, index, quantity, same, worst):
+    told = _told_in_clause(index, context, same, worst)
+    if told is same and same is not None:
+        return None, True, True
+    if (
+        same is not None
+        and worst is not None
+        and (told is worst or _of_other_clause(claim, index, quantity, same, worst))
+    ):
         confidence = _confidence(claim, index, quantity, worst, different)
         return _mismatch(claim, index, quantity, worst, confidence, elsewhere=True), True, False
     if same is not None and (worst is None or same.agreement >= worst.agreement - margin):
@@ -199,6 +213,26 @@ def _of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: 
     return bool(told) and told <= other.clause and subject.isdisjoint(other.missing)
 
 
+def _told_in_clause(index: ExactIndex, context: Context, same: Option | None, worst: Option | None) -> Option | None:
+    """Of an equal and another number of a sentence the one whose clause has more of the claim's clause.
+
+    "Adults pay 9 euros, students 5" says of students that it is 5, though their clause leaves out what it is. None
+    where the one clause has words of the claim that the other lacks. Only of a row of a table does it
+    speak against the equal number: what an adjunct says may stand in the other clause ("after probation").
+    """
+    if same is None or worst is None or same.candidate.sentence != worst.candidate.sentence:
+        return None
+    if worst.quantity.bound != same.quantity.bound:
+        return None
+    row = _ROW.fullmatch(context.claim.text) is not None
+    sought = context.weights.keys() if row else context.own.clause & context.weights.keys()
+    ours, other = (
+        sought & index.surroundings(o.candidate.sentence, o.quantity.start, o.quantity.end).clause
+        for o in (same, worst)
+    )  # fmt: skip
+    return same if ours > other else worst if row and other > ours else None
+
+
 def _significant(quantity: Quantity) -> int:
     """The number of significant digits of a quantity, trailing zeros left out."""
     return len(quantity.value.normalize().as_tuple().digits)
@@ -231,6 +265,8 @@ def _confidence(
     }
     if len(rivals) > 1:
         confidence *= _AMBIGUOUS_FACTOR
+    if worst.closeness < SAME_WORDS_BESIDE and worst.agreement < _ALL_WORDS:
+        confidence *= _OTHER_WORDS_BESIDE_FACTOR
     if worst.quantity.dimension == "count" and worst.closeness == 0:
         confidence *= _NO_WORD_BESIDE_FACTOR
     if _rounded_off(quantity, worst.quantity):

@@ -275,6 +275,9 @@ def _products(
         for size in range(2, min(_MOST_SUMMED, len(same)) + 1):
             for at in range(len(same) - size + 1):
                 some = same[at : at + size]
+                beside = [*same[max(0, at - 1) : at], *same[at + size : at + size + 1]]
+                if any(_of_one_kind((*some, one)) for one in beside):
+                    continue  # an average leaves out none of what it is of
                 if near(stated, sum(map(_low, some), Decimal(0)) / size):
                     parts = " + ".join(map(_shown, some))
                     yield "an average", f"({parts}) ÷ {size} = {_shown(stated)}", True
@@ -329,14 +332,26 @@ def length_of(first: DateMention, last: DateMention) -> tuple[frozenset[int], st
     """The lengths in seconds that two times of day or two days may be apart, and the working; none for other pairs."""
     if first.minute is not None and last.minute is not None and first.half_day and last.half_day:
         minutes = (last.minute - first.minute) % _DAY
-        return frozenset({minutes * _MINUTE_SECONDS}), f"{_clock(first)} to {_clock(last)}: {minutes} minutes"
+        return frozenset({minutes * _MINUTE_SECONDS}), f"{_clock(first)} to {_clock(last)}: {in_hours(minutes)}"
     days = _day(first), _day(last)
     if first.minute is None and last.minute is None and days[0] is not None and days[1] is not None:
         count = (days[1] - days[0]).days
-        if count > 0 and first.year == last.year:
+        if count > 0 and (first.year is None) is (last.year is None):
             lengths = frozenset({count * _DAY_SECONDS, (count + 1) * _DAY_SECONDS})
-            return lengths, f"{days[0]:%-d %B} to {days[1]:%-d %B}: {count + 1} days with the last one"
+            form = "%-d %B %Y" if first.year is not None else "%-d %B"
+            return lengths, f"{days[0]:{form}} to {days[1]:{form}}: {count + 1} days with the last one"
     return None
+
+
+def in_hours(minutes: int) -> str:
+    """A length of time for people.
+
+    >>> in_hours(50), in_hours(450)
+    ('50 minutes', '450 minutes (7 h 30 min)')
+    """
+    hours, rest = divmod(minutes, 60)
+    long = f" ({hours} h{f' {rest} min' if rest else ''})" if hours else ""
+    return f"{minutes} minutes{long}"
 
 
 def _clock(time: DateMention) -> str:

@@ -248,6 +248,10 @@ class ExactIndex:
         found = [self._candidate(number, weights, total) for _, number in best]
         return sorted(found, key=lambda c: (-round(c.recall, 9), -round(c.wide, 9), c.sentence))
 
+    def candidate(self, number: int, weights: Mapping[str, float]) -> Candidate:
+        """A sentence as a candidate for a claim with these weights, whether or not it shares a word with it."""
+        return self._candidate(number, weights, sum(weights.values()) or 1.0)
+
     def _candidate(self, number: int, weights: Mapping[str, float], total: float) -> Candidate:
         stems = self.stems[number]
         passage = self.passages[self.sentences[number].passage]

@@ -17,6 +17,12 @@ from assay.verify.exact.number_pairs import MOST_OPERANDS, Option
 _TOTALS = word_set("total totals altogether together combined both overall all average averaged mean")
 _LASTING = word_set("last lasts lasted lasting take takes took long duration run runs ran length")
 _SPAN = re.compile(r"\s?(?:to|until|till|[-–—])\s?(?:the\s)?", re.IGNORECASE)
+_THEN = re.compile(
+    r"[^.;:]{0,40}?\band\s(?:then\s)?(?:arriv|land|end|clos|finish|return|stop|reach|conclud|ran\suntil|run\suntil)\w*"
+    r"(?:\s(?:in|at)\s[A-Z]\w+)?(?:\s(?:at|on|by))?\s(?:the\s)?",
+    re.IGNORECASE,
+)
+"""Between the beginning of something and its end: "leaves at 22:40 and arrives at 06:10"."""
 _OTHER_SPAN = 0.85
 _AGE_WORDS = frozenset({"age", "aged", "old"})
 
@@ -29,12 +35,23 @@ def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
 
 
 def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Derivation | None:
-    """How a number follows from the sentences that fit the claim and from the claim's own numbers."""
+    """How a number follows from the sentences that fit the claim and from the claim's own numbers.
+
+    Where one of the sentences tells its subject of a share that is taken off or added, the claim need not name it:
+    "members pay 170" beside "members get 15% off" and a price of 200.
+    """
+    subject = leading_stems(claim.words.lexemes)
+    told = [
+        index.reading(c.sentence).folds
+        for c in claim.candidates
+        if subject & index.subject(c.sentence)
+        and any(q.dimension == "share" for q in index.quantities.get(c.sentence, ()))
+    ]
     times = [d for c in claim.candidates for d in index.dates.get(c.sentence, ())[:MOST_OPERANDS]]
     return derive(
         quantity,
         _operands(claim, index),
-        claim.folds,
+        claim.folds.union(*told),
         own=[q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity],
         times=[*times[:MOST_OPERANDS], *claim.dates[:MOST_OPERANDS]],
     )
@@ -110,7 +127,8 @@ def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFi
     if not subject or not subject <= index.subject(best.sentence) | best.heading or len(dates) != len(("from", "to")):
         return None
     text = index.passages[index.sentences[best.sentence].passage].text
-    told = length_of(*dates) if _SPAN.fullmatch(text, dates[0].end, dates[1].start) else None
+    spanned = any(form.fullmatch(text, dates[0].end, dates[1].start) for form in (_SPAN, _THEN))
+    told = length_of(*dates) if spanned else None
     if told is None:
         return None
     lengths, working = told

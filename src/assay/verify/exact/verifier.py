@@ -8,16 +8,19 @@ from assay.schema import EvidenceSpan
 from assay.verify.exact.arithmetic import check_arithmetic
 from assay.verify.exact.claim import Claim, parse_claim
 from assay.verify.exact.compare_dates import compare_dates
+from assay.verify.exact.compare_denials import compare_denials
 from assay.verify.exact.compare_names import compare_identifiers, compare_names
 from assay.verify.exact.compare_numbers import Shares, compare_numbers
 from assay.verify.exact.compare_polarity import compare_polarity
 from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
 from assay.verify.exact.compare_records import NOTHING, RecordResult, compare_records
+from assay.verify.exact.compare_roles import compare_roles
 from assay.verify.exact.compare_wording import compare_wording
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
 from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
 from assay.verify.exact.roles import negations_of
 from assay.verify.exact.same_values import same_values
+from assay.verify.exact.worked_out import with_worked
 
 _BEST = 3
 _LONG_CLAIM = 30
@@ -32,7 +35,7 @@ _DENIED_STATEMENT = re.compile(
 """A main clause up to its negation: "those who did not pay owe 50" and "members not living here pay 50" deny no 50."""
 _LONGEST_DENIED = 6
 """Words between a negation and a value that it can deny."""
-_SURE_OF_DENIAL = 0.7
+_SURE_OF_DENIAL = 0.55
 """From here on a value that differs answers a denial; a doubtful one leaves all findings as they are."""
 
 _FAMILIES = {
@@ -69,6 +72,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         signals.update(dates_found=1.0, names_found=1.0, identifiers_found=1.0, quotes_found=1.0, verbatim=1.0)
     else:
         numbers, shares = compare_numbers(parsed, index)
+        numbers = with_worked(parsed, index, numbers)
         dates, signals["dates_found"] = compare_dates(parsed, index)
         names, signals["names_found"] = compare_names(parsed, index)
         identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)
@@ -76,6 +80,8 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         polarity, negated, differs = compare_polarity(parsed, index)
         wording, changed = compare_wording(parsed, index)
         findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity, *wording])
+        findings += compare_denials(parsed, index)
+        findings += compare_roles(parsed, index)
         recorded = compare_records(parsed, index)
         findings = [*_apart_from(findings, recorded, index), *recorded.findings]
         if not recorded.support:

@@ -1,4 +1,5 @@
-"""The logic of one text, without evidence: what it computes, orders, concludes and says twice (seed 000, 20.1.3).
+"""The logic of one text, without evidence: what it computes, orders, concludes and says twice
+(docs/concepts.md#categories).
 
     logical_hallucination(O)  <=>  there is a step r_(i+1) that is no valid inference from r_1, ..., r_i
 

@@ -127,14 +127,22 @@ _SPEAKER: Final = re.compile(
     rf"|(?:^|[.!?:]\s+)(?:done[,!.:]?\s+)?(?:successfully\s+)(?P<bare>{_VERBS})\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_EVENTS: Final = (
+    "sent|emailed|mailed|refunded|reimbursed|credited|cancelled|canceled|booked|reserved|deleted|removed|upgraded"
+)
+"""What is told as done even without "now": "your refund was sent", "room 5 is booked for you"."""
 _PASSIVE: Final = re.compile(
     rf"(?<=[\w*)\]'\"’”,_])\s+(?:(?:has|have)\s+(?:now\s+|also\s+)?been\s+{_ADVERBS}"
-    rf"|(?:was|were)\s+(?:just|now|successfully|also\s+successfully)\s+|(?:is|are)\s+now\s+)"
+    rf"|(?:was|were)\s+(?:just|now|successfully|also\s+successfully)\s+|(?:is|are)\s+now\s+"
+    rf"|(?P<event>is|are|was|were)\s+(?=(?:{_EVENTS})\b(?!\s+(?:on|in|by|at|since|from|under|before|after|with|as|"
+    rf"through|via)\b)))"
     rf"(?P<verb>{_VERBS})\b(?!\s+by\s+(?:the|your|an?|another)\s)",
     re.IGNORECASE,
 )
 """Passives that speak of now. "It was booked on 1 May" tells what a record says, not what the agent did, and what was
 done "by the airline" somebody else did."""
+_YOURS: Final = re.compile(r"\byou(?:rs?)?\b", re.IGNORECASE)
+"""Without "now", only what is told to a user of the user's own is told as done."""
 _OTHERS: Final = re.compile(r"\b(?:you|he|she|they|who|which|that)[\s*_]*$", re.IGNORECASE)
 """Subjects of a passive that the agent does nothing to, or that belong to a clause about something else."""
 
@@ -184,17 +192,19 @@ def _claims(answer: str) -> Iterator[tuple[int, int, str, bool]]:
         text = sentence.group()
         if len(text) > 2_000:
             text = text[:2_000]
-        active = _SPEAKER.search(text)
-        match = active or _PASSIVE.search(text)
-        if match is None or _UNREAL.search(text[: match.end()]):
-            continue
-        if active is None and _OTHERS.search(text, 0, match.start()):
-            continue
         if text.rstrip().endswith("?"):
             continue
-        verb = match.groupdict().get("verb") or match.groupdict().get("bare") or ""
         start = sentence.start() + len(text) - len(text.lstrip())
-        yield start, sentence.start() + len(text.rstrip()), verb, active is not None
+        seen: set[str] = set()
+        for match in sorted((*_SPEAKER.finditer(text), *_PASSIVE.finditer(text)), key=lambda m: m.start()):
+            active = match.re is _SPEAKER
+            verb = match.groupdict().get("verb") or match.groupdict().get("bare") or ""
+            if verb.lower() in seen or _UNREAL.search(text[: match.end()]):
+                continue
+            if not active and (_OTHERS.search(text, 0, match.start()) or (match["event"] and not _YOURS.search(text))):
+                continue
+            seen.add(verb.lower())
+            yield start, sentence.start() + len(text.rstrip()), verb, active
 
 
 def _judged(
@@ -203,7 +213,7 @@ def _judged(
     words = [tools for verbs, tools in _FAMILIES if verb in verbs]
     general = any(not tools for tools in words)
     wanted = frozenset().union(*words)
-    changing = [outcome for outcome in outcomes if not _reads_only(outcome)]
+    changing = [outcome for outcome in outcomes if not reads_only(outcome.name)]
     fitting = changing if general else [outcome for outcome in changing if _fits(outcome, wanted, verb)]
     named = tuple(dict.fromkeys(outcome.name for outcome in fitting))
     text = answer[start:end]
@@ -227,8 +237,13 @@ def _judged(
     return made(ActionStanding.ABSENT, Grade.HIGH if active and not general else Grade.MEDIUM, why)
 
 
-def _reads_only(outcome: CallOutcome) -> bool:
-    words = name_words(outcome.name.rpartition(".")[2] or outcome.name)
+def reads_only(name: str) -> bool:
+    """Whether a tool changes nothing, as far as its name tells.
+
+    >>> reads_only("get_order"), reads_only("orders.cancel_order")
+    (True, False)
+    """
+    words = name_words(name.rpartition(".")[2] or name)
     return bool(words) and words[0] in _READERS
 
 

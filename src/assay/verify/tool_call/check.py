@@ -1,4 +1,4 @@
-"""Checks one tool call before it is executed (seed 002, stage 1).
+"""Checks one tool call before it is executed (docs/concepts.md#agent-runs).
 
 1. The tool is declared. 2. The arguments can be read. 3. They keep to the declared schema, and name nothing that it
 does not. 4. Each entity in them comes from somewhere.

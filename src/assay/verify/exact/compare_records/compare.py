@@ -5,12 +5,15 @@ from typing import Final
 
 from assay.schema import EvidenceSpan
 from assay.verify.exact.claim import Claim
+from assay.verify.exact.compare_records.absence import judge_absence
 from assay.verify.exact.compare_records.decision import decide
 from assay.verify.exact.compare_records.identity import found_by_name
 from assay.verify.exact.compare_records.labelled import Labelled, judge_labelled
 from assay.verify.exact.compare_records.match import Match
 from assay.verify.exact.compare_records.outcome import Outcome
+from assay.verify.exact.compare_records.queries import judge_query, says_more
 from assay.verify.exact.compare_records.rows import judge_rows
+from assay.verify.exact.compare_records.spans import judge_span
 from assay.verify.exact.compare_records.statement import Statement, statements_of
 from assay.verify.exact.compare_records.totals import judge_total
 from assay.verify.exact.compare_records.value_relation import CellValues
@@ -34,7 +37,12 @@ _LONGEST_STATEMENT: Final = 60
 _MOST_STATEMENTS: Final = 4
 """Sentences of a claim; a longer claim is a text."""
 
-_LONGEST_SHOWN: Final = 80
+COMPUTED: Final = frozenset(
+    {"record.total", "record.rows", "record.extreme", "record.compared", "record.change", "record.span"}
+)
+"""Codes of what is computed from rows or fields; their workings are shown where they speak for a claim too."""
+
+_LONGEST_SHOWN: Final = 120
 """Characters of a value in a message."""
 
 _LONGEST_MARKED: Final = 300
@@ -88,7 +96,18 @@ def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
         return RecordResult(tuple(findings), settled=tuple(settled))
     spans = tuple(_span(o, index, "supports") for o in supports)
     passages = frozenset(o.passage for o in supports)
-    return RecordResult((), min(o.confidence for o in supports), spans, passages, tuple(settled))
+    notes = tuple(_working(s, o, index) for s, o in zip(statements, supports, strict=True) if o.code in COMPUTED)
+    return RecordResult(notes, min(o.confidence for o in supports), spans, passages, tuple(settled))
+
+
+def _working(statement: Statement, outcome: Outcome, index: ExactIndex) -> ExactFinding:
+    """How what a statement says is computed from the rows."""
+    start, end = statement.starts[outcome.first], statement.ends[outcome.last - 1]
+    message = (
+        f'The claim\'s "{statement.text[start:end]}" follows from the evidence: {outcome.instead[:_LONGEST_SHOWN]}.'
+    )
+    span = _span(outcome, index, "supports")
+    return ExactFinding("number.derived", message, start, end, span, "note", outcome.confidence)
 
 
 def _of_labels(claim: Claim, index: ExactIndex, labelled: Labelled) -> RecordResult:
@@ -113,6 +132,8 @@ def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
         message = f'The claim speaks of "{ours}", but the record is of "{outcome.instead[:_LONGEST_SHOWN]}".'
     elif outcome.code == "record.total":
         message = f'The claim says "{ours}", but the values under "{name}" add up to {outcome.instead}.'
+    elif outcome.code == "record.span":
+        message = f'The claim says "{ours}", but it is {outcome.instead}.'
     elif outcome.code == "record.rows":
         message = f'The claim says "{ours}", but there are {outcome.instead}.'
     elif outcome.code == "record.extreme":
@@ -154,7 +175,8 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
     total = judge_total(statement, records)
     if total is not None:
         return total
-    told = judge_rows(statement, records)
+    told = judge_rows(statement, records) or judge_query(statement, records) or judge_span(statement, records)
+    told = told or judge_absence(statement, records)
     if told is not None:
         return told
     outcomes: list[Outcome] = []
@@ -165,6 +187,12 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
             continue
         match.match()
         outcome = decide(match)
+        if (
+            outcome is not None
+            and outcome.cell.kind == "array"
+            and says_more(match.record, int(outcome.cell.number or 0))
+        ):
+            continue
         if outcome is not None:
             outcomes.append(outcome)
         if match.group.table and found_by_name(match):

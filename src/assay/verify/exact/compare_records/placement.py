@@ -84,7 +84,11 @@ class Placement:
             words = self.cells[number].words
             if self.differing is not None or not any(w[0].isdigit() for w in words) or len(words) > _LONGEST_SHAPE:
                 continue
-            runs = [at for at in range(len(self.roles) - len(words) + 1) if self._shaped(at, number)]
+            runs = [
+                at
+                for at in range(len(self.roles) - len(words) + 1)
+                if self._shaped(at, number) and not self._same_in_another_form(at, number)
+            ]
             if len(runs) == 1 and self.match.absorb(runs[0], runs[0] + len(words), number):
                 self.differing = (number, runs[0], runs[0] + len(words))
 
@@ -98,13 +102,30 @@ class Placement:
             return self.match.other_currency(self.cells[number], at, last)
         if len(words) < _SHORTEST_SHAPE or self.cells[number].kind == "number":
             return False
-        differing = [(a, b) for a, b in zip(mine, words, strict=True) if a != b]
+        differing = [(a, b) for a, b in zip(mine, words, strict=True) if a != b and not _one_month(a, b)]
+        if not differing:
+            return False  # "10 Nov 2025" is 10 November 2025
         if len(words) > _SHORT_SHAPE and len(differing) * _LONG_SHAPE_SHARE > len(words):
             return False
         return all(
             (a.isdigit() and b.isdigit()) or (a[:3] in _MONTHS and b[:3] in _MONTHS) or {a, b} <= _UNITS
             for a, b in differing
         )
+
+    def _same_in_another_form(self, at: int, number: int) -> bool:
+        """Whether words written as the value of a cell is are a date that says what it says.
+
+        "10 November 2025" is "10 Nov 2025": which words differ tells nothing where they are read as a day.
+        """
+        cell, last = self.cells[number], at + len(self.cells[number].words)
+        told = [date for first, end, date in self.statement.dates if at <= first and end <= last]
+        return bool(told) and all(
+            relation_of(
+                date, cell, self.match.values, alone=not self.match.group.table, record=self.match.record,
+                records=self.match.records,
+            )
+            for date in told
+        )  # fmt: skip
 
     def _typed_fit(self) -> bool:
         """Holds numbers and dates that are no value as they stand against the fields that are named.
@@ -173,6 +194,11 @@ class Placement:
         self.flag = (number, self.cells[number].kind == "yes", at)
         self.unvalued.pop(number)
         return True
+
+
+def _one_month(one: str, other: str) -> bool:
+    """Whether two words are one month, written out and short."""
+    return one[:3] == other[:3] and one[:3] in _MONTHS
 
 
 def _within(words: tuple[str, ...], others: tuple[str, ...]) -> bool:

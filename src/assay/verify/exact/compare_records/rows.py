@@ -12,22 +12,29 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from assay.text.lexemes import lexeme, stem, word_set
+from assay.text.lexemes import lexeme, word_set
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
+from assay.verify.exact.compare_records.queries import goes_on
+from assay.verify.exact.compare_records.row_words import (
+    FIELDS_OF_VERBS,
+    LENGTHS,
+    LINKING,
+    PRICES,
+    ROWS,
+    TELLING,
+    TOGETHER,
+)
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS
 from assay.verify.exact.records import Cell, Group, Record, Records
 
 _MOST_ROWS: Final = 500
 _FEWEST_ROWS: Final = 2
-_PRICES: Final = frozenset(map(stem, word_set("price cost fee rate amount charge fare")))
-_LENGTHS: Final = frozenset(map(stem, word_set("length duration distance")))
-_SIZES: Final = frozenset(map(stem, word_set("size area capacity")))
 _ANY_FIELD: Final[frozenset[str]] = frozenset()
 _DEGREES: Final = {
     "high": _ANY_FIELD, "low": _ANY_FIELD, "large": _ANY_FIELD, "small": _ANY_FIELD, "great": _ANY_FIELD,
-    "big": _ANY_FIELD, "more": _ANY_FIELD, "less": _ANY_FIELD, "few": _ANY_FIELD, "cheap": _PRICES,
-    "dear": _PRICES, "long": _LENGTHS, "short": _LENGTHS,
+    "big": _ANY_FIELD, "more": _ANY_FIELD, "less": _ANY_FIELD, "few": _ANY_FIELD, "cheap": PRICES,
+    "dear": PRICES, "long": LENGTHS, "short": LENGTHS,
 }  # fmt: skip
 """Words of degree, each with the fields that it speaks of by itself; any where a field has to be named."""
 _DOWNWARD: Final = frozenset({"low", "small", "less", "few", "cheap", "short"})
@@ -43,19 +50,8 @@ _SUPERLATIVES: Final = word_set(
 )
 _RISES: Final = word_set("rose grew increased gained climbed rises grows increases gains climbs")
 _FALLS: Final = word_set("fell dropped decreased declined lost sank falls drops decreases declines loses")
-_ROWS: Final = frozenset(map(stem, word_set("row entry record item result line")))
-"""What the members of any list may be called."""
-_TELLING: Final = frozenset(
-    lexeme(word).stem
-    for word in word_set(
-        "cover find found return returned cost costs sell sold have make come comes amount price there"
-    )
-)
-"""Verbs that say of a row that it has its value."""
-_TOGETHER: Final = word_set("together combined altogether total totals sum overall")
 _MOST_SHOWN: Final = 6
 """Values that a sum is shown with."""
-_LINKING: Final = word_set("than by from to with at of and the a an in all only just")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,11 @@ def judge_rows(statement: Statement, records: Records) -> Outcome | None:
     folds = [word.fold for word in statement.lexemes]
     if not NEGATIONS.isdisjoint(folds):
         return None
-    found = [outcome for rows in _groups(records) if (outcome := _judge(statement, folds, rows)) is not None]
+    found = [
+        outcome
+        for rows in _groups(records)
+        if (outcome := _judge(statement, folds, rows)) is not None and not goes_on(records, rows.group)
+    ]
     return found[0] if len(found) == 1 else None
 
 
@@ -107,9 +107,11 @@ def _groups(records: Records) -> Iterator[_Rows]:
 
 def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome | None:
     named = _named_rows(statement, rows)
-    plain = [(a, b, q) for a, b, q in statement.quantities if q.exact and q.bound == "exact"]
+    naming = {at for one in named for at in range(one.first, one.last)}
+    given = [(a, b, q) for a, b, q in statement.quantities if not naming.issuperset(range(a, b))]
+    plain = [(a, b, q) for a, b, q in given if q.exact and q.bound == "exact"]
     numbers = [(a, b, q.low if q.low is not None else q.value) for a, b, q in plain]
-    if len(numbers) != len(statement.quantities) or len(numbers) > 1:
+    if len(numbers) != len(given) or len(numbers) > 1:
         return None
     degree = next((at for at, fold in enumerate(folds) if fold in _FORMS), None)
     change = next((at for at, fold in enumerate(folds) if fold in _RISES | _FALLS), None)
@@ -117,6 +119,8 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
     used |= {at for a, b, _ in numbers for at in range(a, b)}
     if degree is not None:
         used.add(degree)
+        if _degree_of(folds, degree) != _FORMS[folds[degree]]:
+            used.add(degree + 1)
         if not _explained(statement, rows, used):
             return None
         if folds[degree] in _SUPERLATIVES:
@@ -135,7 +139,7 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
 
 def _is_total(folds: Sequence[str]) -> bool:
     """Whether a statement says that it speaks of all rows together."""
-    return not _TOGETHER.isdisjoint(folds) or any(pair == ("in", "all") for pair in pairwise(folds))
+    return not TOGETHER.isdisjoint(folds) or any(pair == ("in", "all") for pair in pairwise(folds))
 
 
 def _summed(
@@ -151,11 +155,11 @@ def _summed(
     first, last, number = numbers[0]
     noun = {last} if last < len(statement) else set()
     stems = {word.stem for word in statement.lexemes}
-    summing = {at for at, word in enumerate(statement.lexemes) if word.fold in _TOGETHER}
+    summing = {at for at, word in enumerate(statement.lexemes) if word.fold in TOGETHER}
     cells = _field_of(statement, rows, frozenset())
     if cells is None or not cells[0].needed <= stems or not _explained(statement, rows, used | noun | summing):
         return None
-    if any(not _TOGETHER.isdisjoint(cell.words) for row in rows.rows for cell in row.cells if cell.naming):
+    if any(not TOGETHER.isdisjoint(cell.words) for row in rows.rows for cell in row.cells if cell.naming):
         return None
     value = sum((cell.number for cell in cells if cell.number is not None), Decimal(0))
     working = f"{' + '.join(cell.text for cell in cells[:_MOST_SHOWN])} = {_plain(value)}"
@@ -182,9 +186,9 @@ def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
 def _explained(statement: Statement, rows: _Rows, used: set[int]) -> bool:
     """Whether every word of content is a name, a field, a title or a phrase that only presents."""
     for at, word in enumerate(statement.lexemes):
-        if at in used or word.stem in rows.explained or word.fold in _LINKING or word.stem in _TELLING:
+        if at in used or word.stem in rows.explained or word.fold in LINKING or word.stem in TELLING:
             continue
-        if word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME | _ROWS):
+        if word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME | ROWS):
             return False
     return True
 
@@ -196,9 +200,18 @@ def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple
     named = [c for c in numeric if c.needed and c.needed <= stems]
     most = max((len(c.stems & stems) for c in named), default=0)
     best = [c for c in named if len(c.stems & stems) == most] or [c for c in numeric if c.stems & kinds]
-    if not best and len(numeric) == 1 and not kinds:
-        best = numeric
+    if not best and not kinds:
+        told = {kind for word in statement.lexemes for kind in FIELDS_OF_VERBS.get(word.fold, ())}
+        best = [c for c in numeric if c.stems & told] or (numeric if len(numeric) == 1 else [])
     return rows.field(best[0].stems) if len(best) == 1 else None
+
+
+def _degree_of(folds: Sequence[str], degree: int) -> str:
+    """The word of degree that stands at a word, with the adjective that it may belong to: "most expensive"."""
+    word = _FORMS[folds[degree]]
+    if word in {"more", "less"} and folds[degree + 1 : degree + 2] == ["expensive"]:
+        return "dear" if word == "more" else "cheap"
+    return word
 
 
 def _extreme(
@@ -210,7 +223,7 @@ def _extreme(
     degree: int,
 ) -> Outcome | None:
     """ "Room B is the cheapest", "the highest flow is 1,200", "East has the highest Q2 with 150"."""
-    word = _FORMS[folds[degree]]
+    word = _degree_of(folds, degree)
     cells = _field_of(statement, rows, _DEGREES[word])
     if cells is None or len(named) > 1 or not (named or numbers):
         return None
@@ -240,7 +253,7 @@ def _compared(
         return None
     if not named[0].last <= degree < folds.index("than") < named[1].first + 1:
         return None
-    word = _FORMS[folds[degree]]
+    word = _degree_of(folds, degree)
     cells = _field_of(statement, rows, _DEGREES[word])
     if cells is None:
         return None
@@ -293,7 +306,7 @@ def _counted(
         return None
     first, last, number = numbers[0]
     naming = {s for cell in rows.rows[0].cells if cell.naming for s in cell.stems}
-    kind = naming | rows.group.title | _ROWS
+    kind = naming | rows.group.title | ROWS
     if kind.isdisjoint(word.stem for word in statement.lexemes[last - 1 : last + 1]):
         return None
     fields = {s for cell in rows.rows[0].cells if not cell.naming for s in cell.stems}

@@ -13,7 +13,8 @@ FRAME: Final = frozenset(
         document source have has had result results detail details say says name named called total number under
         mention mentioned passage clear article summary specifically question answer described section page
         report reported evidence available note indicate indicates it its there field record's recorded explain explains
-        notes contain contains include includes show follows sure certainly short brief course okay"""
+        notes contain contains include includes carry carries hold holds comprise
+        comprises show follows sure certainly short brief course okay"""
     )
 )
 """Words of phrases that present a value and say nothing of it."""
