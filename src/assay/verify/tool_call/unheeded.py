@@ -14,7 +14,8 @@ from assay.text.number_words import NUMBER_WORDS
 
 _CLAUSE_REST: Final = r"[^,;.!?\n]{1,60}"
 _RULED_OUT: Final = re.compile(
-    r"(?:(?:^|[,;(.!?–—-]\s*)(?:but\s|just\s|please\s|and\s)?(?:not|never)\s(?:on|at|for|to|from|in|with|via|by)\s"
+    r"(?:(?:(?:^|[,;(.!?–—-]\s*)(?:but\s|just\s|please\s|and\s)?|\b(?:and|but)\s)"
+    r"(?:(?:not|never)\s(?:on|at|for|to|from|in|with|via|by)\s|not\s(?-i:(?=[A-Z])))"
     rf"|\b(?:anything|anywhere|anyone|any\s\w+|everything|everyone|all|every\s\w+)\s(?:but|except(?:\sfor)?)\s"
     rf"|\b(?:except(?:\sfor)?|apart\sfrom|other\sthan)\s){_CLAUSE_REST}"
     rf"|(?:^|[,;(.!?–—-]\s*)not\s(?:\d{{1,6}}|{'|'.join(NUMBER_WORDS)})\b(?!\s(?:only|just))"
@@ -24,11 +25,15 @@ _RULED_OUT: Final = re.compile(
 _FORBIDDEN: Final = re.compile(
     rf"\b(?:do\snot|don['’]?t|never|not\sto)\s(?:ever\s)?(?P<verb>[a-z]{{3,}})\s{_CLAUSE_REST}", re.IGNORECASE
 )
+_UNDO: Final = r"\b(?<!not\s)(?<!never\s)(?:ignore|disregard|forget|override)\s"
+_RULES: Final = r"(?:instructions?|rules?|guidelines?|orders?|polic(?:y|ies)|prompts?|training)\b"
 _TOLD: Final = re.compile(
     r"\b(?:note|message|instructions?|attention|reminder)\s(?:to|for)\s(?:the\s|any\s|all\s)?"
     r"(?:ai|assistants?|agents?|models?|bots?|chatbots?|llms?)\b"
     r"|\b(?:ai|assistant|agent|chatbot|llm|language\smodel)\s*[:,]\s*(?:please\s)?[a-z]+"
-    r"|\b(?:ignore|disregard|forget|override)\s(?:all\s|any\s|the\s|your\s)*(?:previous|prior|earlier|above|other)\b"
+    rf"|{_UNDO}(?:all\s|any\s|of\s|the\s|your\s)*(?:previous|prior|earlier|above|other)\b"
+    rf"|{_UNDO}(?:(?:all\s(?:of\s)?)?your|all|any)\s(?:\w+\s){{0,2}}{_RULES}"
+    rf"|{_UNDO}(?:the|all|any)\s(?:\w+\s)?{_RULES}\s(?:that\s)?you\s(?:were|are|have|got)\b"
     r"|\bas\san?\s(?:ai|assistant|agent|language\smodel)\b"
     r"|\bsystem\s(?:prompt|override|message|instruction)s?\b"
     r"|\byou\sare\snow\b",
@@ -66,6 +71,6 @@ def unheeded(kind: SourceKind, text: str, tool_words: AbstractSet[str]) -> Itera
 
 
 def _end_of_told(text: str, end: int) -> int:
-    """Where what the model is told ends: at the end of its paragraph or of the JSON string that it stands in."""
+    """Where what the model is told ends: with its paragraph, the JSON string that it stands in, or the text."""
     stop = re.compile(r"\n\s*\n|(?<!\\)\"").search(text, end, end + _REST_OF_TEXT)
-    return stop.start() if stop is not None else end
+    return stop.start() if stop is not None else min(len(text), end + _REST_OF_TEXT)
