@@ -8,7 +8,7 @@ from assay.verify.tool_call.unheeded import unheeded
 
 def left(kind: SourceKind, text: str) -> str:
     """The text without what is not looked at, for a call of "send" or "pay"."""
-    for start, end in reversed(sorted(unheeded(kind, text, {"send", "pay"}))):
+    for start, end in sorted(unheeded(kind, text, {"send", "pay"}), reverse=True):
         text = text[:start] + text[end:]
     return text
 
