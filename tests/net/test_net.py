@@ -22,10 +22,10 @@ from assay.testing import FailingScorer, FakeScorer
 
 ALL = {case.id: case for case in cases()}
 SOME = [
-    next(case for case in ALL.values() if case.way == way)
+    next(case for case in ALL.values() if case.way == way and "/none/" not in case.id)
     for way in ("check", "run", "stream", "repair", "judged", "page")
 ]
-"""One case for each way of asking the guard."""
+"""One case for each way of asking the guard; of runs one with results, since without any the network is not asked."""
 
 
 def lines(chosen: Sequence[Case], scorer: Any = None) -> list[Line]:
