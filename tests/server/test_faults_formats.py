@@ -184,7 +184,7 @@ def test_an_error_in_place_of_a_stream_comes_back_as_it_is(form: Format, status:
 
 @FORMATS
 def test_half_a_character_in_every_chunk_is_put_together(form: Format) -> None:
-    text = "Gebühr: 2 € — 二周。 Καλημέρα."  # no "Die", which would open a request in English
+    text = "Die Gebühr beträgt 2 € — 二周。 Καλημέρα."
 
     async def scene() -> None:
         async with site() as here:

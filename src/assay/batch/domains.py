@@ -5,16 +5,11 @@ is neither is in the domain `not stated`. Languages are told by script and, amon
 commonest words, which is sure enough to see that a verifier fails in one of them.
 """
 
-import re
-import unicodedata
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
 from assay.batch.rows import Row
-
-UNSTATED: Final = "not stated"
-"""The domain of a row that nothing is known of."""
+from assay.text.languages import UNSTATED, language
 
 _SETS: Final[Mapping[str, str]] = {
     "captions of scenes": "snli cad_nli sick breaking_nli negnli_snli",
@@ -39,32 +34,6 @@ _SETS: Final[Mapping[str, str]] = {
 }
 _DOMAINS: Final = {name: domain for domain, names in _SETS.items() for name in names.split()}
 
-_COMMON: Final[Mapping[str, frozenset[str]]] = {
-    name: frozenset(words.split())
-    for name, words in {
-        "English": (
-            "the of and is was are were to that it for with his her from this which not has have by they be a an in "
-            "on at as no do does did there he she i you we or but will would can could who what their its been had some"
-        ),
-        "German": "der die das und ist nicht ein eine den dem des von mit auf für im zu wird wurde sind auch sich",
-        "French": "le la les des et est un une du dans que qui pour sur pas au aux par avec ne plus sont été ce",
-        "Spanish": "el la los las de y es un una en que del por con para no se su al lo como fue son más",
-        "Italian": "il lo la gli di e è un una in che del della per con non si sono da nel alla più anche",
-        "Portuguese": "o a os as de e é um uma em que do da por com para não se no na ao foi são mais",
-        "Dutch": "de het een en van is in dat op te niet zijn met voor door aan ook werd wordt er naar bij",
-    }.items()
-}
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_SCRIPTS: Final[Mapping[str, str]] = {
-    "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "CJK": "Chinese", "CYRILLIC": "Cyrillic script",
-    "GREEK": "Greek", "ARABIC": "Arabic script", "HEBREW": "Hebrew", "DEVANAGARI": "Devanagari script", "THAI": "Thai",
-    "LATIN": "Latin script",
-}  # fmt: skip
-LEAST_VOTES: Final = 2
-"""Common words that tell a language: one alone may be a part of a name ("van", "de")."""
-_READ: Final = 600
-"""Characters that are read to tell a language."""
-
 
 def domain_of(row: Row) -> str:
     """The domain of a row: what its `meta.domain` says, else that of its set.
@@ -82,30 +51,3 @@ def language_of(row: Row) -> str:
         if found != UNSTATED:
             return found
     return UNSTATED
-
-
-def language(text: str) -> str:
-    """The language of a text, or its script, or `not stated` where neither can be told.
-
-    >>> language("The contract is not valid."), language("Der Vertrag ist nicht gültig."), language("42")
-    ('English', 'German', 'not stated')
-    """
-    script = _script(text[:_READ])
-    if script != "Latin script":
-        return script
-    words = Counter(_WORD.findall(text[:_READ].lower()))
-    votes = {name: sum(words[word] for word in common) for name, common in _COMMON.items()}
-    best = max(votes, key=lambda name: votes[name])
-    rivals = sorted(votes.values())
-    return best if votes[best] >= LEAST_VOTES and rivals[-1] > rivals[-2] else UNSTATED
-
-
-def _script(text: str) -> str:
-    """The commonest script of the letters; kana among Chinese signs make a text Japanese."""
-    found: Counter[str] = Counter()
-    for letter in filter(str.isalpha, text):
-        found[_SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0].partition("-")[0], "another script")] += 1
-    if not found:
-        return UNSTATED
-    most = found.most_common(1)[0][0]
-    return "Japanese" if most == "Chinese" and found["Japanese"] else most

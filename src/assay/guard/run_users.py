@@ -14,6 +14,7 @@ from typing import Final
 
 from assay.schema import Evidence
 from assay.text import verbs
+from assay.text.languages import is_foreign_word
 from assay.text.lexemes import content_stems, find_words
 from assay.text.sentences import split_sentences
 from assay.text.tokens import tokenise
@@ -107,6 +108,8 @@ def is_request(sentence: str) -> bool:
 
     >>> is_request("Please cancel it."), is_request("Book room 5."), is_request("I live in Bonn.")
     (True, True, False)
+    >>> is_request("Die Steuer beträgt 40 Euro.")
+    False
     """
     if _REQUEST.match(sentence.lstrip()) is not None:
         return True
@@ -114,6 +117,8 @@ def is_request(sentence: str) -> bool:
     at = next((i for i, token in enumerate(tokens) if token.low not in _OPENERS), len(tokens))
     if at + 1 >= len(tokens) or tokens[at].low not in verbs.BASE or tokens[at].tag in {"DET", "PRON", "NUM"}:
         return False
+    if is_foreign_word(tokens[at].low, sentence):
+        return False  # "Die Steuer" has an article
     return tokens[at + 1].tag not in {"AUX", "V"} and tokens[at + 1].low not in verbs.THIRD  # "Mark lives in Bonn"
 
 
