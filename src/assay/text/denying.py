@@ -31,8 +31,8 @@ def denial_of(statement: str) -> str:
     What is already denied loses its negation; another statement gets one behind its verb. Where the verb cannot be
     told, the statement is denied as a whole.
 
-    >>> denial_of("The bridge is open to cars."), denial_of("Members park for free.")
-    ('The bridge is not open to cars.', 'Members do not park for free.')
+    >>> denial_of("The bridge is open to cars."), denial_of("Members enter for free.")
+    ('The bridge is not open to cars.', 'Members do not enter for free.')
     >>> denial_of("Tenants must give notice."), denial_of("The fee was not paid.")
     ('Tenants do not have to give notice.', 'The fee was paid.')
     """
