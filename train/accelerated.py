@@ -518,7 +518,9 @@ def main() -> None:
     teachers = [
         Network({**start, **load_file(path)}, given.heads, 0.0).to(device, half).eval() for path in given.teacher
     ]
-    network = train(start, packed, rows, given.shares, settings, heads=given.heads, teachers=teachers, steps=given.steps)
+    network = train(
+        start, packed, rows, given.shares, settings, heads=given.heads, teachers=teachers, steps=given.steps
+    )
     measured = figures(network, rows, packed, [one for one in given.measure.split(",") if one])
     print(json.dumps(measured), flush=True)
     save_file(stored(network), given.out)

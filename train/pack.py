@@ -12,12 +12,10 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import io
 import json
 import lzma
 import random
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,9 +42,7 @@ def claim_length(item: Encoded) -> int:
     return sum(item.types)
 
 
-def arrays(
-    items: Sequence[Encoded], rows: Sequence[Row], parts: Sequence[str]
-) -> dict[str, NDArray[Any]]:
+def arrays(items: Sequence[Encoded], rows: Sequence[Row], parts: Sequence[str]) -> dict[str, NDArray[Any]]:
     """The arrays of a packed file; of tokens of the claim only it is kept whether they are wrong.
 
     Args:
@@ -157,7 +153,9 @@ def main() -> None:
     verbs = parser.add_subparsers(required=True)
     one = verbs.add_parser("rows", help="encode rows")
     one.add_argument("--tokenizer", type=Path, required=True)
-    one.add_argument("--part", action="append", required=True, help="NAME=FILE,FILE of rows, as often as there are parts")
+    one.add_argument(
+        "--part", action="append", required=True, help="NAME=FILE,FILE of rows, as often as there are parts"
+    )
     one.add_argument("--seed", type=int, default=7)
     one.add_argument("--out", type=Path, required=True)
     one.set_defaults(run=pack_rows)
