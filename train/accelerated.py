@@ -282,9 +282,10 @@ def formed(packed: Packed, chosen: NDArray[np.int64], budget: int, rng: np.rando
 
 def endless(packed: Packed, shares: dict[str, float], rows: int, budget: int, seed: int) -> Iterator[list[int]]:
     """Batches without end: pass after pass of about `rows` rows, of each part its share, each row of a part once
-    before any comes again."""
+    before any comes again. A pass is shorter where a part has too few rows for its share of it."""
     rng = np.random.default_rng(seed)
     pools = {name: _units(packed, name) for name in shares}
+    rows = min([rows, *(int(sum(map(len, pools[name])) / share) for name, share in shares.items() if share)])
     turns: dict[str, list[NDArray[np.int64]]] = {name: [] for name in shares}
     while True:
         chosen: list[NDArray[np.int64]] = []

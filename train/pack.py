@@ -73,7 +73,8 @@ def write_packed(path: Path, made: dict[str, NDArray[Any]]) -> None:
     """One compressed file; a dictionary as large as the file finds evidence again that stands beside many claims."""
     held = io.BytesIO()
     np.savez(held, **made)  # type: ignore[arg-type]
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 28}]
+    size = max(1 << 16, 1 << (held.getbuffer().nbytes - 1).bit_length())
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": min(size, 1 << 28)}]
     with lzma.open(path, "wb", format=lzma.FORMAT_XZ, filters=filters) as file:
         file.write(held.getvalue())
 
