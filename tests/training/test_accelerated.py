@@ -1,4 +1,4 @@
-"""Training on an accelerator does what `train.network` does. Needs PyTorch: `make test-train`; here on the processor."""
+"""Training on an accelerator does what `train.network` does. Needs PyTorch (`make test-train`); runs on the processor."""
 
 import json
 import math
