@@ -226,6 +226,15 @@ def to_theirs(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     return made
 
 
+@dataclasses.dataclass(frozen=True)
+class Trained:
+    """A network and what it was trained on: steps, and tokens without padding."""
+
+    network: Network
+    steps: int
+    tokens: int
+
+
 class Rows:
     """Packed rows in the memory of a device."""
 
@@ -255,7 +264,7 @@ def formed(packed: Packed, chosen: NDArray[np.int64], budget: int, rng: np.rando
     order = np.argsort(keys, kind="stable")
     bounds = np.flatnonzero(np.diff(keys[order], prepend=keys[order[0]] - 1))
     units = np.split(chosen[order], bounds[1:])
-    rng.shuffle(units)  # type: ignore[arg-type]
+    rng.shuffle(units)
     at = 0
     while at < len(units):
         some, count = [], 0
@@ -427,7 +436,7 @@ def train(
     heads: int,
     teachers: Sequence[Network] = (),
     steps: int | None = None,
-) -> Network:
+) -> Trained:
     """A network trained for the seconds of its settings, or for so many steps.
 
     The passes run in bfloat16 on an accelerator, the optimizer moves float32 weights (`train.network.Halved`).
@@ -482,8 +491,7 @@ def train(
             print(f"step {step}  {progress:5.1%}  loss {shown}  {tokens / passed:,.0f} tokens/s", flush=True)
     passed = time.monotonic() - begun
     print(f"{step} steps, {tokens:,} tokens in {passed:.0f} s, loss {running.tolist()}", flush=True)
-    kept.steps, kept.tokens = step, tokens  # type: ignore[assignment]
-    return kept
+    return Trained(kept, step, tokens)
 
 
 def stored(network: Network) -> dict[str, Tensor]:
@@ -512,6 +520,8 @@ def main() -> None:
     given = parser.parse_args()
     settings = Settings(**{field.name: getattr(given, field.name) for field in dataclasses.fields(Settings)})
     device = torch.device(given.device)
+    # its plans are made anew for each shape of a batch: the first minutes ran at a third of the later speed
+    torch.backends.cuda.enable_cudnn_sdp(False)
     packed = read_packed(given.rows)
     rows = Rows(packed, device)
     start = load_file(given.weights)
@@ -519,14 +529,14 @@ def main() -> None:
     teachers = [
         Network({**start, **load_file(path)}, given.heads, 0.0).to(device, half).eval() for path in given.teacher
     ]
-    network = train(
+    trained = train(
         start, packed, rows, given.shares, settings, heads=given.heads, teachers=teachers, steps=given.steps
     )
-    measured = figures(network, rows, packed, [one for one in given.measure.split(",") if one])
+    measured = figures(trained.network, rows, packed, [one for one in given.measure.split(",") if one])
     print(json.dumps(measured), flush=True)
-    save_file(stored(network), given.out)
-    record = {"settings": dataclasses.asdict(settings), "shares": given.shares, "steps": network.steps,
-              "tokens": network.tokens, "measured": measured}  # fmt: skip
+    save_file(stored(trained.network), given.out)
+    record = {"settings": dataclasses.asdict(settings), "shares": given.shares, "steps": trained.steps,
+              "tokens": trained.tokens, "measured": measured}  # fmt: skip
     given.out.with_suffix(".json").write_text(json.dumps(record, indent=2) + "\n")
 
 

@@ -132,7 +132,7 @@ def unpack(given: argparse.Namespace) -> None:
     """Write the folder of a run; of several trained networks their mean."""
     model = load_two_heads(given.base)
     trained = [load_file(path) for path in given.trained]
-    put_back(model, {name: sum(one[name].float() for one in trained) / len(trained) for name in trained[0]})  # type: ignore[misc]
+    put_back(model, {name: sum(one[name].float() for one in trained) / len(trained) for name in trained[0]})
     folder = given.out / "model"
     folder.mkdir(parents=True, exist_ok=True)
     save_two_heads(model, folder)

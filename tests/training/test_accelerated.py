@@ -1,4 +1,4 @@
-"""Training on an accelerator does what `train.network` does. Needs PyTorch (`make test-train`); runs on the processor."""
+"""Training on an accelerator does what `train.network` does. Needs PyTorch: `make test-train`."""
 
 import json
 import math
@@ -135,7 +135,7 @@ def test_training_learns_and_what_it_moved_goes_back_into_a_checkpoint(packed: P
     start = flat(small_network())
     rows = Rows(packed, torch.device("cpu"))
     settings = Settings(seconds=0, rate=3e-3, batch_tokens=300, dropout=0.0, seed=2)
-    network = train(start, packed, rows, {"one": 0.5, "two": 0.5}, settings, heads=HEADS, steps=120)
+    network = train(start, packed, rows, {"one": 0.5, "two": 0.5}, settings, heads=HEADS, steps=120).network
     measured = figures(network, rows, packed, ["one", "two"])
     assert measured["two"] > 0.95
     assert measured["two, balanced"] > 0.9
@@ -155,7 +155,7 @@ def test_a_network_learns_from_another_what_no_label_says(packed: Packed) -> Non
     teacher = Network(flat(small_network(seed=8)), HEADS, 0.0).eval()
     network = train(
         flat(small_network()), packed, rows, {"one": 1.0}, settings, heads=HEADS, teachers=[teacher], steps=150
-    )
+    ).network
     chosen = torch.arange(20)
     ids, types, present, _ = rows.gather(chosen, int(packed.lengths[:20].max()))
     with torch.no_grad():
