@@ -20,7 +20,7 @@ OWN = "Ewa Lind translated the book."
 OTHER = "Translator: Tom Archer."
 EXCHANGED = "The book was translated by Tom Archer."
 DENIED = "The book was not translated by Ewa Lind."
-YES, NO, SILENT, UNSURE = (0.97, 0.02, 0.01), (0.01, 0.02, 0.97), (0.02, 0.96, 0.02), (0.35, 0.05, 0.6)
+YES, NO, SILENT, UNSURE = (0.97, 0.02, 0.01), (0.01, 0.02, 0.97), (0.02, 0.96, 0.02), (0.2, 0.08, 0.72)
 Scores = tuple[float, float, float]
 BOTH = f"{OWN} {OTHER}"
 
