@@ -1,5 +1,4 @@
-"""A percentage in the words that give it a sign: "less 20%", "20% off", "a discount of 20%", "taking 20% off", "plus tax
-of 10%".
+"""A percentage in the words that give it a sign: "less 20%", "20% off", "a discount of 20%", "plus tax of 10%".
 
     phrase  = word share [noun] | share noun | noun "of" share
     word    = less, minus, reduced by, take, deduct ... | plus, increased by, add ...
@@ -18,7 +17,8 @@ _DOWN_NOUN: Final = (
     r"discount|price\s(?:cut|reduction)|reduction|rebate|deduction|mark-?down|decrease|price\sdrop|concession"
 )
 _UP_NOUN: Final = (
-    r"sales\stax|service\scharge|tax|vat|gst|tip|gratuity|surcharge|mark-?up|premium|increase|interest|price\s(?:rise|increase)"
+    r"sales\stax|service\scharge|tax|vat|gst|tip|gratuity|surcharge|mark-?up|premium|increase|interest|"
+    r"price\s(?:rise|increase)"
 )
 _DETERMINED: Final = r"(?:(?:a|an|the|its|their|our|your|his|her|this|that|another)\s)?"
 _BEFORE: Final = re.compile(

@@ -5,10 +5,10 @@
     base, result, phrase     "the $100 coat costs $85 after a discount of 20%"
     result, base, phrase     "$85 is $100 less 20%"
 
-What a phrase is, says `percentages`. The result is recomputed as base × (1 ± share). A noun such as discount and tax names
-the share as well as what is left, so there the share alone is a right result too: "a 20% discount on $100 is $20"; and
-"saves" and "adds" announce the share alone. Base and result may stand in two clauses or sentences, where the base is the
-only figure of the first: "The ticket is $100. With 20% off it costs $85".
+What a phrase is, says `percentages`. The result is recomputed as base × (1 ± share). A noun such as discount and tax
+names the share as well as what is left, so there the share alone is a right result too: "a 20% discount on $100 is
+$20"; and "saves" and "adds" announce the share alone. Base and result may stand in two clauses or sentences, where the
+base is the only figure of the first: "The ticket is $100. With 20% off it costs $85".
 """
 
 import re
@@ -27,9 +27,7 @@ _THE: Final = r"(?:(?:a|an|the|its|their|our|your|his|her|this|that|another)\s)?
 _NOUNS_BEHIND: Final = re.compile(
     r"(?:\s(?!and\b|or\b|but\b|than\b|of\b|to\b|from\b|per\b)[A-Za-z][\w'’-]*){1,3}", re.IGNORECASE
 )
-_PREPOSITION: Final = (
-    r"(?:with|after|at|by|including|once|(?:if|when|once)\s(?:you|we|they|one|i))"
-)
+_PREPOSITION: Final = r"(?:with|after|at|by|including|once|(?:if|when|once)\s(?:you|we|they|one|i))"
 _WITHIN: Final = re.compile(
     rf"{_NOUNS}(?:,|\s[–—])?\s(?:(?:and|so|but|now|then)\s)?(?:{_PREPOSITION}\s)?{_THE}|\s?[-−–+]\s?",
     re.IGNORECASE,
@@ -228,9 +226,7 @@ def _base_first(text: str, figures: tuple[Quantity, Quantity, Quantity]) -> _Sta
     phrase = _phrase(text, share)
     if sign is not None:
         phrase = Percentage(share, share.start, share.end, sign["up"] is not None, False, False)
-    elif phrase is None or phrase.start < base.end:
-        return None
-    elif _WITHIN.fullmatch(text, base.end, phrase.start) is None:
+    elif phrase is None or phrase.start < base.end or _WITHIN.fullmatch(text, base.end, phrase.start) is None:
         return None
     elif phrase.told and "," in text[base.end : phrase.start]:
         return None  # "It was $100, up 20%": the $100 are the result
