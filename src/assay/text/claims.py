@@ -13,7 +13,7 @@ When in doubt nothing is parted: a wrong cut makes a false alarm, a missed one o
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.schema.claim import ExtractedClaim, Span
 from assay.schema.verdict import ClaimKind
@@ -233,10 +233,11 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
         return [_Found(row.text, a, b, ClaimKind.FACTUAL, True) for row, (a, b) in zip(rows, places, strict=True)]
     values, raw_text = attribute_values(raw)
     if values:
-        said = [_Found(v, sentence.start + a, sentence.start + b, kinds.statement_kind(v), True) for v, a, b in values]
         rest = clean(raw_text)
-        spoken = any(c.isalnum() for c in rest.text)
-        return said + (_read_prose(raw, rest, sentence, memory) if spoken else [])
+        found = _read_prose(raw, rest, sentence, memory) if any(c.isalnum() for c in rest.text) else []
+        for value, a, b in values:
+            found += _read_value(value, Sentence(sentence.start + a, sentence.start + b, sentence.block), memory)
+        return found
     cleaned = clean(raw)
     if not any(c.isalnum() for c in cleaned.text):
         return [_Found(raw, sentence.start, sentence.end, ClaimKind.META, checkable=False)]
@@ -255,6 +256,11 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
         if joined is not None:
             return [joined]
     return _read_prose(raw, cleaned, sentence, memory)
+
+
+def _read_value(value: str, place: Sentence, memory: _Memory) -> list[_Found]:
+    """The statements of a note, a title or an alternative text, which the next sentence does not refer to."""
+    return _read_prose(value, clean(value), place, replace(memory))
 
 
 _SAID_IN_CODE = re.compile(

@@ -38,6 +38,16 @@ _NOT_SO: Final = re.compile(
     r"(?P<bound>fewer|less|more) than\b",
     re.IGNORECASE,
 )
+_EMPHASIS: Final = (
+    r"(?:in (?:actual )?fact|as a matter of fact|in reality|in truth|actually|really|indeed|of course|by the way|"
+    r"to be (?:honest|precise|exact|fair|clear)|as it (?:happens|turns out)|needless to say|after all|frankly)"
+)
+_EMPHASISED: Final = re.compile(
+    rf"(?<=[\w%)])(?<!\bnot)(?<!n['’]t)(?:,\s{_EMPHASIS},(?=\s\w)|\s{_EMPHASIS}(?=\s\w)|,?\s{_EMPHASIS}(?=[.!]*$))",
+    re.IGNORECASE,
+)
+"""Emphasizers, which stress that something is so and change nothing of what is said (Quirk et al., A Comprehensive
+Grammar of the English Language, 1985, 8.99 and 8.124)."""
 _FORMULA: Final = (
     (re.compile(r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|mathit|operatorname|mbox)\s?\{([^{}]{0,200})\}"), r"\1"),
     (re.compile(r"\\[dt]?frac\s?\{([^{}]{1,40})\}\s?\{([^{}]{1,40})\}"), r"\1 ÷ \2"),
@@ -58,6 +68,8 @@ def plainly(text: str) -> str:
     ('Partners get 4 weeks.', 'Partners get four weeks.')
     >>> plainly("The leave is twice as long as two weeks."), plainly("2 + 2 is 4.")
     ('The leave is 4 weeks.', '2 + 2 is 4.')
+    >>> plainly("It in fact takes 9 weeks."), plainly("It does not really take 9 weeks.")
+    ('It takes 9 weeks.', 'It does not really take 9 weeks.')
     >>> plainly("It is not the case that partners get fewer than four weeks.")
     'partners get at least four weeks.'
     >>> plainly(r"$t_{leave} = 4\\ \\text{weeks}$")
@@ -116,6 +128,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
     (_BY_DIGIT, _told),
     (_SUM, _computed),
     (_NOT_SO, _affirmed),
+    (_EMPHASISED, lambda _: ""),
 )
 
 
