@@ -260,7 +260,15 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
 
 def _read_value(value: str, place: Sentence, memory: _Memory) -> list[_Found]:
     """The statements of a note, a title or an alternative text, which the next sentence does not refer to."""
-    return _read_prose(value, clean(value), place, replace(memory))
+    memory, found = replace(memory), []
+    for one in split_sentences(value):
+        raw = value[one.start : one.end]
+        cleaned = clean(raw)
+        if any(c.isalnum() for c in cleaned.text):
+            found += _read_prose(
+                raw, cleaned, Sentence(place.start + one.start, place.start + one.end, "prose"), memory
+            )
+    return found
 
 
 _SAID_IN_CODE = re.compile(

@@ -43,7 +43,7 @@ _EMPHASIS: Final = (
     r"to be (?:honest|precise|exact|fair|clear)|as it (?:happens|turns out)|needless to say|after all|frankly)"
 )
 _EMPHASISED: Final = re.compile(
-    rf"(?<=[\w%)])(?<!\bnot)(?<!n['’]t)(?:,\s{_EMPHASIS},(?=\s\w)|\s{_EMPHASIS}(?=\s\w)|,?\s{_EMPHASIS}(?=[.!]*$))",
+    rf"(?<=[\w%)])(?:,\s{_EMPHASIS},(?=\s\w)|\s{_EMPHASIS}(?=\s\w)|,?\s{_EMPHASIS}(?=[.!]*$))",
     re.IGNORECASE,
 )
 """Emphasizers, which stress that something is so and change nothing of what is said (Quirk et al., A Comprehensive
@@ -69,7 +69,7 @@ def plainly(text: str) -> str:
     >>> plainly("The leave is twice as long as two weeks."), plainly("2 + 2 is 4.")
     ('The leave is 4 weeks.', '2 + 2 is 4.')
     >>> plainly("It in fact takes 9 weeks."), plainly("It does not really take 9 weeks.")
-    ('It takes 9 weeks.', 'It does not really take 9 weeks.')
+    ('It takes 9 weeks.', 'It does not take 9 weeks.')
     >>> plainly("It is not the case that partners get fewer than four weeks.")
     'partners get at least four weeks.'
     >>> plainly(r"$t_{leave} = 4\\ \\text{weeks}$")

@@ -39,7 +39,11 @@ _ABBREVIATED = re.compile(
 _TITLE = re.compile(r"(?:^|[\s(])(?:Cf|cf|Lt|Col|Gen|Sgt|Capt|Maj|Cmdr|ул|Nr|Fig|Figs|Vol|Ch|Sec|Art|Eq)\.\s*$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.\s+$")
 _ORDINAL_MONTH = re.compile(r"Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Quartal|Jahrhundert|Tag|Woche|Platz")
-_NOTE = re.compile(r"\^\[[^\[\]]{1,400}\]")
+_WHOLE = re.compile(
+    r"\^\[[^\[\]]{1,400}\]|</?[A-Za-z][A-Za-z0-9]{0,9}\s[^<>]{0,400}>|"
+    r"\]\([^()\s]{0,2000}\s{1,3}(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}')\)"
+)
+"""What stands within a sentence whatever full stops are in it: a note, a tag, the target of a link with its title."""
 _RUN = re.compile(r"[.?!…]{5,}")
 _LOOK_BACK = 16
 _WINDOW = 4000
@@ -108,17 +112,25 @@ def _breaks(text: str) -> list[int]:
     return sorted(at for at in moved if 0 < at < len(text))
 
 
-def _in_note(text: str, cuts: list[int]) -> list[int]:
-    """The cuts that do not tear a note of Pandoc's form, `^[which goes on. And on.]`, out of its sentence."""
-    notes = [match.span() for match in _NOTE.finditer(text)] if "^[" in text else []
-    return [at for at in cuts if not any(start < at < end for start, end in notes)]
+def _around_notes(text: str, cuts: list[int]) -> list[int]:
+    """The cuts that tear no note, tag or title of a link in two: `^[which goes on. And on.]`."""
+    if not any(sign in text for sign in ("^[", "<", "](")):
+        return cuts
+    kept: list[int] = []
+    whole = [match.span() for match in _WHOLE.finditer(text)]
+    for at in cuts:
+        while whole and whole[0][1] <= at:
+            whole.pop(0)
+        if not whole or at <= whole[0][0]:
+            kept.append(at)
+    return kept
 
 
 def _in_block(block: Block) -> list[Sentence]:
     if block.kind in {"code", "table_row", "heading"}:
         cuts: list[int] = []
     else:
-        cuts = _in_note(block.masked, _breaks(block.masked))
+        cuts = _around_notes(block.masked, _breaks(block.masked))
     edges = [block.start, *(block.start + at for at in cuts), block.end]
     return [Sentence(a, b, block.kind) for a, b in pairwise(edges)]
 
