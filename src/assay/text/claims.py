@@ -62,7 +62,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ITEM_LIMIT = 400
 """Characters of an introducing line that are carried to its items."""
 _NUMBERED = re.compile(
-    r"^[ \t#*_>]*(?:\d{1,3}(?:\.\d{1,3})*[.)]?|(?:step|part|chapter|section)\s\d{1,3}[.:)]?)\s+", re.IGNORECASE
+    r"^[ \t#*_>]*(?:\d{1,3}(?:\.\d{1,3})+[.)]?|\d{1,3}[.)]|(?:step|part|chapter|section)\s\d{1,3}[.:)]?|"
+    r"\d{1,3}(?=\s+(?-i:[A-Z]))(?!\s+(?:seconds|minutes|hours|days|weeks|months|years|percent)\b))\s+",
+    re.IGNORECASE,
 )
 
 
@@ -446,6 +448,9 @@ def _read_prose(raw: str, cleaned: Cleaned, sentence: Sentence, memory: _Memory)
         if kinds.is_question(body):
             memory.said, memory.asked = body[-_LONGEST_BEFORE:], True
         return [_Found(text, *whole, ClaimKind.META, checkable=False)]
+    agreed = presupposed(body) if body.rstrip().endswith("?") else None
+    if agreed is not None:  # "Doesn't it take 9 weeks?"
+        return [_Found(_sentence_case(agreed, ended=True), *whole, ClaimKind.FACTUAL, checkable=True)]
     turn = kinds.abstention_turn(body)
     out: list[_Found] = []
     begin = 0

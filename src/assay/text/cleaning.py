@@ -26,10 +26,13 @@ _ENCLOSED = re.compile(
 """Digits in circles and brackets, and with a full stop."""
 _ROMAN: Final = re.compile("[\u2160-\u2168\u2170-\u2178]")
 """One to nine as single characters in Roman numerals."""
+_NUMERIC = re.compile(r"(?<![^\W\d])[^\x00-\u00bf\u2070-\u2189](?![^\W\d])")
+"""A single character between others than letters, which may have a value: 九, a tally, a rod numeral."""
 _NOTHING = "\u2060"
 """Keeps the place of what goes; it is dropped as a mark."""
 _DROPPED = (
     re.compile(r"~~[^~\n]{1,300}~~"),
+    re.compile(r"<(del|s|strike)>[^<>]{1,300}</\1>", re.IGNORECASE),
     re.compile("[\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]"),
     re.compile(r"\[\^?[\w.:#/†\-–]{1,60}\](?!\()"),
     re.compile(r"\[\^?(?:[\w.\-]{1,30}[,;–\-] ?){1,9}[\w.\-]{1,30}\](?!\()"),
@@ -148,9 +151,16 @@ def _plain(raw: str) -> str:
     begin = len(raw) - len(raw.lstrip())  # there it is the mark of a list
     raw = _ENCLOSED.sub(lambda m: m.group() if m.start() == begin else str(unicodedata.digit(m.group())), raw)
     raw = _ROMAN.sub(lambda m: str(int(unicodedata.numeric(m.group()))), raw)
+    raw = _NUMERIC.sub(_valued, raw)
     if _STYLED.search(raw) is not None:
         raw = _STYLED.sub(lambda m: n if len(n := unicodedata.normalize("NFKC", m.group())) == 1 else m.group(), raw)
     return _WORD.sub(lambda m: m.group() if _of_one_script(m.group()) else m.group().translate(_LOOKALIKES), raw)
+
+
+def _valued(sign: re.Match[str]) -> str:
+    """The digit that a character stands for, as the Unicode Character Database has it; itself where it stands for none."""
+    value = unicodedata.numeric(sign.group(), -1)
+    return str(int(value)) if 0 <= value < 10 and value == int(value) else sign.group()
 
 
 def _referred(reference: re.Match[str]) -> str:

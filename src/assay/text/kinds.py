@@ -53,6 +53,7 @@ _LEAD_IN = re.compile(
     r"|(?:actually|in (?:actual )?fact|as a matter of fact|in (?:reality|truth)|of course|indeed|frankly|to be (?:honest|precise|exact|fair|clear)|"
     r"by the way|as it (?:happens|turns out)|needless to say|after all|naturally)"
     r"(?:\s?[,:;–—]|(?= (?:the|an?|it|they|he|she|you|we|there|this|that|these|those|our|your|their|its|my|his|her|all|each|every|no|\d+|(?:one|two|three|four|five|six|seven|eight|nine|ten))\b))\s"
+    r"|if (?:you(?:['’]re| are)?|anyone|anybody|someone) (?:wonders?|wondering|ask(?:s|ing)?(?: yourself)?|curious|want(?:s)? to know) (?:about )?why\s"
     r"|(?:is|was)(?:n['’]t| not) it (?:[\w\-]+ ){1,3}that\s"
     r"|(?:to answer (?:your|the) question|in (?:answer|response) to (?:your|the) question)[,:]\s|(?:answer|response|summary|question|a|q):\s"
     r"|(?:here|below)(?:['’]s| is| are)\s[^:;.\d]{1,80}:\s"
