@@ -57,6 +57,8 @@ _STAGES = (
     split_measures,
 )
 _ENDS = frozenset(".!?")
+_EXPECTS_YES = re.compile(r"\w{2,6}n['’]t\s[^?]{4,300}\?\s*$", re.IGNORECASE)
+"""A question that its speaker says yes to: "Doesn't it take 9 weeks?"."""
 _SPEAKS = re.compile(r"[^\W_]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ITEM_LIMIT = 400
@@ -448,7 +450,7 @@ def _read_prose(raw: str, cleaned: Cleaned, sentence: Sentence, memory: _Memory)
         if kinds.is_question(body):
             memory.said, memory.asked = body[-_LONGEST_BEFORE:], True
         return [_Found(text, *whole, ClaimKind.META, checkable=False)]
-    agreed = presupposed(body) if body.rstrip().endswith("?") else None
+    agreed = presupposed(body) if _EXPECTS_YES.match(body) is not None else None
     if agreed is not None:  # "Doesn't it take 9 weeks?"
         return [_Found(_sentence_case(agreed, ended=True), *whole, ClaimKind.FACTUAL, checkable=True)]
     turn = kinds.abstention_turn(body)

@@ -151,7 +151,7 @@ def _plain(raw: str) -> str:
     begin = len(raw) - len(raw.lstrip())  # there it is the mark of a list
     raw = _ENCLOSED.sub(lambda m: m.group() if m.start() == begin else str(unicodedata.digit(m.group())), raw)
     raw = _ROMAN.sub(lambda m: str(int(unicodedata.numeric(m.group()))), raw)
-    raw = _NUMERIC.sub(_valued, raw)
+    raw = _NUMERIC.sub(lambda m: m.group() if m.start() == begin else _valued(m), raw)
     if _STYLED.search(raw) is not None:
         raw = _STYLED.sub(lambda m: n if len(n := unicodedata.normalize("NFKC", m.group())) == 1 else m.group(), raw)
     return _WORD.sub(lambda m: m.group() if _of_one_script(m.group()) else m.group().translate(_LOOKALIKES), raw)
