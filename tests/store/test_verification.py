@@ -11,11 +11,12 @@ from tests.store.making import DAY, EVIDENCE, KEY, KEYS, OTHER_KEY, RING, record
 from assay.errors import AuditError, ReceiptError, StoreError
 from assay.receipt import FixedKeys
 from assay.store import tables
+from assay.store.audit.across import tenants_of
 from assay.store.audit.contents import with_contents
 from assay.store.audit.exporting import export_log, export_run
 from assay.store.audit.proving import prove_entry, prove_growth, read_proof
 from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.verifying import LogVerification, tenants_of, verify_log
+from assay.store.audit.verifying import LogVerification, verify_log
 from assay.store.engine import make_engine, writing
 from assay.store.erasure import erase_before, erase_runs, find_runs
 from assay.store.store import Store
@@ -67,7 +68,7 @@ def test_every_tenant_has_a_log_of_its_own(url: str) -> None:
             store.record(record_of(tenant=tenant))
             make_checkpoint(store, KEYS, tenant)
         with store.reading_across() as connection:
-            assert tenants_of(connection) == ["acme", "globex"]
+            assert list(tenants_of(connection)) == ["acme", "globex"]
             origins = {verify_log(connection, tenant, RING).origin for tenant in ("acme", "globex")}
         assert len(origins) == 2
         assert verified(store, tenant="acme").holds

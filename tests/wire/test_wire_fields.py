@@ -176,9 +176,63 @@ def test_what_a_tool_of_the_provider_found_counts_where_the_request_offers_one(
     assert (found is None) == offers
 
 
+def token_of(text: str, *others: str, **more: Any) -> dict[str, Any]:
+    alternatives = [{"token": one, "logprob": -2.0, "bytes": None} for one in others]
+    told = {"token": text, "logprob": -0.1, "bytes": list(text.encode()), "top_logprobs": alternatives}
+    return {**told, **more}
+
+
+LEAVE = "Leave is paid. \U0001f600"
+OF_LEAVE = [
+    [token_of("Leave", " Leave", "Pay"), token_of(" is paid. \U0001f600")],
+    [token_of(one, bytes=None) for one in ("Leave is", " paid. ", "\ufffd", "\ufffd")],
+    [
+        token_of("Leave is paid. "),
+        token_of("\\xf0\\x9f", bytes=[0xF0, 0x9F]),
+        token_of("\\x98\\x80", bytes=[0x98, 0x80]),
+    ],
+    [token_of(LEAVE), token_of("<|im_end|>")],
+]
+NOT_OF_LEAVE = [
+    [token_of("Leave is unpaid.")],
+    [token_of(one) for one in ("Leave", " is", " unpaid", ".")],
+    [token_of(LEAVE), token_of(" Not really.")],
+    [token_of(LEAVE, "Leave is not paid at all.")],
+    [token_of("Leave is unpaid.", bytes=list(LEAVE.encode()))],
+    [token_of(LEAVE, bytes=list(b"Leave is unpaid."))],
+    [token_of("\ufffdnot paid at all\ufffd", bytes=None)],
+    [token_of("")],
+]
+
+
+@pytest.mark.parametrize(("tokens", "passes"), [(t, True) for t in OF_LEAVE] + [(t, False) for t in NOT_OF_LEAVE])
+def test_tokens_are_those_of_the_text_beside_them(tokens: list[dict[str, Any]], *, passes: bool) -> None:
+    asked = Said({"logprobs": True, "include": ["message.output_text.logprobs"]})
+    whole, chunk = chat_completion(LEAVE), chat_completion(LEAVE)
+    chunk["object"] = "chat.completion.chunk"
+    for choice in (whole["choices"][0], chunk["choices"][0]):
+        choice["logprobs"] = {"content": tokens, "refusal": None}
+    chunk["choices"][0]["delta"] = chunk["choices"][0].pop("message")
+    assert (Fields.of("openai_chat").fault("answer", whole, asked) is None) == passes
+    assert (Fields.of("openai_chat").fault("event", chunk, asked) is None) == passes
+    part = {"type": "output_text", "text": LEAVE, "annotations": [], "logprobs": tokens}
+    item = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]}
+    answer = {"id": "r", "object": "response", "status": "completed", "output": [item]}
+    assert (Fields.of("openai_responses").fault("answer", answer, asked) is None) == passes
+
+
+@pytest.mark.parametrize("status", ["completed", "incomplete", "in_progress", "failed"])
+def test_an_error_stands_beside_no_answer(status: str) -> None:
+    error = {"code": "server_error", "message": "Partners get 9 weeks."}
+    answer = {"id": "r", "object": "response", "status": status, "output": [], "error": error}
+    for root, told in (("answer", answer), ("event", {"type": "response.completed", "response": answer})):
+        found = Fields.of("openai_responses").fault(root, told, SAID)
+        assert (found == "an error beside an answer") == (status != "failed")
+
+
 def test_tokens_stand_where_the_request_asks_for_them() -> None:
     answer = chat_completion("Leave is paid.")
-    tokens = [{"token": " is", "logprob": -0.1, "bytes": [32], "top_logprobs": []}]
+    tokens = [token_of(one) for one in ("Leave", " is", " paid", ".")]
     answer["choices"][0]["logprobs"] = {"content": tokens, "refusal": None}
     fields = Fields.of("openai_chat")
     assert fields.fault("answer", answer, Said({"logprobs": True})) is None

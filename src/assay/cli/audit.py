@@ -3,8 +3,9 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -16,10 +17,10 @@ from assay.cli.status import CLEAN, FINDINGS, reporting_errors
 from assay.errors import AuditError, InputError
 
 if TYPE_CHECKING:
-    from assay.receipt import Keys
+    from assay.receipt import KeyRing, Keys
     from assay.store.audit.anchoring import WitnessKey
     from assay.store.audit.since import Verified
-    from assay.store.audit.verifying import LogVerification
+    from assay.store.audit.verifying import Finding, LogVerification
     from assay.store.retention import Rule
     from assay.store.store import Store
 
@@ -58,7 +59,9 @@ _TENANT: Final = "default"
 @app.command()
 def verify(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="NAME", help="Whose log; without it those of all tenants.")
+    ] = None,
     ring: RingOption = None,
     checkpoint: Annotated[
         list[Path] | None,
@@ -71,23 +74,32 @@ def verify(
     ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Verify a log: every entry, the tree, the checkpoints, and the content of the runs.
+    """Verify the logs: every entry, the tree, the checkpoints, and the content of the runs.
 
+    Told of is the log of the default tenant, or that of --tenant; what does not hold of the others is told with it.
     With --state what was verified before is only looked at for changes, which takes a fraction of the time; the first
     time, and where the file is gone, everything is verified. Whoever can write that file can have changes passed over.
     """
     from assay.batch.files import write_file
+    from assay.store.audit.across import tenants_of, without_log
     from assay.store.audit.since import with_contents_since
     from assay.store.audit.verifying import verify_log
 
     with reporting_errors(), _opened(database) as store:
         trusted, anchors = _keys(ring, "--ring").ring(), [note for path in checkpoint or () for note in _notes(path)]
-        with store.reading(tenant) as connection:
-            found = verify_log(connection, tenant, trusted, anchors)
+        with store.reading_across() as connection:
+            tenants = list(tenants_of(connection))
+        whose = tenant or (_TENANT if _TENANT in tenants or not tenants else tenants[0])
+        others = _others(store, whose, trusted, anchors, log_only=log_only) if tenant is None else _Others()
+        with store.reading(whose) as connection:
+            found = verify_log(connection, whose, trusted, [one for one in anchors if one not in others.anchors])
             if not log_only:
                 since = None if state is None else _state(state)
-                found, left = with_contents_since(connection, tenant, found, since, leaves=state is not None)
-        if state is not None and not log_only and left is not None:
+                found, left = with_contents_since(connection, whose, found, since, leaves=state is not None)
+        with store.reading_across() as connection:
+            strays = without_log(connection)
+        found = replace(found, findings=(*found.findings, *others.findings, *strays))
+        if state is not None and not log_only and found.holds and left is not None:
             write_file(state, left.to_text())
         _say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else "\n".join(_as_text(found)))
         raise typer.Exit(CLEAN if found.holds else FINDINGS)
@@ -324,6 +336,40 @@ def _opened(database: str) -> Iterator["Store"]:
         raise InputError(f"expected a database at {url.database}, and there is none")
     with Store(database) as store:
         yield store
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What was found of the logs of other tenants."""
+
+    findings: tuple["Finding", ...] = ()
+    anchors: frozenset[str] = frozenset()
+    """The checkpoints from outside that are of their logs."""
+
+
+def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str], *, log_only: bool) -> _Others:
+    """The logs of all tenants but one, each held against its own checkpoints."""
+    from assay.store.audit.across import tenants_of
+    from assay.store.audit.contents import with_contents
+    from assay.store.audit.log import read_head
+    from assay.store.audit.verifying import Finding, FindingCode, verify_log
+
+    of_all = {FindingCode.FOREIGN_CODE, FindingCode.HIDDEN_ROWS}  # of the database, whosever log is verified
+    with store.reading_across() as connection:
+        tenants = [one for one, names in tenants_of(connection).items() if one != whose and "audit_logs" in names]
+    told: list[Finding] = []
+    theirs: set[str] = set()
+    for tenant in tenants:
+        with store.reading(tenant) as connection:
+            origin = read_head(connection, tenant).origin
+            own = [note for note in anchors if note.partition("\n")[0] == origin]
+            found = verify_log(connection, tenant, ring, own)
+            found = found if log_only else with_contents(connection, tenant, found)
+        theirs.update(own)
+        told += [
+            Finding(one.code, f"tenant {tenant}: {one.message}") for one in found.findings if one.code not in of_all
+        ]
+    return _Others(tuple(told), frozenset(theirs))
 
 
 def _keys(path: Path | None, option: str) -> "Keys":

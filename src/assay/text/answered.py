@@ -195,10 +195,17 @@ def presupposed(question: str) -> str | None:
     ('the policy does cover water damage', 'somebody approved the free upgrade')
     >>> presupposed("What is your order number?"), presupposed("Why do you ask?")
     (None, None)
+    >>> presupposed("Doesn't the approval take 9 weeks?"), presupposed("Are the 9 weeks of leave too long for you?")
+    ('the approval does take 9 weeks', 'there are 9 weeks of leave')
     """
     bare = _bare(question)
     tokens = tokenise(bare)
-    if len(tokens) < _FEWEST or tokens[0].low not in _WH:
+    if len(tokens) < _FEWEST:
+        return None
+    if tokens[0].low in verbs.AUXILIARY:
+        agreed = tokens[0].low.endswith(("n't", "n’t")) and tokens[1].low not in _PARTIES
+        return (_turned(bare, tokens, 0) if agreed else None) or _amount_of(bare)
+    if tokens[0].low not in _WH:
         return None
     low, following = tokens[0].low, tokens[1]
     if low == "who" and following.tag in {"V", "VN"}:
@@ -211,6 +218,18 @@ def presupposed(question: str) -> str | None:
     return _turned(bare, tokens, aux)
 
 
+def _amount_of(question: str) -> str | None:
+    """The amount that a question speaks of as known: "Are the 9 weeks of leave enough?"."""
+    found = _KNOWN_AMOUNT.search(question)
+    return f"there are {found[1]}" if found is not None else None
+
+
+_KNOWN_AMOUNT: Final = re.compile(
+    r"\bthe\s((?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s(?!of\b)[a-z]+s"
+    r"(?:\sof\s(?:the\s)?[a-z]+)?)\b",
+    re.IGNORECASE,
+)
+_PARTIES: Final = frozenset({"you", "i", "we", "it", "this", "that", "there"})
 _FEWEST: Final = 4
 """Words that a question has that takes something for granted."""
 

@@ -11,6 +11,8 @@ from typing import Final
 
 from assay.text.blocks import blocks
 from assay.text.citation_names import Label, Names, is_id_like, name_in, read_label
+from assay.text.clauses import stands_alone
+from assay.text.tokens import tokenise
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,10 @@ def find_marks(text: str, known: Names) -> list[Mark]:
     page = Page(text)
     bracketed = list(_brackets(page, known))
     defined = dict(_definitions(page, bracketed, known))
-    marks = [_resolved(mark, defined) for mark in bracketed]
+    notes = {label for label, one in defined.items() if one.note}
+    marks = [
+        _resolved(mark, defined) for mark in bracketed if mark.kind == "link" or not notes.issuperset(mark.sources)
+    ]
     marks += [*_lenticulars(page), *_parens(page, known), *_superscripts(page, defined, known), *_lines(page, known)]
     marks += _authorities(page)
     inside = sorted((definition.start, definition.end) for definition in defined.values())
@@ -137,6 +142,8 @@ class _Definition:
     start: int
     end: int
     source: str
+    note: bool = False
+    """Whether the label stands for a statement, which is a claim of its own, and for no source."""
 
 
 def _within(ranges: list[tuple[int, int]], starts: list[int], at: int) -> bool:
@@ -236,11 +243,18 @@ def _definitions(page: Page, marks: list[Mark], known: Names) -> Iterator[tuple[
             # A number that is an id keeps its meaning unless the entry names another evidence.
             if known.knows(label) and not known.knows(source):
                 source = label
-            yield label, _Definition(mark.start, mark.end + len(rest), source)
+            note = not known.knows(source) and mark.start < page.references and _is_statement(entry)
+            yield label, _Definition(mark.start, mark.end + len(rest), source, note)
         elif mark.start >= page.references:
             yield mark.sources[0], _Definition(mark.start, mark.end, mark.sources[0])
     if page.references <= len(page.text):
         yield from _entries(page, known)
+
+
+def _is_statement(entry: str) -> bool:
+    """Whether the first sentence behind a label says something by itself, as a note does and no title."""
+    first = re.split(r"(?<=[a-z\d%)])[.!?;](?:\s|$)", entry[:200], maxsplit=1)[0]
+    return stands_alone(tokenise(first))
 
 
 def _entries(page: Page, known: Names) -> Iterator[tuple[str, _Definition]]:
@@ -263,7 +277,9 @@ def _resolved(mark: Mark, defined: dict[str, _Definition]) -> Mark:
 def _listed(marks: list[Mark], defined: dict[str, _Definition]) -> list[Mark]:
     """References that no marker in the text uses: they name a source without a statement."""
     used = {source for mark in marks for source in mark.sources}
-    return [Mark(d.start, d.end, (d.source,), "listed") for d in defined.values() if d.source not in used]
+    return [
+        Mark(d.start, d.end, (d.source,), "listed") for d in defined.values() if d.source not in used and not d.note
+    ]
 
 
 def _lenticulars(page: Page) -> Iterator[Mark]:
@@ -313,7 +329,7 @@ def _superscripts(page: Page, defined: dict[str, _Definition], known: Names) -> 
             continue
         labels = re.split(r"[,˒⁾]", match.group().translate(_DIGITS).replace("⁻", "–"))
         label = read_label(", ".join(part for part in labels if part), known)
-        if label is not None:
+        if label is not None and not all(source in defined and defined[source].note for source in label.sources):
             yield _resolved(Mark(match.start(), match.end(), label.sources, "footnote"), defined)
 
 

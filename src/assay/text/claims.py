@@ -13,7 +13,7 @@ When in doubt nothing is parted: a wrong cut makes a false alarm, a missed one o
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.schema.claim import ExtractedClaim, Span
 from assay.schema.verdict import ClaimKind
@@ -57,12 +57,16 @@ _STAGES = (
     split_measures,
 )
 _ENDS = frozenset(".!?")
+_EXPECTS_YES = re.compile(r"\w{2,6}n['’]t\s[^?]{4,300}\?\s*$", re.IGNORECASE)
+"""A question that its speaker says yes to: "Doesn't it take 9 weeks?"."""
 _SPEAKS = re.compile(r"[^\W_]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ITEM_LIMIT = 400
 """Characters of an introducing line that are carried to its items."""
 _NUMBERED = re.compile(
-    r"^[ \t#*_>]*(?:\d{1,3}(?:\.\d{1,3})*[.)]?|(?:step|part|chapter|section)\s\d{1,3}[.:)]?)\s+", re.IGNORECASE
+    r"^[ \t#*_>]*(?:\d{1,3}(?:\.\d{1,3})+[.)]?|\d{1,3}[.)]|(?:step|part|chapter|section)\s\d{1,3}[.:)]?|"
+    r"\d{1,3}(?=\s+(?-i:[A-Z]))(?!\s+(?:seconds|minutes|hours|days|weeks|months|years|percent)\b))\s+",
+    re.IGNORECASE,
 )
 
 
@@ -233,10 +237,11 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
         return [_Found(row.text, a, b, ClaimKind.FACTUAL, True) for row, (a, b) in zip(rows, places, strict=True)]
     values, raw_text = attribute_values(raw)
     if values:
-        said = [_Found(v, sentence.start + a, sentence.start + b, kinds.statement_kind(v), True) for v, a, b in values]
         rest = clean(raw_text)
-        spoken = any(c.isalnum() for c in rest.text)
-        return said + (_read_prose(raw, rest, sentence, memory) if spoken else [])
+        found = _read_prose(raw, rest, sentence, memory) if any(c.isalnum() for c in rest.text) else []
+        for value, a, b in values:
+            found += _read_value(value, Sentence(sentence.start + a, sentence.start + b, sentence.block), memory)
+        return found
     cleaned = clean(raw)
     if not any(c.isalnum() for c in cleaned.text):
         return [_Found(raw, sentence.start, sentence.end, ClaimKind.META, checkable=False)]
@@ -255,6 +260,19 @@ def _read(text: str, sentence: Sentence, following: Sentence | None, memory: _Me
         if joined is not None:
             return [joined]
     return _read_prose(raw, cleaned, sentence, memory)
+
+
+def _read_value(value: str, place: Sentence, memory: _Memory) -> list[_Found]:
+    """The statements of a note, a title or an alternative text, which the next sentence does not refer to."""
+    memory, found = replace(memory), []
+    for one in split_sentences(value):
+        raw = value[one.start : one.end]
+        cleaned = clean(raw)
+        if any(c.isalnum() for c in cleaned.text):
+            found += _read_prose(
+                raw, cleaned, Sentence(place.start + one.start, place.start + one.end, "prose"), memory
+            )
+    return found
 
 
 _SAID_IN_CODE = re.compile(
@@ -432,6 +450,9 @@ def _read_prose(raw: str, cleaned: Cleaned, sentence: Sentence, memory: _Memory)
         if kinds.is_question(body):
             memory.said, memory.asked = body[-_LONGEST_BEFORE:], True
         return [_Found(text, *whole, ClaimKind.META, checkable=False)]
+    agreed = presupposed(body) if _EXPECTS_YES.match(body) is not None else None
+    if agreed is not None:  # "Doesn't it take 9 weeks?"
+        return [_Found(_sentence_case(agreed, ended=True), *whole, ClaimKind.FACTUAL, checkable=True)]
     turn = kinds.abstention_turn(body)
     out: list[_Found] = []
     begin = 0

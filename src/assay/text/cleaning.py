@@ -26,10 +26,13 @@ _ENCLOSED = re.compile(
 """Digits in circles and brackets, and with a full stop."""
 _ROMAN: Final = re.compile("[\u2160-\u2168\u2170-\u2178]")
 """One to nine as single characters in Roman numerals."""
+_NUMERIC = re.compile(r"(?<![^\W\d])[^\x00-\u00bf\u2070-\u2189](?![^\W\d])")
+"""A single character between others than letters, which may have a value: 九, a tally, a rod numeral."""
 _NOTHING = "\u2060"
 """Keeps the place of what goes; it is dropped as a mark."""
 _DROPPED = (
     re.compile(r"~~[^~\n]{1,300}~~"),
+    re.compile(r"<(del|s|strike)>[^<>]{1,300}</\1>", re.IGNORECASE),
     re.compile("[\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]"),
     re.compile(r"\[\^?[\w.:#/†\-–]{1,60}\](?!\()"),
     re.compile(r"\[\^?(?:[\w.\-]{1,30}[,;–\-] ?){1,9}[\w.\-]{1,30}\](?!\()"),
@@ -44,14 +47,20 @@ _DROPPED = (
     ),
     re.compile(r"(?<=[\w%])\s?\(\d{1,2}\)(?=\s*(?:[.,;:!?]|$))"),
     re.compile(r"(?<=[\w.,;:!?\"')])[⁰¹²³⁴-⁹]+(?![\w/])"),
+    re.compile(r"(?<=[\w.,;:!?\"')])[†‡]{1,3}(?!\w)"),
+    re.compile(
+        r"(?:^|(?<=[A-Za-z]{4})|(?<=[.,;:!?\"']))<sup>[\s\[(]{0,2}[\d,*†‡ ]{1,8}[\s\])]{0,2}</sup>(?![\w/])",
+        re.IGNORECASE,
+    ),
     re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}(?:\s[^<>]{0,200})?/?>"),
     re.compile(r"(?<!\w)\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?!\w)|\*\*|~~|`+"),
     re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?!\w)|(?<!\S)__(?=\S)"),
 )
-_MAY_DROP = re.compile("[\\[【(⁰¹²³⁴-⁹<*~`_\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]")
+_MAY_DROP = re.compile("[†‡\\[【(⁰¹²³⁴-⁹<*~`_\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]")
 """Every match of the patterns above has one of these characters."""
 _LEAD = re.compile(
     r"(?:[ \t]{0,3}>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|(?:[-*+•‣▪◦●○–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[①-⑳])[ \t]+)?(?:\[[ xX]\][ \t]+)?"
+    r"(?:(?:\*\*|__)?\[\^?[\w.\-]{1,40}\](?:\*\*|__)?:(?:\*\*|__)?[ \t]+|[†‡]{1,3}(?![\w])[ \t]*|[⁰¹²³⁴-⁹]{1,3}[ \t]+)?"
 )
 _QUOTE_MARK = re.compile(r"(?<=[\n\r])[ \t]{0,3}>[ \t]?")
 _UNIT_BEFORE = re.compile(r"(?:^|[\s\d(/])(?:[kcmdµn]?m|in|ft|yd|mi|km|s)$")
@@ -67,6 +76,12 @@ _EMBEDDED = re.compile(
 )
 _STRING = re.compile(r"""(["'`])((?:(?!\1)[^\n<>]){0,300}?\w\s+\w(?:(?!\1)[^\n<>]){0,300})\1""")
 """A text in a program that stands in the answer: what it shows is read by people, the program is not."""
+_NOTED = re.compile(
+    r"\^\[(?P<note>[^\[\]]{1,400})\]"
+    r"|!?\[(?P<label>[^\[\]\n]{1,400})\]\([^()\s]{0,2000}\s{1,3}(?P<mark>[\"'])(?P<title>[^\"'\n]{0,200}?\w\s+\w[^\"'\n]{0,200})(?P=mark)\)"
+    r"|^\[[^\[\]\n]{1,60}\]:[ \t]+<?[^\s<>]{1,2000}>?[ \t]+(?P<sign>[\"'(])(?P<named>[^\"'()\n]{0,200}?\w\s+\w[^\"'()\n]{0,200})[\"')]"
+)
+"""What is shown beside a text: a note in it (Pandoc), the title of a link (CommonMark 0.31, 6.3 and 4.7)."""
 _APART = re.compile(
     r"[\"'][^<>\"']{0,200}>|</?(?:td|th|tr|li|p|div|br|hr|h[1-6]|dt|dd|option|summary|details|title|table|ul|ol)\b",
     re.IGNORECASE,
@@ -136,9 +151,16 @@ def _plain(raw: str) -> str:
     begin = len(raw) - len(raw.lstrip())  # there it is the mark of a list
     raw = _ENCLOSED.sub(lambda m: m.group() if m.start() == begin else str(unicodedata.digit(m.group())), raw)
     raw = _ROMAN.sub(lambda m: str(int(unicodedata.numeric(m.group()))), raw)
+    raw = _NUMERIC.sub(lambda m: m.group() if m.start() == begin else _valued(m), raw)
     if _STYLED.search(raw) is not None:
         raw = _STYLED.sub(lambda m: n if len(n := unicodedata.normalize("NFKC", m.group())) == 1 else m.group(), raw)
     return _WORD.sub(lambda m: m.group() if _of_one_script(m.group()) else m.group().translate(_LOOKALIKES), raw)
+
+
+def _valued(sign: re.Match[str]) -> str:
+    """The digit that a character stands for, as the Unicode Character Database has it; itself where it stands for none."""
+    value = unicodedata.numeric(sign.group(), -1)
+    return str(int(value)) if 0 <= value < 10 and value == int(value) else sign.group()
 
 
 def _referred(reference: re.Match[str]) -> str:
@@ -155,17 +177,23 @@ def _of_one_script(word: str) -> bool:
 
 
 def attribute_values(raw: str) -> tuple[list[tuple[str, int, int]], str]:
-    """The values of tags' attributes and the texts of scripts that are words, each with its place, and the rest.
+    """The values of tags' attributes, the texts of scripts, notes in the text and titles of links, where they are words,
+    each with its place; and the rest.
 
     The rest is the text with blanks in their places. A script is taken out whole where it has such a text.
 
     >>> attribute_values('<p title="It is free">Hello</p>')
     ([('It is free', 10, 20)], '<p title="          ">Hello</p>')
     """
-    if "<" not in raw:
+    if "<" not in raw and "[" not in raw:
         return [], raw
     found: list[tuple[str, int, int]] = []
     gone: list[tuple[int, int]] = []
+    for noted in _NOTED.finditer(raw):
+        part = "note" if noted["note"] is not None else "title" if noted["title"] is not None else "named"
+        found.append((noted[part], *noted.span(part)))
+        a, b = noted.span("label")
+        gone += [noted.span()] if a < 0 else [(noted.start(), a), (b, noted.end())]
     for script in _EMBEDDED.finditer(raw):
         at = script.start("body")
         texts = [(m.group(2), at + m.start(2), at + m.end(2)) for m in _STRING.finditer(script["body"])]

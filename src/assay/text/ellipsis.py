@@ -49,12 +49,17 @@ def completed(body: str, previous: Sequence[Token], asked: str) -> str | None:
     'the import was added'
     >>> completed("There is none.", [], "What is the excess?")
     'there is no excess'
+    >>> completed("Make that 9.", tokenise("The approval takes 6 weeks."), "")
+    'The approval takes 9 weeks.'
 
     Args:
         body: the statement.
         previous: the sentence before it.
         asked: that sentence, where it is a question.
     """
+    taken_back = _CORRECTED.fullmatch(body)
+    if taken_back is not None:
+        return _corrected(previous, taken_back)
     if _NONE.fullmatch(body) is not None:
         question = _ASKED.fullmatch(asked.strip())
         return f"there is no {question['what']}" if question is not None else None
@@ -67,6 +72,30 @@ def completed(body: str, previous: Sequence[Token], asked: str) -> str | None:
     if number is not None and first.lower() in _OF_BE and number.lower() in _OF_BE and rest:
         predicate = f"{number.lower()} {rest}"  # "so was Dietz" behind "Adler and Berg were present"
     return f"{found['who']} {predicate}"
+
+
+_A_NUMBER: Final = r"(?:\d[\d.,]*\d|\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_CORRECTED: Final = re.compile(
+    r"(?:correction|corrigendum|errat(?:um|a)|make (?:that|it)|i mean(?:t)?|scratch that|no(?: wait)?|sorry|"
+    r"(?:or )?rather|p\.?\s?s\.?|oops|edit|update)[:,;.!–—-]*\s"
+    r"(?:i mean,?\s|make that\s|that should be\s|it is\s|it['’]s\s)?"
+    rf"(?P<new>{_A_NUMBER})(?P<unit>\s[a-z]+)?(?:,?\s(?:sorry|actually|instead|rather))?[.!]*"
+    rf"|read (?P<now>{_A_NUMBER}) (?:for|instead of|in place of) {_A_NUMBER}[.!]*",
+    re.IGNORECASE,
+)
+"""What takes a number of the sentence before back."""
+
+
+def _corrected(previous: Sequence[Token], found: re.Match[str]) -> str | None:
+    """The sentence before with the number that it is corrected to; none where it has not just one."""
+    numbers = [at for at, token in enumerate(previous) if token.tag == "NUM"]
+    if len(numbers) != 1:
+        return None
+    at = numbers[0]
+    new = (found["new"] or found["now"]) + (found["unit"] or "")
+    after = at + 1 + (found["unit"] is not None)
+    text = " ".join([*(token.text for token in previous[:at]), new, *(token.text for token in previous[after:])])
+    return re.sub(r"\s([.,;:!?])", r"\1", text)
 
 
 def said_of_both(body: str) -> tuple[str, str] | None:

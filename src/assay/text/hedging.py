@@ -36,6 +36,11 @@ _NUMBER_NEXT = re.compile(
 
 
 _ADVERB = r"perhaps|maybe|probably|possibly|presumably|apparently|supposedly|conceivably|seemingly|arguably"
+_MOSTLY = (
+    r"in general|as a (?:general )?rule|usually|generally|typically|normally|by and large|on the whole|"
+    r"for the most part|in most cases"
+)
+"""How widely something holds: what usually is so is a claim of what is so."""
 _OPENING = (
     r"(?:i(?:['’]d| would)? (?:think|say|guess|suppose|assume|suspect|believe|reckon)|"
     r"it (?:seems|appears)(?: to me)?(?! to\b)|"
@@ -44,8 +49,8 @@ _OPENING = (
     r"if i (?:remember|recall|read|see|understand)[^,.;]{0,30}|in my (?:opinion|view)|from what i can (?:tell|see)),"
 )
 _REMOVABLE = re.compile(
-    rf"(?:^\s*|(?<=[.;:]\s))(?:{_OPENING}|(?:{_ADVERB}),?)\s+"
-    rf"|(?<!\s)\s+(?:{_ADVERB})\b(?=\s)"
+    rf"(?:^\s*|(?<=[.;:]\s))(?:{_OPENING}|(?:{_ADVERB}|{_MOSTLY}),?)\s+"
+    rf"|(?<!\s)\s+(?:{_ADVERB}|{_MOSTLY})\b(?=\s)"
     rf"|,\s*(?:i (?:think|believe|guess|suppose)|as far as i (?:know|can tell|can see)|if i [^,.;]{{3,40}}|{_ADVERB})"
     rf"(?=\s*(?:[.!?]\s*)?$|,)",
     re.IGNORECASE,

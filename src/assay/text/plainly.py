@@ -31,6 +31,7 @@ _DIGITS: Final = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
     "nine": "9",
 }  # fmt: skip
+_VALUES: Final = {**_DIGITS, "ten": "10"}
 _BY_DIGIT: Final = re.compile(rf"\b(?:{'|'.join(_DIGITS)})(?:-(?:{'|'.join(_DIGITS)})){{1,5}}\b", re.IGNORECASE)
 """A number told digit by digit: "two-five"."""
 _NOT_SO: Final = re.compile(
@@ -38,6 +39,36 @@ _NOT_SO: Final = re.compile(
     r"(?P<bound>fewer|less|more) than\b",
     re.IGNORECASE,
 )
+_EMPHASIS: Final = (
+    r"(?:in (?:actual )?fact|as a matter of fact|in reality|in truth|actually|really|indeed|of course|by the way|"
+    r"to be (?:honest|precise|exact|fair|clear)|as it (?:happens|turns out)|needless to say|after all|frankly)"
+)
+_EMPHASISED: Final = re.compile(
+    rf"(?<=[\w%)])(?:,\s{_EMPHASIS},(?=\s\w)|\s{_EMPHASIS}(?=\s\w)|,?\s{_EMPHASIS}(?=[.!]*$))",
+    re.IGNORECASE,
+)
+"""Emphasizers, which stress that something is so and change nothing of what is said (Quirk et al., A Comprehensive
+Grammar of the English Language, 1985, 8.99 and 8.124)."""
+_WRONG_TO_DENY: Final = re.compile(
+    r"(?:any(?:one|body)|whoever|those|people|they)\s(?:who\s)?(?:says?|claims?|thinks?|believes?|tells?\syou|insists?)\s(?:that\s)?"
+    r"(?P<said>[^.;,]{3,160}?)\s(?P<verb>does|do|did|is|are|was|were|has|have|will|can)(?:\snot|n['’]t)\s(?P<more>[^.;,]{2,160}?)\s"
+    r"(?:(?:is|are)\s(?:wrong|mistaken|misinformed|lying|incorrect)|errs?)(?=[.!]*$)",
+    re.IGNORECASE,
+)
+_INSTEAD: Final = re.compile(
+    r"(?P<first>\d[\d.,]*|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)(?P<unit>\s[a-z]+)?,?\s"
+    r"(?:or\srather|no,|i\smean,?|make\sthat|sorry,|scratch\sthat,|that\sis\sto\ssay)\s"
+    r"(?P<second>\d[\d.,]*\d|\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b),?",
+    re.IGNORECASE,
+)
+"""A number that is taken back, with the one in its place."""
+_APART: Final = re.compile(
+    r"(?P<first>\b\d{1,6}|\b(?:two|three|four|five|six|seven|eight|nine|ten))\s(?P<unit>[a-z]+?)s?\s"
+    r"(?P<way>more|longer|later|higher|less|fewer|shorter|earlier|lower)\sthan\s(?:the\s)?"
+    r"(?P<second>\d{1,6}|two|three|four|five|six|seven|eight|nine|ten)\s(?P=unit)s?\b",
+    re.IGNORECASE,
+)
+"""An amount by what it is apart from another: "three weeks more than six weeks"."""
 _FORMULA: Final = (
     (re.compile(r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|mathit|operatorname|mbox)\s?\{([^{}]{0,200})\}"), r"\1"),
     (re.compile(r"\\[dt]?frac\s?\{([^{}]{1,40})\}\s?\{([^{}]{1,40})\}"), r"\1 ÷ \2"),
@@ -58,6 +89,8 @@ def plainly(text: str) -> str:
     ('Partners get 4 weeks.', 'Partners get four weeks.')
     >>> plainly("The leave is twice as long as two weeks."), plainly("2 + 2 is 4.")
     ('The leave is 4 weeks.', '2 + 2 is 4.')
+    >>> plainly("It in fact takes 9 weeks."), plainly("It does not really take 9 weeks.")
+    ('It takes 9 weeks.', 'It does not take 9 weeks.')
     >>> plainly("It is not the case that partners get fewer than four weeks.")
     'partners get at least four weeks.'
     >>> plainly(r"$t_{leave} = 4\\ \\text{weeks}$")
@@ -107,6 +140,12 @@ def _written(value: Decimal) -> str:
     return str(whole) if value == whole else format(value.normalize(), "f")
 
 
+def _apart(found: re.Match[str]) -> str:
+    first, second = (int(_VALUES.get(found[name].lower(), found[name])) for name in ("first", "second"))
+    more = found["way"].lower() in {"more", "longer", "later", "higher"}
+    return f"{second + first if more else second - first} {found['unit']}s"
+
+
 def _affirmed(denied: re.Match[str]) -> str:
     return f"{denied['said']}{'at most' if denied['bound'].lower() == 'more' else 'at least'}"
 
@@ -116,6 +155,10 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
     (_BY_DIGIT, _told),
     (_SUM, _computed),
     (_NOT_SO, _affirmed),
+    (_EMPHASISED, lambda _: ""),
+    (_WRONG_TO_DENY, lambda m: f"{m['said']} {m['verb']} {m['more']}"),
+    (_INSTEAD, lambda m: m["second"] + (m["unit"] or "")),
+    (_APART, _apart),
 )
 
 

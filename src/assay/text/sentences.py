@@ -27,7 +27,7 @@ class Sentence:
 _CLOSERS = r"[\"'”’»」』）)\]】]*"
 _FOREIGN = re.compile(r"(?:[。！？｡．]|[।॥۔։።؟])+[”’」』）)\]】»\"']*(?![とって。！？])\s*")
 _FOREIGN_BEFORE_LATIN = re.compile(r"[。！？｡．।॥۔։።؟](?=[A-Za-zÀ-ɏ])")
-_MARKER = r"(?:\[[\w.:,;#/ \-–]{1,60}\](?![(\[:])|[⁰¹²³⁴-⁹]+)"
+_MARKER = r"(?:\[\^?[\w.:,;#/ \-–]{1,60}\](?![(\[:])|[⁰¹²³⁴-⁹]+)"
 _MARKERS_AFTER = re.compile(rf"(?:\s{{0,2}}{_MARKER})+(?=\s|\Z)\s*")
 _CITED_END = re.compile(rf"[.!?]{_CLOSERS}\s{{0,2}}{_MARKER}(?:\s{{0,2}}{_MARKER}){{0,9}}\s+(?=[\"“(]?[A-Z])")
 _DAY_TIME = re.compile(r"\b[ap]\.m\.\s+(?=[A-Z][a-z]+\b)(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Eastern|Pacific)")
@@ -39,6 +39,11 @@ _ABBREVIATED = re.compile(
 _TITLE = re.compile(r"(?:^|[\s(])(?:Cf|cf|Lt|Col|Gen|Sgt|Capt|Maj|Cmdr|ул|Nr|Fig|Figs|Vol|Ch|Sec|Art|Eq)\.\s*$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.\s+$")
 _ORDINAL_MONTH = re.compile(r"Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Quartal|Jahrhundert|Tag|Woche|Platz")
+_WHOLE = re.compile(
+    r"\^\[[^\[\]]{1,400}\]|</?[A-Za-z][A-Za-z0-9]{0,9}\s[^<>]{0,400}>|"
+    r"\]\([^()\s]{0,2000}\s{1,3}(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}')\)"
+)
+"""What stands within a sentence whatever full stops are in it: a note, a tag, the target of a link with its title."""
 _RUN = re.compile(r"[.?!…]{5,}")
 _LOOK_BACK = 16
 _WINDOW = 4000
@@ -107,11 +112,25 @@ def _breaks(text: str) -> list[int]:
     return sorted(at for at in moved if 0 < at < len(text))
 
 
+def _around_notes(text: str, cuts: list[int]) -> list[int]:
+    """The cuts that tear no note, tag or title of a link in two: `^[which goes on. And on.]`."""
+    if not any(sign in text for sign in ("^[", "<", "](")):
+        return cuts
+    kept: list[int] = []
+    whole = [match.span() for match in _WHOLE.finditer(text)]
+    for at in cuts:
+        while whole and whole[0][1] <= at:
+            whole.pop(0)
+        if not whole or at <= whole[0][0]:
+            kept.append(at)
+    return kept
+
+
 def _in_block(block: Block) -> list[Sentence]:
     if block.kind in {"code", "table_row", "heading"}:
         cuts: list[int] = []
     else:
-        cuts = _breaks(block.masked)
+        cuts = _around_notes(block.masked, _breaks(block.masked))
     edges = [block.start, *(block.start + at for at in cuts), block.end]
     return [Sentence(a, b, block.kind) for a, b in pairwise(edges)]
 

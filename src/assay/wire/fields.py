@@ -10,8 +10,9 @@ says why. The decisions are:
   written as the name of somebody; `opaque`: signed or encrypted, without blanks.
 - `echo`: what the request says itself, or a name.
 - `source`: what a tool of the provider did and found; only where the request offers such a tool, or sources to cite.
-- `tokens`: the tokens of a text with their probabilities; only where the request asks for them.
-- `error`: why there is no answer.
+- `tokens`: the tokens of a text with their probabilities; only where the request asks for them, and they are its own
+  (`assay.wire.beside`).
+- `error`: why there is no answer; only where there is none.
 - `unread`: nobody reads it, so no answer with it goes out as checked.
 """
 
@@ -23,6 +24,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final, Self
 
+from assay.wire.beside import fault_beside
 from assay.wire.interface import FIELD, Json, sayable
 
 _NAME: Final = re.compile(r"\S{0,256}")
@@ -119,7 +121,8 @@ class Fields:
         >>> Fields.of("openai_chat").fault("answer", {"choices": [{"index": 0, "plan": "buy"}]}, Said())
         "the unknown field 'plan' at choices.0"
         """
-        return self._fault(value, self.roots[root], said, "")
+        fault = self._fault(value, self.roots[root], said, "")
+        return fault if fault is not None or not isinstance(value, dict) else fault_beside(value)
 
     def quiet(self, root: str, value: Json, names: Iterable[str]) -> Json:
         """The members of a message that say nothing beside its content, and those of these names only.

@@ -25,7 +25,7 @@ from assay.store.audit.foreign_code import foreign_code
 from assay.store.audit.log import Head, read_checkpoints, read_entries, read_head
 from assay.store.audit.tiles import TILE_LEVELS, TILE_WIDTH, hashes_of
 from assay.store.audit.tree import EMPTY_ROOT, RootStack, complete_root
-from assay.store.tables import audit_anchors, audit_checkpoints, audit_entries, audit_logs, audit_tiles
+from assay.store.tables import audit_anchors, audit_checkpoints, audit_tiles
 
 MOST_FINDINGS: Final = 100
 """Of more findings only the first are told."""
@@ -373,10 +373,3 @@ def _stored_tiles(connection: Connection, tenant: str) -> Iterator[tuple[int, in
         for row in rows:
             yield row.level, row.idx, bytes(row.hashes)
         level, index = rows[-1].level, rows[-1].idx
-
-
-def tenants_of(connection: Connection) -> list[str]:
-    """The tenants that have a log, or entries without one."""
-    found = set(connection.execute(select(audit_logs.c.tenant)).scalars())
-    found |= set(connection.execute(select(audit_entries.c.tenant).group_by(audit_entries.c.tenant)).scalars())
-    return sorted(found)

@@ -19,6 +19,7 @@ from assay.verify.logic.inference import (
     pairs_for,
     statements_of,
 )
+from assay.verify.logic.measures import following_measure_findings
 from assay.verify.logic.ordering import comparison_findings, date_findings, order_findings
 from assay.verify.logic.shares import following_share_findings
 from assay.verify.logic.twice_dated import twice_dated
@@ -101,6 +102,7 @@ def _recomputed(text: str, sentences: Sequence[Sentence]) -> list[LogicFinding]:
         found += calculation_findings(*place)
         if before is not None:
             found += following_share_findings(text, before.start, sentence.start, sentence.end)
+            found += following_measure_findings(text, before.start, sentence.start, sentence.end)
         before = sentence
         found += date_findings(*place)
         found += comparison_findings(*place)

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.schema import Span
+from assay.text.clauses import stands_alone
 from assay.text.sentences import Sentence, split_sentences
+from assay.text.tokens import tokenise
 from assay.verify.logic.findings import LogicFinding
 from assay.verify.logic.statements import Rule, Statement, begins_with_pronoun, read_rule, read_statement
 
@@ -65,7 +67,18 @@ _ENTITLED: Final = re.compile(
     re.IGNORECASE,
 )
 """What a rule of conduct gives or asks: "if A, you may B" is commonly meant to say that without A you may not."""
-_FULL_STOP: Final = re.compile(r"(?<=[a-z]{4})[.!]\s+(?=[A-Z])")
+_FULL_STOP: Final = re.compile(r"(?<=[a-z]{2})[.!]\s+(?=[A-Z])")
+_SURE_STOP: Final = re.compile(r"(?<=[a-z]{4})[.!]\s")
+"""A full stop behind a word too long for an abbreviation."""
+_SAID_FIRST: Final = re.compile(
+    r"\s*(?:(?:now|but|and|yet|well|indeed|in\sfact|as\sit\s(?:happens|happened|turns\sout)|today|here|clearly),?\s)?"
+    r"(?:(?:(?:we|i|you|they)\s(?:now\s|also\s)?(?:know|see|saw|found|find|learned|learnt|observe|observed|hear|heard|(?:are|were)\stold)|"
+    r"it\s(?:is|was)\s(?:true|known|clear|given|a\sfact|certain)|it\sturn(?:s|ed)\sout|suppose|the\sfact\sis|"
+    r"note|observe)(?:\sthat)?,?\s)?",
+    re.IGNORECASE,
+)
+"""What may stand before a fact without being a part of it: "We know that the match is cancelled"."""
+_LAST: Final = re.compile(r",?\s(?:then|therefore|thus|hence|consequently)[.!]?\s*$", re.IGNORECASE)
 _MARKER: Final = re.compile(r"[-*•>\s]{0,8}(?:\d{1,2}[.)]\s+)?")
 _BACK: Final = 12
 """Statements before a conclusion that it may rest on."""
@@ -78,6 +91,8 @@ _MOST_FACTS: Final = 60
 """Facts of the evidence that are looked at for one conclusion."""
 _SHORT_FACT: Final = 12
 """Stems of a fact of the evidence that may be an instance of a rule."""
+_MOST_CHAINED: Final = 12
+"""Rules of which pairs are read together."""
 _LONGEST: Final = 400
 _ROUNDS: Final = 4
 _CONFIDENCE: Final = 0.9
@@ -134,13 +149,31 @@ def _stretches(text: str, sentences: Sequence[Sentence]) -> Iterator[tuple[int, 
         marker = _MARKER.match(text, sentence.start, sentence.end)
         at = marker.end() if marker is not None else sentence.start
         for match in _FULL_STOP.finditer(text, sentence.start, sentence.end):
+            if not _ends_here(text, match, sentence.end):
+                continue
             yield at, match.start() + 1
             at = match.end()
         yield at, sentence.end
 
 
+def _ends_here(text: str, stop: re.Match[str], end: int) -> bool:
+    """Whether a full stop ends a sentence: behind a long word, or where what follows is a sentence of its own.
+
+    The splitter takes "car." and "bus." before a name for abbreviations, as it has to take "fig." and "no.".
+    """
+    if _SURE_STOP.match(text, stop.start(), stop.end()) is not None:
+        return True
+    following = text[stop.end() : end]
+    lead = _LEAD.match(following)
+    rest = following[lead.end() :] if lead is not None else following
+    first = _FULL_STOP.search(rest)
+    return stands_alone(tokenise(rest if first is None else rest[: first.start()]))
+
+
 def _premise(span: Span | None, words: str) -> _Premise:
-    return _Premise(span, words, read_rule(words), read_statement(words))
+    rule = read_rule(words)
+    fact = words if rule is not None else words[_SAID_FIRST.match(words).end() :]  # type: ignore[union-attr]
+    return _Premise(span, words, rule, read_statement(fact))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +229,9 @@ def _parts(words: str, at: int) -> tuple[list[_Premise], tuple[Span, str] | None
     first = _BECAUSE_FIRST.match(words.rstrip(". "))
     if first is not None:
         return _pieces(first.group(1), at + first.start(1)), _place(first.group(2), at + first.start(2))
+    last = _LAST.search(words)
+    if last is not None and last.start() > 0 and not words.lower().startswith(("if ", "when ")):
+        return [], _place(words[: last.start()], at)
     within = _WITHIN.search(words)
     if within is not None and within.start() > 0:
         return [], (Span(start=at, end=at + len(words)), words[: within.start()] + " " + words[within.end() :])
@@ -237,6 +273,7 @@ def _judge(span: Span, said: str, given: Sequence[_Premise], outside: _Outside) 
 def _particular(span: Span, said: str, conclusion: Statement, premises: Sequence[_Premise]) -> LogicFinding | None:
     facts = [p for p in premises if p.rule is None and p.fact.stems]
     rules = [p for p in premises if p.rule is not None]
+    rules += _in_turn(rules)
     pronoun = begins_with_pronoun(said)
     hits = [
         (p, fact, kind)
@@ -252,6 +289,20 @@ def _particular(span: Span, said: str, conclusion: Statement, premises: Sequence
         return None
     places = tuple(p.span for p in (rule, fact) if p.span is not None)
     return _finding(span, said, kind, places, rule.text)
+
+
+def _in_turn(rules: Sequence[_Premise]) -> list[_Premise]:
+    """Of two rules of which the first gives what the second asks, the one that they make together."""
+    found = []
+    for first in rules[:_MOST_CHAINED]:
+        for second in rules[:_MOST_CHAINED]:
+            one, other = first.rule, second.rule
+            if one is None or other is None or one.result != other.condition or one.condition == other.result:
+                continue
+            if one.general == other.general and (one.amount, other.amount) == ("all", "all"):
+                both = Rule(one.condition, other.result, one.general, both_ways=one.both_ways and other.both_ways)
+                found.append(_Premise(first.span, first.text, both, first.fact))
+    return found
 
 
 def _may_lead_there(premise: _Premise, conclusion: Statement, misused: _Premise) -> bool:

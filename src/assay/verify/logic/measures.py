@@ -13,7 +13,8 @@ from itertools import pairwise, product
 from typing import Final
 
 from assay.schema import Span
-from assay.text.quantities import Quantity
+from assay.text.dates import find_dates
+from assay.text.quantities import Quantity, find_quantities
 from assay.text.units import UNIT_WORDS
 from assay.verify.logic.findings import LogicFinding
 
@@ -81,10 +82,37 @@ _ABOUT_WORD: Final = re.compile(
 _EXTENT: Final = r"(?:\s(?:long|wide|high|tall|deep|thick|away|apart|across|in\s(?:length|width|height)))?"
 """What may stand behind the first amount: "2 km long, which is 2000 m"."""
 _IN_BRACKETS: Final = re.compile(rf"{_EXTENT}\s?\((?:or\s|i\.e\.,?\s|=\s?)?{_ABOUT}", re.IGNORECASE)
+_THAT_IS: Final = (
+    r"(?:which\s(?:is|makes|equals|means|corresponds\sto|comes\sto|amounts\sto|is\sthe\ssame\sas|works\sout\s(?:as|at))"
+    r"(?:\sequal\sto)?|(?:that|this)\s(?:is|makes|equals|means|comes\sto|corresponds\sto)(?:\sto\ssay)?,?|(?:that|this)[’']s|i\.e\.,?|"
+    r"equivalent\sto|equal\sto|equalling|the\ssame\sas|corresponding\sto|(?:or,?\s)?in\sother\swords,?|"
+    r"(?:or\s)?(?:put|said)\sdifferently,?|or\srather|meaning|making)"
+)
+"""What says of the amount behind it that it is the one before."""
 _IN_PASSING: Final = re.compile(
-    rf"{_EXTENT},?\s\(?(?:which\s(?:is|makes|equals)|that\sis,?|i\.e\.,?|equivalent\sto|equal\sto|the\ssame\sas)\s{_ABOUT}",
+    rf"{_EXTENT}(?:,|;|\s[–—])?\s\(?{_THAT_IS}\s{_ABOUT}",
     re.IGNORECASE,
 )
+_OF_A_THING: Final = re.compile(rf"{_EXTENT}(?:\s[a-z]\w+){{1,2}},?\s\(?{_THAT_IS}\s{_ABOUT}", re.IGNORECASE)
+"""The same of a thing that has the amount: "a 2 km route, which is 2000 m"."""
+_NEXT: Final = re.compile(
+    rf"{_EXTENT}\.\s(?:(?:so|or)\s)?(?:in\s(?:\w+\s)?\w+,?\s(?:that|this|it)(?:\s(?:is|makes|equals|comes\sto|would\sbe)|[’']s)|"
+    rf"(?:that|this)(?:\s(?:is|makes|equals|means|corresponds\sto|comes\sto|amounts\sto|works\sout\s(?:as|at))|[’']s)"
+    rf"(?:\s(?:equal|equivalent)\sto|\sthe\ssame\sas)?)\s{_ABOUT}",
+    re.IGNORECASE,
+)
+"""The same in a sentence of its own: "It is 2 km long. That is 2000 m"."""
+_COMES_TO: Final = re.compile(r"\b(?:mak(?:es|ing)|comes\sto|amounts\sto|works\sout)\b", re.IGNORECASE)
+_TIMES: Final = re.compile(
+    r"\b(?:each|every|apiece|per|both|times|twice|daily|weekly|a\s(?:day|week|night|lap|month|year|side|round))\b",
+    re.IGNORECASE,
+)
+"""Words with which an amount is taken several times: "Each lap is 400 m, which makes 4 km"."""
+_TIMES_OF: Final = re.compile(r"(?:\s[a-z]\w+){0,3}\s(?:of|at|x|×|à|by)\s(?:the\s)?", re.IGNORECASE)
+_NEAR: Final = 120
+"""Characters before and behind that are looked at for them."""
+_TAKEN_UP: Final = re.compile(r"(?:(?:so|or)\s)?(?:that|this|in)\b", re.IGNORECASE)
+_STOPPED: Final = re.compile(r"\s*(?:[.;:!?)\]]|,(?!\d)|$)")
 _STATED: Final = re.compile(
     rf"(?:\s?[=≈]\s?|\s(?:is|are|makes?|equals?|is\sequal\sto|are\sequal\sto|is\sthe\ssame\sas|are\sthe\ssame\sas|"
     rf"corresponds?\sto|converts?\sto|amounts?\sto|comes?\sto|works?\sout\s(?:as|at)|has|have|contains?)\s){_ABOUT}",
@@ -140,7 +168,9 @@ def measure_findings(sentence: str, quantities: Sequence[Quantity], offset: int 
     """
     found = []
     measures = _measures(sentence, quantities)
-    for first, second in pairwise(measures):
+    for before, (first, second) in zip((None, *measures), pairwise(measures), strict=False):
+        if _several(sentence, before, first, second):
+            continue
         form = _said_to_be_same(sentence, first, second)
         if form is None or first.dimension != second.dimension or first.unit == second.unit:
             continue
@@ -149,6 +179,38 @@ def measure_findings(sentence: str, quantities: Sequence[Quantity], offset: int 
         turned = _WITHIN.fullmatch(sentence[first.end : second.start]) is not None  # "50 minutes in an hour"
         found.append(_finding(sentence, *((second, first) if turned else (first, second)), offset))
     return found
+
+
+def following_measure_findings(text: str, before: int, start: int, end: int) -> list[LogicFinding]:
+    """What a sentence brings into another unit wrongly of the amount that the sentence before it ends with.
+
+    Args:
+        text: the whole text.
+        before: where the sentence before begins.
+        start: where the sentence begins.
+        end: where it ends.
+
+    >>> text = "The bridge is 2 km long. That is 2500 m."
+    >>> [found.message for found in following_measure_findings(text, 0, 25, len(text))]
+    ['2 km is 2000 m, not 2500 m.']
+    """
+    if _TAKEN_UP.match(text, start, end) is None:
+        return []
+    both = text[before:end]
+    measures = _measures(both, find_quantities(both, skip=[(d.start, d.end) for d in find_dates(both)]))
+    earlier = [one for one in measures if one.end <= start - before]
+    later = [one for one in measures if one.start >= start - before]
+    if len(earlier) != 1 or not later:
+        return []  # of several amounts it cannot be told which one is meant
+    first, second = earlier[0], later[0]
+    if _TIMES.search(both) is not None:
+        return []  # "Each lap is 400 m. That is 4 km."
+    if first.dimension != second.dimension or first.unit == second.unit or not first.dimension:
+        return []
+    said = _NEXT.fullmatch(both, first.end, second.start) is not None
+    if not said or _STOPPED.match(both, second.end) is None or _same(both, first, second, _ACROSS):
+        return []
+    return [_finding(both, first, second, before)]
 
 
 def _measures(sentence: str, quantities: Sequence[Quantity]) -> list[_Measure]:
@@ -205,6 +267,8 @@ def _said_to_be_same(sentence: str, first: _Measure, second: _Measure) -> Decima
         return None  # "2 m, which is 50 cm more than before"
     if _IN_PASSING.fullmatch(gap) is not None:
         return _ACROSS
+    if _OF_A_THING.fullmatch(gap) is not None:
+        return _ACROSS if _STOPPED.match(sentence, second.end) is not None else None
     lead = sentence[max(0, first.start - 60) : first.start]
     if _WITHIN.fullmatch(gap) is not None:
         return _ACROSS if _THERE.search(lead) is not None else None
@@ -214,6 +278,16 @@ def _said_to_be_same(sentence: str, first: _Measure, second: _Measure) -> Decima
     if whole.group().strip().lower() in {"has", "have", "contain", "contains"} and first.base != first.size:
         return None  # "2 hours have 30 minutes of ..." says nothing of units
     return _ACROSS if _BEGUN.search(lead) is not None or first.start == 0 else None
+
+
+def _several(sentence: str, before: _Measure | None, first: _Measure, second: _Measure) -> bool:
+    """Whether the second amount may be several times the first: "10 laps of 400 m, which is 4 km"."""
+    if before is not None and _TIMES_OF.fullmatch(sentence, before.end, first.start) is not None:
+        return True
+    return (
+        _COMES_TO.search(sentence, first.end, second.start) is not None
+        and _TIMES.search(sentence, max(0, first.start - _NEAR), min(len(sentence), second.end + _NEAR)) is not None
+    )
 
 
 def _same(sentence: str, first: _Measure, second: _Measure, apart: Decimal) -> bool:

@@ -27,9 +27,13 @@ _DROPPED: Final = (STOP_WORDS - _KEPT) | word_set(
 )
 _DENIED: Final = re.compile(r"\b(?:not|never|cannot|no|nobody|none|neither|nor)\b|n[’']t\b", re.IGNORECASE)
 _PRONOUN: Final = re.compile(r"\s*(?:he|she|it|they|this|that|these|those|you|we|i)\b", re.IGNORECASE)
+_SPEAKER: Final = re.compile(r"\s*(?:we|i)\b", re.IGNORECASE)
+"""Pronouns that stand for no thing that a condition names."""
+_PERSON: Final = re.compile(r"\s*(?:he|she|they)\b", re.IGNORECASE)
 _IF_FIRST: Final = re.compile(
     r"\s*(?:if|whenever)\s(?P<p>[^,]{4,160}),\s(?:then\s)?(?P<q>[^,;:]{4,160})$|"
-    r"\s*(?:if|whenever)\s(?P<p2>[^,]{4,120})\sthen\s(?P<q2>[^,;:]{4,160})$",
+    r"\s*(?:if|whenever)\s(?P<p2>[^,]{4,120})\sthen\s(?P<q2>[^,;:]{4,160})$|"
+    r"\s*(?:if|whenever)\s(?P<p3>[^,]{4,120}?)\s(?P<q3>(?:he|she|it|they|we|you)\s(?:will|would|can|must|shall)\s[^,;:]{4,160})$",
     re.IGNORECASE,
 )
 _IF_LAST: Final = re.compile(r"(?P<q>[^,;:]{4,160}?),?\s(?:if|whenever)\s(?P<p>[^,;:]{4,160})$", re.IGNORECASE)
@@ -157,10 +161,17 @@ def _universal(bare: str) -> Rule | None:
     return Rule(Statement(stems_of(condition)), Statement(stems_of(result), denied), general=True, amount=amount)
 
 
+def _subject(clause: str) -> Stems:
+    """The stems of what a clause is about; none where its verb is not found."""
+    tokens = tokenise(clause)
+    verb = find_verb(tokens)
+    return stems_of(clause[: tokens[verb].start]) if verb > 0 and subject_of(tokens, verb) else frozenset()
+
+
 def _conditional(bare: str) -> Rule | None:
     match = _IF_FIRST.match(bare)
     if match is not None:
-        condition, result = match.group("p") or match.group("p2"), match.group("q") or match.group("q2")
+        condition, result = (next(filter(None, match.group(f, f"{f}2", f"{f}3"))) for f in "pq")
     else:
         match = _IF_LAST.match(bare)
         if match is None:
@@ -170,11 +181,12 @@ def _conditional(bare: str) -> Rule | None:
     if not both and (_EITHER.search(bare) is not None or re.search(r"\band\b", condition)):
         return None
     first, second = read_statement(condition), read_statement(result)
-    tokens = tokenise(condition)
-    verb = find_verb(tokens)
-    subject = stems_of(condition[: tokens[verb].start]) if verb > 0 and subject_of(tokens, verb) else frozenset()
+    takes_up = begins_with_pronoun(result) and _SPEAKER.match(result) is None
+    subject = _subject(condition)
+    if _PERSON.match(condition) is not None and not takes_up:
+        subject = _subject(result)  # "Anna buys a car if she gets the job"
     open_subject = _INDEFINITE.match(condition) is not None
-    if begins_with_pronoun(result) or (subject and subject <= second.stems) or open_subject:
+    if takes_up or (subject and subject <= second.stems) or open_subject:
         first = Statement(first.stems - subject, first.denied)
         second = Statement(second.stems - subject, second.denied)
         general = True

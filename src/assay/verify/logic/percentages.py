@@ -1,0 +1,95 @@
+"""A percentage in the words that give it a sign: "less 20%", "20% off", "a discount of 20%", "plus tax of 10%".
+
+    phrase  = word share [noun] | share noun | noun "of" share
+    word    = less, minus, reduced by, take, deduct ... | plus, increased by, add ...
+    noun    = off, discount, reduction, ... | tax, tip, surcharge, ...
+
+Signs that contradict each other ("less a 10% surcharge") make it no phrase.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from assay.text.quantities import Quantity
+
+_DOWN_NOUN: Final = (
+    r"discount|price\s(?:cut|reduction)|reduction|rebate|deduction|mark-?down|decrease|price\sdrop|concession"
+)
+_UP_NOUN: Final = (
+    r"sales\stax|service\scharge|tax|vat|gst|tip|gratuity|surcharge|mark-?up|premium|increase|interest|"
+    r"price\s(?:rise|increase)"
+)
+_DETERMINED: Final = r"(?:(?:a|an|the|its|their|our|your|his|her|this|that|another)\s)?"
+_BEFORE: Final = re.compile(
+    rf"\b(?:(?P<noun>(?:(?P<down_noun>{_DOWN_NOUN})|(?P<up_noun>{_UP_NOUN}))\sof\s)|"
+    r"(?:(?P<down>less|minus|(?:reduc|lower|decreas|discount|slash)(?:e|es|ed|ing)?(?:\s(?:it|this|that))?\sby|"
+    r"cut(?:ting)?\sby|marked\sdown\sby|down(?:\sby)?|discounted|(?:tak(?:e|es|ing)|took|knock(?:s|ed|ing)?)\s(?:off|away)|"
+    r"(?:subtract|deduct)(?:s|ed|ing)?|(?P<take>tak(?:e|es|ing)|took|knock(?:s|ed|ing)?))|"
+    r"(?P<up>plus|(?:increas|rais)(?:e|es|ed|ing)(?:\s(?:it|this|that))?\sby|marked\sup\sby|up(?:\sby)?|add(?:s|ed|ing)?))"
+    rf"\s{_DETERMINED})$",
+    re.IGNORECASE,
+)
+_BEHIND: Final = re.compile(
+    r"[\s-](?:(?P<down_noun>(?:(?:member|student|staff|loyalty|group|early|regular|seasonal|cash|trade)\s)?"
+    rf"(?:{_DOWN_NOUN})|off)|(?P<up_noun>{_UP_NOUN})|(?P<down>less|cheaper|lower|away)|(?P<up>more|extra|on\stop|higher))\b"
+    r"(?:\s(?:(?:is|are|was)\s)?(?:taken\soff|applied|added(?:\son)?|deducted|included))?",
+    re.IGNORECASE,
+)
+_LONGEST: Final = 40
+"""Characters before a percentage that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Percentage:
+    """A percentage with a sign, as it is said."""
+
+    share: Quantity
+    start: int
+    """Where the phrase begins, "less" and "a discount of" included."""
+    end: int
+    up: bool
+    named: bool
+    """Whether a noun names the share itself, so that it may be what an amount is said to be: "the discount is $20"."""
+    told: bool
+    """Whether it may tell of a change that has happened: "it is $100, up 20%", "$100, 20% less than before"."""
+
+
+def read_percentage(text: str, share: Quantity) -> Percentage | None:
+    """The phrase around a percentage; none where no word gives it a sign, or two give it different ones.
+
+    Args:
+        text: the text.
+        share: one of its quantities.
+
+    >>> from assay.text.quantities import find_quantities
+    >>> text = "A discount of 20% on $100 leaves $80."
+    >>> found = read_percentage(text, find_quantities(text)[0])
+    >>> text[found.start : found.end], found.up, found.named
+    ('discount of 20%', False, True)
+    """
+    if share.dimension != "share" or not share.exact or share.low is None:
+        return None
+    before = _BEFORE.search(text, max(0, share.start - _LONGEST), share.start)
+    behind = _BEHIND.match(text, share.end)
+    if before is not None and before["take"] is not None and behind is None:
+        return None  # "take 20% of the tickets"
+    if before is None and behind is None:
+        return None
+    signs = {
+        match[f"up{sort}"] is not None
+        for match in (before, behind)
+        if match is not None
+        for sort in ("", "_noun")
+        if match[f"up{sort}"] is not None or match[f"down{sort}"] is not None
+    }
+    if len(signs) != 1:
+        return None
+    named = (before is not None and before["noun"] is not None) or (
+        before is None and behind is not None and (behind["up_noun"] or behind["down_noun"]) is not None
+    )
+    start = share.start if before is None else before.start()
+    end = share.end if behind is None else behind.end()
+    words = text[start : share.start].lower().split() if before is not None else []
+    told = words[:1] in (["up"], ["down"], ["discounted"]) or words[1:2] == ["by"] or (before is None and not named)
+    return Percentage(share, start, end, signs == {True}, named, told)
