@@ -39,11 +39,6 @@ class Session(Protocol):
         """What becomes of each inquiry at one source; never raises, and never takes longer than the budget."""
         ...
 
-    @property
-    def elapsed_ms(self) -> float:
-        """Milliseconds since the first question."""
-        ...
-
     def tape(self) -> dict[str, Any] | None:
         """What was asked and what came back, as a JSON value; none where nothing was asked."""
         ...
@@ -161,15 +156,10 @@ class _Live:
         self._base, self._tenant, self._budget_s = base, tenant, budget_s
         self._deadline: Deadline | None = None
         self._outcomes: dict[tuple[str, str], Outcome] = {}
-        self._begun = 0.0
 
     @property
     def profiles(self) -> tuple[Profile, ...]:
         return self._base.profiles
-
-    @property
-    def elapsed_ms(self) -> float:
-        return 0.0 if self._deadline is None else (self._base._clock() - self._begun) * 1000  # noqa: SLF001 of its own
 
     def tape(self) -> dict[str, Any] | None:
         return tape_of(self.profiles, list(self._outcomes.values()))
@@ -178,7 +168,6 @@ class _Live:
         member = self._base._members[source]  # noqa: SLF001 of its own
         name = member.profile.name
         if self._deadline is None:
-            self._begun = self._base._clock()  # noqa: SLF001 of its own
             self._deadline = Deadline(self._budget_s, self._base._clock)  # noqa: SLF001 of its own
         new = {key_of(one): one for one in inquiries if (name, key_of(one)) not in self._outcomes}
         if new:
@@ -345,8 +334,6 @@ class _Told:
         self.profiles = profiles
         self._known = known
         self._used: dict[tuple[str, str], Outcome] = {}
-
-    elapsed_ms = 0.0
 
     def tape(self) -> dict[str, Any] | None:
         return tape_of(self.profiles, list(self._used.values()))
