@@ -141,7 +141,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         if tenant == self._tenant or self._knowledge is None:
             return self
         made = copy(self)
-        made._tenant = tenant
+        made._tenant = tenant  # noqa: SLF001 of its own class
         return made
 
     @property

@@ -160,9 +160,7 @@ class Generating:
 
         def check(step: Check) -> HallucinationReport:
             sure[step.text] = step.entropy
-            return self._check_before(
-                step.text, items, question=asked, entropy=step.entropy, looks_up=False, **options
-            )
+            return self._check_before(step.text, items, question=asked, entropy=step.entropy, looks_up=False, **options)
 
         def last(report: HallucinationReport) -> HallucinationReport:
             wanted = needs_model(self._policy) or (asks and self._llm is not None and wants_model(self._policy))

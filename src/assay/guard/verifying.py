@@ -25,6 +25,7 @@ from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issu
 from assay.schema.knowledge import External, KnowledgeReport, SourceUse, SourceWord
 from assay.schema.outside import OutsideWord
 from assay.stats.shown import shown_score
+from assay.text.sentences import split_sentences
 from assay.verify.combine import Judgement
 from assay.verify.entailment import EntailmentResult
 from assay.verify.exact import ExactResult
@@ -173,8 +174,8 @@ def _hear(cases: Sequence[_Case], source: int, profile: Profile, lookup: Lookup)
             Job(case.claim.text, held, lookup.question, before=case.claim.before), passages,
         ))  # fmt: skip
     judged = lookup.judge([job for _, _, job, _ in jobs]) if jobs else []
-    for (case, outcome, _, passages), found in zip(jobs, judged, strict=True):
-        case.words.append(_word(profile, outcome, found, passages))
+    for (case, outcome, _, named), found in zip(jobs, judged, strict=True):
+        case.words.append(_word(profile, outcome, found, named))
         case.heard[profile.name] = found
 
 
@@ -210,7 +211,9 @@ def _word(profile: Profile, outcome: Outcome, found: Judged, passages: Mapping[s
     passage = passage or (next(iter(passages.values())) if len(passages) == 1 else None)
     if passage is not None and passage.credibility is not None and confidence is not None:
         confidence = min(confidence, passage.credibility)
-    said = telling.text if telling is not None else (passage.text if passage is not None else None)
+    said = passage.text if passage is not None else None
+    if telling is not None:
+        said = telling.text if passage is None else _sentence(passage.text, telling)
     reason = f"What {profile.name} has neither entails nor denies it." if relation == "neither" else None
     return _word_of(
         profile, outcome, relation, confidence, reason=reason, passage=said, place=passage.id if passage else None,
@@ -222,6 +225,12 @@ def _telling(found: Judged) -> EvidenceSpan | None:
     """The words by which the verifier decided."""
     relation = {Verdict.SUPPORTED: "supports", Verdict.CONTRADICTED: "contradicts"}.get(found.verdict)
     return next((span for span in found.spans if span.relation == relation), next(iter(found.spans), None))
+
+
+def _sentence(text: str, span: EvidenceSpan) -> str:
+    """The sentence around some words of a passage: a value alone says little to a reader."""
+    around = [one for one in split_sentences(text) if one.start < span.end and span.start < one.end]
+    return text[min(one.start for one in around) : max(one.end for one in around)] if around else span.text
 
 
 def _word_of(
@@ -280,8 +289,8 @@ def _judged(case: _Case, lookup: Lookup) -> Judged:
     exact = ExactResult((), {}, ()) if heard is None else _here(heard.exact)
     return replace(
         told, verdict=verdict, judgement=judgement, exact=exact, entailment=EntailmentResult(), conflict=None,
-        spans=tuple(span for span in case.found.spans if span.relation == "related" or verdict is Verdict.SUPPORTED
-                    and span.relation == "supports"),
+        spans=tuple(span for span in case.found.spans if span.relation == "related" or (verdict is Verdict.SUPPORTED
+                    and span.relation == "supports")),
         external=external.model_copy(update={"changed": True}),
     )  # fmt: skip
 
@@ -335,13 +344,16 @@ def _unverifiable(case: _Case) -> tuple[str, str]:
         return "disagreement", f"Sources of the same authority disagree: {sides}."
     says = [word.says for word in case.words]
     late = [word for word in case.words if word.reason is not None and "latency budget" in word.reason]
-    if "neither" in says or "verifies" in says or "refutes" in says:
-        return "undecided", "What the sources have neither entails nor denies it surely enough."
+    undecided = "undecided", "What the sources have neither entails nor denies it surely enough."
+    if "verifies" in says or "refutes" in says:
+        return undecided
     if late:
         return "budget", f"The latency budget was used up: {late[0].reason}"
     if "failed" in says:
         failed = next(word for word in case.words if word.says == "failed")
         return "failed", failed.reason or "No source could be asked."
+    if "neither" in says:
+        return undecided
     if "nothing" in says:
         return "nothing", "No source has anything on it."
     return "no_source", "No source may be asked about it."

@@ -234,10 +234,15 @@ class _Live:
         """Ask once."""
         profile = member.profile
         if deadline.left < profile.latency_s:
-            return self._outcome(member, inquiry, "skipped", f"The latency budget leaves no time to ask {profile.name}.")
+            return self._outcome(
+                member, inquiry, "skipped", f"The latency budget leaves no time to ask {profile.name}."
+            )
         if not member.breaker.closed():
             return self._outcome(
-                member, inquiry, "skipped", f"{profile.name} failed {profile.failures} times in a row and is left alone."
+                member,
+                inquiry,
+                "skipped",
+                f"{profile.name} failed {profile.failures} times in a row and is left alone.",
             )
         while (wait := member.rate.wait()) > 0:
             if wait + profile.latency_s > deadline.left:
@@ -271,7 +276,9 @@ class _Live:
         name = member.profile.name
         if found.passages:
             return self._outcome(member, inquiry, "answered", None, elapsed_ms, found, age_s)
-        reason = f"{name} has nothing on it." if found.asked else f"The claim names nothing that {name} could be asked for."
+        reason = (
+            f"{name} has nothing on it." if found.asked else f"The claim names nothing that {name} could be asked for."
+        )
         return self._outcome(member, inquiry, "nothing", reason, elapsed_ms, found, age_s)
 
     def _outcome(

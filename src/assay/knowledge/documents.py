@@ -146,14 +146,37 @@ def _table(text: str) -> list[str]:
         return _pieces(text)
     if len(rows) < 2:
         return _pieces(text)
-    return ["\n".join(f"{name}: {value}" for name, value in zip(rows[0], row, strict=False) if value) for row in rows[1:]]
+    return [
+        "\n".join(f"{name}: {value}" for name, value in zip(rows[0], row, strict=False) if value) for row in rows[1:]
+    ]
 
 
 class _Text(HTMLParser):
     """The text of a page, with a blank line between blocks."""
 
     _SKIPPED: Final = frozenset({"script", "style", "template", "noscript", "head"})
-    _BLOCKS: Final = frozenset("p div section article li tr h1 h2 h3 h4 h5 h6 table ul ol br blockquote pre".split())
+    _BLOCKS: Final = frozenset(
+        [
+            "p",
+            "div",
+            "section",
+            "article",
+            "li",
+            "tr",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "table",
+            "ul",
+            "ol",
+            "br",
+            "blockquote",
+            "pre",
+        ]
+    )
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

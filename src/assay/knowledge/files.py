@@ -30,13 +30,13 @@ FORM: Final = 1
 """The version of the index's tables."""
 PIECES_OF_ONE: Final = 3
 """Pieces of one document that are shown at most."""
-_TABLES: Final = (
-    "CREATE TABLE IF NOT EXISTS form (version INTEGER)",
-    "CREATE TABLE IF NOT EXISTS documents (path TEXT PRIMARY KEY, changed INTEGER, size INTEGER, title TEXT, "
-    "document_id TEXT, version TEXT, effective TEXT, expiry TEXT)",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS pieces USING fts5(body, title, path UNINDEXED, place UNINDEXED, "
-    "tokenize='porter unicode61 remove_diacritics 2')",
-)
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS form (version INTEGER);
+CREATE TABLE IF NOT EXISTS documents (path TEXT PRIMARY KEY, changed INTEGER, size INTEGER, title TEXT,
+    document_id TEXT, version TEXT, effective TEXT, expiry TEXT);
+CREATE VIRTUAL TABLE IF NOT EXISTS pieces USING fts5(body, title, path UNINDEXED, place UNINDEXED,
+    tokenize='porter unicode61 remove_diacritics 2');
+"""
 _SEARCH: Final = (
     "SELECT path, place, body FROM pieces WHERE pieces MATCH ? ORDER BY bm25(pieces, 1.0, 0.5), path, place LIMIT ?"
 )
@@ -45,7 +45,8 @@ _VERSIONS: Final = (
     "ORDER BY path LIMIT 20"
 )
 _WITHIN: Final = (
-    "SELECT path, place, body FROM pieces WHERE pieces MATCH ? AND path = ? ORDER BY bm25(pieces, 1.0, 0.5), place LIMIT 1"
+    "SELECT path, place, body FROM pieces WHERE pieces MATCH ? AND path = ? "
+    "ORDER BY bm25(pieces, 1.0, 0.5), place LIMIT 1"
 )
 _DOCUMENT: Final = "SELECT title, version, effective, expiry FROM documents WHERE path = ?"
 
@@ -74,7 +75,7 @@ class FilesSource:
         scorer: PairScorer | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Open the index; nothing is read yet.
+        """Take a folder; nothing is read yet.
 
         Args:
             settings: the folder.
@@ -83,7 +84,7 @@ class FilesSource:
             clock: seconds from any beginning.
 
         Raises:
-            PolicyError: there is no such folder, or the index cannot be opened.
+            PolicyError: there is no such folder.
         """
         if not settings.path.is_dir():
             raise PolicyError(f"expected a folder at {str(settings.path)!r}")
@@ -91,24 +92,16 @@ class FilesSource:
         self._lock = threading.Lock()
         self._looked: float | None = None
         self._pending: list[tuple[str, Path, int, int]] = []
-        try:
-            self._index = sqlite3.connect(
-                ":memory:" if settings.index is None else settings.index, check_same_thread=False, timeout=2.0
-            )
-            self._prepare()
-        except sqlite3.Error as error:
-            raise PolicyError(f"the index of {str(settings.path)!r} cannot be opened: {error}") from error
+        self._opened: sqlite3.Connection | None = None
 
-    def _prepare(self) -> None:
-        with self._index:
-            for statement in _TABLES:
-                self._index.execute(statement)
-            row = self._index.execute("SELECT version FROM form").fetchone()
-            if row is not None and row[0] != FORM:
-                self._index.execute("DELETE FROM documents")
-                self._index.execute("DELETE FROM pieces")
-            self._index.execute("DELETE FROM form")
-            self._index.execute("INSERT INTO form VALUES (?)", (FORM,))
+    @property
+    def _index(self) -> sqlite3.Connection:
+        """The index; opened with the first question, since a server may fork before it. Whoever asks holds the lock."""
+        if self._opened is None:
+            place = ":memory:" if self._settings.index is None else self._settings.index
+            self._opened = sqlite3.connect(place, check_same_thread=False, timeout=2.0)
+            _prepare(self._opened)
+        return self._opened
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -257,7 +250,9 @@ class FilesSource:
                 ),
             )  # fmt: skip
             for place, body in enumerate(() if read is None else read.pieces):
-                self._index.execute("INSERT INTO pieces VALUES (?, ?, ?, ?)", (body, read.title if read else "", name, place))
+                self._index.execute(
+                    "INSERT INTO pieces VALUES (?, ?, ?, ?)", (body, read.title if read else "", name, place)
+                )
 
     def _forget(self, name: str) -> None:
         self._index.execute("DELETE FROM pieces WHERE path = ?", (name,))
@@ -266,7 +261,21 @@ class FilesSource:
     def close(self) -> None:
         """Close the index."""
         with self._lock:
-            self._index.close()
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+
+def _prepare(index: sqlite3.Connection) -> None:
+    """Make the tables; those of another version are made anew."""
+    index.executescript(_TABLES)
+    with index:
+        row = index.execute("SELECT version FROM form").fetchone()
+        if row is not None and row[0] != FORM:
+            index.execute("DELETE FROM documents")
+            index.execute("DELETE FROM pieces")
+        index.execute("DELETE FROM form")
+        index.execute("INSERT INTO form VALUES (?)", (FORM,))
 
 
 def _words(inquiry: Inquiry) -> tuple[str, ...]:

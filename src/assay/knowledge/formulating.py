@@ -31,7 +31,9 @@ _NUMBER_AFTER: Final = re.compile(r"[ -]?\d+(?:\.\d+)*[A-Za-z]{0,2}(?![\w.,%-]*\
 """The number of a model, a version or a room that goes on a name: "Aria 2", "Boeing 747-400"."""
 _CODE: Final = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z0-9][\w-]{1,40}(?<!-)(?![\w-])")
 """A word with capitals and digits: "X-200", "SKU-4411"."""
-_ARTICLE: Final = re.compile(r"^(?:the|a|an|our|your|their|its|this|that|these|those|all|each|every|any)\s+", re.IGNORECASE)
+_ARTICLE: Final = re.compile(
+    r"^(?:the|a|an|our|your|their|its|this|that|these|those|all|each|every|any)\s+", re.IGNORECASE
+)
 _POSSESSED: Final = re.compile(r"^(?P<owner>.+?)['’]s?\s+(?P<thing>\S.*)$")
 _OF: Final = re.compile(r"^(?P<thing>[\w -]+?)\s+(?:of|for|at|in)\s+(?P<owner>\S.*)$", re.IGNORECASE)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -105,7 +107,9 @@ def _entities(text: str, dated: list[tuple[int, int]]) -> Iterator[str]:
         else:
             weak.append(form)
     subject = _subject(text)
-    whole = [subject] if subject and any(one in subject for one in (*names, *codes, *weak)) and len(subject) < 60 else []
+    whole = (
+        [subject] if subject and any(one in subject for one in (*names, *codes, *weak)) and len(subject) < 60 else []
+    )
     for one in (*quoted, *codes, *identifiers, *names, *weak, *whole):
         yield from _variants(one)
     if subject:
@@ -175,7 +179,8 @@ def bindings(names: Iterable[str], inquiry: Inquiry, most: int) -> Iterator[dict
     """
     told: dict[str, tuple[object, ...]] = {
         "entity": inquiry.entities, "number": inquiry.numbers, "year": inquiry.years, "date": inquiry.dates,
-        "terms": (" ".join(inquiry.terms),) if inquiry.terms else (), "claim": (inquiry.claim,) if inquiry.claim else (),
+        "terms": (" ".join(inquiry.terms),) if inquiry.terms else (),
+        "claim": (inquiry.claim,) if inquiry.claim else (),
     }  # fmt: skip
     wanted = sorted(names)
     for made, values in enumerate(product(*(told[name] for name in wanted))):

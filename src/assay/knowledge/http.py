@@ -29,7 +29,7 @@ class HttpSettings:
     """Sent as they are."""
     credential: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Headers with secrets; in no digest and no message."""
-    answer: Extraction = Extraction()
+    answer: Extraction = field(default_factory=Extraction)
     missing: tuple[int, ...] = (404,)
     """Statuses that say that there is no such thing."""
 

@@ -95,7 +95,7 @@ class McpSource:
             raise
         except BaseExceptionGroup as group:
             raise _from_group(group, deadline) from group
-        except Exception as error:  # noqa: BLE001 whatever the package raises, it is the source that failed
+        except Exception as error:
             raise SourceError(f"the server could not be asked: {type(error).__name__}") from error
 
     async def _ask(self, planned: list[dict[str, object]]) -> Found:

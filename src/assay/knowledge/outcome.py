@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any, Final, Literal
 
@@ -33,7 +33,7 @@ class Outcome:
     elapsed_ms: float
     reason: str | None = None
     """Why it failed or was not asked, as a sentence."""
-    found: Found = Found()
+    found: Found = field(default_factory=Found)
     age_s: float | None = None
     """How old the answer is, where it was remembered."""
 
@@ -96,7 +96,7 @@ def _passage_json(one: Passage) -> dict[str, object]:
 
 def _passage(told: Mapping[str, Any]) -> Passage:
     days = {name: date.fromisoformat(told[name]) for name in ("effective_date", "expiry_date") if name in told}
-    return replace(Passage(**{name: value for name, value in told.items() if name not in days}), **days)
+    return Passage(**{**told, **days})
 
 
 def tape_of(profiles: Sequence[Profile], outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
@@ -119,7 +119,9 @@ def profile_from(told: Mapping[str, Any]) -> Profile:
         InputError: it is of another form.
     """
     try:
-        scope = Scope(None if told["scope"]["tenants"] is None else tuple(told["scope"]["tenants"]), told["scope"]["sends"])
+        scope = Scope(
+            None if told["scope"]["tenants"] is None else tuple(told["scope"]["tenants"]), told["scope"]["sends"]
+        )
         rest = {name: value for name, value in told.items() if name not in {"scope", "limits", "about"}}
         return Profile(**rest, scope=scope, limits=Limits(**told["limits"]), about=frozenset(told["about"]))
     except (KeyError, TypeError) as error:

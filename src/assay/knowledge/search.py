@@ -40,7 +40,7 @@ class SearchSettings:
     asks: Literal["entity", "terms", "claim"] = "terms"
     """What is searched for."""
     domains: tuple[tuple[str, float], ...] = ()
-    """Domains with their credibility in [0, 1]; subdomains count as their domain unless they have a line of their own."""
+    """Domains with their credibility in [0, 1]; subdomains count as their domain unless they have one of their own."""
     default: float = 0.2
     """The credibility of every other domain."""
     least: float = 0.5
@@ -110,4 +110,3 @@ class SearchSource:
 
     def close(self) -> None:
         """Nothing is held."""
-

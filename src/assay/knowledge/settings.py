@@ -260,9 +260,7 @@ def _plain(value: object) -> Any:
     return value
 
 
-def _made(
-    entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScorer | None
-) -> tuple[Profile, Source]:
+def _made(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScorer | None) -> tuple[Profile, Source]:
     limits = Limits(response_bytes=entry.response_bytes, passages=entry.passages)
     source = _source(entry, folder, environ, scorer, limits)
     scope = _scope(entry)
@@ -291,7 +289,7 @@ def _scope(entry: Any) -> Scope:
     if entry.scope is None:
         if entry.kind not in _INSIDE:
             raise PolicyError(
-                "expected a scope: whose text may go there (`tenants: \"*\"` or a list of names), and how much of a "
+                'expected a scope: whose text may go there (`tenants: "*"` or a list of names), and how much of a '
                 "claim (`sends: entities`, `terms` or `claim`)"
             )
         return Scope(None, "claim")
@@ -299,9 +297,7 @@ def _scope(entry: Any) -> Scope:
     return Scope(tenants, entry.scope.sends)
 
 
-def _source(
-    entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScorer | None, limits: Limits
-) -> Any:
+def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScorer | None, limits: Limits) -> Any:
     match entry:
         case Files():
             from assay.knowledge.files import FilesSettings, FilesSource
@@ -360,7 +356,9 @@ def _url(entry: Sql, folder: Path, environ: Mapping[str, str]) -> str:
         raise PolicyError("expected either `url`, or `url_env` with the name of a variable that has it")
     url = entry.url if entry.url is not None else _variable(entry.url_env or "", environ)
     if entry.url is not None and re.match(r"^[a-z+0-9]+://[^/@]*:[^/@]*@", entry.url):
-        raise PolicyError("expected no password in the file: put the whole address into a variable and name it in url_env")
+        raise PolicyError(
+            "expected no password in the file: put the whole address into a variable and name it in url_env"
+        )
     found = re.fullmatch(r"sqlite(?:\+pysqlite)?:///(?P<path>[^?]+)", url)
     if found is not None and not Path(found["path"]).is_absolute():
         return f"sqlite:///{(folder / found['path']).absolute()}"
@@ -381,4 +379,3 @@ def _variable(name: str, environ: Mapping[str, str]) -> str:
     if not value.isascii() or not value.isprintable():
         raise PolicyError(f"expected {name} to be printable ASCII")
     return value
-

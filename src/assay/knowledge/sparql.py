@@ -1,4 +1,4 @@
-"""A graph behind the SPARQL 1.1 protocol: queries that the operator wrote, with terms in the places of `$` variables."""
+"""A graph behind the SPARQL 1.1 protocol: queries that the operator wrote, with terms for their `$` variables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SparqlSettings:
 
     endpoint: str
     queries: tuple[Query, ...]
-    rules: TermRules = TermRules()
+    rules: TermRules = field(default_factory=TermRules)
     headers: tuple[tuple[str, str], ...] = ()
     credential: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 

@@ -28,7 +28,9 @@ _LANGUAGE: Final = re.compile(r"[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*")
 _XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 _TYPES: Final = {"entity": "string", "terms": "string", "claim": "string", "number": "decimal", "year": "integer",
                  "date": "date"}  # fmt: skip
-_READS: Final = re.compile(r"\s*(?:(?:prefix\s+\S*:\s*<[^>]*>|base\s*<[^>]*>)\s*)*(?:select|ask|construct|describe)\b", re.IGNORECASE)
+_READS: Final = re.compile(
+    r"\s*(?:(?:prefix\s+\S*:\s*<[^>]*>|base\s*<[^>]*>)\s*)*(?:select|ask|construct|describe)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,9 @@ class QueryTemplate:
             if found["place"] is None:
                 continue
             if found["name"] not in PARAMETERS:
+                known = ", ".join("$" + one for one in sorted(PARAMETERS))
                 raise PolicyError(
-                    f"${found['name']} is no parameter; there are {', '.join('$' + one for one in sorted(PARAMETERS))}. "
-                    "Write variables of the query's own with ?"
+                    f"${found['name']} is no parameter; there are {known}. Write the query's own variables with ?"
                 )
             self._pieces.append((text[begin : found.start()], found["name"]))
             begin = found.end()

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, TextClause
 
 _READS: Final = re.compile(r"\s*(?:select|with|values)\b", re.IGNORECASE)
-_QUOTED: Final = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL
+_QUOTED: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL)
+_ALLOWED: Final = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION}
 )
-_ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION})
 _STEPS: Final = 2_000
 """Instructions of SQLite between two looks at the clock."""
 
@@ -151,7 +151,6 @@ class SqlSource:
             made = sqlite3.connect(address, uri=True, timeout=1.0, check_same_thread=False)
             made.execute("PRAGMA query_only=ON")
             made.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(self._limits.response_bytes, 100_000))
-            made.set_authorizer(_reading_only)
             return made
 
         return create_engine("sqlite://", creator=opened, poolclass=NullPool)
@@ -162,6 +161,8 @@ class SqlSource:
             if self.engine.dialect.name == "sqlite":
                 raw = connection.connection.driver_connection
                 assert isinstance(raw, sqlite3.Connection)  # noqa: S101 what `_made` made
+                # Not before: SQLAlchemy asks a new connection for its settings.
+                raw.set_authorizer(_reading_only)
                 raw.set_progress_handler(lambda: int(deadline.left <= 0), _STEPS)
             yield connection
 
@@ -202,7 +203,7 @@ def _prepared(sql: str) -> tuple[TextClause, tuple[str, ...]]:
     return clause, names
 
 
-def _reading_only(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+def _reading_only(action: int, _first: str | None, second: str | None, *_: str | None) -> int:
     if action in _ALLOWED:
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_FUNCTION and second != "load_extension":

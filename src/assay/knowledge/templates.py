@@ -114,7 +114,9 @@ class UrlTemplate:
             if "{" in one and (_DOTS.fullmatch(plain) or not plain):
                 raise SourceError("the claim has a name that is a step in a path")
             segments.append(quote(plain, safe=":@!$'()*,;=~" if "{" not in one else ""))
-        query = "&".join(f"{quote(name, safe='')}={quote(filled(value, values), safe='')}" for name, value in self.query)
+        query = "&".join(
+            f"{quote(name, safe='')}={quote(filled(value, values), safe='')}" for name, value in self.query
+        )
         return f"{self.base}/{'/'.join(segments)}{'?' + query if query else ''}"
 
 

@@ -67,8 +67,6 @@ def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "app
         })  # fmt: skip
         answer = connection.getresponse()
         headers = {name.lower(): value for name, value in answer.getheaders()}
-        if headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
-            raise SourceError("it answered with a compressed body, which was not asked for")
         return Response(answer.status, headers, _body(answer, headers, deadline, most))
     except SourceError:
         raise
@@ -102,6 +100,8 @@ def _cut_off(connection: http.client.HTTPConnection) -> None:
 
 
 def _body(answer: http.client.HTTPResponse, headers: Mapping[str, str], deadline: Deadline, most: int) -> bytes:
+    if headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
+        raise SourceError("it answered with a compressed body, which was not asked for")
     said = headers.get("content-length", "")
     if said.isdigit() and int(said) > most:
         raise SourceError(f"it announced {int(said):,} bytes, and {most:,} are allowed")

@@ -256,7 +256,12 @@ def _is_logic_fault(code: str) -> bool:
 
 def _is_traced(one: Mapping[str, Any]) -> bool:
     stated = any(issue["code"].startswith(_TRACE) for issue in one.get("issues", ()))
-    return stated or "action_done" in one.get("signals", {}) or one.get("judgement") is not None or one.get("external") is not None
+    return (
+        stated
+        or "action_done" in one.get("signals", {})
+        or one.get("judgement") is not None
+        or one.get("external") is not None
+    )
 
 
 def _is_unjudged(one: Mapping[str, Any]) -> bool:

@@ -12,8 +12,8 @@ from assay.schema.claim import Span
 from assay.schema.digests import Digests
 from assay.schema.evidence import EvidenceSpan
 from assay.schema.generation import Generation
-from assay.schema.knowledge import External, KnowledgeReport
 from assay.schema.judging import ClaimJudgement, JudgeReport, Omission
+from assay.schema.knowledge import External, KnowledgeReport
 from assay.schema.provenance import ArgumentProvenance, CallAttempt
 from assay.schema.spending import Spending
 from assay.schema.tier import Escalated
