@@ -16,7 +16,7 @@ from assay.errors import MissingPackageError, PolicyError, SourceError
 from assay.knowledge.extracting import Extraction
 from assay.knowledge.formulating import bindings
 from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage, cut
-from assay.knowledge.templates import UrlTemplate, check_tree, filled_tree
+from assay.knowledge.templates import UrlTemplate, check_tree, filled_tree, is_sendable
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,8 @@ class McpSource:
         size = 0
         async with Client(server) as client:
             for values in planned:
+                if not all(map(is_sendable, values.values())):
+                    continue  # no request takes it; another value may do
                 asked.append({"tool": settings.tool, **values})
                 result = await client.call_tool(settings.tool, filled_tree(settings.arguments, values))
                 texts = [one.text for one in result.content if getattr(one, "type", "") == "text"]

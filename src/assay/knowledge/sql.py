@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.errors import MissingPackageError, PolicyError, SourceError
 from assay.knowledge.formulating import PARAMETERS, bindings
 from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage, cut
-from assay.knowledge.templates import worded
+from assay.knowledge.templates import is_sendable, worded
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, TextClause
@@ -106,6 +106,8 @@ class SqlSource:
             with self._connected(deadline) as connection:
                 for number, ((clause, names), statement) in enumerate(self._prepared, start=1):
                     for values in bindings(names, inquiry, self._limits.statements):
+                        if not all(isinstance(value, int) or is_sendable(value) for value in values.values()):
+                            continue  # no database takes it; another value may do
                         self._limit(connection, deadline)
                         asked.append({"statement": statement.sql, **values})
                         rows = self._rows(connection, clause, values)

@@ -36,6 +36,15 @@ def places_in(text: str, known: frozenset[str] | None = PARAMETERS) -> tuple[str
     return found
 
 
+def is_sendable(value: object) -> bool:
+    """Whether a value has neither control characters nor halves of surrogate pairs.
+
+    >>> is_sendable("Aria 2"), is_sendable("a\\x00b")
+    (True, False)
+    """
+    return not _UNSENDABLE.search(str(value))
+
+
 def sendable(value: object) -> str:
     """A value as text that can go into a request.
 

@@ -113,6 +113,7 @@ def _body(answer: http.client.HTTPResponse, headers: Mapping[str, str], deadline
         if size > most:
             raise SourceError(f"it sent more than the {most:,} bytes that are allowed")
         pieces.append(piece)
+    deadline.require()  # a connection that was cut off reads like one that has ended
     if said.isdigit() and size < int(said):
         raise SourceError(f"it announced {int(said):,} bytes and sent {size:,}")
     return b"".join(pieces)
