@@ -306,6 +306,10 @@ _RELATIONS: Final = {"verifies": "entails", "refutes": "denies", "neither": "sil
 def _outside(word: SourceWord, case: _Case, policy: Policy) -> OutsideWord:
     """A word as the gate reads it: ground truth only where the claim was settled by it."""
     decides = case.by is not None and word.says == case.settled and word.counts and _sure(word, policy)
+    if word.says == "refutes" and word.digest is None and decides:
+        return OutsideWord(
+            source=word.source, relation="silent", confidence=word.confidence or 0.0, authoritative=True, complete=True
+        )
     return OutsideWord(
         source=word.source, relation=_RELATIONS[word.says], confidence=word.confidence or 0.0, authoritative=decides,
         words=word.passage or "",
@@ -329,9 +333,12 @@ def _external(case: _Case, policy: Policy, before: Verdict) -> External:
     verb = "bears it out" if status == "verified" else "says otherwise"
     quoted = f": “{case.by.passage}”" if case.by.passage else ""
     others = " Other sources disagree." if disagreement else ""
+    said = f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}."
+    if case.by.reason is not None:
+        said = case.by.reason
     return External(
         status=status, why="decided",
-        message=f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}.{others}",
+        message=f"{said}{others}",
         source=case.by.source, authority=case.by.authority, passage=case.by.passage, confidence=case.by.confidence,
         disagreement=disagreement, words=words, before=before,
     )  # fmt: skip
