@@ -52,7 +52,13 @@ class Told:
 
 def source(name: str, text: str | None, authority: str = "database", **more: Any) -> tuple[Profile, Told]:
     said = {key: more.pop(key) for key in ("credibility", "title", "version") if key in more}
-    settings: dict[str, Any] = {"kind": "sql", "latency_s": 0.0, "timeout_s": 2.0, "scope": Scope(None, "claim"), **more}
+    settings: dict[str, Any] = {
+        "kind": "sql",
+        "latency_s": 0.0,
+        "timeout_s": 2.0,
+        "scope": Scope(None, "claim"),
+        **more,
+    }
     return Profile(name, authority=authority, **settings), Told(text, **said)  # type: ignore[arg-type]
 
 

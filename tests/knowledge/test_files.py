@@ -34,7 +34,9 @@ def test_files_that_come_change_and_go_are_followed(tmp_path: Path) -> None:
     assert [one.text for one in found(source, "Partners get leave.")] == ["Partners get two weeks of leave."]
     (docs / "leave.md").write_text("Partners get four weeks of leave, and no less.", encoding="utf-8")
     folder(docs, parking="Parking is free on Sundays.")
-    assert [one.text for one in found(source, "Partners get leave.")] == ["Partners get four weeks of leave, and no less."]
+    assert [one.text for one in found(source, "Partners get leave.")] == [
+        "Partners get four weeks of leave, and no less."
+    ]
     assert [one.id for one in found(source, "Parking is free.")] == ["parking.md"]
     (docs / "leave.md").unlink()
     assert found(source, "Partners get leave.") == []
@@ -70,7 +72,10 @@ def test_a_version_that_words_alone_do_not_find_comes_with_the_one_that_they_fin
 
 
 def test_the_network_puts_what_tells_most_first(tmp_path: Path) -> None:
-    wordy, telling = "Partners get weeks: leave for partners, 4 weeks of leave for partners.", "Partners get 2 weeks of leave."
+    wordy, telling = (
+        "Partners get weeks: leave for partners, 4 weeks of leave for partners.",
+        "Partners get 2 weeks of leave.",
+    )
     docs = folder(tmp_path / "docs", a=wordy, b=telling + " Ask the desk for the form, and hand it in with your lead.")
     claim = "Partners get 4 weeks of leave."
     plain = FilesSource(FilesSettings(docs))
@@ -124,7 +129,9 @@ def test_pages_tables_and_heads_are_read() -> None:
 
 
 def test_many_files_are_searched_fast(tmp_path: Path) -> None:
-    docs = folder(tmp_path / "docs", **{f"page{n}": f"Item {n} costs {n} euros and weighs {n} grams." for n in range(500)})
+    docs = folder(
+        tmp_path / "docs", **{f"page{n}": f"Item {n} costs {n} euros and weighs {n} grams." for n in range(500)}
+    )
     source = FilesSource(FilesSettings(docs, refresh_s=60))
     found(source, "Item 7 costs 7 euros.")
     begun = time.perf_counter()

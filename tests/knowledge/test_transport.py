@@ -41,7 +41,10 @@ def test_what_is_announced_too_large_is_not_read() -> None:
 
 
 def test_a_body_that_ends_early_is_no_answer() -> None:
-    with raw(MISBEHAVING["closes too early"]) as url, pytest.raises(SourceError, match="announced 5,000 bytes and sent"):
+    with (
+        raw(MISBEHAVING["closes too early"]) as url,
+        pytest.raises(SourceError, match="announced 5,000 bytes and sent"),
+    ):
         fetch(Request(url), Deadline(5), MOST)
 
 

@@ -414,9 +414,11 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         checkable = [claim for claim in draft.claims if claim.checkable]
         of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
         done = frozenset(at for at, (claim, _) in enumerate(of_claims) if draft.run and draft.run.states_done(claim))
+        unprimed = replace(self._thresholds, prior=None)
         lookup = Lookup(
-            self._policy, session, draft.stakes, draft.question, day_of(draft.request), self._judge, self._prepare
-        )
+            self._policy, session, draft.stakes, draft.question, day_of(draft.request),
+            lambda jobs: self._judge(jobs, unprimed), self._prepare,
+        )  # fmt: skip
         found = verification_of(of_claims, lookup, done)
         if draft.irrelevant is not None and found.texts and find_irrelevant(
             draft.question, found.texts, draft.text[: draft.read]

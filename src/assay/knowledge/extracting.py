@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
 from assay.knowledge.interface import Passage
-from assay.knowledge.templates import Pointer, places_in, worded
+from assay.knowledge.templates import Pointer, fields_in, worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Extraction:
                 Pointer(text)
         if self.passage is not None and self.fields:
             known = {name for name, _ in self.fields}
-            unknown = [name for name in places_in(self.passage, None) if name not in known]
+            unknown = [name for name in fields_in(self.passage) if name not in known]
             if unknown:
                 raise PolicyError(f"the passage has {{{unknown[0]}}}, and the fields are {', '.join(sorted(known))}")
 

@@ -110,6 +110,7 @@ def _entities(text: str, dated: list[tuple[int, int]]) -> Iterator[str]:
     whole = (
         [subject] if subject and any(one in subject for one in (*names, *codes, *weak)) and len(subject) < 60 else []
     )
+    yield from (one.strip(" ,;:.!?") for one in quoted)  # a title keeps its article
     for one in (*quoted, *codes, *identifiers, *names, *weak, *whole):
         yield from _variants(one)
     if subject:

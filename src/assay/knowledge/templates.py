@@ -17,6 +17,8 @@ from assay.errors import PolicyError, SourceError
 from assay.knowledge.formulating import PARAMETERS
 
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
+_WORDED: Final = re.compile(r"\{([^{}:]*)(:,)?\}")
+"""A place in the wording of a passage; `{population:,}` groups the digits of a whole number."""
 _DOTS: Final = re.compile(r"\.{1,2}")
 _UNSENDABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
@@ -174,11 +176,28 @@ def worded(template: str | None, row: Mapping[str, object]) -> str:
     'Aria 2 costs EUR 59.'
     >>> worded(None, {"name": "Aria 2", "price_eur": 59, "colour": None})
     'name: Aria 2\\nprice eur: 59'
+    >>> worded("{town} has {population:,} inhabitants.", {"town": "Ghent", "population": 265000})
+    'Ghent has 265,000 inhabitants.'
     """
     told = {name: _shown(value) for name, value in row.items()}
     if template is None:
         return "\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in told.items() if value)
-    return _PLACE.sub(lambda found: told.get(found.group(1), ""), template)
+    return _WORDED.sub(
+        lambda found: _in_place(told.get(found.group(1), ""), grouped=found.group(2) is not None), template
+    )
+
+
+def fields_in(template: str) -> tuple[str, ...]:
+    """The names of the fields in the wording of a passage.
+
+    >>> fields_in("{town} has {population:,} inhabitants.")
+    ('town', 'population')
+    """
+    return tuple(dict.fromkeys(found[0] for found in _WORDED.findall(template)))
+
+
+def _in_place(text: str, *, grouped: bool) -> str:
+    return f"{int(text):,}" if grouped and re.fullmatch(r"-?[0-9]{1,30}", text) else text
 
 
 def _shown(value: object) -> str:
