@@ -46,12 +46,18 @@ ASIDE: Final = [
     Evidence(id="note", text="The catalogue and the almanac are kept up to date by the staff of the library.")
 ]
 
-FIRST = "Aria Lark Heron Tern Ibis Wren Kestrel Plover Avocet Dunlin Merlin Osprey Petrel Siskin Linnet Redpoll".split()
+FIRST = [
+    "Aria", "Lark", "Heron", "Tern", "Ibis", "Wren", "Kestrel", "Plover", "Avocet", "Dunlin", "Merlin", "Osprey",
+    "Petrel", "Siskin", "Linnet", "Redpoll",
+]  # fmt: skip
 MAKERS = ["Finch Works", "Northlight Audio", "Bramble & Co", "Osei Instruments", "Tidewater Labs", "Halvorsen"]
 LANDS = ["Portugal", "Norway", "Japan", "Chile", "Ghana", "Canada"]
 COLOURS = ["black", "white", "green", "red", "silver"]
-TOWNS = """Harrowgate Tolmere Brackenford Sundvik Altona Vester Kilmory Ravenna Port-Ely Marlow Quillan Osterby Penhale
-Lindow Castelnau Fenwick Aldeia Morven Stavern Belmonte Thornbury Calder Juniper Elsdon Roskeld""".split()
+TOWNS = [
+    "Harrowgate", "Tolmere", "Brackenford", "Sundvik", "Altona", "Vester", "Kilmory", "Ravenna", "Port-Ely",
+    "Marlow", "Quillan", "Osterby", "Penhale", "Lindow", "Castelnau", "Fenwick", "Aldeia", "Morven", "Stavern",
+    "Belmonte", "Thornbury", "Calder", "Juniper", "Elsdon", "Roskeld",
+]  # fmt: skip
 RIVERS = ["the Oder", "the Ember", "the Tamar", "the Lune", "the Ister"]
 MAYORS = ["Ines Carvalho", "Tom Okafor", "Greta Lind", "Paul Reyes", "Mina Sato", "Omar Haddad", "Lucy Brandt"]
 TITLES = """The Salt Road; A Winter Ledger; The Glass Orchard; Nine Harbours; The Quiet Engine; Letters to Brume;
@@ -60,8 +66,10 @@ The Copper Field; An Atlas of Rain; The Last Ferry; Small Machines; The Ninth Ma
 ).split("; ")
 
 PRODUCT = {
-    "price": ("The {name} costs EUR {value}.", "The price of the {name} is {value} euros.", "You pay EUR {value} for the {name}."),
-    "weight": ("The {name} weighs {value} kg.", "The weight of the {name} is {value} kg.", "The {name} has a weight of {value} kg."),
+    "price": ("The {name} costs EUR {value}.", "The price of the {name} is {value} euros.",
+              "You pay EUR {value} for the {name}."),
+    "weight": ("The {name} weighs {value} kg.", "The weight of the {name} is {value} kg.",
+               "The {name} has a weight of {value} kg."),
     "warranty": ("The {name} has a warranty of {value} years.", "The warranty on the {name} lasts {value} years."),
     "maker": ("The {name} is made by {value}.", "{value} makes the {name}.", "The {name} is a product of {value}."),
     "land": ("The {name} is made in {value}.", "The {name} comes from {value}."),
@@ -75,7 +83,8 @@ SQL: Final = (
     ),
 )  # fmt: skip
 TOWN = {
-    "population": ("{name} has {value} inhabitants.", "The population of {name} is {value}.", "{value} people live in {name}."),
+    "population": ("{name} has {value} inhabitants.", "The population of {name} is {value}.",
+                   "{value} people live in {name}."),
     "mayor": ("The mayor of {name} is {value}.", "{value} is the mayor of {name}."),
     "founded": ("{name} was founded in {value}.", "{name} has existed since {value}."),
     "river": ("{name} lies on {value}.", "{name} stands on {value}."),
@@ -88,8 +97,8 @@ BOOK = {
 PREFIX: Final = "PREFIX ex: <http://example.org/> "
 SPARQL: Final = (
     Query(
-        PREFIX + "SELECT ?name ?population ?mayor ?founded ?river WHERE { ?t ex:town ?name ; ex:population ?population ; "
-        "ex:mayor ?mayor ; ex:founded ?founded ; ex:river ?river . FILTER(LCASE(STR(?name)) = LCASE($entity)) }",
+        PREFIX + "SELECT ?name ?population ?mayor ?founded ?river WHERE { ?t ex:town ?name ; "
+        "ex:population ?population ; ex:mayor ?mayor ; ex:founded ?founded ; ex:river ?river . FILTER(LCASE(STR(?name)) = LCASE($entity)) }",
         "{name} has {population:,} inhabitants. The mayor of {name} is {mayor}. {name} was founded in {founded}. "
         "{name} lies on {river}.",
     ),
@@ -138,7 +147,10 @@ def towns(rng: random.Random) -> list[dict[str, Any]]:
 def books(rng: random.Random) -> list[dict[str, Any]]:
     """Books of the graph."""
     return [
-        {"name": name, "author": rng.choice(MAYORS), "published": rng.randrange(1890, 2020), "pages": rng.randrange(90, 800)}
+        {
+            "name": name, "author": rng.choice(MAYORS), "published": rng.randrange(1890, 2020),
+            "pages": rng.randrange(90, 800),
+        }
         for name in TITLES
     ]  # fmt: skip
 
@@ -279,11 +291,14 @@ def budgets(checks: int, seed: int) -> int:
 
 
 PIECES: Final = (
-    "'", '"', "\\", "`", ";", "--", "/*", "*/", "{", "}", "<", ">", "(", ")", "#", "/", "..", "?", "&", "=", "%00", "%27",
-    "%2e%2e%2f", "\\u0022", "\\U00000022", "\n", "\r\n", "\t", "\x00", " OR 1=1", " UNION SELECT name FROM sqlite_master",
+    "'", '"', "\\", "`", ";", "--", "/*", "*/", "{", "}", "<", ">", "(", ")", "#", "/", "..", "?", "&", "=", "%00",
+    "%27",
+    "%2e%2e%2f", "\\u0022", "\\U00000022", "\n", "\r\n", "\t", "\x00", " OR 1=1",
+    " UNION SELECT name FROM sqlite_master",
     "DROP TABLE products", "DELETE WHERE { ?s ?p ?o }", "INSERT DATA { <a:a> <a:b> <a:c> }", "SERVICE <http://127.0.0.1/>",
     "} UNION { ?s ?p ?o", "FILTER(true)", "$entity", ":entity", "?entity", "{entity}", "{claim}", "@evil.example",
-    "http://127.0.0.1:1/", "Aria 2", "Lark", "O'Neill", '"""', "'''", "^^<http://www.w3.org/2001/XMLSchema#integer>", "\u2028",
+    "http://127.0.0.1:1/", "Aria 2", "Lark", "O'Neill", '"""', "'''", "^^<http://www.w3.org/2001/XMLSchema#integer>",
+    "\u2028",
 )  # fmt: skip
 BASE: Final = "SELECT ?name WHERE { ?item <http://example.org/name> ?name FILTER(STR(?name) = $entity) }"
 
@@ -351,7 +366,8 @@ def hostile(count: int, seed: int) -> int:
         )
     total = sum(number for name, number in changed.items() if name != "refused")
     print(
-        f"{count} hostile claims ({bound} inquiries, {len(graph.asked)} queries, {len(paths)} requests): {total} statements changed"
+        f"{count} hostile claims ({bound} inquiries, {len(graph.asked)} queries, {len(paths)} requests): "
+        f"{total} statements changed"
     )
     print(
         "  "

@@ -90,7 +90,12 @@ def test_a_source_that_ignores_its_deadline_is_not_waited_for() -> None:
 
 def test_its_own_time_limit_ends_it_before_the_budget_does_so_that_others_can_be_asked() -> None:
     stop = threading.Event()
-    slow = Told(lambda *_: Found() if stop.wait(20) else Found())
+
+    def wait(*_: Any) -> Found:
+        stop.wait(20)
+        return Found()
+
+    slow = Told(wait)
     base = Knowledge([(profile("slow", timeout_s=0.2, authority="database"), slow), (profile("quick"), Told(says()))])
     session = base.session(None, 3.0)
     first = session.ask(0, [formulate("Aria costs 5 euros.")])[0]

@@ -276,7 +276,8 @@ def test_a_question_names_what_an_answer_only_refers_to(tmp_path: Path) -> None:
     path.write_text(
         "version: 1\npolicy: general\nknowledge:\n"
         "  - {name: products, kind: sql, authority: database, url: sqlite:///products.db, statements: [\n"
-        '     {sql: "SELECT name, price FROM products WHERE name = :entity", passage: "The {name} costs EUR {price}."}]}\n',
+        '     {sql: "SELECT name, price FROM products WHERE name = :entity",\n'
+        '      passage: "The {name} costs EUR {price}."}]}\n',
         encoding="utf-8",
     )
     made = Guard(path, environ={})

@@ -117,8 +117,10 @@ def test_a_search_engine_is_off_until_it_is_switched_on(tmp_path: Path) -> None:
             "without a name or password",
         ),
         (
-            '{name: a, kind: sql, authority: database, url: "postgresql://u:p@h/d", '
-            'statements: [{sql: "SELECT 1 WHERE 1 = :entity"}]}',
+            (
+                '{name: a, kind: sql, authority: database, url: "postgresql://u:p@h/d", '
+                'statements: [{sql: "SELECT 1 WHERE 1 = :entity"}]}'
+            ),
             "no password in the file",
         ),
         (
@@ -126,13 +128,17 @@ def test_a_search_engine_is_off_until_it_is_switched_on(tmp_path: Path) -> None:
             "expected one statement that reads",
         ),
         (
-            '{name: a, kind: sparql, authority: public, endpoint: "https://x.example/sparql", scope: {tenants: "*"}, '
-            'queries: [{sparql: "DELETE WHERE { ?s ?p $entity }"}]}',
+            (
+                '{name: a, kind: sparql, authority: public, endpoint: "https://x.example/sparql", scope: {tenants: "*"}, '
+                'queries: [{sparql: "DELETE WHERE { ?s ?p $entity }"}]}'
+            ),
             "expected a query that reads",
         ),
         (
-            '{name: a, kind: search, enabled: true, authority: web, endpoint: "https://x.example", complete: true, '
-            'authoritative: false, scope: {tenants: "*", sends: terms}}',
+            (
+                '{name: a, kind: search, enabled: true, authority: web, endpoint: "https://x.example", complete: true, '
+                'authoritative: false, scope: {tenants: "*", sends: terms}}'
+            ),
             "only an authoritative source can be complete",
         ),
         (

@@ -68,9 +68,9 @@ def test_redirects_are_not_followed() -> None:
 
 
 def test_compressed_bodies_are_not_unpacked() -> None:
-    with served(lambda *_: (200, {"Content-Encoding": "gzip"}, b"\x1f\x8b")) as url:
-        with pytest.raises(SourceError, match="compressed"):
-            fetch(Request(url), Deadline(5), MOST)
+    answer = 200, {"Content-Encoding": "gzip"}, b"\x1f\x8b"
+    with served(lambda *_: answer) as url, pytest.raises(SourceError, match="compressed"):
+        fetch(Request(url), Deadline(5), MOST)
 
 
 def test_no_address_and_no_credential_is_in_a_message() -> None:
