@@ -3,7 +3,7 @@
 1. Claims about products (a table in SQLite behind prepared statements) and about towns and books (a graph in a real
    Oxigraph store behind the SPARQL protocol), in several wordings each, half of them wrong: with a value drawn from
    another row, or a number moved. Counted: right ones verified, wrong ones refuted. The evidence of the check says
-   nothing of any of them.
+   nothing of any of them. Beside them a quarter as many on what no source has: those should be unverifiable.
 2. Checks with a source that hangs, refuses, lies about its length or sends 50 MB, beside one that works: answers past
    the latency budget, and claims that the working source decided all the same.
 3. Hostile claims against SQL, SPARQL and addresses: statements that the engine saw other than those configured, queries
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,11 +94,23 @@ BOOK = {
     "published": ("“{name}” was published in {value}.", "“{name}” appeared in {value}."),
     "pages": ("“{name}” has {value} pages.", "“{name}” is {value} pages long."),
 }  # fmt: skip
+ABSENT = (
+    "The {name} has a battery life of {n} hours.", "The {name} was designed by {p}.", "The {name} is sold in {n} countries.",
+    "The {name} won an award in {y}.", "The {name} measures {n} cm.",
+), (
+    "{name} has {n} schools.", "The cathedral of {name} is {n} metres tall.", "{p} was born in {name}.",
+    "The university of {name} opened in {y}.", "{name} has a budget of EUR {n} million.",
+), (
+    "“{name}” was translated by {p}.", "“{name}” won a prize in {y}.", "“{name}” sold {n},000 copies.",
+    "“{name}” was reprinted {n} times.",
+)  # fmt: skip
+"""Claims on what the table and the graph have no column and no predicate for."""
 PREFIX: Final = "PREFIX ex: <http://example.org/> "
 SPARQL: Final = (
     Query(
         PREFIX + "SELECT ?name ?population ?mayor ?founded ?river WHERE { ?t ex:town ?name ; "
-        "ex:population ?population ; ex:mayor ?mayor ; ex:founded ?founded ; ex:river ?river . FILTER(LCASE(STR(?name)) = LCASE($entity)) }",
+        "ex:population ?population ; ex:mayor ?mayor ; ex:founded ?founded ; ex:river ?river . "
+        "FILTER(LCASE(STR(?name)) = LCASE($entity)) }",
         "{name} has {population:,} inhabitants. The mayor of {name} is {mayor}. {name} was founded in {founded}. "
         "{name} lies on {river}.",
     ),
@@ -180,6 +192,15 @@ def cases(
         yield Case(rng.choice(wordings[field]).format(name=row["name"], value=said), right, f"{kind} {field}")
 
 
+def absent(rows: Sequence[list[dict[str, Any]]], count: int, rng: random.Random) -> Iterator[str]:
+    """Claims about the same rows that neither source can settle."""
+    for at in range(count):
+        wordings, listed = ABSENT[at % 3], rows[at % 3]
+        yield rng.choice(wordings).format(
+            name=rng.choice(listed)["name"], n=rng.randrange(2, 60), p=rng.choice(MAYORS), y=rng.randrange(1900, 2024)
+        )
+
+
 def graph_of(rows: dict[str, list[dict[str, Any]]]) -> Graph:
     """A store with a node for each row."""
     made = Graph()
@@ -227,6 +248,13 @@ def accuracy(count: int, seed: int, show: int) -> float:
         begun = time.perf_counter()
         reports = list(guard.check_many(CheckRequest(case.text, ASIDE) for case in asked))
         spent = time.perf_counter() - begun
+        silent = list(absent((listed, known["town"], known["book"]), count // 4, rng))
+        of_silent = Counter(
+            one.external.status
+            for report in guard.check_many(CheckRequest(text, ASIDE) for text in silent)
+            for one in report.claims
+            if one.external is not None
+        )
         base.close()
     told: Counter[tuple[str, str]] = Counter()
     right: Counter[str] = Counter()
@@ -247,6 +275,8 @@ def accuracy(count: int, seed: int, show: int) -> float:
     print("  " + ", ".join(f"{kind} {right[kind]}/{of[kind]}" for kind in sorted(of)))
     for line in misses[:show]:
         print("  -", line)
+    told_silent = ", ".join(f"{status} {number}" for status, number in sorted(of_silent.items()))
+    print(f"  {len(silent)} claims on what no source has: {told_silent}")
     share = sum(right.values()) / len(asked)
     print(f"verified or refuted rightly: {share:.1%} (goal {GOAL:.0%})")
     return share

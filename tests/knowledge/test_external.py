@@ -68,7 +68,7 @@ def policy(**external: Any) -> Policy:
 
 
 def guard(*sources: tuple[Profile, Told], now: Callable[[], datetime] | None = None, **external: Any) -> Guard:
-    known = Knowledge(sources, **({} if now is None else {"now": now}))
+    known = Knowledge(sources) if now is None else Knowledge(sources, now=now)
     return Guard(policy(**external), knowledge=known, environ={})
 
 

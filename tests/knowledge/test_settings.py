@@ -129,7 +129,7 @@ def test_a_search_engine_is_off_until_it_is_switched_on(tmp_path: Path) -> None:
         ),
         (
             (
-                '{name: a, kind: sparql, authority: public, endpoint: "https://x.example/sparql", scope: {tenants: "*"}, '
+                '{name: a, kind: sparql, authority: public, endpoint: "https://x.example/q", scope: {tenants: "*"}, '
                 'queries: [{sparql: "DELETE WHERE { ?s ?p $entity }"}]}'
             ),
             "expected a query that reads",

@@ -8,7 +8,7 @@ PRICES = {"Aria 2": 59.99, "Lark": 20.0, "Heron": 149.5}
 server = MCPServer("prices")
 
 
-@server.tool()
+@server.tool()  # type: ignore[untyped-decorator]
 def price(name: str) -> str:
     """What a product costs."""
     if name == "breaks":
@@ -16,7 +16,7 @@ def price(name: str) -> str:
     return f"{name} costs EUR {PRICES[name]}." if name in PRICES else ""
 
 
-@server.tool()
+@server.tool()  # type: ignore[untyped-decorator]
 def listed(name: str) -> dict[str, Any]:
     """The same as a structure."""
     found = [{"name": name, "price": PRICES[name]}] if name in PRICES else []

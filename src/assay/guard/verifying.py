@@ -373,12 +373,12 @@ def _external(case: _Case, policy: Policy, before: Verdict) -> External:
     verb = "bears it out" if status == "verified" else "says otherwise"
     quoted = f": “{case.by.passage}”" if case.by.passage else ""
     others = " Other sources disagree." if disagreement else ""
-    said = f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}."
+    sentence = f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}."
     if case.by.reason is not None:
-        said = case.by.reason
+        sentence = case.by.reason
     return External(
         status=status, why="decided",
-        message=f"{said}{others}",
+        message=f"{sentence}{others}",
         source=case.by.source, authority=case.by.authority, passage=case.by.passage, confidence=case.by.confidence,
         disagreement=disagreement, words=words, before=before,
     )  # fmt: skip
