@@ -95,8 +95,8 @@ BOOK = {
     "pages": ("“{name}” has {value} pages.", "“{name}” is {value} pages long."),
 }  # fmt: skip
 ABSENT = (
-    "The {name} has a battery life of {n} hours.", "The {name} was designed by {p}.", "The {name} is sold in {n} countries.",
-    "The {name} won an award in {y}.", "The {name} measures {n} cm.",
+    "The {name} has a battery life of {n} hours.", "The {name} was designed by {p}.",
+    "The {name} is sold in {n} countries.", "The {name} won an award in {y}.", "The {name} measures {n} cm.",
 ), (
     "{name} has {n} schools.", "The cathedral of {name} is {n} metres tall.", "{p} was born in {name}.",
     "The university of {name} opened in {y}.", "{name} has a budget of EUR {n} million.",
