@@ -152,13 +152,10 @@ def _check_all(
     schema: Any,
     llm: "ChatModel | None",
 ) -> Iterator[Checked]:
-    from assay.config import knowledge_file
-
     environ = os.environ if options.config is None else {**os.environ, "ASSAY_CONFIG": str(options.config)}
-    guard = open_guard(
-        adjusted(options.policy, options.judge, options.omissions, options.llm, environ), options.model, llm,
-        environ=environ, knowledge=knowledge_file(options.policy, environ),
-    )  # fmt: skip
+    chosen = adjusted(options.policy, options.judge, options.omissions, options.llm, environ), options.model
+    sources = _sources(options, environ)
+    guard = open_guard(*chosen, **sources) if llm is None else open_guard(*chosen, llm, **sources)
     checking = partial(guard.repair, remove=options.remove) if options.repair else guard.check
     for request in requests:
         own = (*evidence, *request.evidence)
@@ -175,6 +172,14 @@ def _check_all(
         except InputError as error:
             raise InputError(f"{request.name}: {error}") from error
         yield Checked(request, own, report)
+
+
+def _sources(options: CheckOptions, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Where the policy and the sources of knowledge come from, where the options or the environment name a file."""
+    from assay.config import knowledge_file
+
+    file = knowledge_file(options.policy, environ)
+    return {} if file is None else {"environ": environ, "knowledge": file}
 
 
 # Writing
