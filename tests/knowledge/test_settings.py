@@ -146,6 +146,13 @@ def test_a_search_engine_is_off_until_it_is_switched_on(tmp_path: Path) -> None:
             "either a command or a url",
         ),
         ("text", "expected a source with name"),
+        (
+            (
+                '{name: a, kind: http, authority: api, url: "http://x.example/{entity}", scope: {tenants: "*"}, '
+                "credential: {env: HOME}}"
+            ),
+            "over https alone",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(entry: str, said: str, tmp_path: Path) -> None:

@@ -190,7 +190,8 @@ class _Live:
         if todo:
             # A source that does not keep to its own time limit is not waited for longer than all its limits together.
             rounds = -(-len(todo) // max(1, threads))
-            batch.complete.wait(min(deadline.left, rounds * profile.timeout_s + 0.05))
+            most = deadline.left if profile.per_minute is not None else rounds * profile.timeout_s + 0.05
+            batch.complete.wait(min(deadline.left, most))
         done = batch.close()
         for at, one in todo:
             known[at] = done[at] if at in done else self._late(member, one, deadline)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -316,7 +317,7 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
             return HttpSource(
                 HttpSettings(
                     entry.url, entry.method, entry.body, tuple(entry.headers.items()),
-                    _secret(entry.credential, environ), entry.answer.extraction(), entry.missing,
+                    _secret(entry.credential, entry.url, environ), entry.answer.extraction(), entry.missing,
                 ),
                 limits,
             )  # fmt: skip
@@ -326,7 +327,7 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
 
             queries = tuple(Query(one.sparql, one.passage) for one in entry.queries)
             rules = TermRules(entry.language, entry.iri)
-            secret = _secret(entry.credential, environ)
+            secret = _secret(entry.credential, entry.endpoint, environ)
             return SparqlSource(
                 SparqlSettings(entry.endpoint, queries, rules, tuple(entry.headers.items()), secret), limits
             )  # fmt: skip
@@ -336,7 +337,7 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
             return SearchSource(
                 SearchSettings(
                     entry.endpoint, entry.shape, entry.asks, tuple(entry.domains.items()), entry.default, entry.least,
-                    _secret(entry.credential, environ),
+                    _secret(entry.credential, entry.endpoint, environ),
                 ),
                 limits,
             )  # fmt: skip
@@ -365,9 +366,13 @@ def _url(entry: Sql, folder: Path, environ: Mapping[str, str]) -> str:
     return url
 
 
-def _secret(credential: Credential | None, environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _secret(credential: Credential | None, url: str, environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The header with a secret; it never goes to another machine in the clear."""
     if credential is None:
         return ()
+    parts = urlsplit(url)
+    if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
+        raise PolicyError("a credential goes over https alone, or to this machine")
     value = _variable(credential.env, environ)
     return ((credential.header, f"{credential.scheme} {value}".strip()),)
 

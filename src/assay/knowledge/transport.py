@@ -7,7 +7,9 @@ allowed or not there in time is a failure and never an answer.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import socket
 import ssl
 import threading
 from collections.abc import Mapping
@@ -56,7 +58,8 @@ def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "app
     parts = urlsplit(request.url)
     connection = _connection(parts.scheme, parts.hostname or "", parts.port, deadline)
     # Timeouts of sockets are for each read: a server that sends a byte a second would never run into one. This ends it.
-    watch = threading.Timer(deadline.require(), _cut_off, (connection,))
+    sockets: list[socket.socket] = []
+    watch = threading.Timer(deadline.require(), _cut_off, (connection, sockets))
     watch.daemon = True
     watch.start()
     try:
@@ -65,6 +68,8 @@ def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "app
             "Accept": accept, "Accept-Encoding": "identity", "User-Agent": "assay", "Connection": "close",
             **dict(request.headers),
         })  # fmt: skip
+        if connection.sock is not None:
+            sockets.append(connection.sock)  # the connection lets go of it with the head of an answer
         answer = connection.getresponse()
         headers = {name.lower(): value for name, value in answer.getheaders()}
         return Response(answer.status, headers, _body(answer, headers, deadline, most))
@@ -88,15 +93,12 @@ def _connection(scheme: str, host: str, port: int | None, deadline: Deadline) ->
     return http.client.HTTPConnection(host, port, timeout=deadline.require())
 
 
-def _cut_off(connection: http.client.HTTPConnection) -> None:
+def _cut_off(connection: http.client.HTTPConnection, sockets: list[socket.socket]) -> None:
     """Ends whatever a thread waits for at the socket."""
-    import contextlib
-    import socket
-
-    found = connection.sock
-    if found is not None:
-        with contextlib.suppress(OSError):
-            found.shutdown(socket.SHUT_RDWR)
+    for found in (connection.sock, *sockets):
+        if found is not None:
+            with contextlib.suppress(OSError):
+                found.shutdown(socket.SHUT_RDWR)
 
 
 def _body(answer: http.client.HTTPResponse, headers: Mapping[str, str], deadline: Deadline, most: int) -> bytes:
