@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import PolicyError
 from assay.guard import Guard as CoreGuard
@@ -19,12 +19,14 @@ from assay.models.load import load_scorer
 from assay.models.registry import DEFAULT, embedded_name
 from assay.models.runtime import DEFAULT_RUNTIME, Runtime, read_runtime
 from assay.policy import PRESETS, Policy, parse_policy, preset
+from assay.policy.parse import parse_part
 from assay.receipt import Keys, Uses, open_keys
 from assay.schema import HallucinationReport, Stakes
 from assay.store.uses_at import UsesAt
 from assay.text.interface import ClaimExtractor
 
 if TYPE_CHECKING:
+    from assay.knowledge import Knowledge, KnowledgeBase
     from assay.models.chat.meter import Budget
     from assay.verify.judge import JudgeOptions
 
@@ -91,6 +93,15 @@ def _is_path(text: str) -> bool:
 
 
 def _read_file(path: Path, origin: str = "") -> Policy:
+    return parse_policy(_text_of(path, origin), str(path))
+
+
+def _text_of(path: Path, origin: str = "") -> str:
+    """The text of a policy file.
+
+    Raises:
+        PolicyError: it cannot be read.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -101,7 +112,7 @@ def _read_file(path: Path, origin: str = "") -> Policy:
         raise PolicyError(f"expected a policy file {origin}at {str(path)!r}, but {why}") from error
     if len(content) > MAX_BYTES:
         raise PolicyError(f"expected a policy file of at most {MAX_BYTES:,} bytes at {str(path)!r}, got a larger one")
-    return parse_policy(text, str(path))
+    return text
 
 
 def _why(error: OSError | ValueError) -> str:
@@ -141,6 +152,42 @@ def scorer_of(model: str | Path | None, environ: Mapping[str, str], runtime: str
     return embedded_scorer(name or DEFAULT, runs)
 
 
+def knowledge_file(policy: object, environ: Mapping[str, str]) -> Path | None:
+    """The file whose sources of knowledge count: the policy's own where it is a file that lists some, else the one that
+    `ASSAY_CONFIG` names, if any."""
+    named = (
+        policy if isinstance(policy, Path) else Path(policy) if isinstance(policy, str) and _is_path(policy) else None
+    )
+    config = read_settings(environ).config
+    if named is None or named == config:
+        return config
+    return named if parse_part(_text_of(named), str(named), "knowledge") is not None else config
+
+
+def read_knowledge(
+    path: Path | None, environ: Mapping[str, str], scorer: PairScorer | None = None
+) -> "Knowledge | None":  # fmt: skip
+    """The sources of knowledge that a file in the form of `assay.yaml` lists; none where it lists none.
+
+    Args:
+        path: the file; paths in it begin in its folder.
+        environ: where credentials are, by the names that the file gives.
+        scorer: the network that ranks documents.
+
+    Raises:
+        PolicyError: the file cannot be read, or something in it is wrong.
+        MissingPackageError: a kind of source needs a package that is not installed.
+    """
+    if path is None:
+        return None
+    text = _text_of(path)
+    if parse_part(text, str(path), "knowledge") is None:
+        return None
+    from assay.knowledge.settings import parse_knowledge
+
+    return parse_knowledge(text, str(path), path.resolve().parent, environ, scorer)
+
+
 class Guard(CoreGuard):
     """A guard with everything filled in that the caller leaves out: the embedded network, the rules, the preset.
 
@@ -164,6 +211,7 @@ class Guard(CoreGuard):
         budget: "Budget | None" = None,
         judging: "JudgeOptions | None" = None,
         runtime: str | None = None,
+        knowledge: "KnowledgeBase | str | Path | Literal[False] | None" = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Make a guard.
@@ -188,6 +236,9 @@ class Guard(CoreGuard):
             judging: how it is asked as a judge, where the policy has one asked.
             runtime: what runs the network, `onnxruntime` or `openvino` (needs the extra of that name); what
                 `ASSAY_RUNTIME` names by default, else `onnxruntime`.
+            knowledge: the sources outside of the evidence that are asked about claims which it does not bear out, or a
+                file that lists them; those of the policy's file or of the one that `ASSAY_CONFIG` names by default,
+                and none where it is False.
             environ: the environment; that of the process by default.
 
         Raises:
@@ -195,6 +246,8 @@ class Guard(CoreGuard):
             ModelError: the network cannot be loaded, or the runtime is not installed.
         """
         environ = os.environ if environ is None else environ
+        if knowledge is None:
+            knowledge = knowledge_file(policy, environ)
         if not isinstance(policy, Policy):
             policy = read_policy(policy, environ)
         if scorer is None:
@@ -202,8 +255,16 @@ class Guard(CoreGuard):
         super().__init__(
             policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale,
             receipts=_desk(keys, uses, environ) if receipts is None else receipts, llm=llm, budget=budget,
-            judging=judging,
+            judging=judging, knowledge=_knowledge(knowledge, environ, scorer),
         )  # fmt: skip
+
+
+def _knowledge(
+    given: "KnowledgeBase | str | Path | Literal[False] | None", environ: Mapping[str, str], scorer: PairScorer
+) -> "KnowledgeBase | None":  # fmt: skip
+    if given is None or given is False:
+        return None
+    return read_knowledge(Path(given), environ, scorer) if isinstance(given, str | Path) else given
 
 
 def _desk(keys: Keys | str | Path | None, uses: Uses | str | None, environ: Mapping[str, str]) -> ReceiptDesk | None:
@@ -223,15 +284,30 @@ def build_guard(
     model: str | Path | None = None,
     environ: Mapping[str, str] | None = None,
     llm: ChatModel | None = None,
+    knowledge: Path | None = None,
 ) -> Guard:
     """The guard that a policy's name or file and a model's directory describe; both have defaults."""
-    return Guard(policy, model=model, environ=environ, llm=llm)
+    return Guard(policy, model=model, environ=environ, llm=llm, knowledge=knowledge)
 
 
 @lru_cache(maxsize=8)
-def _guard_of(policy: Policy, verifier: str | None, runtime: str | None) -> Guard:
+def _guard_of(
+    policy: Policy, verifier: str | None, runtime: str | None, knowledge: Path | None, changed: tuple[int, int] | None
+) -> Guard:  # fmt: skip
     """Kept by what the policy says, never by the name of its file: an edited file counts from the next check on."""
-    return Guard(policy, model=verifier, runtime=runtime)
+    del changed  # a part of the key alone
+    return Guard(policy, model=verifier, runtime=runtime, knowledge=False if knowledge is None else knowledge)
+
+
+def _state_of(path: Path | None) -> tuple[int, int] | None:
+    """What tells that a file was changed."""
+    if path is None:
+        return None
+    try:
+        told = path.stat()
+    except OSError:
+        return None
+    return told.st_mtime_ns, told.st_size
 
 
 def check(
@@ -259,7 +335,8 @@ def check(
     """
     settled = policy if isinstance(policy, Policy) else read_policy(policy, os.environ)
     named = read_settings(os.environ)
-    return _guard_of(settled, named.verifier, named.runtime).check(
+    known = knowledge_file(policy, os.environ)
+    return _guard_of(settled, named.verifier, named.runtime, known, _state_of(known)).check(
         answer, evidence, question=question, stakes=stakes, task=task, schema=schema, citations=citations,
         claim_free=claim_free, revisions_failed=revisions_failed, run_id=run_id,
     )  # fmt: skip

@@ -9,6 +9,7 @@
     ├── ChatError         a chat model could not be asked, or what it said cannot be used
     │   ├── AnswerError   it answered, and not with what was asked for
     │   └── BudgetError   asking it would go beyond what may be spent
+    ├── SourceError       a source of knowledge could not be asked, or what it said cannot be used
     ├── ReceiptError      a receipt or a key cannot be made, read or used
     │   └── CommitError   an output may not be committed, and was not
     ├── StoreError        something cannot be stored, found or read
@@ -68,6 +69,10 @@ class AnswerError(ChatError):
 
 class BudgetError(ChatError):
     """Asking a chat model would go beyond what may be spent."""
+
+
+class SourceError(AssayError, RuntimeError):
+    """A source of knowledge could not be asked, or what it said cannot be used; the message goes into reports."""
 
 
 class ReceiptError(AssayError, ValueError):

@@ -12,7 +12,7 @@ from assay.policy.order import STRICTER, at_least_as_strict, looser_settings
 from assay.policy.routes import permissiveness
 
 SAME = {"aggregation", "critical_weight", "route_by_table", "factscore_threshold", "severity", "judge_calls",
-        "judge_confidence"}  # fmt: skip
+        "judge_confidence", "external"}  # fmt: skip
 """Settings that have no order: they have to be the same, unless they decide nothing."""
 
 

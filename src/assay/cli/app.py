@@ -75,6 +75,10 @@ PolicyOption = Annotated[
     str | None,
     typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml. [default: ASSAY_CONFIG or general]"),
 ]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="The assay.yaml with policy and sources. [default: ASSAY_CONFIG]"),
+]
 ModelOption = Annotated[
     Path | None,
     typer.Option("--model", metavar="NAME|DIR", help="A shipped network by name, or a cross-encoder's folder."),
@@ -132,6 +136,7 @@ def check(
     ] = None,
     question: QuestionOption = None,
     policy: PolicyOption = None,
+    config: ConfigOption = None,
     stakes: Annotated[Stakes | None, typer.Option(help="How much hangs on it. [default: medium]")] = None,
     schema: SchemaOption = None,
     as_of: AsOfOption = None,
@@ -163,6 +168,7 @@ def check(
             evidence=tuple(evidence or ()),
             question=question,
             policy=policy,
+            config=config,
             stakes=None if stakes is None else stakes.value,
             schema=schema,
             as_of=as_of,

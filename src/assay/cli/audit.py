@@ -217,7 +217,10 @@ def replay(
         content = _content(run, database, tenant)
         chosen = None if policy is None else read_policy(policy, os.environ)
         found = run_again(
-            content, lambda one, **asking: Guard(one, model=model, **asking), chosen, other_verifier=model is not None
+            content,
+            lambda one, **asking: Guard(one, model=model, **{"knowledge": False, **asking}),
+            chosen,
+            other_verifier=model is not None,
         )
         if format_ is Format.JSON:
             fields = {"same_decision": found.same_decision, "same_report": found.same_report,

@@ -1,9 +1,10 @@
 """`assay check`: reads answers and evidence, has them checked, writes the reports."""
 
 import json
+import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -33,6 +34,8 @@ class CheckOptions:
     evidence: tuple[str, ...] = ()
     question: str | None = None
     policy: str | None = None
+    config: Path | None = None
+    """The file with the policy and the sources of knowledge, in place of the one that `ASSAY_CONFIG` names."""
     stakes: str | None = None
     schema: Path | None = None
     as_of: str | None = None
@@ -126,7 +129,10 @@ def _refuse_unwritable(options: CheckOptions, found: Found) -> None:
         raise InputError("--receipt is for one answer; check several one by one, or sign their reports")
 
 
-def open_guard(policy: "Policy | str | None", model: Path | None, llm: "ChatModel | None" = None) -> "Guard":
+def open_guard(
+    policy: "Policy | str | None", model: Path | None, llm: "ChatModel | None" = None, *,
+    environ: Mapping[str, str] | None = None, knowledge: Path | None = None,
+) -> "Guard":  # fmt: skip
     """The guard that the options and the environment ask for.
 
     Raises:
@@ -135,7 +141,7 @@ def open_guard(policy: "Policy | str | None", model: Path | None, llm: "ChatMode
     """
     from assay.config import build_guard
 
-    return build_guard(policy, model, llm=llm)
+    return build_guard(policy, model, environ, llm, knowledge)
 
 
 def _check_all(
@@ -146,8 +152,10 @@ def _check_all(
     schema: Any,
     llm: "ChatModel | None",
 ) -> Iterator[Checked]:
-    chosen = adjusted(options.policy, options.judge, options.omissions, options.llm), options.model
-    guard = open_guard(*chosen) if llm is None else open_guard(*chosen, llm)
+    environ = os.environ if options.config is None else {**os.environ, "ASSAY_CONFIG": str(options.config)}
+    chosen = adjusted(options.policy, options.judge, options.omissions, options.llm, environ), options.model
+    sources = _sources(options, environ)
+    guard = open_guard(*chosen, **sources) if llm is None else open_guard(*chosen, llm, **sources)
     checking = partial(guard.repair, remove=options.remove) if options.repair else guard.check
     for request in requests:
         own = (*evidence, *request.evidence)
@@ -164,6 +172,14 @@ def _check_all(
         except InputError as error:
             raise InputError(f"{request.name}: {error}") from error
         yield Checked(request, own, report)
+
+
+def _sources(options: CheckOptions, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Where the policy and the sources of knowledge come from, where the options or the environment name a file."""
+    from assay.config import knowledge_file
+
+    file = knowledge_file(options.policy, environ)
+    return {} if file is None else {"environ": environ, "knowledge": file}
 
 
 # Writing

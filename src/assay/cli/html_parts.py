@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from assay.batch.html import Child, Markup, foreign, group, tag
+from assay.cli.knowledge_lines import external_words, word_line
 from assay.cli.repairing import repair_words
 from assay.cli.text_report import escalation_words, number
 from assay.policy.escalation import TIERS
@@ -23,6 +24,7 @@ from assay.schema import (
 from assay.schema.abstention import Abstention
 from assay.schema.causes import CauseEstimate, CauseReport
 from assay.schema.judging import ClaimJudgement
+from assay.schema.knowledge import External
 from assay.schema.provenance import ArgumentProvenance
 from assay.schema.spending import Spending
 from assay.schema.tier import Escalated
@@ -102,6 +104,23 @@ def judgement(told: ClaimJudgement | None) -> Markup | None:
     )
     reason = None if told.answers else tag("p", foreign(told.reason), class_="small")
     return group(tag("p", head, class_="small soft"), reason, tag("ul", rows, class_="small") if told.answers else None)
+
+
+def external(told: External | None) -> Markup | None:
+    """What sources of knowledge say of a claim, each with its words."""
+    if told is None:
+        return None
+    rows = (
+        tag(
+            "li",
+            foreign(word_line(word)),
+            None if word.passage is None else group(": ", foreign(_short(word.passage), "q")),
+            None if word.place is None else tag("span", " [", foreign(word.place), "]", class_="soft"),
+        )
+        for word in told.words
+    )
+    head = group(external_words(told), ". ", foreign(told.message))
+    return group(tag("p", head, class_="small soft"), tag("ul", rows, class_="small") if told.words else None)
 
 
 # On the whole

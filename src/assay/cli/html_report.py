@@ -13,6 +13,7 @@ from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, deciding_spans, piec
 from assay.cli import html_parts
 from assay.cli.html_style import CHECK
 from assay.cli.judging import judge_words
+from assay.cli.knowledge_lines import knowledge_words
 from assay.cli.text_report import coverage_words, number
 from assay.policy import told_with
 from assay.schema import (
@@ -204,6 +205,7 @@ def _card(index: int, claim: ClaimReport, texts: Mapping[str, Evidence], cause: 
         html_parts.suggestions(claim),
         (_quote(span, texts.get(span.evidence_id)) for span in deciding_spans(claim)),
         html_parts.judgement(claim.judgement),
+        html_parts.external(claim.external),
         html_parts.causes(cause),
         class_="claim",
         id=f"claim-{index + 1}",
@@ -222,6 +224,8 @@ def _claim_facts(claim: ClaimReport) -> Iterator[str]:
         yield "sources disagree"
     if claim.decided_by == "judge":
         yield "decided by the judge"
+    if claim.decided_by == "knowledge":
+        yield "decided by knowledge outside of the evidence"
     if claim.hedge >= 0.5:
         yield "hedged"
 
@@ -309,6 +313,7 @@ def _footer(report: HallucinationReport) -> Markup:
         f"run {report.run_id}",
         f"{report.retrieval.pairs} pairs of claim and passage, {report.timing.total_ms:.0f} ms",
         *(() if report.judge is None else (f"judge: {judge_words(report)}",)),
+        *(() if report.knowledge is None else (f"knowledge: {knowledge_words(report)}",)),
     )
     return tag("footer", " · ".join(parts))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -47,7 +47,13 @@ OmissionsOption = Annotated[
 _KEYS: Final = ("calls", "prompt_tokens", "completion_tokens")
 
 
-def adjusted(policy: str | None, judge: str | None, omissions: str | None, llm: str | None) -> Policy | str | None:
+def adjusted(
+    policy: str | None,
+    judge: str | None,
+    omissions: str | None,
+    llm: str | None,
+    environ: Mapping[str, str] = os.environ,
+) -> Policy | str | None:
     """The policy with what the command line says of it; as it was named where nothing is said.
 
     Raises:
@@ -61,7 +67,7 @@ def adjusted(policy: str | None, judge: str | None, omissions: str | None, llm: 
         return policy
     from assay.config import read_policy
 
-    read = read_policy(policy if policy is None else _named(policy), os.environ)
+    read = read_policy(policy if policy is None else _named(policy), environ)
     changed = {**read.model_dump(), **switches}
     if changed != read.model_dump():
         changed["name"] = f"{read.name}-adjusted"

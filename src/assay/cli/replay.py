@@ -17,6 +17,7 @@ from assay.schema import Evidence, HallucinationReport, Identity
 
 if TYPE_CHECKING:
     from assay.guard import Guard
+    from assay.knowledge import Recorded
     from assay.models.chat.meter import Budget
     from assay.models.chat.replayed import Replayed
 
@@ -137,6 +138,11 @@ def replay(
         raise InputError("expected the policy that decided; this version of assay reads the recorded one otherwise")
     took_part = heard_in(then)
     # Another policy may ask nobody.
+    knowledge = None if tape is None else tape.pop("knowledge", None)
+    if tape is not None and "model" not in tape:
+        tape = None
+    if knowledge is None and then.knowledge is not None and then.knowledge.chosen and policy is None:
+        raise InputError("it cannot be replayed without what sources of knowledge said: it is not recorded")
     if took_part and tape is None and (policy is None or _wants_model(policy) or then.generation is not None):
         raise InputError(
             f"it cannot be replayed without the completions of {_listed(took_part)}: they are not recorded"
@@ -146,7 +152,9 @@ def replay(
         tape = {"form": 1, "model": then.judge.model, "digest": "", "answers": []}
     model = None if tape is None else _replayed(tape)
     # Every budget that was used up stands on the tape.
-    guard = guard_of(chosen, **({} if model is None else {"llm": model, "budget": _unbounded()}))
+    # Nobody is asked anew: what sources said then is said again.
+    sources = {} if knowledge is None else {"knowledge": _recorded(knowledge)}
+    guard = guard_of(chosen, **({} if model is None else {"llm": model, "budget": _unbounded()}), **sources)
     if not other_verifier and guard.verifier.digest != then.verifier.digest:
         raise InputError(_other_verifier(then.verifier, guard.verifier))
     try:
@@ -182,6 +190,12 @@ def _replayed(tape: Mapping[str, Any]) -> "Replayed":
     from assay.models.chat.replayed import Replayed
 
     return Replayed(tape)
+
+
+def _recorded(tape: Mapping[str, Any]) -> "Recorded":
+    from assay.knowledge import Recorded
+
+    return Recorded(tape)
 
 
 def _wants_model(policy: Policy) -> bool:

@@ -5,6 +5,7 @@ from typing import Final
 
 from assay.batch.marks import GRAVITY, SIGNS, WORDS, Piece, pieces
 from assay.cli.judging import judge_lines
+from assay.cli.knowledge_lines import knowledge_lines
 from assay.cli.repairing import confidence_lines, repair_lines
 from assay.cli.terminal import Line, clean, one_line
 from assay.policy import told_with
@@ -56,6 +57,7 @@ def text_report(name: str, report: HallucinationReport) -> Iterator[Line]:
     yield from _findings(report)
     yield from _citations(report.citations)
     yield from judge_lines(report)
+    yield from knowledge_lines(report)
     yield from _summary(report)
     yield from confidence_lines(report)
     yield from repair_lines(report)
@@ -153,6 +155,8 @@ def _finding(index: int, claim: ClaimReport) -> Iterator[Line]:
         facts.append("sources disagree")
     if claim.decided_by == "judge":
         facts.append("decided by the judge")
+    if claim.decided_by == "knowledge":
+        facts.append("decided by knowledge outside of the evidence")
     style = _STYLE[claim.verdict]
     yield Line(((f"{SIGNS[claim.verdict]}{index + 1}  ", style), (one_line(claim.text), "strong")), indent=2)
     yield Line(((one_line(" · ".join(facts)), style),), indent=6)

@@ -23,6 +23,7 @@ from assay.guard.reporting import claim_report, with_doubts
 from assay.guard.request import CheckRequest, day_of, stakes_of, structure_of
 from assay.guard.superseded import GivenWay, gave_way, is_outdated, looks_back, superseded
 from assay.guard.untold import telling
+from assay.guard.verifying import Verification
 from assay.models.interface import PairScorer
 from assay.policy import ClaimSignal, GateInput, Policy, decide, is_logic_fault, labels_for
 from assay.policy.escalation import escalation_of
@@ -90,6 +91,8 @@ class Draft:
     """The sources that gave way to others, and to which where that is known."""
     probing: Probing = field(default_factory=Probing)
     """What the model said when it was asked again."""
+    verification: Verification = field(default_factory=Verification)
+    """What sources of knowledge outside of the evidence said."""
     meter: Meter | None = None
     """The account of what this check asks a chat model; none where there is no model, or nothing to ask it for."""
 
@@ -248,7 +251,7 @@ def finish(
     coverage = coverage_of(draft.text, draft.read, statements, draft.evidence.characters, draft.evidence.unread)
     metrics = metrics_of(
         claims, citations, coverage, policy, draft.stakes, unread=len(draft.text[draft.read :].strip()),
-        self_consistency=draft.probing.agreement,
+        self_consistency=draft.probing.agreement, accurate=draft.verification.accuracy,
     )  # fmt: skip
     if draft.run is not None:
         coverage = draft.run.told(coverage)
@@ -285,6 +288,7 @@ def finish(
         consistency_probes=draft.probing.probes,
         omissions=draft.hearing.omissions if draft.hearing else (),
         judge=draft.hearing.report if draft.hearing else None,
+        knowledge=draft.verification.report,
         citations=citations,
         retrieval=_retrieval(draft, judged, conflicts),
         coverage=coverage,
@@ -348,7 +352,9 @@ def _in_order(evidence: PreparedEvidence) -> list[Evidence]:
 
 
 def of_claims_in(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Sequence[Judged]:
-    """What was found of the judged claims, with what the trace of a run, a judge and probes say of them."""
+    """What was found of the judged claims, with what a run's trace, a judge, outside sources and probes say of them."""
+    if draft.verification.judged is not None:
+        return draft.probing.settled(draft.verification.judged)
     if draft.hearing is not None and draft.hearing.judged is not None:
         return draft.probing.settled(draft.hearing.judged)
     of_claims = judged[: draft.judged_claims]
@@ -431,7 +437,7 @@ def _gate_input(
         revisions_failed=draft.request.revisions_failed,
         faithfulness=_value(metrics, "faithfulness"),
         factscore=_value(metrics, "factscore"),
-        has_evidence=draft.evidence.readable,
+        has_evidence=draft.evidence.readable or bool(draft.verification.verified),
         irrelevant_evidence=draft.irrelevant is not None,
         omissions=draft.hearing.left_out if draft.hearing else 0,
         unjudged=sum(map(_unjudged, claims)),

@@ -25,7 +25,7 @@ from assay.guard.receipts import Committing, ReceiptDesk
 from assay.guard.remembered import Remembered
 from assay.guard.repairing import Repairing
 from assay.guard.reporting import claim_report
-from assay.guard.request import CheckRequest, EvidenceLike
+from assay.guard.request import CheckRequest, EvidenceLike, day_of
 from assay.guard.running import Running
 from assay.guard.streams import Streaming
 from assay.models.interface import PairScorer
@@ -40,10 +40,12 @@ from assay.text.critical import critical_reasons
 from assay.text.hedging import hedge_score
 from assay.text.interface import ClaimExtractor
 from assay.verify.combine import Combination, load_combination
+from assay.verify.relevance import find_irrelevant
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
     from assay.generate.consistency import Consensus
     from assay.guard.run_context import RunContext
+    from assay.knowledge import KnowledgeBase, Session
     from assay.models.chat.interface import ChatModel
     from assay.models.chat.meter import Budget
     from assay.verify.judge import Heard, JudgeOptions
@@ -73,6 +75,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         llm: ChatModel | None = None,
         budget: Budget | None = None,
         judging: JudgeOptions | None = None,
+        knowledge: KnowledgeBase | None = None,
     ) -> None:
         """Make a guard out of its parts.
 
@@ -87,6 +90,8 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
             llm: the chat model that `generate` and `repair` ask, and checks where the policy has them ask one, as
                 with `consistency_probes`; without it nothing is asked.
             judging: how the model is asked as a judge, where the policy has one asked.
+            knowledge: the sources outside of the evidence that are asked about claims which it does not bear out, as
+                the policy's `external` says; none is asked without it.
             budget: what one check may spend on the model; what it then could not ask keeps the output from passing.
 
         Raises:
@@ -104,6 +109,8 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         self._llm = llm
         self._budget = budget
         self._judging = judging
+        self._knowledge = knowledge
+        self._tenant: str | None = None
         self._judged_before: Remembered[Heard] = Remembered(2_048)
         self._indices = IndexCache()
         self._thresholds = Thresholds(
@@ -121,10 +128,21 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         Raises:
             PolicyError: there is no such preset.
         """
-        return Guard(
+        made = Guard(
             policy, scorer=self._scorer, extractor=self._extractor, combination=self._combination, limits=self._limits,
             locale=self._locale, receipts=self._receipts, llm=self._llm, budget=self._budget, judging=self._judging,
+            knowledge=self._knowledge,
         )  # fmt: skip
+        made._tenant = self._tenant
+        return made
+
+    def for_tenant(self, tenant: str | None) -> Self:
+        """The same guard for the text of one tenant: what of it may go to which source of knowledge depends on that."""
+        if tenant == self._tenant or self._knowledge is None:
+            return self
+        made = copy(self)
+        made._tenant = tenant  # noqa: SLF001 of its own class
+        return made
 
     @property
     def fitted_prior(self) -> float:
@@ -362,12 +380,51 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
             begun = time.perf_counter()
             draft = self._heard(draft, judged)
             stages = {**stages, "judge": time.perf_counter() - begun}
+        session = self._looking_up(draft)
+        if session is not None:
+            begun = time.perf_counter()
+            draft = self._verified(draft, judged, session)
+            stages = {**stages, "knowledge": time.perf_counter() - begun}
         if self._policy.consistency_probes and draft.probing == UNASKED and not draft.request.later:
             begun = time.perf_counter()
             draft = self._probed(draft, judged)
             stages = {**stages, "probing": time.perf_counter() - begun}
         made = finish(draft.timed(stages), judged, self._policy, self.verifier, spent)
-        return made if draft.meter is None else made.taped(draft.meter.recorded())
+        told = None if session is None else session.tape()
+        if draft.meter is None and told is None:
+            return made
+        from assay.models.chat.tape import with_knowledge
+
+        return made.taped(with_knowledge(None if draft.meter is None else draft.meter.recorded(), told))
+
+    def _looking_up(self, draft: Draft) -> Session | None:
+        """A session with the sources, where this check may ask any."""
+        external, request = self._policy.external, draft.request
+        grounded = self._policy.groundedness and request.task not in self._policy.ungrounded_tasks
+        if self._knowledge is None or external.mode == "off" or not grounded:
+            return None
+        if not request.looks_up or not (request.asks or request.later):
+            return None
+        return self._knowledge.session(self._tenant, external.budget_s)
+
+    def _verified(self, draft: Draft, judged: Sequence[Judged], session: Session) -> Draft:
+        """The draft with what sources of knowledge say of the claims that the evidence does not bear out."""
+        from assay.guard.verifying import Lookup, verification_of
+
+        checkable = [claim for claim in draft.claims if claim.checkable]
+        of_claims = list(zip(checkable, of_claims_in(draft, judged, self._policy), strict=False))
+        done = frozenset(at for at, (claim, _) in enumerate(of_claims) if draft.run and draft.run.states_done(claim))
+        unprimed = replace(self._thresholds, prior=None)
+        lookup = Lookup(
+            self._policy, session, draft.stakes, draft.question, day_of(draft.request),
+            lambda jobs: self._judge(jobs, unprimed), self._prepare,
+        )  # fmt: skip
+        found = verification_of(of_claims, lookup, done)
+        if draft.irrelevant is not None and found.texts and find_irrelevant(
+            draft.question, found.texts, draft.text[: draft.read]
+        ) is None:  # fmt: skip
+            draft = replace(draft, irrelevant=None)
+        return replace(draft, verification=found)
 
     def _probed(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
         """The draft with what the model says when it is asked again; of an answer that is held back anyway, nothing."""

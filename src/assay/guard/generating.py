@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # loaded with the first answer that is generated
     from assay.generate.grounded import Treatment
     from assay.generate.grounded_evidence import Context
     from assay.generate.grounded_steps import Check, Hands, Steps
+    from assay.knowledge import KnowledgeBase
     from assay.models.chat.interface import ChatModel
     from assay.models.chat.meter import Budget, Meter
 
@@ -43,6 +44,7 @@ class Generating:
     """The part of a guard that has answers generated; it needs what the guard has."""
 
     _llm: ChatModel | None
+    _knowledge: KnowledgeBase | None
     _policy: Policy
 
     check: Callable[..., HallucinationReport]
@@ -158,10 +160,11 @@ class Generating:
 
         def check(step: Check) -> HallucinationReport:
             sure[step.text] = step.entropy
-            return self._check_before(step.text, items, question=asked, entropy=step.entropy, **options)
+            return self._check_before(step.text, items, question=asked, entropy=step.entropy, looks_up=False, **options)
 
         def last(report: HallucinationReport) -> HallucinationReport:
             wanted = needs_model(self._policy) or (asks and self._llm is not None and wants_model(self._policy))
+            wanted = wanted or (asks and self._knowledge is not None)
             if report.action is not Action.EMIT or not wanted:
                 return report
             found: HallucinationReport = self._asking(model).check(
@@ -189,7 +192,7 @@ class Generating:
         given_way = superseded(items, read_day(as_of))
         holding = [item for item in items if item.id not in given_way]
         said = statements_on(question, holding) if len(holding) > 1 else ()
-        found = self._check_before("\n\n".join(said), holding).retrieval.conflicts if said else ()
+        found = self._check_before("\n\n".join(said), holding, looks_up=False).retrieval.conflicts if said else ()
         pairs = [
             ((one.supporting.evidence_id, one.supporting.text), (one.contradicting.evidence_id, one.contradicting.text))
             for one in found
@@ -199,10 +202,14 @@ class Generating:
 
 def _with_cost(report: HallucinationReport, meter: Meter) -> HallucinationReport:
     """The report with what was spent, and what that is to a plain answer."""
+    from assay.models.chat.tape import with_knowledge
+
     spending = meter.spending
     drafted = sum(one.prompt_tokens + one.completion_tokens for one in spending if one.purpose == "draft")
     total = sum(one.prompt_tokens + one.completion_tokens for one in spending)
     made = report.generation
     if made is not None and drafted and not any(one.from_cache for one in spending):
         made = made.model_copy(update={"relative_cost": total / drafted})
-    return report.model_copy(update={"generation": made, "spending": spending}).taped(meter.recorded())
+    knowledge = None if report.tape is None else report.tape.get("knowledge")
+    made_report = report.model_copy(update={"generation": made, "spending": spending})
+    return made_report.taped(with_knowledge(meter.recorded(), knowledge))

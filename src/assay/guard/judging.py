@@ -21,6 +21,7 @@ from assay.guard.wordings import in_own_words, restates, wordings
 from assay.models.interface import PairScorer
 from assay.schema import EvidenceSpan, Verdict
 from assay.schema.judging import ClaimJudgement
+from assay.schema.knowledge import External
 from assay.schema.outside import OutsideWord
 from assay.schema.premise import ClaimCandidates
 from assay.text.code_names import forbids, place_of, setting_of
@@ -123,6 +124,8 @@ class Judged:
     """What a judge said of it, where one was to be asked."""
     outside: tuple[OutsideWord, ...] = ()
     """What sources outside of the evidence say of it, where any was asked (docs/adr/0035)."""
+    external: External | None = None
+    """What came of asking them, where the policy has it done."""
 
     @property
     def support(self) -> float:
@@ -131,7 +134,9 @@ class Judged:
 
     @property
     def decided_by(self) -> str | None:
-        """The tier whose word the verdict is: `exact`, `network` or `judge`; none where nothing was decided."""
+        """Whose word the verdict is: `exact`, `network`, `judge` or `knowledge`; none where nothing was decided."""
+        if self.external is not None and self.external.changed:
+            return "knowledge"
         if self.heard is not None and self.heard.changed:
             return "judge"
         if self.failed is not None or self.judgement is None:

@@ -26,6 +26,7 @@ def metrics_of(
     *,
     unread: int = 0,
     self_consistency: Metric | None = None,
+    accurate: Sequence[bool] | None = None,
 ) -> dict[str, Metric]:
     """Every metric that the report can have, each with a value or with the reason why it has none.
 
@@ -41,6 +42,7 @@ def metrics_of(
         stakes: how much hangs on the output.
         unread: characters of the output beyond the limit.
         self_consistency: how far the model agrees with itself; without it nobody asked.
+        accurate: for each claim that a source of knowledge decided whether it is right; without it nobody was asked.
     """
     checkable = [claim for claim in claims if claim.verdict is not Verdict.NOT_CHECKABLE]
     values = _over_claims([claim for claim in checkable if claim.score is not None], policy, stakes)
@@ -49,7 +51,7 @@ def metrics_of(
         [c.exists for c in cited], [c.text_matches for c in cited], [c.entails for c in cited]
     )
     values["self_consistency"] = self_consistency or Metric(undefined="no claim was probed")
-    values["factual_accuracy_rate"] = Metric(undefined="no authoritative reference was given to compare with")
+    values["factual_accuracy_rate"] = _accuracy(accurate)
     values["coverage_rate"] = formulas.coverage_rate(coverage.checked, coverage.unchecked)
     values["composite_hallucination_score"] = formulas.composite_hallucination_score(
         values, policy.metric_weights.as_mapping()
@@ -63,6 +65,15 @@ def metrics_of(
         )
         values |= {name: Metric(undefined=reason) for name in (*OVER_CLAIMS, "composite_hallucination_score")}
     return values
+
+
+def _accuracy(accurate: Sequence[bool] | None) -> Metric:
+    """FAR over the claims that were put to sources of knowledge and on which one of them had a word that counts."""
+    if accurate is None:
+        return Metric(undefined="no authoritative reference was given to compare with")
+    if not accurate:
+        return Metric(undefined="no source of knowledge had a word on any claim")
+    return formulas.factual_accuracy_rate(accurate)
 
 
 def _over_claims(checked: Sequence[ClaimReport], policy: Policy, stakes: Stakes) -> dict[str, Metric]:

@@ -6,6 +6,7 @@ from itertools import islice, takewhile
 from assay.guard.hearing import judge_issues
 from assay.guard.judging import SURE, Judged
 from assay.guard.suggesting import suggestions_for
+from assay.guard.verifying import knowledge_issues
 from assay.guard.wording import wrong_pieces, wrong_places
 from assay.policy import ClaimSignal, Policy, claim_status, is_logic_fault, severity
 from assay.policy.categories import Grounds, attribute, is_denied
@@ -219,8 +220,13 @@ def claim_report(
     said = judge_issues(judged.heard, claim.span) if judged.heard is not None else ()
     issues = (*issues_of(judged, output, claim), *_conflict_issue(judged, claim), *said, *extra)
     issues += tuple(_from_outside(word, claim) for word in judged.outside if is_denied([word]))
+    if judged.external is not None:
+        issues += knowledge_issues(judged.external, claim.span)
     if any(issue.code.startswith("action.") for issue in extra):
         # The trace says what is wrong; that no passage says so is no finding about an action.
+        issues = tuple(issue for issue in issues if issue.code not in ("claim.contradicted", "claim.unsupported"))
+    if judged.external is not None and judged.external.changed:
+        # What a source outside of the evidence settled is told of as that.
         issues = tuple(issue for issue in issues if issue.code not in ("claim.contradicted", "claim.unsupported"))
     if claim.path is not None:
         issues = tuple(issue.model_copy(update={"path": issue.path or claim.path}) for issue in issues)
@@ -243,6 +249,7 @@ def claim_report(
             structural=structural,
             faults=[issue.code for issue in extra if is_logic_fault(issue)],
             outside=judged.outside,
+            hidden=judged.external is not None and judged.external.before is not Verdict.CONTRADICTED,
         )
     )
     return ClaimReport(
@@ -266,6 +273,7 @@ def claim_report(
         conflict=judged.conflict is not None,
         decided_by=judged.decided_by,
         judgement=judged.heard,
+        external=judged.external,
         signals=judged.signals,
         path=claim.path,
         part_of=claim.sentence_index if claim.whole is not None else None,

@@ -54,13 +54,16 @@ class CheckRequest:
     """Whether a further check of what comes of this output follows, which asks a chat model what the policy requires.
     Where none follows, what was not asked was not checked. As `asks`, not for whoever sends the request."""
 
+    looks_up: bool = True
+    """Whether sources of knowledge may be asked. As `asks`, not for whoever sends the request."""
+
     def __post_init__(self) -> None:
         """Refuse settings of another type: a text such as "false" would count as true.
 
         Raises:
             InputError: a setting is not what it should be.
         """
-        for name in ("claim_free", "asks", "later"):
+        for name in ("claim_free", "asks", "later", "looks_up"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be true or false, got {getattr(self, name)!r}.")
         failed = self.revisions_failed
@@ -85,7 +88,7 @@ class CheckRequest:
         Raises:
             InputError: there is no `answer`, or a field is unknown.
         """
-        known = set(cls.__dataclass_fields__) - {"asks", "later"}
+        known = set(cls.__dataclass_fields__) - {"asks", "later", "looks_up"}
         unknown = sorted(set(row) - known - {"id", "label", "meta"})
         if unknown or "answer" not in row:
             expected = ", ".join(sorted(known))

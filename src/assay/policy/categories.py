@@ -38,6 +38,8 @@ class Grounds:
     """The codes of the faults of the output's own reasoning that stand at it."""
     outside: Sequence[OutsideWord] = ()
     """What sources outside of the evidence say."""
+    hidden: bool = False
+    """Whether the evidence by itself does not show that it is wrong: it says so too, or nothing of it."""
 
 
 def attribute(grounds: Grounds) -> tuple[Category | None, Origin | None]:
@@ -87,6 +89,8 @@ def _category(grounds: Grounds) -> Category | None:
 
 
 def _origin(grounds: Grounds) -> Origin:
+    if grounds.hidden and is_denied(grounds.outside):
+        return Origin.EXTRINSIC
     if grounds.verdict in _FAILS:
         return Origin.INTRINSIC
     known = is_denied(grounds.outside) or not _RECOMPUTED.isdisjoint(grounds.faults)

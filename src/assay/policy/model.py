@@ -157,6 +157,28 @@ class Escalation(Value):
         return self.weight(stakes) * (1 - confidence)
 
 
+class ExternalChecks(Value):
+    """What is asked of knowledge outside of the evidence, where sources are configured (docs/knowledge.md).
+
+    verify_externally(c) <=> verdict(c) = unsupported and sev(c) >= severity and verifiable(c)
+    """
+
+    mode: Literal["off", "note", "decide"] = "decide"
+    """Whether sources are asked at all, what they say is told, or it decides: what a source of enough authority
+    verifies counts as supported, and what it refutes as contradicted."""
+    claims: Literal["unsupported", "all"] = "unsupported"
+    """Which claims are put to them: those that the evidence does not bear out, or those that it does besides, so that
+    errors of the evidence itself are found."""
+    severity: Probability = 0.3
+    """theta_sev: the severity that an error in a claim would have, from which on it is asked about. In [0, 1]."""
+    confidence: float = Field(default=0.7, ge=0.5, le=1)
+    """theta_external: how sure the verifier has to be of what a source says of a claim. In [0.5, 1]."""
+    budget_s: float = Field(default=5.0, gt=0, le=600)
+    """Seconds that asking may take for one output, whatever the sources do. In (0, 600]."""
+    ask_all: bool = False
+    """Whether sources below the authority that settled a claim are asked too, to show where they disagree."""
+
+
 class Policy(Value):
     """Every setting of the gate. Presets are in `assay.policy.presets`; files are read by `parse_policy`."""
 
@@ -263,6 +285,9 @@ class Policy(Value):
     """Whether the routing table (docs/concepts.md#routing-table) decides on the bands below `emit_threshold`."""
     factscore_threshold: Probability = 0.8
     """Under the table only: the FACTScore below which an answer is served with disclosure at best."""
+
+    external: ExternalChecks = ExternalChecks()
+    """What is asked of knowledge outside of the evidence, where sources are configured."""
 
     severity: SeverityWeights = SeverityWeights()
     """Weights and levels of severity."""

@@ -29,6 +29,8 @@ VERSION = 1
 """The version of the file's form."""
 MAX_CHARACTERS = 100_000
 """The longest text read; a policy of all fields with comments has about 3,000 characters."""
+OTHERS = ("knowledge",)
+"""Parts of the file that are no part of the policy, each read by the package of its name through `parse_part`."""
 MAX_DEPTH = 20
 """How deep values may be nested; a policy needs 3."""
 
@@ -115,6 +117,43 @@ def parse_calibration(text: str, source: str) -> Calibration | None:
     parse_policy(text, source)
     document = _plain(reading := _Reading(source), _compose(reading, text))
     return _provenance(reading, document[BLOCK]) if isinstance(document, dict) and BLOCK in document else None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the file beside the policy: its value, and how to say that something in it is wrong."""
+
+    value: object
+    """Mappings, tuples, text, numbers, booleans and none."""
+    _reading: _Reading
+
+    def fault(self, path: Path, message: str) -> None:
+        """Note what is wrong at a place in it; `raise_faults` tells of all of them at once."""
+        self._reading.fault(_nearest(self._reading.values, path), message)
+
+    def raise_faults(self) -> None:
+        """Tell of what was noted.
+
+        Raises:
+            PolicyError: something was; each fault is a line `source:line:column: expected, got`.
+        """
+        self._reading.fail_on_faults()
+
+
+def parse_part(text: str, source: str, name: str) -> Part | None:
+    """A part of the file beside the policy; none where the file has none of that name.
+
+    Paths of faults begin with the part's name.
+
+    Raises:
+        PolicyError: as `parse_policy`.
+
+    >>> parse_part("version: 1\\npolicy: rag\\nknowledge: [{name: a}]", "assay.yaml", "knowledge").value
+    ({'name': 'a'},)
+    """
+    parse_policy(text, source)
+    document = _plain(reading := _Reading(source), _compose(reading, text))
+    return Part(document[name], reading) if isinstance(document, dict) and name in document else None
 
 
 def _compose(reading: _Reading, text: str) -> "Node | None":
@@ -204,8 +243,8 @@ def _settings(reading: _Reading, document: object) -> dict[str, object]:
         reading.fault(start, f"expected a mapping with `version: {VERSION}` and `policy:`, got {came}")
         return {}
     for key in document:
-        if key not in {"version", "policy", BLOCK}:
-            close = suggestion(key, {"version": 0, "policy": 0})
+        if key not in {"version", "policy", BLOCK, *OTHERS}:
+            close = suggestion(key, dict.fromkeys(("version", "policy", *OTHERS), 0))
             reading.fault(reading.keys[key,], f"unknown setting {shown(key)}{_question(close)}")
     version = document.get("version")
     if version is None:

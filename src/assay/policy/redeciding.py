@@ -19,7 +19,7 @@ from assay.schema import Action, ClaimKind, Decision, Stakes, Verdict
 from assay.stats import metrics
 
 FROZEN: Final = ("citations", "windows_per_claim", "consistency_probes", "logic", "abstention", "judge", "judge_calls",
-                 "judge_confidence", "prior")  # fmt: skip
+                 "judge_confidence", "prior", "external")  # fmt: skip
 """Settings that change what is read, not only what is decided."""
 OFF: Final = "off"
 """The setting of `omissions` under which nobody looks for them."""
@@ -256,7 +256,12 @@ def _is_logic_fault(code: str) -> bool:
 
 def _is_traced(one: Mapping[str, Any]) -> bool:
     stated = any(issue["code"].startswith(_TRACE) for issue in one.get("issues", ()))
-    return stated or "action_done" in one.get("signals", {}) or one.get("judgement") is not None
+    return (
+        stated
+        or "action_done" in one.get("signals", {})
+        or one.get("judgement") is not None
+        or one.get("external") is not None
+    )
 
 
 def _is_unjudged(one: Mapping[str, Any]) -> bool:

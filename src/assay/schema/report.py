@@ -13,6 +13,7 @@ from assay.schema.digests import Digests
 from assay.schema.evidence import EvidenceSpan
 from assay.schema.generation import Generation
 from assay.schema.judging import ClaimJudgement, JudgeReport, Omission
+from assay.schema.knowledge import External, KnowledgeReport
 from assay.schema.provenance import ArgumentProvenance, CallAttempt
 from assay.schema.spending import Spending
 from assay.schema.tier import Escalated
@@ -92,12 +93,15 @@ class ClaimReport(Value):
     them and checks again, as `Guard.repair` does."""
     conflict: bool = False
     """Whether one source supports it and another contradicts it."""
-    decided_by: str | None = Field(default=None, pattern="^(exact|network|judge)$")
+    decided_by: str | None = Field(default=None, pattern="^(exact|network|judge|knowledge)$")
     """The tier whose word the verdict is: the exact one where it was sure, the judge where the verdict or its
-    probabilities are other ones because of it, else the network with what the exact tier saw. None where nothing was
+    probabilities are other ones because of it, `knowledge` where a source outside of the evidence settled it, else the
+    network with what the exact tier saw. None where nothing was
     decided, or by a run's trace."""
     judgement: ClaimJudgement | None = None
     """What the judge said of it, where it was to be asked."""
+    external: External | None = None
+    """What knowledge outside of the evidence says of it, where it was put to any source (docs/knowledge.md)."""
     path: str | None = None
     """The JSON Pointer of the value that it was read from, in a structured output."""
     part_of: int | None = Field(default=None, ge=0)
@@ -377,6 +381,8 @@ class HallucinationReport(Value):
     """What the output leaves out of the evidence, where the policy has it looked for; each is an issue as well."""
     judge: JudgeReport | None = None
     """The judge's part in the check, where the policy has one asked."""
+    knowledge: KnowledgeReport | None = None
+    """The part of sources of knowledge, where any claim was put to them."""
     citations: tuple[CitationReport, ...] = ()
     retrieval: Retrieval
     coverage: Coverage

@@ -213,7 +213,7 @@ class Api:
         """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
-        guard = self._guard_for(body, request)
+        guard = self._guard_for(body, request).for_tenant(caller.tenant)
         report, evidence = await self._checker.run(_work(guard, body))
         kept = await self._records.check(guard, report, body.asked(), evidence, caller, callback=callback)
         return await self._held.answer(_told_report(report, kept), report, kept.id, caller, wait)
@@ -224,7 +224,7 @@ class Api:
         """Check one agent run: every tool call, and the final answer against what the run saw."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
-        guard = self._guard_for(body, request)
+        guard = self._guard_for(body, request).for_tenant(caller.tenant)
         now = datetime.now(UTC)
 
         def work() -> tuple[HallucinationReport, tuple[Evidence, ...]]:
@@ -251,7 +251,7 @@ class Api:
     async def _one(self, body: CheckBody, number: int, size: int, caller: Caller, request: Request) -> BatchItem:
         where = f"#/requests/{number}"
         try:
-            guard = self._guard_for(body, request)
+            guard = self._guard_for(body, request).for_tenant(caller.tenant)
             report, evidence = await self._checker.run(_work(guard, body), size=size)
             kept = await self._records.check(guard, report, body.asked(), evidence, caller)
         except (InputError, PolicyError) as error:

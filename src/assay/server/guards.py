@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from assay.config import Guard, read_policy, read_settings
+from assay.config import Guard, knowledge_file, read_knowledge, read_policy, read_settings, scorer_of
 from assay.errors import PolicyError
 from assay.models.interface import PairScorer
 from assay.policy import PRESETS, Policy
@@ -52,9 +52,12 @@ class Guards:
         if keys is not None:
             # Told of now: with keys that cannot sign, nothing would ever be let out.
             open_keys(keys).signer()
-        self._model, self._scorer, self._environ, self._judge = model, scorer, environ, judge
+        self._model, self._environ, self._judge = model, environ, judge
         self._database = database
         self._chat = None if judge is None else _chat_of(judge)
+        # The same sources under every policy: what may be asked of whom is the operator's, not the caller's.
+        self._scorer = scorer_of(model, environ) if scorer is None else scorer
+        self._knowledge = read_knowledge(knowledge_file(policy, environ), environ, self._scorer)
         self._default = self._made(policy)
         self._by_name: dict[str, Guard] = {}
         self._lock = Lock()
@@ -80,16 +83,21 @@ class Guards:
             return self._by_name[name]
 
     def close(self) -> None:
-        """Close the connections to the judge."""
+        """Close the connections to the judge and to sources of knowledge."""
         if self._chat is not None:
             self._chat.close()
+        if self._knowledge is not None:
+            self._knowledge.close()
 
     def _made(self, policy: str | Path | None) -> Guard:
         read = read_policy(policy, self._environ)
         asking: dict[str, Any] = {}
         if self._judge is not None:
             read, asking = _asked_by(self._judge, read), {"llm": self._chat, **_bounds(self._judge)}
-        return Guard(read, model=self._model, scorer=self._scorer, environ=self._environ, uses=self._database, **asking)
+        return Guard(
+            read, model=self._model, scorer=self._scorer, environ=self._environ, uses=self._database,
+            knowledge=False if self._knowledge is None else self._knowledge, **asking,
+        )  # fmt: skip
 
 
 def require_model(settings: "ServerSettings", environ: Mapping[str, str] | None = None) -> None:

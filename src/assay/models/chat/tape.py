@@ -45,8 +45,23 @@ def joined(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) ->
     """What two parts of one check heard, in order."""
     if first is None or second is None:
         return first or second
-    known = {**first.get("known", {}), **second.get("known", {})}
-    return {**first, "answers": [*first["answers"], *second["answers"]], "known": known}
+    told = [one for one in (first, second) if "answers" in one]
+    known = {key: value for one in told for key, value in one.get("known", {}).items()}
+    asked = [one["knowledge"] for one in (first, second) if "knowledge" in one]
+    made: dict[str, Any] = {**first, **second}
+    if told:
+        made |= {**told[0], "answers": [answer for one in told for answer in one["answers"]], "known": known}
+    if asked:
+        outcomes = [outcome for one in asked for outcome in one["outcomes"]]
+        made["knowledge"] = {**asked[0], "outcomes": outcomes}
+    return made
+
+
+def with_knowledge(tape: Mapping[str, Any] | None, knowledge: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A tape with what sources of knowledge said in the course of the check (`assay.knowledge`); either may be none."""
+    if knowledge is None:
+        return tape
+    return {**({"form": FORM} if tape is None else tape), "knowledge": knowledge}
 
 
 class Tape:

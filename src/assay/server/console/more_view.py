@@ -7,6 +7,7 @@ from assay.schema import HallucinationReport
 from assay.schema.abstention import ConfidenceSignal
 from assay.schema.generation import Generation, StatementReport, VerificationQuestion
 from assay.schema.judging import Omission
+from assay.schema.knowledge import SourceUse
 from assay.server.console.parts import Column, badge, details, facts, line, meter, number, panel, shorten, table
 
 _MOST: Final = 100
@@ -120,6 +121,27 @@ def _chain(made: Generation) -> Markup | None:
         f"{len(made.chain)} questions of verification",
         table("Questions of verification", columns, map(row, made.chain[:_MOST])),
     )
+
+
+def knowledge_view(report: HallucinationReport) -> Markup | None:
+    """The part of sources of knowledge, where any claim was put to them."""
+    told = report.knowledge
+    if told is None:
+        return None
+    columns = (
+        Column("Source", "wide"), Column("Kind"), Column("Authority"), Column("Asked", "num"),
+        Column("Answered", "num"), Column("From memory", "num"), Column("Failed", "num"), Column("Not asked", "num"),
+    )  # fmt: skip
+
+    def row(one: SourceUse) -> list[Child]:
+        counts = (one.asked, one.answered, one.remembered, one.failed, one.skipped)
+        return [line(one.source), one.kind, one.authority, *(str(count) for count in counts)]
+
+    pairs: list[tuple[str, Child]] = [
+        ("Claims", str(told.chosen)), ("Verified", str(told.verified)), ("Refuted", str(told.refuted)),
+        ("Unverifiable", str(told.unverifiable)),
+    ]  # fmt: skip
+    return panel("Knowledge", facts(pairs), table("Sources of knowledge", columns, map(row, told.sources[:_MOST])))
 
 
 def judge_view(report: HallucinationReport) -> Markup | None:

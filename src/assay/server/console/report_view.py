@@ -18,6 +18,7 @@ from assay.schema import (
 )
 from assay.schema.causes import Cause, CauseReport
 from assay.schema.judging import ClaimJudgement
+from assay.schema.knowledge import External, SourceWord
 from assay.schema.report import Suggestion
 from assay.server.console.charts import split_bar
 from assay.server.console.parts import (
@@ -261,6 +262,7 @@ def claim_card(
         None if spans else tag("p", "No passage of the evidence decides about it.", class_="soft"),
         [_suggested(one) for one in claim.suggestions[:8]],
         _judged(claim.judgement),
+        _looked_up(claim.external),
         cause_view(cause),
         feedback,
         class_="card",
@@ -317,6 +319,36 @@ def _judged(one: ClaimJudgement | None) -> Markup | None:
     )  # fmt: skip
 
 
+def _looked_up(told: External | None) -> Markup | None:
+    """What sources of knowledge say of a claim: what each was asked, when, how long it took and what came back."""
+    if told is None:
+        return None
+    words = f"Knowledge: {told.status}" + (f", was {WORDS[told.before]}" if told.changed else "")
+    rows = (
+        tag(
+            "li", badge(word.says, _SAYS[word.says]), " ", foreign(word.source), f" ({word.authority}) ",
+            None if word.passage is None else foreign(word.passage[:1_000], "q"),
+            None if word.reason is None else foreign(word.reason[:500]),
+            tag("small", " ", foreign(_asked(word))),
+        )
+        for word in told.words[:MOST_PARTS]
+    )  # fmt: skip
+    return details(words, tag("p", foreign(told.message[:1_000])), tag("ul", rows, class_="plainlist"))
+
+
+def _asked(word: SourceWord) -> str:
+    """What was asked, when and how long it took, in a line."""
+    values = [str(value) for one in word.asked for name, value in one.items() if name in _BOUND]
+    asked = f"asked with {', '.join(dict.fromkeys(values))}; " if values else ""
+    age = "" if word.age_s is None else f", known for {word.age_s:.0f} s"
+    digest = "" if word.digest is None else f", SHA-256 {word.digest[:12]}"
+    return shorten(f"{asked}{word.at}, {word.elapsed_ms:.0f} ms{age}{digest}", 400)
+
+
+_BOUND: Final = frozenset({"entity", "number", "year", "date", "terms", "claim", "search"})
+_SAYS: Final = {
+    "verifies": "good", "refutes": "bad", "neither": "quiet", "nothing": "quiet", "failed": "doubt", "skipped": "quiet",
+}  # fmt: skip
 _ANSWERS: Final = {"PASS": "good", "FAIL": "bad", "UNCERTAIN": "doubt"}
 
 

@@ -17,7 +17,7 @@ from assay.server.console.diff_view import revision_view
 from assay.server.console.errors import page_router
 from assay.server.console.icons import icon
 from assay.server.console.layout import allowed, form, form_of, redirect, render
-from assay.server.console.more_view import abstention_view, generation_view, judge_view, omissions_view
+from assay.server.console.more_view import abstention_view, generation_view, judge_view, knowledge_view, omissions_view
 from assay.server.console.parts import (
     act_badge,
     action_badge,
@@ -128,6 +128,7 @@ def _page(
         citations_view(report.citations),
         probes_view(report),
         judge_view(report),
+        knowledge_view(report),
         tag(
             "div",
             proof_view(services, check, history),

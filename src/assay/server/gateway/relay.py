@@ -199,7 +199,7 @@ class Gateway:
             forwarded = without_member(body, FIELD) if FIELD in request else body
             if not checks:
                 return None, forwarded
-            guard = self._guard(asked, route)
+            guard = self._guard(asked, route).for_tenant(caller_of(scope).tenant)
         except (InputError, PolicyError) as error:
             raise RefusedError(400, str(error)) from error
         why = target.wire.refused(request)

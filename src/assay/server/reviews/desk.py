@@ -151,7 +151,9 @@ class Desk:
             )
         case = self.case(tenant, id_)
         # A person's words go out as they are: they decide what the reader is told.
-        return untelling(recheck(self._guard(case.report), case.check.asked or {}, case.evidence, text))
+        return untelling(
+            recheck(self._guard(case.report, case.item.tenant), case.check.asked or {}, case.evidence, text)
+        )
 
     def edit(
         self, tenant: str, id_: str, who: Reviewer, reason: str, report: HallucinationReport, *,
@@ -198,7 +200,9 @@ class Desk:
                     f"expected a new id for the evidence {item.id!r}: the run has one so called", "refused"
                 )
         everything = (*case.evidence, *evidence)
-        return recheck(self._guard(case.report), case.check.asked or {}, everything, case.report.output)
+        return recheck(
+            self._guard(case.report, case.item.tenant), case.check.asked or {}, everything, case.report.output
+        )
 
     def receipt(self, tenant: str, id_: str) -> ReviewItem:
         """The item with the receipt of what was released, issued now where that was not done yet.
@@ -226,7 +230,7 @@ class Desk:
 
     def _issued(self, report: HallucinationReport) -> Receipt | None:
         try:
-            guard = self._guard(report)
+            guard = self._guard(report, None)
             if not guard.has_keys or refusal(report) is not None:
                 return None
             return guard.issue(report)
@@ -235,12 +239,12 @@ class Desk:
             _log.warning("no receipt was issued for a released output: %s", error)
             return None
 
-    def _guard(self, report: HallucinationReport) -> Guard:
+    def _guard(self, report: HallucinationReport, tenant: str | None) -> Guard:
         """The guard of the policy that decided, or the server's own where it has no such policy any more."""
         try:
-            return self._guard_of(report.policy.name)
+            return self._guard_of(report.policy.name).for_tenant(tenant)
         except PolicyError:
-            return self._guard_of(None)
+            return self._guard_of(None).for_tenant(tenant)
 
 
 def told(error: AssayError) -> int:

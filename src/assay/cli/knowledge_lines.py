@@ -1,0 +1,66 @@
+"""What sources of knowledge said, as the text and HTML reports tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from assay.schema.knowledge import External, SourceWord
+
+if TYPE_CHECKING:
+    from assay.cli.terminal import Line
+    from assay.schema import HallucinationReport
+
+_TONE = {"verified": "good", "refuted": "bad", "unverifiable": ""}
+_SAYS = {
+    "verifies": "bears it out", "refutes": "says otherwise", "neither": "speaks of it and does neither",
+    "nothing": "has nothing on it", "failed": "failed", "skipped": "was not asked",
+}  # fmt: skip
+
+
+def knowledge_words(report: HallucinationReport) -> str:
+    """The part of the sources in one sentence."""
+    told = report.knowledge
+    if told is None:
+        return "not asked"
+    claims = "1 claim" if told.chosen == 1 else f"{told.chosen} claims"
+    said = f"{claims}: {told.verified} verified, {told.refuted} refuted, {told.unverifiable} unverifiable"
+    asked = ", ".join(
+        f"{one.source} {one.asked}" + (f" ({one.failed} failed)" if one.failed else "")
+        for one in told.sources
+        if one.asked
+    )
+    noted = "; only noted, as the policy says" if told.mode == "note" else ""
+    return f"{said}{noted}" + (f"; asked: {asked}" if asked else "; no source was asked")
+
+
+def knowledge_lines(report: HallucinationReport) -> Iterator[Line]:
+    """What was asked and what came of it, claim by claim; nothing where nothing was asked."""
+    from assay.cli.terminal import Line, one_line
+
+    if report.knowledge is None:
+        return
+    yield Line((("Knowledge ", "strong"), (one_line(knowledge_words(report), 300), "")))
+    for at, claim in enumerate(report.claims, start=1):
+        told = claim.external
+        if told is None:
+            continue
+        yield Line(((f"{at}  {told.status}  ", _TONE[told.status]), (one_line(told.message, 300), "")), indent=2)
+        for word in told.words:
+            if told.disagreement or word.says in {"failed", "skipped"}:
+                yield Line(((one_line(word_line(word), 200), "faint"),), indent=6)
+    yield Line()
+
+
+def word_line(word: SourceWord) -> str:
+    """What one source came to, in a line."""
+    sure = "" if word.confidence is None else f" ({word.confidence:.2f})"
+    age = "" if word.age_s is None else f", known for {word.age_s:.0f} s"
+    took = "" if word.says == "skipped" else f", {word.elapsed_ms:.0f} ms{age}"
+    why = f": {word.reason}" if word.reason and word.says in {"failed", "skipped"} else ""
+    return f"{word.source} ({word.authority}) {_SAYS[word.says]}{sure}{took}{why}"
+
+
+def external_words(told: External) -> str:
+    """The head of what sources say of one claim."""
+    return f"Knowledge: {told.status}" + (f" (it was {told.before.value.replace('_', ' ')})" if told.changed else "")

@@ -1,0 +1,442 @@
+"""External verification: what the evidence does not bear out is put to sources of knowledge, by authority.
+
+1. Claims are chosen: without support, as severe as the policy says, and of a kind that can be looked up.
+2. Each is made an inquiry by rules; the sources are asked from the highest authority down, within one budget of time.
+3. What a source says is judged by the same verifier as the evidence, one call of the network for each source.
+4. When all sources of one authority were heard, the claim is settled if one of them was sure enough: a lower authority
+   never overrules a higher one, and two of the same that disagree settle nothing.
+5. What is settled changes the verdict where the policy says so. See docs/knowledge.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from itertools import groupby
+from typing import Any, Final
+
+from assay.guard.judging import Job, Judged
+from assay.guard.prepared import PreparedEvidence
+from assay.guard.superseded import superseded
+from assay.knowledge import Inquiry, Outcome, Passage, Profile, Session, formulate
+from assay.policy import Policy, claim_weight
+from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issue, Span, Stakes, Verdict
+from assay.schema.knowledge import External, KnowledgeReport, SourceUse, SourceWord
+from assay.schema.outside import OutsideWord
+from assay.stats.shown import shown_score
+from assay.text.sentences import split_sentences
+from assay.verify.combine import Judgement
+from assay.verify.entailment import EntailmentResult
+from assay.verify.exact import ExactResult
+
+SILENCE: Final = 0.8
+"""How surely a source that has all there are denies what it does not have."""
+HEDGED: Final = 0.5
+"""From this much hedging on a claim is an opinion."""
+QUOTED: Final = 300
+"""Characters of a passage that a word of a source repeats at most."""
+_PRONOUNS: Final = frozenset("it he she they this that these those its his her their".split())  # noqa: SIM905 as elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What external verification of one check is done with."""
+
+    policy: Policy
+    session: Session
+    stakes: Stakes
+    question: str | None
+    today: date | None
+    judge: Callable[[Sequence[Job]], list[Judged]]
+    """The verifier, without the correction to the share of supported claims in use."""
+    prepare: Callable[[Sequence[Evidence]], PreparedEvidence]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of it."""
+
+    judged: tuple[Judged, ...] | None = None
+    """What is known of each judged claim afterwards; none where nothing was asked."""
+    report: KnowledgeReport | None = None
+    texts: tuple[str, ...] = ()
+    """The passages by which claims were decided."""
+
+    @property
+    def verified(self) -> int:
+        """Claims that count as supported by what a source says."""
+        return sum(one.external is not None and one.external.changed and one.verdict is Verdict.SUPPORTED
+                   for one in self.judged or ())  # fmt: skip
+
+    @property
+    def accuracy(self) -> tuple[bool, ...] | None:
+        """For each claim that a source decided whether it is right; none where nothing was asked."""
+        if self.judged is None:
+            return None
+        told = [one.external.status for one in self.judged if one.external is not None]
+        return tuple(status == "verified" for status in told if status != "unverifiable")
+
+
+@dataclass(slots=True)
+class _Case:
+    """One claim on its way through the sources."""
+
+    claim: ExtractedClaim
+    found: Judged
+    inquiry: Inquiry
+    words: list[SourceWord] = field(default_factory=list)
+    heard: dict[str, Judged] = field(default_factory=dict)
+    settled: str | None = None
+    """`verifies` or `refutes`, once it is; `disagreement` where sources of one authority say both."""
+    by: SourceWord | None = None
+
+
+def chosen(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Policy, stakes: Stakes) -> list[int]:
+    """The places of the claims that are put to sources.
+
+    verify_externally(c) <=> verdict(c) = unsupported and sev(c) >= theta_sev and verifiable(c)
+    """
+    wanted = {Verdict.UNSUPPORTED} if policy.external.claims == "unsupported" else {
+        Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED
+    }  # fmt: skip
+    return [
+        at
+        for at, (claim, found) in enumerate(claims)
+        if found.verdict in wanted
+        and verifiable(claim)
+        and claim_weight(
+            policy, kind=claim.kind, critical_reasons=claim.critical, stakes=stakes, hedge=claim.hedge,
+            has_specifics=bool(claim.critical),
+        ) >= policy.external.severity
+    ]  # fmt: skip
+
+
+def verifiable(claim: ExtractedClaim) -> bool:
+    """Whether a claim is on something that can be looked up: no opinion, no conclusion, no act of the speaker."""
+    return claim.kind is ClaimKind.FACTUAL and claim.hedge < HEDGED and "commitment" not in claim.critical
+
+
+def verification_of(
+    claims: Sequence[tuple[ExtractedClaim, Judged]], lookup: Lookup, skipped: frozenset[int] = frozenset()
+) -> Verification:
+    """Put claims to the sources.
+
+    Args:
+        claims: every judged claim with what the evidence says of it.
+        lookup: what to do it with.
+        skipped: places of claims that are no matter of evidence, such as actions of a run.
+    """
+    places = [at for at in chosen(claims, lookup.policy, lookup.stakes) if at not in skipped]
+    if not places:
+        return Verification()
+    cases = {at: _Case(*claims[at], _inquiry(claims[at][0], lookup.question)) for at in places}
+    numbered = list(enumerate(lookup.session.profiles))
+    for _, group in groupby(numbered, key=lambda one: one[1].rank):
+        ranked = list(group)
+        for source, profile in ranked:
+            open_ = [case for case in cases.values() if case.settled is None or lookup.policy.external.ask_all]
+            if open_:
+                _hear(open_, source, profile, lookup)
+        for case in cases.values():
+            _settle(case, {profile.name for _, profile in ranked}, lookup.policy)
+    judged = [found for _, found in claims]
+    for at, case in cases.items():
+        judged[at] = _judged(case, lookup)
+    texts = tuple(case.by.passage for case in cases.values() if case.by is not None and case.by.passage)
+    return Verification(tuple(judged), _report(cases.values(), lookup), texts)
+
+
+def _inquiry(claim: ExtractedClaim, question: str | None) -> Inquiry:
+    """What is asked; of a claim that names nothing itself, with what the sentence before it and the question name."""
+    asked = formulate(claim.text)
+    first = claim.text.split(maxsplit=1)[0].casefold() if claim.text.split() else ""
+    if asked.entities and first not in _PRONOUNS and claim.before is None:
+        return asked
+    around = formulate(f"{claim.before or ''} {question or ''}")
+    merged = dict.fromkeys((*asked.entities, *around.entities))
+    return replace(asked, entities=tuple(merged)[:8])
+
+
+def _hear(cases: Sequence[_Case], source: int, profile: Profile, lookup: Lookup) -> None:
+    """What one source says of the claims."""
+    outcomes = lookup.session.ask(source, [case.inquiry for case in cases])
+    jobs: list[tuple[_Case, Outcome, Job, Mapping[str, Passage]]] = []
+    for case, outcome in zip(cases, outcomes, strict=True):
+        if outcome.status != "answered":
+            case.words.append(_silent(profile, outcome))
+            continue
+        passages = {f"{profile.name}: {one.id}": one for one in outcome.found.passages}
+        evidence = [_evidence(name, one) for name, one in passages.items()]
+        out = superseded(evidence, lookup.today)
+        held = lookup.prepare([one for one in evidence if one.id not in out] or evidence)
+        jobs.append((
+            case, outcome,
+            Job(case.claim.text, held, lookup.question, before=case.claim.before), passages,
+        ))  # fmt: skip
+    judged = lookup.judge([job for _, _, job, _ in jobs]) if jobs else []
+    for (case, outcome, _, named), found in zip(jobs, judged, strict=True):
+        case.words.append(_word(profile, outcome, found, named))
+        case.heard[profile.name] = found
+
+
+def _evidence(name: str, one: Passage) -> Evidence:
+    return Evidence(
+        id=name, text=one.text, title=one.title, version=one.version, effective_date=one.effective_date,
+        expiry_date=one.expiry_date,
+    )  # fmt: skip
+
+
+def _silent(profile: Profile, outcome: Outcome) -> SourceWord:
+    """The word of a source that said nothing."""
+    denies = outcome.status == "nothing" and profile.complete and bool(outcome.found.asked)
+    says = "refutes" if denies else outcome.status
+    reason = f"{profile.name} has no such thing, and it has all there are." if denies else outcome.reason
+    return _word_of(profile, outcome, says, SILENCE if denies else None, reason=reason)
+
+
+def _word(profile: Profile, outcome: Outcome, found: Judged, passages: Mapping[str, Passage]) -> SourceWord:
+    """The word of a source that said something, as the verifier reads it."""
+    if found.judgement is None:
+        return _word_of(profile, outcome, "failed", None, reason=f"What it says could not be judged: {found.failed}")
+    if found.conflict is not None:
+        return _word_of(profile, outcome, "neither", None, reason=f"What {profile.name} has contradicts itself.")
+    confidence: float | None = None
+    relation = "neither"
+    share = entailed(found.judgement, found.exact)
+    if share is not None and max(share, 1 - share) >= UNDECIDED:
+        relation, confidence = ("verifies", share) if share > 0.5 else ("refutes", 1 - share)
+    telling = _telling(found, relation)
+    passage = passages.get(telling.evidence_id) if telling is not None else None
+    passage = passage or (next(iter(passages.values())) if len(passages) == 1 else None)
+    if passage is not None and passage.credibility is not None and confidence is not None:
+        confidence = min(confidence, passage.credibility)
+    said = passage.text if passage is not None else None
+    if telling is not None:
+        said = telling.text if passage is None else _sentence(passage.text, telling)
+    reason = f"What {profile.name} has neither entails nor denies it." if relation == "neither" else None
+    return _word_of(
+        profile, outcome, relation, confidence, reason=reason, passage=said, place=passage.id if passage else None,
+        link=passage.link if passage else None,
+    )  # fmt: skip
+
+
+def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
+    """How surely a source that speaks of a claim entails it rather than denies it, in [0, 1]; none where it does not.
+
+        p = support / (support + contradiction)        where support + contradiction >= SPEAKS
+        logit p' = logit p + VALUES                    if it has every number, date and name of the claim
+                 = logit p - VALUES                    if it lacks one, or has another in its place
+
+    The probabilities are those of the rows that they were fitted on, not of claims in use: what was put to a source has
+    found no support, so that it is right less often than others. The source was looked up by what the claim is about:
+    a value that it does not have there says more than one that a passage happens not to have.
+    """
+    speaks = judgement.support + judgement.contradiction
+    if speaks < SPEAKS:
+        return None
+    share = min(max(judgement.support / speaks, 1e-6), 1 - 1e-6)
+    logit = math.log(share / (1 - share))
+    against = any(
+        (one.effect == "contradicts" and one.confidence >= AGAINST)
+        or (one.effect == "missing" and one.confidence >= LACKS)
+        for one in exact.findings
+    )
+    if against:
+        logit -= VALUES
+    elif not exact.findings and all(exact.signals.get(name, 1.0) >= 1 for name in _FOUND):
+        logit += VALUES
+    return 1 / (1 + math.exp(-logit))
+
+
+SPEAKS: Final = 0.55
+"""The least probability that what a source has entails or denies the claim, for it to speak of it at all."""
+VALUES: Final = 1.0
+"""What the values of the claim weigh, in logits."""
+AGAINST: Final = 0.5
+LACKS: Final = 0.6
+"""How sure the exact tier has to be of another value, and of a value that is not there."""
+UNDECIDED: Final = 0.6
+"""Below it a source says neither, whatever the policy asks for."""
+_FOUND: Final = ("numbers_found", "dates_found", "names_found")
+
+
+def _telling(found: Judged, relation: str) -> EvidenceSpan | None:
+    """The words by which the verifier decided."""
+    wanted = {"verifies": "supports", "refutes": "contradicts"}.get(relation)
+    return next((span for span in found.spans if span.relation == wanted), next(iter(found.spans), None))
+
+
+def _sentence(text: str, span: EvidenceSpan) -> str:
+    """The sentence around some words of a passage: a value alone says little to a reader."""
+    around = [one for one in split_sentences(text) if one.start < span.end and span.start < one.end]
+    return text[min(one.start for one in around) : max(one.end for one in around)] if around else span.text
+
+
+def _word_of(
+    profile: Profile, outcome: Outcome, says: str, confidence: float | None, *, reason: str | None = None,
+    passage: str | None = None, place: str | None = None, link: str | None = None,
+) -> SourceWord:  # fmt: skip
+    return SourceWord(
+        source=profile.name, authority=profile.authority, says=says, confidence=confidence,
+        passage=None if passage is None else passage[:QUOTED], place=place, link=link, reason=reason,
+        asked=tuple(_json(one) for one in outcome.found.asked), at=outcome.at, elapsed_ms=outcome.elapsed_ms,
+        age_s=outcome.age_s, digest=outcome.digest, counts=profile.authoritative and confidence is not None,
+    )  # fmt: skip
+
+
+def _json(asked: Mapping[str, object]) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, date) else value for name, value in asked.items()}
+
+
+def _settle(case: _Case, names: set[str], policy: Policy) -> None:
+    """Settle a claim by what the sources of one authority said, unless a higher one did already."""
+    if case.settled is not None:
+        return
+    said = [word for word in case.words if word.source in names and _sure(word, policy)]
+    counting = [word for word in said if word.counts]
+    relations = {word.says for word in counting}
+    if len(relations) == 2:
+        case.settled = "disagreement"
+    elif relations:
+        case.by = max(counting, key=lambda word: word.confidence or 0.0)
+        case.settled = case.by.says
+
+
+def _sure(word: SourceWord, policy: Policy) -> bool:
+    return word.confidence is not None and word.confidence >= policy.external.confidence
+
+
+def _judged(case: _Case, lookup: Lookup) -> Judged:
+    """What is known of a claim once the sources were heard."""
+    policy, before = lookup.policy, case.found.verdict
+    external = _external(case, policy, before)
+    outside = tuple(_outside(word, case, policy) for word in external.words if word.says in _RELATIONS)
+    told = replace(case.found, external=external, outside=(*case.found.outside, *outside))
+    decides = policy.external.mode == "decide" and case.by is not None
+    if not decides or case.by is None:
+        # Nothing that is only told of may count against the claim.
+        shown = tuple(word.model_copy(update={"authoritative": False, "complete": False}) for word in outside)
+        return replace(told, outside=(*case.found.outside, *shown))
+    verdict = Verdict.SUPPORTED if external.status == "verified" else Verdict.CONTRADICTED
+    if verdict is before or (verdict is Verdict.SUPPORTED and before is Verdict.CONTRADICTED):
+        # What the evidence itself denies is wrong there, whoever else says so: both are shown.
+        return told
+    heard = case.heard.get(case.by.source)
+    sure = case.by.confidence or 0.0
+    judgement = Judgement(sure, 1 - sure) if verdict is Verdict.SUPPORTED else Judgement(1 - sure, sure)
+    exact = ExactResult((), {}, ()) if heard is None else _here(heard.exact)
+    return replace(
+        told, verdict=verdict, judgement=judgement, exact=exact, entailment=EntailmentResult(), conflict=None,
+        spans=tuple(span for span in case.found.spans if span.relation == "related" or (verdict is Verdict.SUPPORTED
+                    and span.relation == "supports")),
+        external=external.model_copy(update={"changed": True}),
+    )  # fmt: skip
+
+
+def _here(exact: ExactResult) -> ExactResult:
+    """What the exact tier found beside a source, without places in its passages: they are no evidence of the check."""
+    return replace(exact, findings=tuple(replace(one, evidence=None) for one in exact.findings))
+
+
+_RELATIONS: Final = {"verifies": "entails", "refutes": "denies", "neither": "silent"}
+
+
+def _outside(word: SourceWord, case: _Case, policy: Policy) -> OutsideWord:
+    """A word as the gate reads it: ground truth only where the claim was settled by it."""
+    decides = case.by is not None and word.says == case.settled and word.counts and _sure(word, policy)
+    if word.says == "refutes" and word.digest is None and decides:
+        return OutsideWord(
+            source=word.source, relation="silent", confidence=word.confidence or 0.0, authoritative=True, complete=True
+        )
+    return OutsideWord(
+        source=word.source, relation=_RELATIONS[word.says], confidence=word.confidence or 0.0, authoritative=decides,
+        words=word.passage or "",
+    )  # fmt: skip
+
+
+def _external(case: _Case, policy: Policy, before: Verdict) -> External:
+    said = {word.says for word in case.words if word.says in {"verifies", "refutes"} and _sure(word, policy)}
+    disagreement = len(said) == 2
+    words = tuple(
+        word.model_copy(update={"counts": case.by is not None and word.counts and word.says == case.settled
+                                and word.authority == case.by.authority and _sure(word, policy)})
+        for word in case.words
+    )  # fmt: skip
+    if case.by is None:
+        why, message = _unverifiable(case)
+        return External(
+            status="unverifiable", why=why, message=message, disagreement=disagreement, words=words, before=before
+        )  # fmt: skip
+    status = "verified" if case.settled == "verifies" else "refuted"
+    verb = "bears it out" if status == "verified" else "says otherwise"
+    quoted = f": “{case.by.passage}”" if case.by.passage else ""
+    others = " Other sources disagree." if disagreement else ""
+    sentence = f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}."
+    if case.by.reason is not None:
+        sentence = case.by.reason
+    return External(
+        status=status, why="decided",
+        message=f"{sentence}{others}",
+        source=case.by.source, authority=case.by.authority, passage=case.by.passage, confidence=case.by.confidence,
+        disagreement=disagreement, words=words, before=before,
+    )  # fmt: skip
+
+
+def _unverifiable(case: _Case) -> tuple[str, str]:
+    """Why nobody could say, and the same as a sentence."""
+    if case.settled == "disagreement":
+        sides = " and ".join(word.source for word in case.words if word.says in {"verifies", "refutes"})
+        return "disagreement", f"Sources of the same authority disagree: {sides}."
+    says = [word.says for word in case.words]
+    late = [word for word in case.words if word.reason is not None and "latency budget" in word.reason]
+    undecided = "undecided", "What the sources have neither entails nor denies it surely enough."
+    if "verifies" in says or "refutes" in says:
+        return undecided
+    if late:
+        return "budget", f"The latency budget was used up: {late[0].reason}"
+    if "failed" in says:
+        failed = next(word for word in case.words if word.says == "failed")
+        return "failed", failed.reason or "No source could be asked."
+    if "neither" in says:
+        return undecided
+    if "nothing" in says:
+        return "nothing", "No source has anything on it."
+    return "no_source", "No source may be asked about it."
+
+
+def _report(cases: Any, lookup: Lookup) -> KnowledgeReport:
+    listed = list(cases)
+    words = [word for case in listed for word in case.words]
+    statuses = [_external(case, lookup.policy, case.found.verdict).status for case in listed]
+    return KnowledgeReport(
+        mode=lookup.policy.external.mode, chosen=len(listed), verified=statuses.count("verified"),
+        refuted=statuses.count("refuted"), unverifiable=statuses.count("unverifiable"),
+        sources=tuple(_use(profile, words) for profile in lookup.session.profiles),
+    )  # fmt: skip
+
+
+def _use(profile: Profile, words: Sequence[SourceWord]) -> SourceUse:
+    own = [word for word in words if word.source == profile.name]
+    skipped = sum(word.says == "skipped" for word in own)
+    failed = sum(word.says == "failed" for word in own)
+    return SourceUse(
+        source=profile.name, kind=profile.kind, authority=profile.authority, asked=len(own) - skipped,
+        answered=len(own) - skipped - failed, remembered=sum(word.age_s is not None for word in own), failed=failed,
+        skipped=skipped,
+    )  # fmt: skip
+
+
+def knowledge_issues(told: External, span: Span) -> tuple[Issue, ...]:
+    """What is told of a claim beside who denies it: that sources disagree, or that it is refuted and only noted."""
+    found = []
+    if told.disagreement:
+        words = [f"{w.source} {'bears it out' if w.says == 'verifies' else 'says otherwise'}"
+                 for w in told.words if w.says in {"verifies", "refutes"}]  # fmt: skip
+        found.append(
+            Issue(code="knowledge.disagreement", message=f"Sources disagree: {'; '.join(words)}.", span=span)
+        )  # fmt: skip
+    if told.status == "refuted" and not told.changed and told.before is not Verdict.CONTRADICTED:
+        found.append(Issue(code="knowledge.noted", message=told.message, span=span))
+    return tuple(found)

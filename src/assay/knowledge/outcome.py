@@ -1,0 +1,128 @@
+"""What became of one question to one source, as it is judged, recorded and replayed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from typing import Any, Final, Literal
+
+from assay.errors import InputError
+from assay.knowledge.interface import Found, Inquiry, Limits, Passage, Profile, Scope
+
+FORM: Final = 1
+"""The version of the form in which outcomes are recorded."""
+Status = Literal["answered", "nothing", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of it."""
+
+    source: str
+    status: Status
+    """It said something; it has nothing on it; it could not be asked; it was not asked."""
+    key: str
+    """Names the whole inquiry, whatever of it the source was shown."""
+    shown: Mapping[str, object]
+    """What of the inquiry it was shown."""
+    at: str
+    """When, in ISO 8601 and UTC."""
+    elapsed_ms: float
+    reason: str | None = None
+    """Why it failed or was not asked, as a sentence."""
+    found: Found = field(default_factory=Found)
+    age_s: float | None = None
+    """How old the answer is, where it was remembered."""
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 of what came back, as `text` has it; none where nothing did."""
+        return hashlib.sha256(self.text.encode()).hexdigest() if self.found.passages else None
+
+    @property
+    def text(self) -> str:
+        """What came back, a JSON list of passages with sorted keys: what the digest is of."""
+        told = [_passage_json(one) for one in self.found.passages]
+        return json.dumps(told, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+    def as_json(self) -> dict[str, Any]:
+        """As it is recorded."""
+        return {
+            "source": self.source, "status": self.status, "key": self.key, "shown": dict(self.shown), "at": self.at,
+            "elapsed_ms": self.elapsed_ms, "reason": self.reason, "age_s": self.age_s, "digest": self.digest,
+            "asked": [_plain(one) for one in self.found.asked], "size": self.found.size,
+            "notes": list(self.found.notes), "passages": [_passage_json(one) for one in self.found.passages],
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Outcome:
+        """What was recorded.
+
+        Raises:
+            InputError: it is of another form, or what came back is not what the digest says.
+        """
+        try:
+            found = Found(
+                tuple(_passage(one) for one in told["passages"]), tuple(dict(one) for one in told["asked"]),
+                int(told["size"]), tuple(map(str, told["notes"])),
+            )  # fmt: skip
+            made = cls(
+                str(told["source"]), told["status"], str(told["key"]), dict(told["shown"]), str(told["at"]),
+                float(told["elapsed_ms"]), told["reason"], found, told["age_s"],
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError("expected what a source had said, but it cannot be read") from error
+        if made.digest != told.get("digest"):
+            raise InputError(f"what {made.source} had said is not what its digest says")
+        return made
+
+
+def key_of(inquiry: Inquiry) -> str:
+    """Names an inquiry."""
+    return hashlib.sha256(json.dumps(inquiry.as_json(), sort_keys=True).encode()).hexdigest()
+
+
+def _plain(asked: Mapping[str, object]) -> dict[str, object]:
+    return {name: value.isoformat() if isinstance(value, date) else value for name, value in asked.items()}
+
+
+def _passage_json(one: Passage) -> dict[str, object]:
+    told = {name: value.isoformat() if isinstance(value, date) else value for name, value in asdict(one).items()}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _passage(told: Mapping[str, Any]) -> Passage:
+    days = {name: date.fromisoformat(told[name]) for name in ("effective_date", "expiry_date") if name in told}
+    return Passage(**{**told, **days})
+
+
+def tape_of(profiles: Sequence[Profile], outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
+    """All that was asked in one check, as a JSON value; none where nothing was."""
+    if not outcomes:
+        return None
+    return {
+        "form": FORM, "sources": [_profile_json(one) for one in profiles], "outcomes": [o.as_json() for o in outcomes],
+    }  # fmt: skip
+
+
+def _profile_json(one: Profile) -> dict[str, Any]:
+    return {**asdict(one), "about": sorted(one.about)}
+
+
+def profile_from(told: Mapping[str, Any]) -> Profile:
+    """How a recorded source was treated.
+
+    Raises:
+        InputError: it is of another form.
+    """
+    try:
+        scope = Scope(
+            None if told["scope"]["tenants"] is None else tuple(told["scope"]["tenants"]), told["scope"]["sends"]
+        )
+        rest = {name: value for name, value in told.items() if name not in {"scope", "limits", "about"}}
+        return Profile(**rest, scope=scope, limits=Limits(**told["limits"]), about=frozenset(told["about"]))
+    except (KeyError, TypeError) as error:
+        raise InputError("expected what a source was, but it cannot be read") from error

@@ -1,0 +1,121 @@
+"""Sources of knowledge through the command and through the server, with the tenants of its callers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.knowledge.kinds import table
+from tests.server.gateway_site import play, site
+
+from assay.cli.html_report import html_report
+from assay.cli.terminal import plain
+from assay.cli.text_report import text_report
+from assay.config import Guard
+from assay.schema import HallucinationReport
+from assay.server.guards import Guards
+from assay.testing import FakeScorer
+
+EVIDENCE = "The Lark and the Heron are loudspeakers."
+ANSWER = "The Heron costs 9 euros."
+
+
+def configured(folder: Path, scope: str = '{tenants: "*", sends: claim}') -> Path:
+    table(folder / "products.db")
+    path = folder / "assay.yaml"
+    path.write_text(
+        "version: 1\npolicy: general\nknowledge:\n"  # noqa: S608 a file of settings
+        "  - name: products\n    kind: sql\n    authority: database\n    url: sqlite:///products.db\n"
+        f"    scope: {scope}\n"
+        "    statements:\n"
+        '      - {sql: "SELECT name, price FROM products WHERE name = :entity", '
+        'passage: "The {name} costs EUR {price}."}\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
+    return subprocess.run(
+        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, check=False, env=environ
+    )
+
+
+@pytest.mark.slow
+def test_the_command_reads_the_sources_of_the_file_that_it_is_given(tmp_path: Path) -> None:
+    configured(tmp_path)
+    (tmp_path / "answer.md").write_text(ANSWER, encoding="utf-8")
+    (tmp_path / "evidence.md").write_text(EVIDENCE, encoding="utf-8")
+    told = (
+        "check", str(tmp_path / "answer.md"), "--evidence", str(tmp_path / "evidence.md"), "--format", "json"
+    )  # fmt: skip
+    with_sources = assay(*told, "--config", str(tmp_path / "assay.yaml"))
+    report = json.loads(with_sources.stdout)
+    assert with_sources.returncode == 1
+    assert report["claims"][0]["external"]["status"] == "refuted"
+    assert json.loads(assay(*told).stdout)["knowledge"] is None
+    broken = assay(*told, "--config", str(tmp_path / "none.yaml"))
+    assert broken.returncode == 2
+    assert "none.yaml" in broken.stderr
+
+
+def refuted(folder: Path) -> HallucinationReport:
+    return Guard(configured(folder), environ={}).check(ANSWER, [EVIDENCE])
+
+
+def test_both_reports_for_people_tell_who_said_what(tmp_path: Path) -> None:
+    report = refuted(tmp_path)
+    told = plain(text_report("answer", report))
+    assert "Knowledge 1 claim: 0 verified, 1 refuted, 0 unverifiable; asked: products 1" in told
+    assert "products says otherwise" in told
+    page = html_report("answer", report, [])
+    assert "Knowledge: refuted (it was unsupported)" in page
+    assert "The Heron costs EUR 149.5." in page
+
+
+def test_foreign_words_of_a_source_are_no_markup(tmp_path: Path) -> None:
+    report = refuted(tmp_path)
+    claim = report.claims[0]
+    assert claim.external is not None
+    word = claim.external.words[0].model_copy(update={"passage": "<script>alert(1)</script>", "place": "<b>x</b>"})
+    external = claim.external.model_copy(update={"words": (word,), "message": "<img src=x>"})
+    hostile = report.model_copy(update={"claims": (claim.model_copy(update={"external": external}),)})
+    page = html_report("answer", hostile, [])
+    assert not [markup for markup in ("<script>alert", "<b>x</b>", "<img src=x>") if markup in page]
+
+
+def test_every_policy_of_a_server_has_the_operators_sources_and_each_caller_its_tenant(tmp_path: Path) -> None:
+    path = configured(tmp_path, "{tenants: [acme], sends: claim}")
+    guards = Guards(path, scorer=FakeScorer(), environ={})
+    for name in (None, "rag", "high-stakes"):
+        guard = guards.get(name)
+        mine = guard.for_tenant("acme").check(ANSWER, [EVIDENCE])
+        other = guard.for_tenant("globex").check(ANSWER, [EVIDENCE])
+        for report, says in ((mine, "asked"), (other, "skipped")):
+            words = [word for claim in report.claims if claim.external for word in claim.external.words]
+            assert words
+            assert all((word.says == "skipped") is (says == "skipped") for word in words)
+    guards.close()
+
+
+@pytest.mark.parametrize(("tenants", "asked"), [("[default]", True), ("[acme]", False)])
+def test_a_check_over_http_asks_the_sources_as_the_tenant_of_its_caller(
+    tenants: str, asked: bool, tmp_path: Path
+) -> None:
+    environ = {"ASSAY_CONFIG": str(configured(tmp_path, f"{{tenants: {tenants}, sends: claim}}"))}
+    body = {"answer": ANSWER, "evidence": [EVIDENCE]}
+
+    async def scene() -> None:
+        async with site(environ=environ) as here:
+            _, _, single = await here.post("/v1/check", body)
+            _, _, several = await here.post("/v1/batch", {"requests": [body]})
+            for report in (json.loads(single), json.loads(several)["results"][0]["report"]):
+                (word,) = report["claims"][0]["external"]["words"]
+                assert (word["says"] != "skipped") is asked
+
+    play(scene)
