@@ -27,6 +27,7 @@ from assay.guard.repairing import Repairing
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.guard.running import Running
+from assay.guard.screening import Screens
 from assay.guard.streams import Streaming
 from assay.models.interface import PairScorer
 from assay.policy import Policy, preset, validated
@@ -54,7 +55,7 @@ CHECKS_PER_CALL = 16
 """Outputs that share one call of the network when many are checked: enough to fill it, few enough to wait for."""
 
 
-class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, Committing):
+class Guard(Protecting, Running, Streaming, Generating, Screens, Documenting, Repairing, Committing):
     """Checks outputs against evidence under one policy.
 
     A guard keeps nothing of what it checked but caches by content; it may be shared by threads and tasks.
