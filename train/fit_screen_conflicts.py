@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.guard.screen_conflicts import LEAST_JUDGED, candidates, hear_pairs, statements_of
+from assay.guard.screen_conflicts import LEAST_READ, candidates, hear_pairs, statements_of
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.schema import Evidence
 from assay.text.lexemes import find_words
@@ -84,7 +84,7 @@ def signals_of(case: Case, scorer: OnnxCrossEncoder) -> list[dict[str, float]]:
     """What the tiers make of each pair of the passage that was added with another one."""
     asked = frozenset(word.stem for word in find_words(case.question).lexemes if word.weight)
     statements = [one for place, item in enumerate(case.passages) for one in statements_of(place, item, asked)]
-    pairs = candidates(statements, asked, max(LEAST_JUDGED, len(case.passages)))
+    pairs = candidates(statements, asked, max(LEAST_READ, len(case.passages)))
     last = len(case.passages) - 1
     own = [pair for pair in pairs if last in (pair.first.passage, pair.second.passage)]
     return [dict(heard.signals) for heard in hear_pairs(own, case.passages, scorer)]

@@ -6,9 +6,10 @@
 2. Of those, pairs are asked about in which something differs that can contradict: another value of one kind, another
    day, a negation, opposite words, another name. Pairs that differ in values come first, then those nearest to the
    question, and at most `PER_PASSAGE` a passage.
-3. Each is judged by the exact tier and the network, in both directions: a contradiction of two statements is one from
-   either side, and the network is surer of one side by chance. What it comes to is fitted
+3. Each is read by the exact tier and the network, in both directions: a contradiction of two statements is one from
+   either side, and the network is surer of one side by chance. How likely it is then to be a conflict is fitted
    (`train/fit_screen_conflicts.py`).
+4. Those that may be one are judged as a check judges a claim of one source beside another: what is found there is told.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
+from assay.errors import VerifierError
 from assay.guard.conflicts import speaks_of_another
+from assay.guard.judging import Judged
 from assay.models.interface import PairScorer
 from assay.retrieve.windows import heading
-from assay.schema import Evidence
+from assay.schema import Evidence, Verdict
 from assay.schema.screening import PassageConflict
 from assay.text.antonyms import opposites
 from assay.text.dates import find_dates
@@ -41,7 +44,7 @@ MOST_SENTENCES: Final = 40
 """Sentences of a passage that are compared, those nearest to the question first."""
 LONGEST: Final = 400
 """Characters of a sentence that is compared; a longer one is seldom a statement of one thing."""
-SHORTEST: Final = 3
+SHORTEST: Final = 2
 """Content words and values of a sentence that says something of a matter."""
 RAREST: Final = 8
 """Words of a sentence by which others are found."""
@@ -49,12 +52,14 @@ POSTINGS: Final = 64
 """Sentences that are looked at for one word."""
 PARTNERS: Final = 3
 """Sentences of other passages that are kept for one."""
-OF_ONE_MATTER: Final = 0.3
+OF_ONE_MATTER: Final = 0.1
 """The least share, by weight, of what the one that says less says that the other one says too."""
 PER_PASSAGE: Final = 1
-"""Pairs that are judged for each passage, over all of them."""
-LEAST_JUDGED: Final = 12
-"""Pairs that are judged where there are few passages."""
+"""Pairs that are read for each passage, over all of them."""
+LEAST_READ: Final = 12
+"""Pairs that are read where there are few passages."""
+LEAST_JUDGED: Final = 6
+"""Pairs that are judged where there are few passages; of many a quarter of their number."""
 SURE: Final = 0.8
 """The confidence from which the exact tier is sure of another value."""
 
@@ -260,7 +265,7 @@ def _heard(pair: Pair, first: Sequence[float], second: Sequence[float], items: S
 
 @dataclass(frozen=True, slots=True)
 class ConflictModel:
-    """How sure it is that two sentences contradict each other, and from where on it is told."""
+    """How likely two sentences are to contradict each other, and from where on they are judged."""
 
     model: LogisticModel
     threshold: float
@@ -279,13 +284,20 @@ def load_conflict_model() -> ConflictModel:
     return ConflictModel(LogisticModel(raw["intercept"], raw["weights"]), raw["threshold"])
 
 
-def conflicts_of(items: Sequence[Evidence], question: str | None, scorer: PairScorer) -> tuple[PassageConflict, ...]:
+Judge = Callable[[Sequence[tuple[str, tuple[Evidence, ...]]]], Sequence[Judged]]
+"""Judges claims, each beside its own evidence, as a check does."""
+
+
+def conflicts_of(
+    items: Sequence[Evidence], question: str | None, scorer: PairScorer, judge: Judge
+) -> tuple[PassageConflict, ...]:
     """The conflicts between passages, the surest first, one for two passages and a matter.
 
     Args:
         items: the passages that may be used.
         question: what is asked.
         scorer: the network.
+        judge: what judges the pairs that may be conflicts.
 
     Raises:
         VerifierError: the network failed: whether there are conflicts is not known then.
@@ -294,14 +306,51 @@ def conflicts_of(items: Sequence[Evidence], question: str | None, scorer: PairSc
         return ()
     asked = frozenset(word.stem for word in find_words(question or "").lexemes if word.weight)
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
-    pairs = candidates(statements, asked, max(LEAST_JUDGED, PER_PASSAGE * len(items)))
-    model = load_conflict_model()
-    found = []
-    for heard in hear_pairs(pairs, items, scorer):
-        sure = model.probability(heard)
-        if sure >= model.threshold and not _of_another(heard.pair, items):
-            found.append(_told(heard, items, sure))
+    pairs = candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
+    heard = [one for one in hear_pairs(pairs, items, scorer) if not _of_another(one.pair, items)]
+    found = told(heard, items, judge)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
+
+
+def told(heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge) -> list[PassageConflict]:
+    """The conflicts among pairs that were read; those that may be one are judged, the likeliest first."""
+    model = load_conflict_model()
+    chances = {id(one): model.probability(one) for one in heard}
+    likely = sorted((one for one in heard if chances[id(one)] >= model.threshold), key=lambda one: -chances[id(one)])
+    likely = likely[: max(LEAST_JUDGED, len(items) // 4)]
+    claims = [(side.text, _beside(one.pair, items)) for one in likely for side in (one.pair.first, one.pair.second)]
+    judged = judge(claims) if claims else ()
+    found = []
+    for place, one in enumerate(likely):
+        sides = judged[2 * place : 2 * place + 2]
+        if any(side.failed is not None for side in sides):
+            raise VerifierError(f"whether passages contradict each other is not known: {sides[0].failed or sides[1].failed}")
+        sure = max(map(_against, sides))
+        if sure > 0:
+            found.append(_told(one, items, max(sure, chances[id(one)])))
+    return found
+
+
+def _against(judged: Judged) -> float:
+    """How sure a judgement is that the other source says something else; 0 where it finds no such thing."""
+    if judged.conflict is not None:
+        return max(span.score for span in judged.conflict)
+    if judged.verdict is Verdict.CONTRADICTED and judged.judgement is not None:
+        return judged.judgement.contradiction
+    return 0.0
+
+
+def _beside(pair: Pair, items: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The two sentences, each with those around it, as two sources."""
+    return tuple(_around(items[one.passage], one) for one in (pair.first, pair.second))
+
+
+def _around(item: Evidence, one: Statement) -> Evidence:
+    spans = split_sentences(item.text)
+    at = next((n for n, span in enumerate(spans) if span.start == one.start), 0)
+    near = spans[max(0, at - 1) : at + 2]
+    text = item.text[near[0].start : near[-1].end] if near else one.text
+    return item.model_copy(update={"text": text if len(text) <= 3 * LONGEST else one.text, "metadata": {}})
 
 
 def _of_another(pair: Pair, items: Sequence[Evidence]) -> bool:

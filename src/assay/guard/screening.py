@@ -9,13 +9,14 @@ the day, and what a newer version replaces; 5. what another passage repeats; 6. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.errors import InputError
-from assay.guard.request import read_day
+from assay.guard.remembered import Remembered
+from assay.guard.request import CheckRequest, read_day
 from assay.policy.screening import ScreenPolicy
 from assay.schema import Evidence
 from assay.schema.coerce import coerce_text
@@ -34,6 +35,9 @@ from assay.text.orders import find_orders
 from assay.text.past import asks_about_past
 
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
+    from assay.guard.judging import Judged
+    from assay.guard.prepared import PreparedEvidence
+    from assay.guard.screen_conflicts import Judge
     from assay.guard.screen_versions import Known, Versions
     from assay.models.interface import PairScorer
     from assay.policy import Policy
@@ -45,6 +49,10 @@ NEARLY: Final = 0.85
 """The likeness from which two passages with the same values say the same."""
 INSIDE: Final = 0.97
 """The share of the shorter passage's wording that a longer one has which repeats it."""
+NOTHING: Final = (
+    "Note: No retrieved passage may be used to answer this. Say that the sources do not tell, and do not answer from "
+    "memory."
+)
 _SHOWN: Final = 240
 """Characters of a sentence that a note or a detail shows."""
 
@@ -66,6 +74,9 @@ class Screens:
 
     _policy: Policy
     _scorer: PairScorer
+    _screened_before: Remembered[Screening]
+    _prepare: Callable[..., PreparedEvidence]
+    _judge: Callable[..., list[Judged]]
 
     def screen(
         self,
@@ -103,7 +114,13 @@ class Screens:
         if len(read) > MOST:
             raise InputError(f"one screening takes at most {MOST:,} passages, got {len(read):,}; send them in parts")
         settings = self._policy.screen or ScreenPolicy()
-        return screened(asked, read, settings, self._scorer, day, historical)
+        return screened(asked, read, settings, self._scorer, self._judge_beside, day, historical)
+
+    def _judge_beside(self, claims: Sequence[tuple[str, tuple[Evidence, ...]]]) -> list[Judged]:
+        """What the tiers say of claims, each beside its own evidence."""
+        from assay.guard.judging import Job
+
+        return self._judge([Job(claim, self._prepare(evidence)) for claim, evidence in claims])
 
     async def ascreen(self, question: str, passages: Iterable[Any] | str | None, **options: Any) -> Screening:
         """As `screen`, off the event loop: the same options, the same result."""
@@ -111,12 +128,40 @@ class Screens:
 
         return await asyncio.to_thread(self.screen, question, passages, **options)
 
+    def _screen_by_policy(
+        self, question: str | None, read: Sequence[Passage], as_of: date | str | None = None
+    ) -> Screening | None:
+        """The screening that the policy has done before anything is checked or generated; none where it has none."""
+        if self._policy.screen is None or not self._policy.groundedness or not (question or "").strip():
+            return None
+        asked, day = question or "", read_day(as_of) or datetime.now(UTC).date()
+        content = tuple(one.item.model_dump_json() for one in read)
+        return self._screened_before.get(
+            (asked, content, day, self._policy.screen),
+            lambda: self.screen(asked, [one.item for one in read], as_of=day),
+        )
+
+    def _with_screening(self, request: CheckRequest) -> CheckRequest:
+        """The request with what may be evidence alone, where the policy has passages screened."""
+        if self._policy.screen is None or request.screening is not None or request.task in self._policy.ungrounded_tasks:
+            return request
+        from assay.retrieve.documents import read_passages
+
+        read = read_passages(request.evidence)
+        given = tuple(one.item for one in read)
+        found = self._screen_by_policy(request.question, read, request.as_of)
+        return replace(
+            request, evidence=given if found is None else found.evidence, screening=found,
+            given=None if found is None else given,
+        )  # fmt: skip
+
 
 def screened(
     question: str,
     passages: Sequence[Passage],
     settings: ScreenPolicy,
     scorer: PairScorer,
+    judge: Judge,
     as_of: date,
     historical: bool | None = None,
 ) -> Screening:
@@ -142,7 +187,7 @@ def screened(
     kept = sorted(course.left, key=lambda one: (-relevance[one.item.id], one.item.id))
     items = tuple(one.item for one in kept)
     holding = [item for item in items if versions.of[item.id].standing is Standing.IN_FORCE]
-    conflicts = conflicts_of(holding, question, scorer) if settings.conflicts else ()
+    conflicts = conflicts_of(holding, question, scorer, judge) if settings.conflicts else ()
     reports = tuple(_report(one, versions.of.get(one.item.id), relevance.get(one.item.id)) for one in passages)
     reasons = _reasons(passages, kept, course, relevance, versions, conflicts, settings)
     return Screening(
@@ -152,7 +197,7 @@ def screened(
         kept=tuple(item.id for item in items),
         dropped=tuple(course.dropped[one.item.id] for one in passages if one.item.id in course.dropped),
         conflicts=conflicts,
-        note=note_of(items, conflicts, versions.of),
+        note=note_of(items, conflicts, versions.of) if items else NOTHING,
         passages=reports,
         inferred=(*versions.inferred, *(said for one in passages for said in one.unread)),
         minimum_relevance=settings.minimum_relevance,
