@@ -30,6 +30,7 @@ from assay.server.loosening import require_permitted
 from assay.server.problems import MEDIA_TYPE, Problem, ProblemError, documented, encoded, problem
 from assay.server.recording import Kept, Records
 from assay.server.reviews.held import Callback, Held, Wait
+from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 
 Work = Callable[[], tuple[HallucinationReport, tuple[Evidence, ...]]]
@@ -327,6 +328,7 @@ def make_api(
     app.post("/v1/batch", response_model=BatchAnswer, responses=_PROBLEMS, tags=["check"])(api.batch)
     app.post("/v1/runs/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check_run)
     app.include_router(make_consensus_router(services))
+    app.include_router(make_screening_router(services))
     app.get("/healthz", tags=["operation"])(api.health)
     app.get("/readyz", tags=["operation"], responses={503: {"model": Health}})(api.ready)
     for router in routers_of(services, held):
