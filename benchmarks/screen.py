@@ -3,10 +3,10 @@
     python -m benchmarks.screen [--sections relevance,conflicts,versions,speed] [--data ../shared/data] [--cases]
 
 relevance: questions of the held-out written scenarios, and with `--data` of public sets, over pools of passages of
-    other questions (`train.fit_relevance`): nDCG@5 and AUROC of BM25, of the bare cross-encoder and of the fitted model.
+    other questions (`train.fit_relevance`): nDCG@5 and AUROC of BM25, the bare cross-encoder and the fitted model.
 conflicts: the 100 pairs of `gate/conflicts.jsonl`, which disagree, with `--data` sentences with a planted edit beside
-    held-out documents; false alarms on the passages of held-out scenarios that are not about a disagreement, on those
-    beside a right claim, and on the unedited sentences.
+    held-out documents; false alarms on the passages of held-out scenarios that are not about one, on those beside a
+    right claim, and on the unedited sentences.
 versions: 500 generated cases whose metadata say what holds, in the spellings of several frameworks, and 300 whose
     titles, file names, stamps or wording alone do.
 speed: milliseconds for 20 passages, and how the time grows up to 200, each text new to the process.
@@ -55,16 +55,34 @@ def texts() -> list[str]:
 
 
 _VERSION_FIELDS = ("version", "doc_version", "documentVersion", "Version", "revision", "version_number", "rev")
-_FROM_FIELDS = ("effective_date", "effectiveDate", "valid_from", "validFrom", "effective-from", "Effective Date", "start_date")
-_UNTIL_FIELDS = ("expiry_date", "expiryDate", "expires", "expires_at", "valid_until", "validTo", "expiration_date", "end_date")
+_FROM_FIELDS = (
+    "effective_date",
+    "effectiveDate",
+    "valid_from",
+    "validFrom",
+    "effective-from",
+    "Effective Date",
+    "start_date",
+)
+_UNTIL_FIELDS = (
+    "expiry_date",
+    "expiryDate",
+    "expires",
+    "expires_at",
+    "valid_until",
+    "validTo",
+    "expiration_date",
+    "end_date",
+)
 _DOCUMENT_FIELDS = ("document_id", "documentId", "Document ID", "document-id", "ref_doc_id", "doc_id")
 
 
 def _written(day: date, rng: random.Random) -> Any:
     """A day as metadata have it."""
     return rng.choice([
-        day.isoformat(), f"{day.isoformat()}T09:30:00Z", f"{day.day} {day:%B} {day.year}", f"{day:%B} {day.day}, {day.year}",
-        int((day - date(1970, 1, 1)).total_seconds()) + 36_000, day, f"D:{day:%Y%m%d}093000+00'00'",
+        day.isoformat(), f"{day.isoformat()}T09:30:00Z", f"{day.day} {day:%B} {day.year}", day,
+        f"{day:%B} {day.day}, {day.year}", int((day - date(1970, 1, 1)).total_seconds()) + 36_000,
+        f"D:{day:%Y%m%d}093000+00'00'",
     ])  # fmt: skip
 
 
@@ -133,8 +151,11 @@ def _passage(name: str, text: str, metadata: dict[str, Any], rng: random.Random)
     return {"id": name, "text": text, **metadata}
 
 
-_NAMES = ("Leave policy", "Travel expenses guide", "Security handbook", "Price list", "Warranty terms", "Data protection "
-          "notice", "Onboarding checklist", "Fire safety rules", "Admission rules", "Tenancy agreement", "Style guide")  # fmt: skip
+_NAMES = (
+    "Leave policy", "Travel expenses guide", "Security handbook", "Price list", "Warranty terms",
+    "Data protection notice", "Onboarding checklist", "Fire safety rules", "Admission rules", "Tenancy agreement",
+    "Style guide",
+)  # fmt: skip
 
 
 def without_metadata(count: int, rng: random.Random) -> Iterator[Versioned]:

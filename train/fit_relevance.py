@@ -92,7 +92,9 @@ def public_questions(data: Path) -> Iterator[Question]:
                 question = raw.get("question") or (raw.get("meta") or {}).get("question")
                 if question and not (cited and raw["label"] != "supported"):
                     texts = [one if isinstance(one, str) else one["text"] for one in raw["evidence"]]
-                    found.setdefault(question, {}).update(dict.fromkeys(text[:LONGEST] for text in texts if text.strip()))
+                    found.setdefault(question, {}).update(
+                        dict.fromkeys(text[:LONGEST] for text in texts if text.strip())
+                    )
         asked = sorted(found.items())
         rng.shuffle(asked)
         seen: set[str] = set()
@@ -195,7 +197,7 @@ Row = tuple[Question, Pooled, Features]
 
 
 def ndcg(rows: Sequence[Row], score: Callable[[Row], float], places: int = 5) -> float:
-    """The mean over questions of DCG@5 over the best that there is (Järvelin and Kekäläinen 2002), with gains 0 and 1."""
+    """The mean over questions of DCG@5 over the best there is (Järvelin and Kekäläinen 2002), with gains 0 and 1."""
     by_question: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         by_question[row[0].source, row[0].text].append(row)
@@ -237,7 +239,8 @@ def report(rows: Sequence[Row], model: RelevanceModel) -> None:
     balanced = np.concatenate([wanted, others[drawn]])
     print(f"ECE at equal shares {ece(balanced, np.arange(len(balanced)) < len(wanted)):.3f}")
     for least in MINIMUMS:
-        print(f"minimum {least:4}: drops {np.mean(wanted < least):.1%} of relevant, {np.mean(others < least):.1%} of others")
+        lost, spared = np.mean(wanted < least), np.mean(others < least)
+        print(f"minimum {least:4}: drops {lost:.1%} of relevant, {spared:.1%} of others")
 
 
 def main() -> None:
@@ -250,7 +253,11 @@ def main() -> None:
     scorer = OnnxCrossEncoder.load(WEIGHTS)
     pooled = list(pools([*public_questions(given.data), *written_questions()]))
     features = cached(pooled, given.cache, scorer)
-    rows = [(q, one, f) for (q, pool), found in zip(pooled, features, strict=True) for one, f in zip(pool, found, strict=True)]
+    rows = [
+        (question, one, found)
+        for (question, pool), of_pool in zip(pooled, features, strict=True)
+        for one, found in zip(pool, of_pool, strict=True)
+    ]
     some = [row for row in rows if not row[0].test]
     counts = Counter((row[0].source, row[1].relevant) for row in some)
     names = [name for name in some[0][2] if not name.startswith("bare_")]

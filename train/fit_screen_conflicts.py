@@ -2,11 +2,12 @@
 
     python -m train.fit_screen_conflicts --data ../shared/data --cache .work/screen-conflicts.json
 
-A case is two passages or more that agree or do not: the passages of a written scenario and one more that states a claim
-of it, which is right or contradicted; and a real document beside a sentence made of it, as it is or with one planted
-edit (`train.edits`). Both are of the `fit` side, which the network was not trained on. Of a case that disagrees the pair
-that speaks most for it counts, of one that agrees every pair. The threshold is the lowest at which at most
-`FALSE_ALARMS` of the cases that agree meet a conflict. Figures are printed of the `test` side, by kind.
+A case is two passages or more that agree or do not: the passages of a written scenario and one more that states a
+claim of it, which is right or contradicted; and a real document beside a sentence made of it, as it is or with one
+planted edit (`train.edits`). Both are of the `fit` side, which the network was not trained on. Of a case that disagrees
+the pair that speaks most for it counts, of one that agrees every pair. The threshold decides what is judged, not what
+is told: it is the lowest at which at most `ASKED` of the cases that agree have a pair judged. Figures are printed of
+the `test` side, by kind.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from train.fit_combination import fit
 from train.rows import detokenise, load_training_sets, part_of
 from train.scenario_rows import WEIGHTS, Side, batches, evidence_of, kept_claims
 
-FALSE_ALARMS = 0.02
-"""The share of agreeing cases of the fit side that may meet a conflict."""
+ASKED = 0.25
+"""The share of agreeing cases of the fit side of which a pair is judged."""
 CLAIMS = 5
 """Claims of each label of a scenario."""
 SIGNS = {"entail_low": -1, "entail_high": -1, "differs_words": -1, "differs_name": -1, "differs_negation": 0}
@@ -135,12 +136,12 @@ def fitted(cases: Sequence[Case], signals: Sequence[Sequence[dict[str, float]]],
         for case, found in zip(cases, signals, strict=True)
         if not case.disagrees
     )
-    at = agreeing[min(len(agreeing) - 1, int((1 - FALSE_ALARMS) * len(agreeing)))]
+    at = agreeing[min(len(agreeing) - 1, int((1 - ASKED) * len(agreeing)))]
     return {**model, "threshold": round(float(at) + 1e-4, 4)}
 
 
 def report(cases: Sequence[Case], signals: Sequence[Sequence[dict[str, float]]], model: dict[str, Any]) -> None:
-    """Print how many conflicts are found and how many false alarms there are, by kind."""
+    """Print of how many cases a pair would be judged, by kind."""
     logistic = LogisticModel(model["intercept"], model["weights"])
     counts: dict[tuple[str, bool], Counter[bool]] = defaultdict(Counter)
     for case, found in zip(cases, signals, strict=True):
@@ -149,7 +150,7 @@ def report(cases: Sequence[Case], signals: Sequence[Sequence[dict[str, float]]],
             counts[kind, case.disagrees][told] += 1
     for kind in sorted({kind for kind, _ in counts}):
         said = [f"{counts[kind, side][True]} of {counts[kind, side].total()}" for side in (True, False)]
-        print(f"{kind:24} found {said[0]:14} false alarms {said[1]}")
+        print(f"{kind:24} judged where they disagree {said[0]:14} where they agree {said[1]}")
 
 
 def main() -> None:

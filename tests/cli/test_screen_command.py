@@ -93,7 +93,9 @@ def test_nothing_relevant_is_a_refusal_with_status_1(folder: Path, tmp_path: Pat
     assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["signal"] == "refuse"
 
 
-@pytest.mark.parametrize("arguments", [("", "-e", "."), (ASKED, "-e", "missing.txt"), (ASKED, "-e", ".", "--as-of", "soon")])
+@pytest.mark.parametrize(
+    "arguments", [("", "-e", "."), (ASKED, "-e", "missing.txt"), (ASKED, "-e", ".", "--as-of", "soon")]
+)
 def test_what_cannot_be_used_ends_with_status_2(
     folder: Path, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from assay.errors import VerifierError
-from assay.guard.conflicts import speaks_of_another
+from assay.guard.conflicts import is_record, speaks_of_another
 from assay.guard.judging import Judged
 from assay.models.interface import PairScorer
 from assay.retrieve.windows import heading
@@ -42,10 +43,12 @@ from assay.verify.exact import check_exact, index_evidence
 
 MOST_SENTENCES: Final = 40
 """Sentences of a passage that are compared, those nearest to the question first."""
-LONGEST: Final = 400
+LONGEST: Final = 600
 """Characters of a sentence that is compared; a longer one is seldom a statement of one thing."""
 SHORTEST: Final = 2
 """Content words and values of a sentence that says something of a matter."""
+FAMILY: Final = 6
+"""Letters by which words are of one family: "rehearsal" and "rehearse"."""
 RAREST: Final = 8
 """Words of a sentence by which others are found."""
 POSTINGS: Final = 64
@@ -60,6 +63,8 @@ LEAST_READ: Final = 12
 """Pairs that are read where there are few passages."""
 LEAST_JUDGED: Final = 6
 """Pairs that are judged where there are few passages; of many a quarter of their number."""
+_DATA: Final = re.compile(r"[|{}\n\t]|\"\s*:")
+"""What stands in data and not in a sentence."""
 SURE: Final = 0.8
 """The confidence from which the exact tier is sure of another value."""
 
@@ -94,11 +99,16 @@ class Pair:
 
 
 def statements_of(place: int, item: Evidence, question: frozenset[str]) -> list[Statement]:
-    """The sentences of a passage that can be compared, at most `MOST_SENTENCES`."""
+    """The sentences of a passage that can be compared, at most `MOST_SENTENCES`.
+
+    Rows of tables and fields of records are none: what they are of stands elsewhere, and two rows always differ.
+    """
+    if is_record(item.text):
+        return []
     found = []
     for span in split_sentences(item.text):
         text = item.text[span.start : span.end]
-        if len(text) <= LONGEST:
+        if len(text) <= LONGEST and not _DATA.search(text):
             one = statement(place, span.start, text)
             if len(one.stems) >= SHORTEST:
                 found.append(one)
@@ -115,9 +125,15 @@ def statement(place: int, start: int, text: str) -> Statement:
     quantities = find_quantities(text, words, skip=[(one.start, one.end) for one in dates])
     values = {(one.dimension, str(one.low if one.exact else (one.low, one.high))) for one in quantities if not one.weak}
     for day in dates:
-        parts = (("year", day.year), ("month", day.month), ("day", day.day), ("weekday", day.weekday), ("clock", day.minute))
+        parts = (
+            ("year", day.year),
+            ("month", day.month),
+            ("day", day.day),
+            ("weekday", day.weekday),
+            ("clock", day.minute),
+        )
         values |= {(f"date:{name}", str(part)) for name, part in parts if part is not None}
-    stems = {word.stem: (word.weight or 0.5) for word in words.lexemes if word.weight or word.digit}
+    stems = {word.stem[:FAMILY]: (word.weight or 0.5) for word in words.lexemes if word.weight or word.digit}
     return Statement(
         place, start, text, stems, frozenset(values), frozenset(kind for kind, _ in values),
         any(word.fold in NEGATIONS for word in words.lexemes),
@@ -159,7 +175,9 @@ def candidates(statements: Sequence[Statement], question: frozenset[str], most: 
                 differs = what_differs(one, statements[other])
                 if differs is not None:
                     pairs[key] = Pair(statements[key[0]], statements[key[1]], min(1.0, share), differs)
-    return sorted(pairs.values(), key=lambda pair: (-_promise(pair, question), pair.first.text, pair.second.text))[:most]
+    return sorted(pairs.values(), key=lambda pair: (-_promise(pair, question), pair.first.text, pair.second.text))[
+        :most
+    ]
 
 
 def _near(places: Sequence[int], at: int) -> Sequence[int]:
@@ -194,7 +212,7 @@ def what_differs(one: Statement, other: Statement) -> str | None:
     if one.negated != other.negated:
         return "negation"
     mine_only, theirs_only = set(one.stems) - set(other.stems), set(other.stems) - set(one.stems)
-    if any(opposites(stem) & theirs_only for stem in mine_only):
+    if any({word[:FAMILY] for word in opposites(stem)} & theirs_only for stem in mine_only):
         return "opposite"
     if one.names - other.names and other.names - one.names:
         return "name"
@@ -304,11 +322,10 @@ def conflicts_of(
     """
     if len(items) < 2:
         return ()
-    asked = frozenset(word.stem for word in find_words(question or "").lexemes if word.weight)
+    asked = frozenset(word.stem[:FAMILY] for word in find_words(question or "").lexemes if word.weight)
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
     pairs = candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
-    heard = [one for one in hear_pairs(pairs, items, scorer) if not _of_another(one.pair, items)]
-    found = told(heard, items, judge)
+    found = told(hear_pairs(pairs, items, scorer), items, judge)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
 
 
@@ -324,18 +341,23 @@ def told(heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge) -> lis
     for place, one in enumerate(likely):
         sides = judged[2 * place : 2 * place + 2]
         if any(side.failed is not None for side in sides):
-            raise VerifierError(f"whether passages contradict each other is not known: {sides[0].failed or sides[1].failed}")
-        sure = max(map(_against, sides))
+            raise VerifierError(
+                f"whether passages contradict each other is not known: {sides[0].failed or sides[1].failed}"
+            )
+        sure = max(_against(side, of_another=_of_another(one.pair, items)) for side in sides)
         if sure > 0:
             found.append(_told(one, items, max(sure, chances[id(one)])))
     return found
 
 
-def _against(judged: Judged) -> float:
-    """How sure a judgement is that the other source says something else; 0 where it finds no such thing."""
+def _against(judged: Judged, *, of_another: bool) -> float:
+    """How sure a judgement is that the other source says something else; 0 where it finds no such thing.
+
+    A conflict that a check finds is of one subject; a plain contradiction may be of another one.
+    """
     if judged.conflict is not None:
         return max(span.score for span in judged.conflict)
-    if judged.verdict is Verdict.CONTRADICTED and judged.judgement is not None:
+    if judged.verdict is Verdict.CONTRADICTED and judged.judgement is not None and not of_another:
         return judged.judgement.contradiction
     return 0.0
 

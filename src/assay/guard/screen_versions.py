@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 from assay.guard.superseded import (
     age_of,
@@ -143,10 +143,8 @@ def versions_of(passages: Sequence[Passage], as_of: date) -> Versions:
     return Versions({one.item.id: found for one, found in zip(passages, known, strict=True)}, tuple(inferred))
 
 
-def _with(known: Known, **changes: object) -> Known:
-    from dataclasses import replace
-
-    return replace(known, **changes)  # type: ignore[arg-type]
+def _with(known: Known, **changes: Any) -> Known:
+    return replace(known, **changes)
 
 
 def _read(one: Passage) -> Known:
@@ -252,8 +250,9 @@ def _compare(
             continue
         best = min(over, key=lambda other: (off[other] is not None, passages[other].item.id))
         one, other = passages[place].item.id, passages[best].item.id
-        how = f"{_age_words(known[best])} of the same document ({group.name!r}) is {other}; this is {_age_words(known[place])}."
-        known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=other, why=f"A newer version, {how}")
+        newer, own = _age_words(known[best]), _age_words(known[place])
+        why = f"A newer version, {newer} of the same document ({group.name!r}) is {other}; this is {own}."
+        known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=other, why=why)
         if group.by != "metadata":
             inferred.append(f"{one} was taken for an older version of {other}, by {_BY[group.by]}.")
 
@@ -329,11 +328,11 @@ def _say_themselves(
     holding = [place for place in range(len(items)) if off[place] is None]
     saying = [p for p in holding if _REPLACING.search(f"{items[p].title or ''}\n{items[p].text[:_OPENING]}")]
     for at in saying:
-        for place in holding:
-            if place != at and known[place].standing is Standing.IN_FORCE and known[at].standing is Standing.IN_FORCE:
-                if says_that_it_replaces(items[at], items[place]):
-                    why = f"{items[at].id} says that it replaces it."
-                    known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=items[at].id, why=why)
+        others = [place for place in holding if place != at and known[place].standing is Standing.IN_FORCE]
+        for place in others if known[at].standing is Standing.IN_FORCE else ():
+            if says_that_it_replaces(items[at], items[place]):
+                why = f"{items[at].id} says that it replaces it."
+                known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=items[at].id, why=why)
     for place in holding:
         if known[place].standing is not Standing.IN_FORCE or not items[place].title:
             continue

@@ -143,7 +143,11 @@ class Screens:
 
     def _with_screening(self, request: CheckRequest) -> CheckRequest:
         """The request with what may be evidence alone, where the policy has passages screened."""
-        if self._policy.screen is None or request.screening is not None or request.task in self._policy.ungrounded_tasks:
+        if (
+            self._policy.screen is None
+            or request.screening is not None
+            or request.task in self._policy.ungrounded_tasks
+        ):
             return request
         from assay.retrieve.documents import read_passages
 
@@ -339,9 +343,7 @@ def _signal(kept: Sequence[Evidence], reasons: Sequence[ScreenReason]) -> Signal
     return Signal.LOW_CONFIDENCE if reasons else Signal.RETRIEVE
 
 
-def note_of(
-    kept: Sequence[Evidence], conflicts: Sequence[PassageConflict], known: Mapping[str, Known]
-) -> str | None:
+def note_of(kept: Sequence[Evidence], conflicts: Sequence[PassageConflict], known: Mapping[str, Known]) -> str | None:
     """What a model has to be told of kept passages; none where there is nothing to tell.
 
     The sentences of passages stand in it between quotation marks, on one line each: they are data.
@@ -356,9 +358,7 @@ def note_of(
         parts.append(
             "Acknowledge this conflict in your response and do not synthesize a single answer that obscures it."
         )
-    old = [
-        f"{item.id}{names[item.id]}" for item in kept if item.id in known and known[item.id].standing in _OLD
-    ]
+    old = [f"{item.id}{names[item.id]}" for item in kept if item.id in known and known[item.id].standing in _OLD]
     if old:
         parts.append(f"Note: No longer in force, and kept because the past is asked about: {', '.join(old)}.")
     return "\n".join(parts) or None

@@ -1,8 +1,8 @@
 """LlamaIndex: the retrieval gate as a node postprocessor.
 
-    from assay.integrations.llama_index import AssayNodePostprocessor
-    engine = index.as_query_engine(node_postprocessors=[AssayNodePostprocessor(guard)])
-    response = engine.query("How long is partner leave?")
+from assay.integrations.llama_index import AssayNodePostprocessor
+engine = index.as_query_engine(node_postprocessors=[AssayNodePostprocessor(guard)])
+response = engine.query("How long is partner leave?")
 """
 
 from typing import Any

@@ -69,7 +69,9 @@ class Gate:
         if self.on_screening is not None:
             self.on_screening(found)
         told = {one.id: one for one in found.passages}
-        kept = tuple((taken[name], self._marks(found, told[name].relevance, told[name].standing)) for name in found.kept)
+        kept = tuple(
+            (taken[name], self._marks(found, told[name].relevance, told[name].standing)) for name in found.kept
+        )
         return Kept(kept, found)
 
     def note(self, found: Screening) -> str | None:

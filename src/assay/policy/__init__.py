@@ -13,7 +13,7 @@ from assay.policy.signals import ClaimSignal, GateInput, is_logic_fault
 
 __all__ = [
     "LABELS", "PRESETS", "Abstaining", "Cause", "ClaimSignal", "Escalation", "GateInput", "MetricWeights", "Policy",
-    "Route", "ScreenPolicy", "SeverityWeights", "SignalWeights", "answer_instead", "answer_of", "claim_status", "claim_weight",
-    "decide", "escalated", "is_logic_fault", "labels_for", "overall_score", "parse_policy", "permissiveness", "preset",
-    "severity", "severity_level", "strictest", "told_with", "validated", "with_answering",
+    "Route", "ScreenPolicy", "SeverityWeights", "SignalWeights", "answer_instead", "answer_of", "claim_status",
+    "claim_weight", "decide", "escalated", "is_logic_fault", "labels_for", "overall_score", "parse_policy",
+    "permissiveness", "preset", "severity", "severity_level", "strictest", "told_with", "validated", "with_answering",
 ]  # fmt: skip

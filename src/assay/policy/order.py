@@ -50,7 +50,8 @@ def _screen(one: ScreenPolicy | None, other: ScreenPolicy | None) -> bool:
     if one is None:
         return False
     drops = all(
-        getattr(one, name) == "drop" or getattr(other, name) == "keep" for name in ("injections", "versions", "duplicates")
+        getattr(one, name) == "drop" or getattr(other, name) == "keep"
+        for name in ("injections", "versions", "duplicates")
     )
     reserved = one.low_confidence == "refuse" or other.low_confidence == "answer"
     return (

@@ -25,8 +25,7 @@ def _names(names: str) -> tuple[str, ...]:
 
 
 DOCUMENT: Final = _names(
-    "documentid docid documentref documentkey parentdocumentid parentdocid refdocid "
-    "policyid articleid"
+    "documentid docid documentref documentkey parentdocumentid parentdocid refdocid policyid articleid"
 )
 """Fields that name the document, without case and marks, the surest first."""
 VERSION: Final = _names(
@@ -34,11 +33,11 @@ VERSION: Final = _names(
 )
 EFFECTIVE: Final = _names(
     "effectivedate effective effectivefrom effectiveon effectiveat validfrom validfromdate validsince validitystart "
-    "startdate inforcefrom inforcesince dateeffective publisheddate publicationdate publishedat datepublished published "
-    "issuedate issuedat dateissued lastmodified lastmodifieddate lastmodifiedat modified modifiedat moddate updated "
-    "updatedat lastupdated dateupdated revisiondate documentdate date"
+    "startdate inforcefrom inforcesince dateeffective publisheddate publicationdate publishedat datepublished "
+    "published issuedate issuedat dateissued lastmodified lastmodifieddate lastmodifiedat modified modifiedat moddate "
+    "updated updatedat lastupdated dateupdated revisiondate documentdate date"
 )
-"""From when a passage holds. Those behind `published` say when it was written: they order versions, and a passage of a
+"""From when a passage holds. Those from `published` on say when it was written: they order versions, and a passage of a
 later day is not taken to be out of force for it."""
 _STRICT: Final = frozenset(EFFECTIVE[: EFFECTIVE.index("publisheddate")])
 EXPIRY: Final = _names(

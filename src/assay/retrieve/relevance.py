@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, Final
 
 from assay.errors import VerifierError
@@ -27,7 +28,9 @@ from assay.retrieve.windows import WindowOptions, cut_evidence
 from assay.schema import Evidence, Window
 from assay.text.lexemes import Lexeme, find_words
 
-ASKING: Final = frozenset({"long", "many", "much", "tell", "explain", "please", "happen", "mean", "know", "like", "say"})
+ASKING: Final = frozenset(
+    {"long", "many", "much", "tell", "explain", "please", "happen", "mean", "know", "like", "say"}
+)
 """Stems that belong to asking and not to what is asked about."""
 LONGEST_QUESTION: Final = 600
 """Characters of a question that are compared; its end is kept, where conversations ask."""
@@ -70,7 +73,7 @@ def asked_of(question: str) -> Asked:
     named = {word.stem for word, start, _ in kept if word.digit or (word.capital and start > 0)}
     bare = text.rstrip("?.! ")
     statement = f"This text says {bare[:1].lower()}{bare[1:]}."
-    return Asked(text, stems, frozenset(zip(order, order[1:], strict=False)), frozenset(named), statement)
+    return Asked(text, stems, frozenset(pairwise(order)), frozenset(named), statement)
 
 
 def _weight(word: Lexeme) -> float:

@@ -58,16 +58,18 @@ _ANSWER: Final = (
     r"|\bsay\sthat\s(?:all|every)\s(?:claims?|statements?)\b|\bfind\snone\b(?=\W*$)|\bforget\sthe\s(?:evidence|passages|sources|context)\b"
     r"|\bfor\sfinding\s(?:mistakes|errors|faults)\b|\b(?:use|rely\son)\s(?:only\s)?what\syou\s(?:already\s)?know\b"
 )
+_OF_ANSWERS: Final = (
+    "answer reply response output summary verdict completion respond claim above trusted believed preferred statement "
+    "none evidence passage source context mistake error fault know sentence instruction note message prompt hidden"
+)
 _ORDERS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE | re.MULTILINE), tuple(words.split()))
     for pattern, words in (
         (_FORGET, "ignore disregard forget override instruction rule"),
         (_ADDRESS, "assistant model llm bot agent system mode another developer ai"),
-        (_ANSWER, "answer reply response output summary verdict completion respond claim above trusted believed preferred "
-         "statement none evidence passage source context mistake error fault know sentence instruction note message "
-         "prompt hidden"),
+        (_ANSWER, _OF_ANSWERS),
     )
-)  # fmt: skip
+)
 """Each pattern with words of which a text that it matches has one: most texts have none, and are read no further."""
 _MARKS: Final = re.compile(
     r"<\|(?:im_start|im_end|start|end|message|channel|system|user|assistant|endoftext|eot_id|begin_of_text|start_header_id|end_header_id)\|>"
@@ -118,4 +120,3 @@ def find_orders(text: str) -> tuple[Order, ...]:
         if _TAGS.match(read, one.start)
     ]
     return tuple(sorted(found))
-
