@@ -65,6 +65,8 @@ LEAST_JUDGED: Final = 6
 """Pairs that are judged where there are few passages; of many a quarter of their number."""
 _DATA: Final = re.compile(r"[|{}\n\t]|\"\s*:")
 """What stands in data and not in a sentence."""
+_RECORD: Final = re.compile(r"\s*(\{[^{}\[\]]{2,598}\})\s*")
+"""One JSON object of plain values."""
 SURE: Final = 0.8
 """The confidence from which the exact tier is sure of another value."""
 
@@ -101,10 +103,12 @@ class Pair:
 def statements_of(place: int, item: Evidence, question: frozenset[str]) -> list[Statement]:
     """The sentences of a passage that can be compared, at most `MOST_SENTENCES`.
 
-    Rows of tables and fields of records are none: what they are of stands elsewhere, and two rows always differ.
+    Rows of tables and fields of records are none: what they are of stands elsewhere, and two rows always differ. A
+    record by itself is one.
     """
     if is_record(item.text):
-        return []
+        whole = _RECORD.fullmatch(item.text)
+        return [statement(place, whole.start(1), whole[1])] if whole is not None else []
     found = []
     for span in split_sentences(item.text):
         text = item.text[span.start : span.end]
@@ -368,6 +372,8 @@ def _beside(pair: Pair, items: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _around(item: Evidence, one: Statement) -> Evidence:
+    if is_record(item.text):
+        return item
     spans = split_sentences(item.text)
     at = next((n for n, span in enumerate(spans) if span.start == one.start), 0)
     near = spans[max(0, at - 1) : at + 2]

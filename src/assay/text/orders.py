@@ -34,6 +34,7 @@ _FORGET: Final = (
 )
 _ADDRESS: Final = (
     rf"\b(?:note|message|instructions?|attention|reminder|important)\s(?:to|for)\s(?:the\s|any\s|all\s)?{MODEL}\b"
+    rf"|\b(?:attention|dear|hello|hey),?\s(?:all\s)?(?:ai\s{MODEL}|ai|llms?|language\smodels?|chatbots?)\b(?=\s*[:,!.])"
     rf"|\bif\syou\s(?:are|re)\s(?:an?\s|the\s)?(?:large\s)?{MODEL}\b"
     r"|\byou\sare\snow\s(?:an?\s(?:different|new|unrestricted|another|helpful|free)|another|in\s\w+\smode|dan\b|free\b|no\slonger\s(?:an?\s|bound|required|restricted))"
     r"|\byou\sare\sanother\s(?:assistant|model|ai)\b"
@@ -42,14 +43,13 @@ _ADDRESS: Final = (
     r"|\bas\sthe\sdeveloper\sof\sthis\ssystem\b"
     r"|\bsystem\s(?:override|instruction)\s?:"
 )
-_VERBS: Final = (
-    r"(?:add|append|end|begin|start|finish|include|insert|put|place|write|mention|repeat|say|tell|output|print|reply|"
-    r"respond|close|return|format|translate|send|forward|reveal|approve|mark)"
-)
+_VERBS: Final = r"(?:add|append|include|insert|put|place|write|mention|repeat|say|state|output|print|return)"
 _ANSWER: Final = (
-    rf"(?:^|[.!?;:\n]\s*|\b(?:please|always|must|then|and|now)\s){_VERBS}\b[^.!?\n]{{0,60}}?\b(?:your\s"
-    r"(?:final\s|next\s|whole\s)?|the\sfinal\s)(?:answer|reply|response|output|summary|verdict|completion)s?\b"
+    rf"(?:^|[.!?;:\n]\s*|\b(?:please|always|must|then|and|now)\s){_VERBS}\b[^.!?\n]{{0,60}}?\b(?:in|into|to|of|with)\s"
+    r"(?:your\s(?:final\s|next\s|whole\s)?|the\sfinal\s)(?:answers?|responses?|outputs?|summary|verdict|completions?)\b"
     r"(?!\s(?:form|letter|card|sheet|key|box|file|field|paper|booklet|envelope|slip))"
+    r"|\b(?:end|begin|start|finish|close|format|translate)\s(?:your\s(?:final\s|next\s|whole\s)?|the\sfinal\s)"
+    r"(?:answer|reply|response|output|summary|verdict|completion)s?\b"
     r"|\b(?:do\snot|don'?t|never)\s(?:mention|reveal|tell|show|cite|quote|repeat|disclose)\s(?:\w+\s){0,3}?this\s(?:sentence|instruction|note|message|passage|order)"
     r"|\b(?:repeat|print|reveal|output|show)\s(?:the\s|your\s|all\s)(?:text\sabove|system\sprompt|instructions|prompt\sabove|words\sabove|hidden\s\w+)"
     r"|\b(?:answer|reply|respond)\s(?:only\s)?(?:with\s)?[\"'“]?(?:PASS|APPROVED|SUPPORTED|YES)\b"
