@@ -237,7 +237,7 @@ def _guard(**settings: Any) -> Any:
 
 def conflicts(data: Path | None, *, cases: bool) -> None:
     """Print conflicts found and false alarms, by kind."""
-    guard = _guard(versions="keep", duplicates="keep", language="any", injections="keep")
+    guard = _guard(duplicates="keep", language="any", injections="keep")
     found: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for case in _conflict_cases(data):

@@ -57,6 +57,9 @@ PARTNERS: Final = 3
 """Sentences of other passages that are kept for one."""
 OF_ONE_MATTER: Final = 0.1
 """The least share, by weight, of what the one that says less says that the other one says too."""
+FROM_ONE_SIDE: Final = 0.7
+"""How likely a pair has to be a conflict where only one of its sentences, taken as the claim, is found to be contradicted
+by the other source."""
 PER_PASSAGE: Final = 1
 """Pairs that are read for each passage, over all of them."""
 LEAST_READ: Final = 12
@@ -348,8 +351,9 @@ def told(heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge) -> lis
             raise VerifierError(
                 f"whether passages contradict each other is not known: {sides[0].failed or sides[1].failed}"
             )
-        sure = max(_against(side, of_another=_of_another(one.pair, items)) for side in sides)
-        if sure > 0:
+        found_by = [_against(side, of_another=_of_another(one.pair, items)) for side in sides]
+        sure = max(found_by)
+        if min(found_by) > 0 or (sure > 0 and chances[id(one)] >= FROM_ONE_SIDE):
             found.append(_told(one, items, max(sure, chances[id(one)])))
     return found
 

@@ -4,7 +4,7 @@
     pipeline.add_component("screen", AssayScreen(guard))
     pipeline.connect("retriever.documents", "screen.documents")
 
-The query goes to `screen.query`. The extra `haystack` installs what this needs; tested with haystack-ai 2.
+The query goes to `screen.query`. The extra `haystack` installs what this needs; tested with haystack-ai 3.4.
 """
 
 from dataclasses import replace

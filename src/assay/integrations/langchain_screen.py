@@ -4,7 +4,7 @@
     retriever = as_retriever_filter(vectorstore.as_retriever(), guard)
     documents = retriever.invoke("How long is partner leave?")
 
-It needs `langchain-core` alone.
+It needs `langchain-core` alone; tested with 1.8.
 """
 
 import asyncio
