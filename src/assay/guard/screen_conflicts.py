@@ -58,8 +58,8 @@ PARTNERS: Final = 3
 OF_ONE_MATTER: Final = 0.1
 """The least share, by weight, of what the one that says less says that the other one says too."""
 FROM_ONE_SIDE: Final = 0.7
-"""How likely a pair has to be a conflict where only one of its sentences, taken as the claim, is found to be contradicted
-by the other source."""
+"""How likely a pair has to be a conflict where only one of its sentences, taken as the claim, is found contradicted by
+the other source."""
 PER_PASSAGE: Final = 1
 """Pairs that are read for each passage, over all of them."""
 LEAST_READ: Final = 12
