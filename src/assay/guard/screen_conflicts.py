@@ -60,6 +60,8 @@ OF_ONE_MATTER: Final = 0.1
 FROM_ONE_SIDE: Final = 0.7
 """How likely a pair has to be a conflict where only one of its sentences, taken as the claim, is found contradicted by
 the other source."""
+OF_QUESTION: Final = 0.34
+"""The share of the question's content words from which a sentence speaks of what was asked."""
 PER_PASSAGE: Final = 1
 """Pairs that are read for each passage, over all of them."""
 LEAST_READ: Final = 12
@@ -332,12 +334,18 @@ def conflicts_of(
     asked = frozenset(word.stem[:FAMILY] for word in find_words(question or "").lexemes if word.weight)
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
     pairs = candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
-    found = told(hear_pairs(pairs, items, scorer), items, judge)
+    found = told(hear_pairs(pairs, items, scorer), items, judge, asked)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
 
 
-def told(heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge) -> list[PassageConflict]:
-    """The conflicts among pairs that were read; those that may be one are judged, the likeliest first."""
+def told(
+    heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge, asked: frozenset[str]
+) -> list[PassageConflict]:
+    """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
+
+    What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
+    both speak of what was asked: a conflict that is missed there costs most.
+    """
     model = load_conflict_model()
     chances = {id(one): model.probability(one) for one in heard}
     likely = sorted((one for one in heard if chances[id(one)] >= model.threshold), key=lambda one: -chances[id(one)])
@@ -353,9 +361,17 @@ def told(heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge) -> lis
             )
         found_by = [_against(side, of_another=_of_another(one.pair, items)) for side in sides]
         sure = max(found_by)
-        if min(found_by) > 0 or (sure > 0 and chances[id(one)] >= FROM_ONE_SIDE):
+        likely_enough = chances[id(one)] >= FROM_ONE_SIDE or _on_question(one.pair, asked)
+        if min(found_by) > 0 or (sure > 0 and likely_enough):
             found.append(_told(one, items, max(sure, chances[id(one)])))
     return found
+
+
+def _on_question(pair: Pair, asked: frozenset[str]) -> bool:
+    """Whether both sentences have enough of what was asked."""
+    return bool(asked) and all(
+        len(asked & set(one.stems)) >= OF_QUESTION * len(asked) for one in (pair.first, pair.second)
+    )
 
 
 def _against(judged: Judged, *, of_another: bool) -> float:
