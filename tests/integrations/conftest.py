@@ -3,7 +3,7 @@
 import importlib
 import os
 
-FRAMEWORKS = ("langchain", "langgraph", "agents", "pydantic_ai", "llama_index.core", "mcp.server.mcpserver")
+FRAMEWORKS = ("langchain", "langgraph", "agents", "pydantic_ai", "llama_index.core", "haystack", "mcp.server.mcpserver")
 
 if os.environ.get("ASSAY_FRAMEWORKS") == "required":  # `make test-slow` installs all and lets none be skipped
     for framework in FRAMEWORKS:

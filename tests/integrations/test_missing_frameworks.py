@@ -12,6 +12,7 @@ ADAPTERS = {
     "openai_agents": "agents",
     "pydantic_ai": "pydantic_ai",
     "llama_index": "llama_index",
+    "haystack": "haystack",
     "mcp": "mcp",
 }
 

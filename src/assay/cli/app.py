@@ -19,6 +19,7 @@ from assay.cli.calibrate import calibrate
 from assay.cli.generate import generate
 from assay.cli.judging import JudgeOption, OmissionsOption
 from assay.cli.repairing import BaseUrlOption, LlmOption, RemoveOption, RepairOption
+from assay.cli.screen import screen
 from assay.cli.status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ app.add_typer(users_verbs.app)
 app.add_typer(users_verbs.tenants_app)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
+app.command("screen")(screen)
 
 
 class Format(StrEnum):

@@ -153,7 +153,7 @@ def read_answers(answer: str, stdin: bytes | None, reading: Reading, *, evidence
 
 
 def _folder_of_answers(folder: Path, reading: Reading, evidence_given: bool) -> Found:
-    texts, skipped = _walk(folder)
+    texts, skipped = walk_texts(folder)
     if not texts:
         raise InputError(f"{folder}: holds no text file; {_skipped_words(skipped)}")
     requests: list[Request] = []
@@ -284,7 +284,7 @@ def read_evidence(paths: Sequence[str]) -> tuple[tuple[Evidence, ...], tuple[str
 
 
 def _folder_of_evidence(folder: Path) -> tuple[list[tuple[str, Evidence]], list[str]]:
-    texts, skipped = _walk(folder)
+    texts, skipped = walk_texts(folder)
     if not texts:
         raise InputError(f"{folder}: holds no text file; {_skipped_words(skipped)}")
     stems = [path.stem for path in texts]
@@ -325,7 +325,7 @@ def _listed_evidence(value: object, prefix: str, where: str) -> tuple[Evidence, 
 # Folders
 
 
-def _walk(folder: Path) -> tuple[list[Path], list[Path]]:
+def walk_texts(folder: Path) -> tuple[list[Path], list[Path]]:
     """The text files below a folder in order, and the other files."""
     try:
         files = sorted(path for path in folder.rglob("*") if path.is_file())

@@ -13,6 +13,7 @@ from assay.guard.auditing import Reasoning, reasoning_of
 from assay.guard.citing import Attachments, Citing, Prepare, attach, begin_citations, citation_issue, end_citations
 from assay.guard.courtesies import with_courtesies
 from assay.guard.coverage import coverage_of
+from assay.guard.disputes import hidden_conflict
 from assay.guard.documents import document_of, fields_of
 from assay.guard.hearing import Hearing
 from assay.guard.judging import Job, Judged, unjudged
@@ -230,6 +231,19 @@ def _structural(text: str, request: CheckRequest) -> tuple[Issue, ...]:
     return tuple(check_structure(text, True if request.schema is None else request.schema))
 
 
+def hidden_from(draft: Draft, judged: Sequence[Judged]) -> list[Judged]:
+    """What was found of the jobs, with the conflicts between passages that were known before and that claims hide."""
+    known = draft.request.screening.conflicts if draft.request.screening is not None else ()
+    found = list(judged)
+    if not known:
+        return found
+    for place, (job, one) in enumerate(zip(draft.jobs[: draft.judged_claims], judged, strict=False)):
+        conflict = hidden_conflict(job.claim, one, known)
+        if conflict is not None:
+            found[place] = replace(one, conflict=conflict)
+    return found
+
+
 def look_into(draft: Draft, judged: Sequence[Judged], policy: Policy, scorer: PairScorer) -> Draft:
     """The draft with what was found of the output by itself, beside all evidence."""
     places = (place for place, claim in enumerate(draft.claims) if claim.checkable)
@@ -302,9 +316,10 @@ def finish(
         policy=Identity(name=policy.name, digest=policy.digest),
         verifier=verifier,
         spending=draft.meter.spending if draft.meter is not None else (),
+        screening=draft.request.screening,
         timing=Timing(total_ms=sum(stages.values()), stages_ms=stages),
     )
-    report = report.model_copy(update={"digests": digests_of(report, _in_order(draft.evidence))})
+    report = report.model_copy(update={"digests": digests_of(report, _given(draft))})
     report = with_causes(report, _in_order(draft.evidence), day_of(draft.request))
     if policy.abstention is None:
         return report
@@ -349,6 +364,12 @@ def _in_order(evidence: PreparedEvidence) -> list[Evidence]:
     """The evidence as it was given: where a passage stood says whether it may have been overlooked."""
     by_id = {item.id: item for item in evidence.evidence}
     return [by_id[name] for name in evidence.given_order]
+
+
+def _given(draft: Draft) -> list[Evidence]:
+    """All evidence that the check was given, what the retrieval gate dropped included: a digest binds all of it."""
+    dropped = {one.id for one in draft.request.screening.dropped} if draft.request.screening is not None else set()
+    return [*_in_order(draft.evidence), *(item for item in draft.request.given or () if item.id in dropped)]
 
 
 def of_claims_in(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Sequence[Judged]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay._version import __version__
 from assay.errors import InputError
 from assay.guard.asking import meter_of, needs_model, probe, prober_of, wants_model
-from assay.guard.checking import Draft, draft_of, finish, look_into, of_claims_in
+from assay.guard.checking import Draft, draft_of, finish, hidden_from, look_into, of_claims_in
 from assay.guard.disagreement import load_disagreement
 from assay.guard.documenting import Documenting
 from assay.guard.generating import Generating
@@ -27,6 +27,7 @@ from assay.guard.repairing import Repairing
 from assay.guard.reporting import claim_report
 from assay.guard.request import CheckRequest, EvidenceLike, day_of
 from assay.guard.running import Running
+from assay.guard.screening import Screens
 from assay.guard.streams import Streaming
 from assay.models.interface import PairScorer
 from assay.policy import Policy, preset, validated
@@ -34,6 +35,7 @@ from assay.policy.abstaining import concerns
 from assay.retrieve.premises import IndexCache
 from assay.schema import ClaimKind, ClaimReport, ExtractedClaim, HallucinationReport, Identity, Span, Stakes
 from assay.schema.coerce import coerce_evidence, coerce_text
+from assay.schema.screening import Screening
 from assay.schema.structure import Structure
 from assay.text.claims import RuleClaimExtractor
 from assay.text.critical import critical_reasons
@@ -56,7 +58,7 @@ CHECKS_PER_CALL = 16
 """Outputs that share one call of the network when many are checked: enough to fill it, few enough to wait for."""
 
 
-class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, Committing):
+class Guard(Protecting, Screens, Running, Streaming, Generating, Documenting, Repairing, Committing):
     """Checks outputs against evidence under one policy.
 
     A guard keeps nothing of what it checked but caches by content; it may be shared by threads and tasks.
@@ -112,6 +114,7 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         self._knowledge = knowledge
         self._tenant: str | None = None
         self._judged_before: Remembered[Heard] = Remembered(2_048)
+        self._screened_before = Remembered[Screening](64)
         self._indices = IndexCache()
         self._thresholds = Thresholds(
             self._policy.support_threshold, self._policy.contradiction_threshold, prior=self._policy.prior
@@ -356,12 +359,16 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         """The first half of every check: what is asked, read and cut into jobs."""
         begun = time.perf_counter()
         text = coerce_text(request.answer, "answer")
+        if run is None:  # of a run what the caller gives beside it is screened, and not what its tools returned
+            request = self._with_screening(request)
+        screened = time.perf_counter()
         evidence = self._prepare(coerce_evidence(request.evidence))
         prepared = time.perf_counter()
         draft = draft_of(request, text, evidence, self._extractor, self._limits, self._policy, self._prepare, run)
         if request.asks and self._llm is not None and wants_model(self._policy):
             draft = replace(draft, meter=meter_of(self._llm, self._budget))
-        return draft.timed({"evidence": prepared - begun, "claims": time.perf_counter() - prepared})
+        stages = {"evidence": prepared - screened, "claims": time.perf_counter() - prepared}
+        return draft.timed(stages if request.screening is None else {"screening": screened - begun, **stages})
 
     def _finish(self, drafts: Sequence[Draft], known: Sequence[Judged] | None = None) -> list[HallucinationReport]:
         """The second half: one judging of the jobs of all drafts unless they are judged already, then each report."""
@@ -369,7 +376,8 @@ class Guard(Protecting, Running, Streaming, Generating, Documenting, Repairing, 
         judged = iter(self._judge([job for draft in drafts for job in draft.jobs]) if known is None else known)
         spent = time.perf_counter() - begun
         return [
-            self._finished(draft, [next(judged) for _ in draft.jobs], spent / len(drafts)) for draft in drafts
+            self._finished(draft, hidden_from(draft, [next(judged) for _ in draft.jobs]), spent / len(drafts))
+            for draft in drafts
         ]  # fmt: skip
 
     def _finished(self, draft: Draft, judged: Sequence[Judged], spent: float) -> HallucinationReport:

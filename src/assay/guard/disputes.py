@@ -27,6 +27,7 @@ from assay.guard.disagreement import MOST_SOURCES, Heard, Other, hear, load_disa
 from assay.models.interface import PairScorer
 from assay.schema import Evidence, EvidenceSpan, Verdict
 from assay.schema.premise import ClaimCandidates
+from assay.schema.screening import PassageConflict
 from assay.text.sentences import split_sentences
 from assay.verify.entailment import EntailmentResult, judge
 from assay.verify.entailment import Judgement as Reading
@@ -259,6 +260,42 @@ def conflict_between(
     supporting = span_of(conflict.supporting, "supports", conflict.supporting.entailment)
     contradicting = span_of(conflict.contradicting, "contradicts", conflict.contradicting.contradiction)
     return supporting, contradicting
+
+
+def hidden_conflict(
+    claim: str, judged: Judged, known: Sequence[PassageConflict]
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """The two sides of a known conflict of which a supported claim follows one without telling of the other.
+
+    Args:
+        claim: the claim.
+        judged: what was found of it.
+        known: conflicts between passages that were found before anything was said.
+    """
+    if judged.conflict is not None or judged.verdict is not Verdict.SUPPORTED:
+        return None
+    for one in known:
+        sides = (
+            (one.first, one.first_start, one.first_text), (one.second, one.second_start, one.second_text),
+        )  # fmt: skip
+        for mine, theirs in (sides, sides[::-1]):
+            followed = any(
+                span.relation == "supports"
+                and span.evidence_id == mine[0]
+                and span.start < mine[1] + len(mine[2])
+                and mine[1] < span.end
+                for span in judged.spans
+            )
+            if followed and says_of_it(mine[2], claim) >= OF_IT and not states_disagreement(claim, mine[2], theirs[2]):
+                return _place(mine, "supports", one.score), _place(theirs, "contradicts", one.score)
+    return None
+
+
+def _place(side: tuple[str, int, str], relation: str, score: float) -> EvidenceSpan:
+    name, start, text = side
+    return EvidenceSpan(
+        evidence_id=name, start=start, end=start + len(text), text=text, relation=relation, score=score
+    )  # fmt: skip
 
 
 def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:

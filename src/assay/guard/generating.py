@@ -12,8 +12,9 @@ from assay.guard.asking import needs_model, wants_model
 from assay.guard.request import EvidenceLike, read_day
 from assay.guard.superseded import superseded
 from assay.policy import Policy
-from assay.schema import Action, ClaimReport, HallucinationReport
+from assay.schema import Action, ClaimReport, Evidence, HallucinationReport
 from assay.schema.coerce import coerce_evidence, coerce_text
+from assay.schema.screening import Screening, Signal, Standing
 
 if TYPE_CHECKING:  # loaded with the first answer that is generated
     from assay.generate.cove import ChainOptions
@@ -50,6 +51,7 @@ class Generating:
     check: Callable[..., HallucinationReport]
     _check_before: Callable[..., HallucinationReport]
     _asking: Callable[[ChatModel | None], Any]
+    _screen_by_policy: Callable[..., Screening | None]
     judge_claims: Callable[..., list[ClaimReport]]
 
     def generate(
@@ -131,7 +133,7 @@ class Generating:
     ) -> _Prepared:
         from assay.generate.cove import ChainOptions
         from assay.generate.grounded import GroundedOptions, grounded_steps
-        from assay.generate.grounded_evidence import choose_evidence, citable
+        from assay.generate.grounded_evidence import choose_evidence
         from assay.generate.grounded_steps import Hands
         from assay.models.chat.meter import Meter, price_of
         from assay.models.chat.tape import joined
@@ -148,10 +150,11 @@ class Generating:
         how = {name: options.pop(name) for name in _HOW if name in options}
         # Only a policy that decides whether to answer has a use for log-probabilities, and not every endpoint has any.
         settings = GroundedOptions(chain=chained, logprobs=self._policy.abstention is not None, **how)
-        items = citable(coerce_evidence(evidence))
-        context = self._with_standing(
-            choose_evidence(items, asked, settings.evidence_tokens, settings.attention), asked, options.get("as_of")
+        items, screening = self._screened_for(asked, evidence, options.get("as_of"))
+        context = choose_evidence(
+            items if screening is None else self._usable(screening), asked, settings.evidence_tokens, settings.attention
         )
+        context = self._with_standing(context, asked, options.get("as_of"), screening)
         meter = Meter(model, budget, price_of(model))
 
         asks = options.pop("asks", True)
@@ -180,7 +183,27 @@ class Generating:
         steps = grounded_steps(asked, context, settings, model.name)
         return _Prepared(steps, Hands(meter, check, judge), meter, last)
 
-    def _with_standing(self, context: Context, question: str, as_of: date | str | None) -> Context:
+    def _screened_for(
+        self, question: str, evidence: EvidenceLike, as_of: date | str | None
+    ) -> tuple[tuple[Evidence, ...], Screening | None]:
+        """The evidence with ids that can be cited, and what the retrieval gate says of it where the policy has one."""
+        from assay.generate.grounded_evidence import citable
+
+        if self._policy.screen is None:
+            return citable(coerce_evidence(evidence)), None
+        from assay.retrieve.documents import read_passages
+
+        items = citable([one.item for one in read_passages(evidence)])
+        return items, self._screen_by_policy(question, read_passages(items), as_of)
+
+    def _usable(self, screening: Screening) -> tuple[Evidence, ...]:
+        """What a model is shown of screened passages: none where the policy has the gate's reservation refuse."""
+        refuses = self._policy.screen is not None and self._policy.screen.low_confidence == "refuse"
+        return () if refuses and screening.signal is Signal.LOW_CONFIDENCE else screening.evidence
+
+    def _with_standing(
+        self, context: Context, question: str, as_of: date | str | None, screening: Screening | None = None
+    ) -> Context:
         """The context in which the model is told which passages contradict each other, and which are out of use.
 
         What each source says of the question is checked against the others as an answer would be. Conflicts are flagged
@@ -189,6 +212,12 @@ class Generating:
         from assay.generate.grounded_evidence import statements_on, with_standing
 
         items = [passage.evidence for passage in context.passages]
+        if screening is not None:
+            known = [
+                ((one.first, one.first_text), (one.second, one.second_text)) for one in screening.conflicts
+            ]  # fmt: skip
+            old = {one.id: "" for one in screening.passages if one.standing is not Standing.IN_FORCE}
+            return with_standing(context, known, old)
         given_way = superseded(items, read_day(as_of))
         holding = [item for item in items if item.id not in given_way]
         said = statements_on(question, holding) if len(holding) > 1 else ()

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from assay.errors import InputError
 from assay.schema import Evidence, Stakes
 from assay.schema.coerce import coerce_text
+from assay.schema.screening import Screening
 from assay.schema.structure import KEYWORD, Structure
 
 EvidenceLike = Iterable[str | Mapping[str, Any] | Evidence] | str | None
@@ -50,6 +51,11 @@ class CheckRequest:
     entropy: float | None = None
     """The normalised entropy of the output's tokens, from 0 to 1, where its log-probabilities are known; see
     `assay.generate.abstain_signals.entropy_of`. It counts where the policy decides whether to answer."""
+    screening: Screening | None = None
+    """What the retrieval gate said of the evidence, where it was asked before: the evidence is what it kept. As `asks`,
+    not for whoever sends the request."""
+    given: tuple[Evidence, ...] | None = None
+    """All that was given, where the retrieval gate kept a part of it."""
     later: bool = False
     """Whether a further check of what comes of this output follows, which asks a chat model what the policy requires.
     Where none follows, what was not asked was not checked. As `asks`, not for whoever sends the request."""
@@ -88,7 +94,7 @@ class CheckRequest:
         Raises:
             InputError: there is no `answer`, or a field is unknown.
         """
-        known = set(cls.__dataclass_fields__) - {"asks", "later", "looks_up"}
+        known = set(cls.__dataclass_fields__) - {"asks", "later", "looks_up", "screening", "given"}
         unknown = sorted(set(row) - known - {"id", "label", "meta"})
         if unknown or "answer" not in row:
             expected = ", ".join(sorted(known))

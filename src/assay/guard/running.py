@@ -37,6 +37,10 @@ class Running(ABC):
         """A check before the network has spoken."""
 
     @abstractmethod
+    def _with_screening(self, request: CheckRequest) -> CheckRequest:
+        """The request with what may be evidence alone."""
+
+    @abstractmethod
     def _judge(self, jobs: Sequence[Job]) -> list[Judged]:
         """What the tiers say of each job."""
 
@@ -128,6 +132,7 @@ class Running(ABC):
         begun = time.perf_counter()
         findings = findings_of(run, tools=asked.tools, rules=asked.rules, now=asked.now, checked=asked.checked)
         own = run_evidence(run, asked.sources)
+        request = self._with_screening(replace(request, question=request.question or question_of(run)))
         evidence: tuple[Evidence, ...] = (*coerce_evidence(request.evidence), *own.evidence)
         whole = replace(
             request, answer=run.final_answer or "", evidence=evidence, question=request.question or question_of(run),

@@ -116,7 +116,7 @@ def superseded(evidence: Sequence[Evidence], as_of: date | None = None) -> Mappi
     """
     if len(evidence) == 1:
         return {}
-    off = {item.id: why for item in evidence if (why := _off(item, as_of)) is not None}
+    off = {item.id: why for item in evidence if (why := out_of_force(item, as_of)) is not None}
     holding = [item for item in evidence if item.id not in off]
     out: dict[str, GivenWay] = dict(off)
     for item in holding:
@@ -129,19 +129,19 @@ def superseded(evidence: Sequence[Evidence], as_of: date | None = None) -> Mappi
 def _given_way(item: Evidence, others: Sequence[Evidence], count: int) -> GivenWay | None:
     later = [other for other in others if _replaces(other, item)]
     if later:
-        return GivenWay("version", max(later, key=lambda other: (_age(other), other.id)).id)
-    naming = [other for other in others if _says_that_it_replaces(other, item)]
+        return GivenWay("version", max(later, key=lambda other: (age_of(other), other.id)).id)
+    naming = [other for other in others if says_that_it_replaces(other, item)]
     if naming:
         last = max(naming, key=lambda other: other.id)
         part = _PART.search(f"{last.title or ''} {last.text[:_OPENING]}")
         return GivenWay("replaced", last.id, last.text if part else None)
-    final = [other for other in others if _is_draft_of(item, other)]
+    final = [other for other in others if is_draft_of(item, other)]
     if final:
         return GivenWay("draft", max(final, key=lambda other: other.id).id)
-    return GivenWay("marked") if count > 1 and (_says_so(item) or _is_called_old(item, others)) else None
+    return GivenWay("marked") if count > 1 and (says_it_is_out(item) or is_called_old(item, others)) else None
 
 
-def _off(item: Evidence, as_of: date | None) -> GivenWay | None:
+def out_of_force(item: Evidence, as_of: date | None) -> GivenWay | None:
     """Why a source is not in force on a day."""
     if as_of is None:
         return None
@@ -174,7 +174,7 @@ def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
     if _PAST.search(claim):
         return True
     years = {mention.year for mention in find_dates(claim, find_words(claim)) if mention.year is not None}
-    if years & {year for item in given_way if (year := _age(item)[0].year) > 1}:
+    if years & {year for item in given_way if (year := age_of(item)[0].year) > 1}:
         return True
     return _VERSION.search(claim) is not None
 
@@ -206,11 +206,12 @@ def is_outdated(claim: str, evidence: Sequence[Evidence], given_way: Mapping[str
     return bool(out) and not looks_back(claim, out) and follows(claim, out, (e for e in evidence if e.id not in gone))
 
 
-def _says_so(item: Evidence) -> bool:
+def says_it_is_out(item: Evidence) -> bool:
+    """Whether a source says of itself, in its title or opening, that it is out of use."""
     return bool((item.title and _TITLE_MARK.search(item.title)) or _MARKED.search(item.text[:_OPENING]))
 
 
-def _is_called_old(item: Evidence, others: Sequence[Evidence]) -> bool:
+def is_called_old(item: Evidence, others: Sequence[Evidence]) -> bool:
     """Whether its title is that of another source with "old" before it."""
     bare = _OLD.sub("", item.title or "")
     return bare != (item.title or "") and any(
@@ -218,7 +219,7 @@ def _is_called_old(item: Evidence, others: Sequence[Evidence]) -> bool:
     )
 
 
-def _says_that_it_replaces(other: Evidence, item: Evidence) -> bool:
+def says_that_it_replaces(other: Evidence, item: Evidence) -> bool:
     """Whether a source says that it takes the place of another, which it names by its title."""
     title = _name_words(item.title or "")
     if not title or title == _name_words(other.title or ""):
@@ -240,20 +241,20 @@ def _name_words(text: str) -> frozenset[str]:
     return frozenset(w.stem for w in words.lexemes if w.weight or w.fold[:1].isdigit())
 
 
-def _is_draft_of(item: Evidence, other: Evidence) -> bool:
+def is_draft_of(item: Evidence, other: Evidence) -> bool:
     """Whether a source is called a draft, and another one has its name without that."""
     if not item.title or not other.title or not _DRAFT.search(item.title) or _DRAFT.search(other.title):
         return False
     final = {word.stem for word in find_words(_undated(other.title)).lexemes if word.weight} - {"final", "approv"}
     draft = {word.stem for word in find_words(_undated(item.title)).lexemes if word.weight}
-    return bool(final) and final <= draft and _alike(item.text, other.text)
+    return bool(final) and final <= draft and says_alike(item.text, other.text)
 
 
 def _replaces(other: Evidence, item: Evidence) -> bool:
-    name = _document(item)
-    if not name or name != _document(other) or not _alike(item.text, other.text):
+    name = document_name(item)
+    if not name or name != document_name(other) or not says_alike(item.text, other.text):
         return False
-    (mine, my_version), (theirs, their_version) = _age(item), _age(other)
+    (mine, my_version), (theirs, their_version) = age_of(item), age_of(other)
     if my_version and their_version and my_version != their_version:
         return their_version > my_version
     return mine < theirs and date.min not in (mine, theirs)
@@ -268,12 +269,12 @@ def _undated(name: str) -> str:
     return "".join(kept)
 
 
-def _document(item: Evidence) -> str:
+def document_name(item: Evidence) -> str:
     """The name of the document without version and date."""
     return " ".join(re.findall(r"[^\W\d_]+", _undated(item.title or item.source or "").casefold()))
 
 
-def _age(item: Evidence) -> tuple[date, tuple[int, ...]]:
+def age_of(item: Evidence) -> tuple[date, tuple[int, ...]]:
     """The day from which a source holds, and its version; the earliest day and no version where it says neither."""
     name = item.title or item.source or ""
     found = _TITLE_VERSION.search(f"{item.version or ''} {name}")
@@ -319,7 +320,8 @@ def _stamps(item: Evidence) -> list[tuple[date, bool]]:
     return found
 
 
-def _alike(one: str, other: str) -> bool:
+def says_alike(one: str, other: str) -> bool:
+    """Whether two texts may be versions of one: they have a third of the content words of the shorter one in common."""
     first, second = (
         {word.stem for word in find_words(text[:_LONGEST]).lexemes if word.weight} for text in (one, other)
     )

@@ -34,11 +34,15 @@ try:
 
     from assay.integrations.langchain_chain import checked_chain
     from assay.integrations.langchain_messages import messages_of, read_call, run_of, told
+    from assay.integrations.langchain_screen import AssayDocumentFilter, as_retriever_filter
     from assay.integrations.langchain_turn import Turn, unstreamed
 except ImportError as error:
     raise missing("langchain", error) from error
 
-__all__ = ["AssayMiddleware", "AssayState", "checked_answer_node", "checked_chain", "checked_tool_node"]
+__all__ = [
+    "AssayDocumentFilter", "AssayMiddleware", "AssayState", "as_retriever_filter", "checked_answer_node",
+    "checked_chain", "checked_tool_node",
+]  # fmt: skip
 
 
 class AssayState(AgentState[Any]):

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from assay.errors import PolicyError
 from assay.policy.abstaining import Abstaining
+from assay.policy.screening import ScreenPolicy
 from assay.schema import Stakes
 from assay.schema.base import Value
 
@@ -280,6 +281,9 @@ class Policy(Value):
     abstention: Abstaining | None = None
     """When an answer is not given, or given with a caveat, though the gate would emit it; none leaves it to the gate.
     `assay calibrate` writes it."""
+    screen: ScreenPolicy | None = None
+    """Which passages may be evidence (docs/screen.md): with the block what is generated or checked goes by those alone
+    that the retrieval gate keeps; none leaves all that is given."""
 
     route_by_table: bool = False
     """Whether the routing table (docs/concepts.md#routing-table) decides on the bands below `emit_threshold`."""
@@ -338,8 +342,11 @@ class Policy(Value):
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hexadecimal, of the canonical JSON of all fields: sorted keys, no white space, UTF-8."""
-        fields = self.model_dump(mode="json")
+        """SHA-256, in hexadecimal, of the canonical JSON of all fields: sorted keys, no white space, UTF-8.
+
+        `screen` is left out where there is none, so that policies without it are those that they were before.
+        """
+        fields = self.model_dump(mode="json", exclude={"screen"} if self.screen is None else None)
         text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from assay.policy.model import Escalation, Policy
+from assay.policy.screening import ScreenPolicy
 
 _Test = Callable[[Any, Any], bool]
 
@@ -40,6 +41,27 @@ def _prior(one: float | None, other: float | None) -> bool:
 
 def _abstention(one: Any, other: Any) -> bool:
     return other is None or one == other
+
+
+def _screen(one: ScreenPolicy | None, other: ScreenPolicy | None) -> bool:
+    """Whether one retrieval gate lets no passage in that another drops."""
+    if other is None or one == other:
+        return True
+    if one is None:
+        return False
+    drops = all(
+        getattr(one, name) == "drop" or getattr(other, name) == "keep"
+        for name in ("injections", "versions", "duplicates")
+    )
+    reserved = one.low_confidence == "refuse" or other.low_confidence == "answer"
+    return (
+        drops
+        and reserved
+        and one.minimum_relevance >= other.minimum_relevance
+        and one.confident_relevance >= other.confident_relevance
+        and (one.language == "question" or other.language == "any")
+        and one.conflicts >= other.conflicts
+    )
 
 
 def _escalation(one: Escalation, other: Escalation) -> bool:
@@ -80,6 +102,7 @@ STRICTER: Final[Mapping[str, _Test]] = MappingProxyType(
         "consistency_probes": _more,
         "logic": _ranked("off", "recompute", "full"),
         "abstention": _abstention,
+        "screen": _screen,
         "escalate_critical_severity": _more,
         "escalation": _escalation,
         "probe_samples": _any,

@@ -15,6 +15,7 @@ from assay.schema.generation import Generation
 from assay.schema.judging import ClaimJudgement, JudgeReport, Omission
 from assay.schema.knowledge import External, KnowledgeReport
 from assay.schema.provenance import ArgumentProvenance, CallAttempt
+from assay.schema.screening import Screening
 from assay.schema.spending import Spending
 from assay.schema.tier import Escalated
 from assay.schema.verdict import Action, Category, ClaimKind, ClaimStatus, Origin, SeverityLevel, Stakes, Verdict
@@ -412,6 +413,8 @@ class HallucinationReport(Value):
     (docs/concepts.md#abstention)."""
     generation: Generation | None = None
     """How the output came to be, where it was generated under control."""
+    screening: Screening | None = None
+    """What the retrieval gate said of the evidence, where the policy has passages screened."""
     spending: tuple[Spending, ...] = ()
     """What asking chat models cost, by purpose."""
     timing: Timing

@@ -30,6 +30,7 @@ from assay.server.loosening import require_permitted
 from assay.server.problems import MEDIA_TYPE, Problem, ProblemError, documented, encoded, problem
 from assay.server.recording import Kept, Records
 from assay.server.reviews.held import Callback, Held, Wait
+from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 
 Work = Callable[[], tuple[HallucinationReport, tuple[Evidence, ...]]]
@@ -214,6 +215,7 @@ class Api:
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
         guard = self._guard_for(body, request).for_tenant(caller.tenant)
+        body = _dated(guard, body)
         report, evidence = await self._checker.run(_work(guard, body))
         kept = await self._records.check(guard, report, body.asked(), evidence, caller, callback=callback)
         return await self._held.answer(_told_report(report, kept), report, kept.id, caller, wait)
@@ -252,6 +254,7 @@ class Api:
         where = f"#/requests/{number}"
         try:
             guard = self._guard_for(body, request).for_tenant(caller.tenant)
+            body = _dated(guard, body)
             report, evidence = await self._checker.run(_work(guard, body), size=size)
             kept = await self._records.check(guard, report, body.asked(), evidence, caller)
         except (InputError, PolicyError) as error:
@@ -327,6 +330,7 @@ def make_api(
     app.post("/v1/batch", response_model=BatchAnswer, responses=_PROBLEMS, tags=["check"])(api.batch)
     app.post("/v1/runs/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check_run)
     app.include_router(make_consensus_router(services))
+    app.include_router(make_screening_router(services))
     app.get("/healthz", tags=["operation"])(api.health)
     app.get("/readyz", tags=["operation"], responses={503: {"model": Health}})(api.ready)
     for router in routers_of(services, held):
@@ -354,6 +358,13 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
         make_reports_router(services), make_rules_router(services), make_audit_router(services),
         make_reviews_router(services, held.waiting), make_access_router(services),
     ]  # fmt: skip
+
+
+def _dated(guard: Guard, body: CheckBody) -> CheckBody:
+    """The request with the day that the retrieval gate goes by, so that it is on record and a replay goes by it too."""
+    if guard.policy.screen is None or body.as_of is not None:
+        return body
+    return body.model_copy(update={"as_of": datetime.now(UTC).date()})
 
 
 def _work(guard: Guard, body: CheckBody) -> Work:

@@ -1,0 +1,373 @@
+"""Which passages hold on a day: expired ones, those to come, and those that a newer version of their document replaces.
+
+Passages belong to one document where their metadata name the same; of those that name none, where their titles are the
+same but for version and date; of those without title, where one nearly repeats another. In that order: metadata are
+never overruled by a title, nor a title by content. What was inferred is said.
+
+Within a document versions decide, then the days from which they hold, then those on which they were written. A version
+that is not in force yet replaces nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, Final
+
+from assay.guard.superseded import (
+    age_of,
+    document_name,
+    is_called_old,
+    is_draft_of,
+    out_of_force,
+    says_alike,
+    says_it_is_out,
+    says_that_it_replaces,
+)
+from assay.retrieve.alike import likenesses
+from assay.retrieve.documents import Passage, read_day_of
+from assay.schema import Evidence
+from assay.schema.screening import Standing
+from assay.text.dates import find_dates
+from assay.text.lexemes import find_words
+
+VERSIONS_OF_ONE: Final = 0.5
+"""The likeness from which two passages that nothing names may be versions of one text."""
+MOST_COMPARED: Final = 8
+"""Passages of the newest version that one of an older one is compared with."""
+_MARKED: Final = re.compile(r"(?<![^\W_])(?:v|ver|version|rev|revision|edition|release)\.?\s?\d", re.IGNORECASE)
+"""A title that says that a number is its version."""
+_NUMBERS: Final = re.compile(
+    r"^(?:v|ver|version|rev|revision|r|release|edition)?[\s.:#-]*(\d+(?:[._]\d+)*)[\s._-]*(?P<pre>a|b|c|rc|alpha|beta|pre|dev|draft)?"
+    r"[\s._-]*(?P<number>\d+)?(?:\s*\(.{0,60}\))?(?:\+.*)?$",
+    re.IGNORECASE,
+)
+_LETTER: Final = re.compile(r"^(?:v|ver|version|rev|revision|release|edition)?[\s.:#-]*([A-Z])$", re.IGNORECASE)
+_PRE: Final = {"dev": -5, "draft": -4, "pre": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1}
+_REPLACING: Final = re.compile(r"replac|supersed|repeal|takes the place|withdrawn|revoked|rescinded", re.IGNORECASE)
+_DRAFT: Final = re.compile(r"\b(?:draft|provisional|preliminary|proposed|proposal)\b", re.IGNORECASE)
+_OPENING: Final = 400
+
+Key = tuple[str, tuple[int, ...]]
+"""A version as it can be compared: its kind, and numbers; two of different kinds cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the document of a passage."""
+
+    document: str | None = None
+    by: str | None = None
+    """`metadata`, `title` or `content`."""
+    version: str | None = None
+    key: Key | None = None
+    day: date | None = None
+    """From when it holds, as far as its metadata, title or stamps say."""
+    written: date | None = None
+    standing: Standing = Standing.IN_FORCE
+    other: str | None = None
+    """The passage that takes its place."""
+    why: str = ""
+    """A sentence on its standing, where it is not in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What is known of all passages, by id, and what of it was inferred."""
+
+    of: Mapping[str, Known]
+    inferred: tuple[str, ...] = ()
+
+
+def version_key(text: str | None) -> Key | None:
+    """A version as it can be compared; none where it is no number, letter or day.
+
+    >>> version_key("v3.1") > version_key("2.8"), version_key("Rev. B") > version_key("rev a")
+    (True, True)
+    >>> version_key("2.0-rc1") < version_key("2.0"), version_key("2.0") == version_key("2"), version_key("latest")
+    (True, True, None)
+    """
+    bare = (text or "").strip()[:80]
+    if not bare:
+        return None
+    if re.fullmatch(r"(?:19|20)\d\d[-/.]\d\d?(?:[-/.]\d\d?)?", bare):
+        return "day", tuple(int(part) for part in re.split(r"[-/.]", bare))
+    letter = _LETTER.fullmatch(bare)
+    if letter is not None:
+        return "letter", (ord(letter[1].upper()),)
+    numbers = _NUMBERS.fullmatch(bare)
+    if numbers is None:
+        day = read_day_of(bare) if re.search(r"\d", bare) else None
+        return None if day is None else ("day", (day.year, day.month, day.day))
+    parts = [int(part[:18]) for part in re.split(r"[._]", numbers[1])[:6]]
+    while len(parts) > 1 and parts[-1] == 0:
+        parts.pop()
+    parts += [0] * (6 - len(parts))
+    pre = _PRE[numbers["pre"].lower()] if numbers["pre"] else 0
+    return "number", (*parts, pre, int((numbers["number"] or "0")[:18]))
+
+
+@dataclass(slots=True)
+class _Group:
+    """The passages of one document."""
+
+    name: str
+    by: str
+    places: list[int] = field(default_factory=list)
+
+
+def versions_of(passages: Sequence[Passage], as_of: date) -> Versions:
+    """What is known of each passage's document, and how it stands to a day.
+
+    Cost is linear in the number of passages and the length of their texts, but for those few that say that they
+    replace another or are drafts, which are held against all titles.
+
+    Args:
+        passages: with ids of their own.
+        as_of: the day that is asked about.
+    """
+    known = [_read(one) for one in passages]
+    inferred: list[str] = []
+    off = {place: _off(one.item, as_of) for place, one in enumerate(passages)}
+    for group in _groups(passages, inferred):
+        for place in group.places:
+            known[place] = _with(known[place], document=group.name, by=group.by)
+        _compare(group, passages, known, off, inferred)
+    _say_themselves(passages, known, off)
+    for place, found in off.items():
+        if found is not None and known[place].standing is not Standing.NOT_YET:
+            standing, why = found
+            known[place] = _with(known[place], standing=standing, why=why, other=None)
+    return Versions({one.item.id: found for one, found in zip(passages, known, strict=True)}, tuple(inferred))
+
+
+def _with(known: Known, **changes: Any) -> Known:
+    return replace(known, **changes)
+
+
+def _read(one: Passage) -> Known:
+    day, numbers = age_of(one.item)
+    named = version_key(one.item.version)
+    titled: Key | None = ("number", (*numbers, *([0] * (6 - len(numbers))), 0, 0)) if numbers else None
+    if named is None and titled is not None and one.item.version is None:
+        return Known(version=".".join(map(str, numbers)), key=titled, day=_known(day), written=one.written)
+    return Known(version=one.item.version, key=named, day=_known(day), written=one.written)
+
+
+def _known(day: date) -> date | None:
+    return None if day == date.min else day
+
+
+def _off(item: Evidence, as_of: date) -> tuple[Standing, str] | None:
+    """Why a passage is not in force on a day by what it says of itself; none where it is."""
+    found = out_of_force(item, as_of)
+    if found is None:
+        return None
+    if found.why == "not yet":
+        return Standing.NOT_YET, f"It holds from {_shown(item.effective_date)} on; asked about is {as_of}."
+    return Standing.EXPIRED, f"It ceased to hold on {_shown(item.expiry_date)}; asked about is {as_of}."
+
+
+def _shown(day: date | None) -> str:
+    return "a later day, as it says itself," if day is None else day.isoformat()
+
+
+def _groups(passages: Sequence[Passage], inferred: list[str]) -> list[_Group]:
+    """The documents that there is more to say of than a passage of its own; passages of none are left out."""
+    by_key: dict[str, _Group] = {}
+    of_title: dict[str, str] = {}
+    names = [document_name(one.item) for one in passages]
+    for place, one in enumerate(passages):
+        if one.document is None:
+            continue
+        key = f"m:{one.document.casefold()}"
+        by_key.setdefault(key, _Group(one.document, "metadata")).places.append(place)
+        if names[place]:
+            of_title.setdefault(names[place], key)
+    bare: list[int] = []
+    for place, one in enumerate(passages):
+        if one.document is not None:
+            continue
+        if not names[place]:
+            bare.append(place)
+            continue
+        key = of_title.get(names[place], f"t:{names[place]}")
+        group = by_key.setdefault(key, _Group(names[place], "title"))
+        group.places.append(place)
+        if group.by == "metadata":
+            inferred.append(
+                f"{one.item.id} names no document; by its title it was taken for a part of {group.name!r}."
+            )  # fmt: skip
+    _by_content(passages, bare, by_key, inferred)
+    return [group for group in by_key.values() if group.places]
+
+
+def _by_content(
+    passages: Sequence[Passage], bare: Sequence[int], by_key: dict[str, _Group], inferred: list[str]
+) -> None:
+    """Puts passages without metadata and title beside those that they nearly repeat."""
+    if not bare:
+        return
+    group_of = {place: key for key, group in by_key.items() for place in group.places}
+    order = [*group_of, *bare]
+    alone = set(bare)
+    for one in likenesses([passages[place].item.text for place in order], VERSIONS_OF_ONE):
+        first, second = order[one.first], order[one.second]
+        if second not in alone or second in group_of:
+            continue
+        key = group_of.get(first)
+        if key is None:
+            key = f"c:{first}"
+            by_key[key] = _Group(passages[first].item.id, "content", [first])
+            group_of[first] = key
+        by_key[key].places.append(second)
+        group_of[second] = key
+        inferred.append(
+            f"{passages[second].item.id} was taken for the document of {passages[first].item.id}: they share "
+            f"{one.share:.0%} of their wording."
+        )
+
+
+def _compare(
+    group: _Group,
+    passages: Sequence[Passage],
+    known: list[Known],
+    off: Mapping[int, tuple[Standing, str] | None],
+    inferred: list[str],
+) -> None:
+    """Marks what a newer version replaces; the newest is looked for once in each kind of age."""
+    if len(group.places) < 2:
+        return
+    holding = [place for place in group.places if (off[place] or (None,))[0] is not Standing.NOT_YET]
+    for place in group.places:
+        newest = _newest(known[place], [known[other] for other in holding])
+        if newest is None:
+            continue
+        over = [other for other in holding if _is_newer(known[place], known[other], newest)]
+        if not over or not _are_versions(group, passages, known, place, over):
+            continue
+        best = min(over, key=lambda other: (off[other] is not None, passages[other].item.id))
+        one, other = passages[place].item.id, passages[best].item.id
+        newer, own = _age_words(known[best]), _age_words(known[place])
+        why = f"A newer version, {newer} of the same document ({group.name!r}) is {other}; this is {own}."
+        known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=other, why=why)
+        if group.by != "metadata":
+            inferred.append(f"{one} was taken for an older version of {other}, by {_BY[group.by]}.")
+
+
+_BY: Final = {"title": "their titles", "content": "what they say"}
+
+
+def _age_words(known: Known) -> str:
+    if known.version:
+        return f"version {known.version}"
+    day = known.day or known.written
+    return f"of {day}" if day else "undated"
+
+
+@dataclass(frozen=True, slots=True)
+class _Newest:
+    key: Key | None
+    day: date | None
+    written: date | None
+
+
+def _newest(one: Known, others: Sequence[Known]) -> _Newest | None:
+    """The newest ages among others that can be compared with one; none where nothing can."""
+    keys = [other.key for other in others if other.key and one.key and other.key[0] == one.key[0]]
+    days = [other.day for other in others if other.day]
+    written = [other.written for other in others if other.written]
+    if not (keys or days or written):
+        return None
+    return _Newest(max(keys, default=None), max(days, default=None), max(written, default=None))
+
+
+def _is_newer(one: Known, other: Known, newest: _Newest) -> bool:
+    """Whether another passage is of the newest version, and that is newer than one."""
+    if one.key and newest.key and newest.key != one.key:
+        return newest.key > one.key and other.key == newest.key
+    if one.key and newest.key:  # it is of the newest version itself, as is every other one with that version
+        if other.key is not None and other.key != one.key:
+            return False
+        if other.key == one.key and (one.day is None or other.day is None or other.day == one.day):
+            return False
+    if one.day and newest.day and newest.day != one.day:
+        return newest.day > one.day and other.day == newest.day
+    if one.day is None and one.written and newest.written and newest.written != one.written:
+        return newest.written > one.written and other.written == newest.written
+    return False
+
+
+def _are_versions(
+    group: _Group, passages: Sequence[Passage], known: Sequence[Known], place: int, over: Sequence[int]
+) -> bool:
+    """Whether passages of one title are versions of one document, and not issues of a series.
+
+    Metadata are taken at their word, and so are titles that call a number a version. Reports of two months have one
+    title as well: then they have to say alike things.
+    """
+    if group.by == "metadata":
+        return True
+    titles = [passages[at].item.title or passages[at].item.source or "" for at in (place, *over[:1])]
+    if all(_MARKED.search(title) for title in titles) or (known[place].key and passages[place].item.version):
+        return True
+    mine = passages[place].item.text
+    return any(says_alike(mine, passages[other].item.text) for other in over[:MOST_COMPARED])
+
+
+def _say_themselves(
+    passages: Sequence[Passage], known: list[Known], off: dict[int, tuple[Standing, str] | None]
+) -> None:
+    """Marks what says that it is out of use, what another says that it replaces, and drafts of what is at hand."""
+    items = [one.item for one in passages]
+    for place, item in enumerate(items):
+        if known[place].standing is Standing.IN_FORCE and off[place] is None and says_it_is_out(item):
+            off[place] = (Standing.EXPIRED, "It says of itself that it is out of use.")
+    holding = [place for place in range(len(items)) if off[place] is None]
+    saying = [p for p in holding if _REPLACING.search(f"{items[p].title or ''}\n{items[p].text[:_OPENING]}")]
+    for at in saying:
+        others = [place for place in holding if place != at and known[place].standing is Standing.IN_FORCE]
+        for place in others if known[at].standing is Standing.IN_FORCE else ():
+            if says_that_it_replaces(items[at], items[place]):
+                why = f"{items[at].id} says that it replaces it."
+                known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=items[at].id, why=why)
+    for place in holding:
+        if known[place].standing is not Standing.IN_FORCE or not items[place].title:
+            continue
+        title = items[place].title or ""
+        if _DRAFT.search(title):
+            final = next((at for at in holding if at != place and is_draft_of(items[place], items[at])), None)
+        elif title.lower().startswith(("old ", "former ", "previous ")):
+            final = next((at for at in holding if at != place and is_called_old(items[place], [items[at]])), None)
+        else:
+            continue
+        if final is not None:
+            why = f"{items[final].id} is the version that holds of it."
+            known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=items[final].id, why=why)
+
+
+def names_a_version(question: str, known: Mapping[str, Known]) -> bool:
+    """Whether a question names the version or the day of a passage that is not in force.
+
+    >>> old = Known(version="2.8", key=version_key("2.8"), standing=Standing.SUPERSEDED)
+    >>> names_a_version("What did version 2.8 say?", {"a": old}), names_a_version("What is it?", {"a": old})
+    (True, False)
+    """
+    out = [one for one in known.values() if one.standing in (Standing.SUPERSEDED, Standing.EXPIRED)]
+    if not out:
+        return False
+    said = set(re.findall(r"\d+(?:\.\d+)+", question)) | set(
+        re.findall(r"(?:v|version|rev|revision)\.?\s?(\d+(?:\.\d+)*)", question, re.IGNORECASE)
+    )
+    if any(one.version and re.sub(r"^\D+", "", one.version) in said for one in out):
+        return True
+    years = {mention.year for mention in find_dates(question, find_words(question)) if mention.year is not None}
+    own = {day.year for one in out if (day := one.day or one.written) is not None}
+    current = {
+        day.year
+        for one in known.values()
+        if one.standing is Standing.IN_FORCE and (day := one.day or one.written) is not None
+    }
+    return bool(years & (own - current))

@@ -1,0 +1,382 @@
+"""The retrieval gate: which passages may be evidence for a question, and whether there is anything to answer from.
+
+See docs/screen.md. In this order, so that nothing that is dropped for one reason can speak in another:
+
+1. what says nothing; 2. what gives the reading model orders; 3. what is in another language; 4. what is not in force on
+the day, and what a newer version replaces; 5. what another passage repeats; 6. what does not bear on the question;
+7. conflicts between those that are left; 8. the signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.errors import InputError
+from assay.guard.remembered import Remembered
+from assay.guard.request import CheckRequest, read_day
+from assay.policy.screening import ScreenPolicy
+from assay.schema import Evidence
+from assay.schema.coerce import coerce_text
+from assay.schema.screening import (
+    DroppedPassage,
+    DropReason,
+    PassageConflict,
+    PassageReport,
+    Screening,
+    ScreenReason,
+    Signal,
+    Standing,
+)
+from assay.text.languages import UNSTATED, language
+from assay.text.orders import find_orders
+from assay.text.past import asks_about_past
+
+if TYPE_CHECKING:  # what reads passages is loaded with the first screening
+    from assay.guard.judging import Judged
+    from assay.guard.prepared import PreparedEvidence
+    from assay.guard.screen_conflicts import Judge
+    from assay.guard.screen_versions import Known, Versions
+    from assay.models.interface import PairScorer
+    from assay.policy import Policy
+    from assay.retrieve.documents import Passage
+
+MOST: Final = 10_000
+"""Passages of one screening; a retriever that gives more has chosen nothing."""
+NEARLY: Final = 0.85
+"""The likeness from which two passages with the same values say the same."""
+INSIDE: Final = 0.97
+"""The share of the shorter passage's wording that a longer one has which repeats it."""
+NOTHING: Final = (
+    "Note: No retrieved passage may be used to answer this. Say that the sources do not tell, and do not answer from "
+    "memory."
+)
+_SHOWN: Final = 240
+"""Characters of a sentence that a note or a detail shows."""
+
+
+@dataclass(slots=True)
+class _Course:
+    """What is left, and what was dropped so far."""
+
+    left: list[Passage]
+    dropped: dict[str, DroppedPassage] = field(default_factory=dict)
+
+    def drop(self, one: Passage, reason: DropReason, detail: str, other: str | None = None) -> None:
+        self.left.remove(one)
+        self.dropped[one.item.id] = DroppedPassage(id=one.item.id, reason=reason, detail=detail, other=other)
+
+
+class Screens:
+    """The part of a guard that screens passages; it needs what the guard has."""
+
+    _policy: Policy
+    _scorer: PairScorer
+    _screened_before: Remembered[Screening]
+    _prepare: Callable[..., PreparedEvidence]
+    _judge: Callable[..., list[Judged]]
+
+    def screen(
+        self,
+        question: str,
+        passages: Iterable[Any] | str | None,
+        *,
+        historical: bool | None = None,
+        as_of: date | str | None = None,
+    ) -> Screening:
+        """Decide which passages may be evidence for a question.
+
+        Args:
+            question: what is asked.
+            passages: as a retriever gave them: texts, mappings, `Evidence`, or documents and nodes of LangChain,
+                LlamaIndex and Haystack. Versions and dates are read from metadata in their common spellings.
+            historical: whether versions that are no longer in force are kept, marked so; by default where the question
+                asks about the past.
+            as_of: the day that passages are to be in force on; today, in UTC, by default.
+
+        Returns:
+            What is kept in which order, what is dropped and why, conflicts, and the signal. A question without any
+            passage gets `refuse`, never an empty success.
+
+        Raises:
+            InputError: the question is blank, or something given cannot be read.
+            VerifierError: the network failed; then nothing is known of the passages.
+        """
+        from assay.retrieve.documents import read_passages
+
+        asked = coerce_text(question, "question")
+        if not asked.strip():
+            raise InputError("a question must ask something; got a blank text")
+        day = read_day(as_of) or datetime.now(UTC).date()
+        read = read_passages(passages)
+        if len(read) > MOST:
+            raise InputError(f"one screening takes at most {MOST:,} passages, got {len(read):,}; send them in parts")
+        settings = self._policy.screen or ScreenPolicy()
+        return screened(asked, read, settings, self._scorer, self._judge_beside, day, historical)
+
+    def _judge_beside(self, claims: Sequence[tuple[str, tuple[Evidence, ...]]]) -> list[Judged]:
+        """What the tiers say of claims, each beside its own evidence."""
+        from assay.guard.judging import Job
+
+        return self._judge([Job(claim, self._prepare(evidence)) for claim, evidence in claims])
+
+    async def ascreen(self, question: str, passages: Iterable[Any] | str | None, **options: Any) -> Screening:
+        """As `screen`, off the event loop: the same options, the same result."""
+        import asyncio
+
+        return await asyncio.to_thread(self.screen, question, passages, **options)
+
+    def _screen_by_policy(
+        self, question: str | None, read: Sequence[Passage], as_of: date | str | None = None
+    ) -> Screening | None:
+        """The screening that the policy has done before anything is checked or generated; none where it has none."""
+        if self._policy.screen is None or not self._policy.groundedness or not (question or "").strip():
+            return None
+        asked, day = question or "", read_day(as_of) or datetime.now(UTC).date()
+        content = tuple(one.item.model_dump_json() for one in read)
+        return self._screened_before.get(
+            (asked, content, day, self._policy.screen),
+            lambda: self.screen(asked, [one.item for one in read], as_of=day),
+        )
+
+    def _with_screening(self, request: CheckRequest) -> CheckRequest:
+        """The request with what may be evidence alone, where the policy has passages screened."""
+        if (
+            self._policy.screen is None
+            or request.screening is not None
+            or request.task in self._policy.ungrounded_tasks
+        ):
+            return request
+        from assay.retrieve.documents import read_passages
+
+        read = read_passages(request.evidence)
+        given = tuple(one.item for one in read)
+        found = self._screen_by_policy(request.question, read, request.as_of)
+        return replace(
+            request, evidence=given if found is None else found.evidence, screening=found,
+            given=None if found is None else given,
+        )  # fmt: skip
+
+
+def screened(
+    question: str,
+    passages: Sequence[Passage],
+    settings: ScreenPolicy,
+    scorer: PairScorer,
+    judge: Judge,
+    as_of: date,
+    historical: bool | None = None,
+) -> Screening:
+    """The screening of passages that were read; see `Screens.screen`."""
+    from assay.guard.screen_conflicts import conflicts_of
+    from assay.guard.screen_versions import names_a_version, versions_of
+
+    course = _Course(list(passages))
+    _drop_blank(course)
+    if settings.injections == "drop":
+        _drop_injected(course)
+    if settings.language == "question":
+        _drop_foreign(course, question)
+    versions = versions_of(course.left, as_of)
+    looks_back = historical
+    if looks_back is None:
+        looks_back = asks_about_past(question, as_of) or names_a_version(question, versions.of)
+    if settings.versions == "drop":
+        _drop_out_of_force(course, versions, keeps_old=looks_back)
+    if settings.duplicates == "drop":
+        _drop_repeated(course, versions)
+    relevance = _drop_irrelevant(course, question, settings.minimum_relevance, scorer)
+    kept = sorted(course.left, key=lambda one: (-relevance[one.item.id], one.item.id))
+    items = tuple(one.item for one in kept)
+    holding = [item for item in items if versions.of[item.id].standing is Standing.IN_FORCE]
+    conflicts = conflicts_of(holding, question, scorer, judge) if settings.conflicts else ()
+    reports = tuple(_report(one, versions.of.get(one.item.id), relevance.get(one.item.id)) for one in passages)
+    reasons = _reasons(passages, kept, course, relevance, versions, conflicts, settings)
+    return Screening(
+        question=question,
+        signal=_signal(items, reasons),
+        reasons=reasons,
+        kept=tuple(item.id for item in items),
+        dropped=tuple(course.dropped[one.item.id] for one in passages if one.item.id in course.dropped),
+        conflicts=conflicts,
+        note=note_of(items, conflicts, versions.of) if items else NOTHING,
+        passages=reports,
+        inferred=(*versions.inferred, *(said for one in passages for said in one.unread)),
+        minimum_relevance=settings.minimum_relevance,
+        historical=bool(looks_back),
+        as_of=as_of,
+        evidence=items,
+    )
+
+
+def _drop_blank(course: _Course) -> None:
+    for one in list(course.left):
+        if not one.item.text.strip():
+            course.drop(one, DropReason.BLANK, "It says nothing.")
+
+
+def _drop_injected(course: _Course) -> None:
+    for one in list(course.left):
+        found = find_orders(f"{one.item.title or ''}\n{one.item.text}")
+        if found:
+            shown = _short(found[0].text, 80)
+            course.drop(one, DropReason.INJECTED, f"It gives orders to whoever reads it by machine: “{shown}”.")
+
+
+def _drop_foreign(course: _Course, question: str) -> None:
+    asked = language(question)
+    if asked == UNSTATED:
+        return
+    for one in list(course.left):
+        own = language(one.item.text)
+        own = (one.language or UNSTATED) if own == UNSTATED else own
+        if own not in (UNSTATED, asked):
+            course.drop(one, DropReason.LANGUAGE, f"It is in another language than the question: {own}, not {asked}.")
+
+
+_REASON_OF: Final[Mapping[Standing, DropReason]] = {
+    Standing.EXPIRED: DropReason.EXPIRED,
+    Standing.NOT_YET: DropReason.NOT_YET,
+    Standing.SUPERSEDED: DropReason.SUPERSEDED,
+}
+
+
+def _drop_out_of_force(course: _Course, versions: Versions, *, keeps_old: bool) -> None:
+    for one in list(course.left):
+        found = versions.of[one.item.id]
+        if found.standing is Standing.IN_FORCE or (keeps_old and found.standing is not Standing.NOT_YET):
+            continue
+        course.drop(one, _REASON_OF[found.standing], found.why, found.other)
+
+
+def _drop_repeated(course: _Course, versions: Versions) -> None:
+    """Drops what another passage says as well; of two the one that says more of its document stays."""
+    from assay.guard.conflicts import values_of
+    from assay.retrieve.alike import likenesses
+
+    ranked = sorted(course.left, key=lambda one: (-_told(one), -len(one.item.text), one.item.id))
+    gone: set[str] = set()
+    for pair in likenesses([one.item.text for one in ranked], INSIDE / 4):
+        first, second = ranked[pair.first], ranked[pair.second]
+        if first.item.id in gone or second.item.id in gone:
+            continue
+        if versions.of[first.item.id].standing is not versions.of[second.item.id].standing:
+            continue
+        longer, shorter = sorted((first, second), key=lambda one: -len(one.item.text))
+        inside = pair.contained >= INSIDE
+        if pair.share < NEARLY and not inside:
+            continue
+        if not inside and values_of(first.item.text) != values_of(second.item.text):
+            continue  # it says other numbers or names: a version or a conflict, and no repetition
+        if inside and not values_of(shorter.item.text) <= values_of(longer.item.text):
+            continue
+        drops, stays = (second, first) if pair.share >= NEARLY else (shorter, longer)
+        how = "word for word" if pair.share == 1 else f"nearly so ({pair.contained:.0%} of its wording)"
+        gone.add(drops.item.id)
+        course.drop(drops, DropReason.DUPLICATE, f"{stays.item.id} says the same, {how}.", stays.item.id)
+
+
+def _told(one: Passage) -> int:
+    """How much is known of a passage's document."""
+    item = one.item
+    return sum(x is not None for x in (one.document, item.version, item.effective_date, item.expiry_date, item.title))
+
+
+def _drop_irrelevant(course: _Course, question: str, least: float, scorer: PairScorer) -> dict[str, float]:
+    from assay.retrieve.relevance import relevances
+
+    found = relevances(question, [one.item for one in course.left], scorer)
+    relevance = {one.item.id: round(value, 4) for one, value in zip(course.left, found, strict=True)}
+    for one in list(course.left):
+        chance = relevance[one.item.id]
+        if chance < least:
+            said = f"Its relevance to the question is {chance:.2f}, below the minimum of {least:g}."
+            course.drop(one, DropReason.IRRELEVANT, said)
+    return relevance
+
+
+def _report(one: Passage, known: Known | None, relevance: float | None) -> PassageReport:
+    item = one.item
+    if known is None:
+        return PassageReport(
+            id=item.id, relevance=relevance, document=one.document, version=item.version,
+            identified_by="metadata" if one.document else None, effective_date=item.effective_date,
+            expiry_date=item.expiry_date,
+        )  # fmt: skip
+    return PassageReport(
+        id=item.id, relevance=relevance, document=known.document, identified_by=known.by, version=known.version,
+        effective_date=item.effective_date or known.day, expiry_date=item.expiry_date, standing=known.standing,
+    )  # fmt: skip
+
+
+def _reasons(
+    given: Sequence[Passage],
+    kept: Sequence[Passage],
+    course: _Course,
+    relevance: Mapping[str, float],
+    versions: Versions,
+    conflicts: Sequence[PassageConflict],
+    settings: ScreenPolicy,
+) -> tuple[ScreenReason, ...]:
+    if not given:
+        return (ScreenReason.NOTHING_RETRIEVED,)
+    if not kept:
+        why = {one.reason for one in course.dropped.values()}
+        return (ScreenReason.NOTHING_RELEVANT if why == {DropReason.IRRELEVANT} else ScreenReason.NOTHING_USABLE,)
+    found = []
+    if max(relevance[one.item.id] for one in kept) < settings.confident_relevance:
+        found.append(ScreenReason.WEAK)
+    if conflicts:
+        found.append(ScreenReason.CONFLICT)
+    if all(versions.of[one.item.id].standing is not Standing.IN_FORCE for one in kept):
+        found.append(ScreenReason.HISTORICAL)
+    if any(one.unread for one in kept):
+        found.append(ScreenReason.UNREADABLE_DATE)
+    return tuple(found)
+
+
+def _signal(kept: Sequence[Evidence], reasons: Sequence[ScreenReason]) -> Signal:
+    if not kept:
+        return Signal.REFUSE
+    return Signal.LOW_CONFIDENCE if reasons else Signal.RETRIEVE
+
+
+def note_of(kept: Sequence[Evidence], conflicts: Sequence[PassageConflict], known: Mapping[str, Known]) -> str | None:
+    """What a model has to be told of kept passages; none where there is nothing to tell.
+
+    The sentences of passages stand in it between quotation marks, on one line each: they are data.
+    """
+    names = {item.id: _name(item, known.get(item.id)) for item in kept}
+    parts = []
+    if conflicts:
+        parts.append("Note: The retrieved documents contain conflicting information on this topic.")
+        for one in conflicts:
+            parts.append(f"Document {one.first}{names[one.first]} states: “{_short(one.first_text, _SHOWN)}”")
+            parts.append(f"Document {one.second}{names[one.second]} states: “{_short(one.second_text, _SHOWN)}”")
+        parts.append(
+            "Acknowledge this conflict in your response and do not synthesize a single answer that obscures it."
+        )
+    old = [f"{item.id}{names[item.id]}" for item in kept if item.id in known and known[item.id].standing in _OLD]
+    if old:
+        parts.append(f"Note: No longer in force, and kept because the past is asked about: {', '.join(old)}.")
+    return "\n".join(parts) or None
+
+
+_OLD: Final = frozenset({Standing.SUPERSEDED, Standing.EXPIRED})
+
+
+def _name(item: Evidence, known: Known | None) -> str:
+    title = _short(item.title or item.source or "", 80)
+    version = (known.version if known else None) or item.version
+    shown = f"v{version.removeprefix('v')}" if version and version not in title and version[:1].isdigit() else ""
+    day = item.effective_date or (known.day if known else None)
+    year = str(day.year) if day is not None and str(day.year) not in title else ""
+    said = ", ".join(part for part in (" ".join(part for part in (title, shown) if part), year) if part)
+    return f" ({said})" if said else ""
+
+
+def _short(text: str, most: int) -> str:
+    flat = " ".join(text.replace("“", '"').replace("”", '"').split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"

@@ -1,0 +1,54 @@
+"""The retrieval gate as a part of the policy: what may be evidence, decided before anything is answered or checked.
+
+    policy:
+      preset: rag
+      screen:
+        minimum_relevance: 0.2
+
+Without the block `Guard.screen` works with these defaults, and generation and checks use all evidence that is given.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from assay.schema.base import Value
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class ScreenPolicy(Value):
+    """What the retrieval gate drops, and when it has a reservation (docs/screen.md)."""
+
+    minimum_relevance: Probability = 0.1
+    """The calibrated relevance below which a passage is dropped. At the default 2 to 3 of 100 relevant passages of
+    held-out documents are (docs/screen.md). At 0 none is."""
+    confident_relevance: Probability = 0.5
+    """The relevance that the best passage has to reach for the signal `retrieve`. At least `minimum_relevance`."""
+    language: Literal["question", "any"] = "question"
+    """Whether a passage has to be in the language of the question, where both can be told."""
+    injections: Literal["drop", "keep"] = "drop"
+    """What becomes of a passage that tells the reading model what to do."""
+    versions: Literal["drop", "keep"] = "drop"
+    """What becomes of what is not in force on the day: expired, not yet in force, replaced by a newer version."""
+    duplicates: Literal["drop", "keep"] = "drop"
+    """What becomes of a passage that another one repeats."""
+    conflicts: bool = True
+    """Whether kept passages are held against each other."""
+    low_confidence: Literal["answer", "refuse"] = "answer"
+    """What a generation does with the signal `low_confidence`: it answers, told of the reservation, or refuses."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.confident_relevance < self.minimum_relevance:
+            raise PydanticCustomError(
+                "contradiction",
+                "{reason}",
+                {
+                    "reason": "confident_relevance must be at least minimum_relevance, got "
+                    f"{self.confident_relevance:g} and {self.minimum_relevance:g}",
+                    "fields": ["confident_relevance", "minimum_relevance"],
+                },
+            )
+        return self

@@ -1,0 +1,69 @@
+"""`POST /v1/screen`: which passages may be evidence for a question."""
+
+from datetime import date
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from assay.errors import InputError
+from assay.schema.access import Permission
+from assay.schema.screening import Screening
+from assay.server.gateway.asgi import header
+from assay.server.loosening import require_permitted
+from assay.server.problems import documented
+from assay.server.services import Services, allowed
+
+MOST: Final = 1_000
+"""Passages that one request may have screened."""
+
+
+def _day(value: object) -> date | None:
+    if value is None:
+        return None
+    try:
+        return date.fromisoformat(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a day is written as in 2025-06-01, got {str(value)[:40]!r}") from error
+
+
+class ScreenBody(BaseModel):
+    """A question and what was retrieved for it."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    question: Annotated[str, Field(pattern=r"\S")]
+    """What is asked."""
+    passages: list[str | dict[str, Any]] = Field(max_length=MOST)
+    """Texts, or objects as retrievers give them: `text`, `content` or `page_content`, an `id`, and `metadata` (`meta`)
+    with versions and dates in their common spellings. None at all is a null retrieval, and gets `refuse`."""
+    policy: str | None = None
+    """A preset; the server's own policy by default."""
+    historical: bool | None = None
+    """Whether versions that are no longer in force are kept, marked so; by default where the question asks about the
+    past."""
+    as_of: Annotated[date | None, BeforeValidator(_day)] = None
+    """The day that passages are to be in force on; today, in UTC, by default."""
+
+
+def make_screening_router(services: Services) -> APIRouter:
+    """The route over a server's pool of checks."""
+    router = APIRouter()
+
+    async def screen(body: ScreenBody, request: Request) -> Screening:
+        """Decide which passages may be evidence: what is kept, what is dropped and why, conflicts, and the signal."""
+        allowed(request.scope, Permission.CHECK)
+        said = header(request.scope, b"x-assay-policy")
+        if said is not None and body.policy is not None and said != body.policy:
+            raise InputError(f"the body names the policy {body.policy!r}, the header x-assay-policy {said!r}; give one")
+        own, name = services.guard_of(None), body.policy or said
+        guard = own if name is None else services.guard_of(name)
+        if name is not None:
+            require_permitted(guard.policy, own.policy, services.settings.policies)
+        found: Screening = await services.checker.run(
+            lambda: guard.screen(body.question, body.passages, historical=body.historical, as_of=body.as_of)
+        )
+        return found
+
+    router.post("/v1/screen", tags=["check"], responses=documented(401, 403, 413, 422, 429, 503))(screen)
+    return router
