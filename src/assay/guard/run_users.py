@@ -138,7 +138,7 @@ def _heads_subject(tokens: Sequence[Token], sentence: str) -> bool:
     What an imperative takes ends where a pronoun, an article, a comma or a word that opens a clause begins: what stands
     behind one of these has a subject of its own ("cancel it, the fee is 40"). Verbs of saying take whole clauses.
     """
-    if tokens[0].low in _TAKE_CLAUSES:
+    if tokens[0].low in _TAKE_CLAUSES and tokens[1].tag != "NUM":
         return False
     for at, token in enumerate(tokens[1 : 1 + _LONGEST_SUBJECT], start=1):
         between = sentence[tokens[at - 1].end : token.start]
