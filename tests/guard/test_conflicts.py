@@ -73,10 +73,9 @@ def test_two_sources_that_disagree_on_one_place_are_disclosed() -> None:
          "Dogs are allowed on the terrace."),
         ("The bridge is open to cars again.", "The bridge is closed to all traffic until further notice.",
          "The bridge is open to cars."),
-        pytest.param(
+        (
             "The bridge is open to cars again.", "The bridge remains closed to all traffic until further notice.",
             "The bridge is open to cars.",
-            marks=pytest.mark.xfail(reason="version 9 of the network does not hear it, version 8 did"),
         ),
         ("A day pass costs 18 euros.", "Day pass: EUR 22.00; children half price.", "A day pass costs 18 euros."),
         ("Attendance is voluntary.", "Attendance is compulsory for all trainees.", "Attendance is voluntary."),

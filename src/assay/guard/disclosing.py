@@ -13,22 +13,26 @@ from assay.guard.conflicts import says_of_it, values_of
 from assay.guard.judging import Judged
 from assay.schema import EvidenceSpan, Verdict
 from assay.schema.claim import ExtractedClaim
+from assay.text.lexemes import find_words
 from assay.text.pointers import POINTER
 from assay.text.sentences import split_sentences
 from assay.verify.combine import Judgement
 
 _SAYS: Final = (
-    r"(?:says?|said|states?|stated|mentions?|notes?|gives?|gave|has|reports?|claims?|puts?|names?|lists?|shows?|speaks?)"
+    r"(?:says?|said|states?|stated|mentions?|notes?|gives?|gave|has|reports?|claims?|puts?|names?|lists?|shows?|"
+    r"speaks?)"
 )
 _OF_ONE: Final = re.compile(
-    rf"\b{POINTER}\b|\baccording to\b|\b(?:the )?(?:one|other|another|former|latter|first|second|third)(?: one)? {_SAYS}\b",
+    rf"\b{POINTER}\b|\baccording to\b"
+    rf"|\b(?:the )?(?:one|other|another|former|latter|first|second|third)(?: one)? {_SAYS}\b",
     re.IGNORECASE,
 )
 """That what a sentence says is what one of the sources says."""
 _BARE: Final = re.compile(
     r"(?:however, |but |here )?(?:the|these|both|two|our|your|all)(?: (?:the|given|provided|two|of|these))*"
     r" (?:sources?|documents?|passages?|texts?|excerpts?|results?) "
-    r"(?:disagree|differ|conflict|diverge|contradict (?:each other|one another|themselves)|are (?:inconsistent|at odds|contradictory))"
+    r"(?:disagree|differ|conflict|diverge|contradict (?:each other|one another|themselves)"
+    r"|are (?:inconsistent|at odds|contradictory))"
     r"(?: with (?:each other|one another))?(?: (?:on|about|in|over) (?:this|that|it|this point|this matter))?[.:!]?",
     re.IGNORECASE,
 )
@@ -41,9 +45,7 @@ MOST_CLAIMS: Final = 200
 """Claims in conflict that are looked at."""
 
 
-def without_disclosed(
-    claims: Sequence[ExtractedClaim], judged: Sequence[Judged], output: str
-) -> Sequence[Judged]:
+def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged], output: str) -> Sequence[Judged]:
     """What was found of the claims, without the conflicts of which the output tells both sides.
 
     Args:
@@ -71,7 +73,9 @@ def without_disclosed(
         ):
             found[at] = replace(judged[at], conflict=None)
     if any(one is not other for one, other in zip(found, judged, strict=True)):
-        found = [_stated(one) if _BARE.fullmatch(claim.text) else one for claim, one in zip(claims, found, strict=False)]
+        found = [
+            _stated(one) if _BARE.fullmatch(claim.text) else one for claim, one in zip(claims, found, strict=False)
+        ]
     return found
 
 
@@ -100,6 +104,6 @@ def _is_told(claim: ExtractedClaim, against: EvidenceSpan, told: str, found: Jud
     sentences = [against.text[one.start : one.end] for one in split_sentences(against.text)] or [against.text]
     nearest = max(sentences, key=lambda sentence: says_of_it(claim.text, sentence))
     news = values_of(nearest) - values_of(claim.text)
-    if news and news.isdisjoint(values_of(told)):
+    if news and news.isdisjoint(word.fold for word in find_words(told).lexemes):
         return False
     return says_of_it(told, nearest) >= TELLS or (bool(news) and not says_of_it(nearest, nearest))

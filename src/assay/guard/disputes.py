@@ -143,10 +143,11 @@ def doubting_source(
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
     """The passage behind a supported claim and one of another source that says something else, though less surely.
 
-    Opposite words and opposite stands speak for a disagreement by themselves; another value does where the network doubts the claim beside
-    that source and the clause of that value speaks of nothing else. Where the claim restates one source, the doubt of a
-    source that speaks of the same is enough. Of 995 right claims of scenarios with several sources (batches d, e, g
-    and j) one or two meet such a source.
+    Opposite words and opposite stands speak for a disagreement by themselves; another value does where the network
+    doubts the claim beside that source and the clause of that value speaks of nothing else. Where the claim restates
+    one source, the doubt of a source that speaks of the same is enough. Of 995 right claims of scenarios with several
+    sources (batches d, e, g and j) one or two meet such a source; of 1,086 right claims of 19 batches none meets an
+    opposite stand.
     """
     behind = next((span for span in spans if span.relation == "supports"), None)
     if behind is None:

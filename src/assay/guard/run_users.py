@@ -75,10 +75,27 @@ _REQUEST: Final = re.compile(
     re.IGNORECASE,
 )
 _TAKE_CLAUSES: Final = verbs.SAYING | frozenset(
-    ("tell", "say", "make", "let", "check", "find", "see", "ensure", "ask", "know", "confirm", "assume", "remember", "help")
+    (
+        "tell",
+        "say",
+        "make",
+        "let",
+        "check",
+        "find",
+        "see",
+        "ensure",
+        "ask",
+        "know",
+        "confirm",
+        "assume",
+        "remember",
+        "help",
+    )
 )
 _END_SUBJECT: Final = frozenset({"DET", "PRON", "SUB", "AND", "OR", "BUT", "PREP", "ADV"})
-_STAND_ALONE: Final = frozenset({"me", "him", "her", "us", "them", "whatever", "whoever", "who", "what", "which", "how"})
+_STAND_ALONE: Final = frozenset(
+    {"me", "him", "her", "us", "them", "whatever", "whoever", "who", "what", "which", "how"}
+)
 _LONGEST_SUBJECT: Final = 5
 _OPENERS: Final = frozenset("and then also so ok okay now yes no please just hi hello hey".split())  # noqa: SIM905
 

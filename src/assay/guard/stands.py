@@ -11,24 +11,21 @@ from typing import Final
 
 from assay.text.lexemes import find_words
 
-_NO: Final = r"(?:not|never|no longer)\s(?:(?:yet|longer|currently|usually|generally)\s)?"
 _DUTY: Final = (
     r"must(?! not\b)|shall(?! not\b)|(?:has|have|had|having) to\b|needs? to\b|(?:is|are|was|were) to be\b|"
     r"required|obliged|obligatory|compulsory|mandatory|bound to|needed|requires?|necessary"
 )
 _FREED: Final = (
-    rf"(?:(?:do|does|did)(?: not|n['’]t) (?:have|need) to|need(?: not|n['’]t)\b|no need (?:to|for)|no obligation|"
-    rf"(?:is|are|was|were)(?: {_NO.rstrip()}|n['’]t)? ?(?<=not |n['’]t )(?:required|obliged|needed|necessary|compulsory|"
-    r"mandatory|obligatory)|"
-    r"(?:is|are|was|were) not (?:required|obliged|needed|necessary|compulsory|mandatory|obligatory)|"
+    r"(?:(?:do|does|did)(?: not|n['’]t) (?:have|need) to|need(?: not|n['’]t)\b|no need (?:to|for)|no obligation|"
+    r"(?:is|are|was|were)(?: not|n['’]t| no longer) (?:required|obliged|needed|necessary|compulsory|mandatory|obligatory)|"
     r"needs? no|requires? no|"
     r"no (?:[\w-]+ ){1,3}(?:is|are|was|were) (?:required|needed|necessary)|optional|voluntary|voluntarily|"
     r"(?:decide|choose) for (?:them|your|him|her|our|it|one)(?:self|selves)|(?:is|are) free to (?:choose|decide)|"
     r"at (?:their|your|his|her|our) (?:own )?discretion)"
 )
 _BANNED: Final = (
-    r"must not|mustn['’]t|may not|cannot|can not|can['’]t|forbidden|prohibited|banned|not (?:allowed|permitted|admitted|"
-    r"welcome)|(?:does|do) not (?:allow|permit|admit)|(?:nobody|no one) (?:may|can|is allowed)|"
+    r"must not|mustn['’]t|may not|cannot|can not|can['’]t|forbidden|prohibited|banned|"
+    r"not (?:allowed|permitted|admitted|welcome)|(?:does|do) not (?:allow|permit|admit)|(?:nobody|no one) (?:may|can|is allowed)|"
     r"no (?:[\w-]+ ){1,3}(?:may|can|(?:is|are) (?:allowed|permitted|admitted))"
 )
 _LEAVE: Final = r"may|can|allowed|permitted|admitted|welcome|free to"
@@ -58,10 +55,14 @@ _STATES: Final = {
 _IN_STATE: Final = {
     name: tuple(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in pair) for name, pair in _STATES.items()
 }
-_DENIED: Final = re.compile(r"\b(?:not|never|no longer|nor|neither|if|unless|when|until|once|before|after|whether)\b|n['’]t\b", re.IGNORECASE)
+_DENIED: Final = re.compile(
+    r"\b(?:not|never|no longer|nor|neither|if|unless|when|until|once|before|after|whether)\b|n['’]t\b", re.IGNORECASE
+)
 _TEMPORARY: Final = re.compile(r"\buntil further notice\b", re.IGNORECASE)
 _FREE: Final = re.compile(
-    r"\b(?:for free|free of charge|at no (?:cost|charge)|costs? nothing|(?:is|are|be) free(?! to\b)|without charge|gratis)\b", re.IGNORECASE
+    r"\b(?:for free|free of charge|at no (?:cost|charge)|costs? nothing|(?:is|are|be) free(?! to\b)|"
+    r"without charge|gratis)\b",
+    re.IGNORECASE,
 )
 _PRICED: Final = re.compile(
     r"(?P<sum>[€$£¥]\s?\d|\b\d[\d.,]*\s?(?:€|\$|£|euros?\b|dollars?\b|pounds?\b|cents?\b|(?:EUR|USD|GBP|CHF)\b))",
@@ -69,7 +70,8 @@ _PRICED: Final = re.compile(
 )
 _COSTS: Final = re.compile(r"\b(?:pays?|costs?|charged?|fees?|price|admission|fare)\b", re.IGNORECASE)
 _LIMITED: Final = re.compile(
-    r"\b(?:if|unless|from|over|above|below|under|after|before|until|except|otherwise|only|first|per additional|than)\b", re.IGNORECASE
+    r"\b(?:if|unless|from|over|above|below|under|after|before|until|except|otherwise|only|first|per additional|than)\b",
+    re.IGNORECASE,
 )
 SAYS_MOST: Final = 0.5
 """The share of one of two sentences, but for their stands, that the other one says too."""
@@ -186,5 +188,6 @@ def _said(text: str, left_out: tuple[tuple[int, int], ...]) -> dict[str, float]:
     return {
         word.stem: word.weight or 1.0
         for word, start, end in zip(words.lexemes, words.starts, words.ends, strict=True)
-        if (word.weight or word.fold[:1].isdigit()) and not any(start < there and end > here for here, there in left_out)
+        if (word.weight or word.fold[:1].isdigit())
+        and not any(start < there and end > here for here, there in left_out)
     }

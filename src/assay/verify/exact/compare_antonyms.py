@@ -62,6 +62,14 @@ def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side
             continue
         if other in CONVERSES.get(stem, ()) and _changed_places(claim, at, side, other):
             continue
+        if (
+            other in CONVERSES.get(stem, ())
+            and _is_done_to(claim.words, at)
+            and any(
+                _is_done_to(side.words, place) for place, word in enumerate(side.words.lexemes) if word.stem == other
+            )
+        ):
+            continue  # what is lent is borrowed
         if _measures(claim.words, at) or _measures_everywhere(side.words, other):
             continue
         recall = recall_without(claim, side.candidate, {stem})
@@ -114,6 +122,14 @@ def _may_be_of_other_sense(words: Words, at: int, side: Side, other: str, index:
     return not any(
         a is not None and a == b for place in places for a, b in zip(ours, _neighbours(side.words, place), strict=True)
     )
+
+
+_BEING = frozenset({"is", "are", "was", "were", "be", "been", "being"})
+
+
+def _is_done_to(words: Words, at: int) -> bool:
+    """Whether a word is what is done to the subject: "is lent", "can be borrowed"."""
+    return any(words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at))
 
 
 _WHEN = frozenset({"by", "at", "in", "during"})

@@ -54,8 +54,8 @@ def compare_ranks(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
     text = index.passages[index.sentences[sentence].passage].text
     ours, shown = text[mine.start : mine.end], text[theirs.start : theirs.end]
     message = (
-        f"The claim says {claim.text[start:end]!r}; by the evidence it is {ours[:40]!r} for {found['one'].strip()[:40]!r} "
-        f"and {shown[:40]!r} for {found['other'].strip(' .!')[:40]!r}."
+        f"The claim says {claim.text[start:end]!r}; by the evidence it is {ours[:40]!r} for "
+        f"{found['one'].strip()[:40]!r} and {shown[:40]!r} for {found['other'].strip(' .!')[:40]!r}."
     )
     span = index.span(sentence, low.start, high.end, "contradicts", _CONFIDENCE)
     yield ExactFinding("comparative.reversed", message, start, end, span, "contradicts", _CONFIDENCE)
