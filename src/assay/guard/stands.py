@@ -17,7 +17,8 @@ _DUTY: Final = (
 )
 _FREED: Final = (
     r"(?:(?:do|does|did)(?: not|n['’]t) (?:have|need) to|need(?: not|n['’]t)\b|no need (?:to|for)|no obligation|"
-    r"(?:is|are|was|were)(?: not|n['’]t| no longer) (?:required|obliged|needed|necessary|compulsory|mandatory|obligatory)|"
+    r"(?:is|are|was|were)(?: not|n['’]t| no longer) "
+    r"(?:required|obliged|needed|necessary|compulsory|mandatory|obligatory)|"
     r"needs? no|requires? no|"
     r"no (?:[\w-]+ ){1,3}(?:is|are|was|were) (?:required|needed|necessary)|optional|voluntary|voluntarily|"
     r"(?:decide|choose) for (?:them|your|him|her|our|it|one)(?:self|selves)|(?:is|are) free to (?:choose|decide)|"
@@ -25,7 +26,8 @@ _FREED: Final = (
 )
 _BANNED: Final = (
     r"must not|mustn['’]t|may not|cannot|can not|can['’]t|forbidden|prohibited|banned|"
-    r"not (?:allowed|permitted|admitted|welcome)|(?:does|do) not (?:allow|permit|admit)|(?:nobody|no one) (?:may|can|is allowed)|"
+    r"not (?:allowed|permitted|admitted|welcome)|(?:does|do) not (?:allow|permit|admit)|"
+    r"(?:nobody|no one) (?:may|can|is allowed)|"
     r"no (?:[\w-]+ ){1,3}(?:may|can|(?:is|are) (?:allowed|permitted|admitted))"
 )
 _LEAVE: Final = r"may|can|allowed|permitted|admitted|welcome|free to"
