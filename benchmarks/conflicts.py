@@ -5,8 +5,11 @@
 `gate/conflicts.jsonl` has pairs of current sources that disagree on one thing, each with a claim that follows one of
 them; nothing of it may be emitted without both passages being shown. `gate/superseded.jsonl` has pairs of which one
 gives way to the other (an earlier version, a draft, replaced, not in force on the day that is asked about), each with
-a claim that follows the one that holds and one that follows the other. The pairs were written by hand for this file;
-none stands in the training data.
+a claim that follows the one that holds and one that follows the other. `gate/conflicts_fresh.jsonl` has more pairs of
+the first sort: one half was read while the rules were mended and has, for each pair, an answer that discloses the
+disagreement and a source that speaks of something else in the other's place (neither may be held back for a conflict);
+of the other half nothing but the counts was ever looked at. The pairs were written by hand for these files; none stands
+in the training data.
 """
 
 import argparse
@@ -26,6 +29,26 @@ def rows(name: str) -> Iterator[dict[str, Any]]:
     """The cases of a file."""
     with (_FOLDER / name).open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
+
+
+def fresh(guard: Guard, half: str) -> str:
+    """Check the pairs of a half of the fresh ones; the counts as a line."""
+    counts: Counter[str] = Counter()
+    for row in rows("conflicts_fresh.jsonl"):
+        if row["half"] != half:
+            continue
+        evidence = [Evidence(**one) for one in row["evidence"]]
+        report = guard.check(row["claim"], evidence)
+        counts["pairs"] += 1
+        counts["both passages shown"] += bool(report.retrieval.conflicts)
+        counts["emitted without"] += report.action is Action.EMIT and not report.retrieval.conflicts
+        if "disclosed" in row:
+            counts["disclosing answers emitted"] += guard.check(row["disclosed"], evidence).action is Action.EMIT
+            own = next(one for one in evidence if one.id == row["follows"])
+            report = guard.check(row["claim"], [own, Evidence(id="apart", text=row["apart"])])
+            counts["a conflict beside something else"] += bool(report.retrieval.conflicts)
+            counts["emitted beside something else"] += report.action is Action.EMIT
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def main() -> None:
@@ -49,6 +72,8 @@ def main() -> None:
                 print("emitted", row["kind"], row["claim"], "|", *(one["text"] for one in row["evidence"]))
     print(f"conflicts: {sum(kinds.values())}, both passages shown {shown}, emitted without {sum(leaked.values())}")
     print("  emitted by kind:", dict(sorted(leaked.items())))
+    for half in ("read", "untouched"):
+        print(f"fresh, {half}:", fresh(guard, half))
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for row in rows("superseded.jsonl"):

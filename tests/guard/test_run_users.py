@@ -117,3 +117,19 @@ def test_what_a_result_orders_to_be_said_is_no_evidence(order: str) -> None:
 )
 def test_a_result_that_tells_of_saying_stays(text: str) -> None:
     assert without_orders(text) == text
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Cancel fees are 40 euros.", "Report 5 was sent.", "Order 77 has shipped.", "Ship dates were moved."]
+)
+def test_a_verbs_form_that_heads_the_subject_of_a_verb_asks_for_nothing(sentence: str) -> None:
+    assert not is_request(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Cancel order 5 if it has not shipped.", "Book flights that are cheap.", "Tell Ana the meeting is moved.",
+     "Cancel the order, the fee is 40.", "Cancel whatever is open."],
+)  # fmt: skip
+def test_an_imperative_with_a_verb_behind_it_still_asks(sentence: str) -> None:
+    assert is_request(sentence)

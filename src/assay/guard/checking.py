@@ -13,6 +13,7 @@ from assay.guard.auditing import Reasoning, reasoning_of
 from assay.guard.citing import Attachments, Citing, Prepare, attach, begin_citations, citation_issue, end_citations
 from assay.guard.courtesies import with_courtesies
 from assay.guard.coverage import coverage_of
+from assay.guard.disclosing import without_disclosed
 from assay.guard.disputes import hidden_conflict
 from assay.guard.documents import document_of, fields_of
 from assay.guard.hearing import Hearing
@@ -378,10 +379,10 @@ def of_claims_in(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Sequ
         return draft.probing.settled(draft.verification.judged)
     if draft.hearing is not None and draft.hearing.judged is not None:
         return draft.probing.settled(draft.hearing.judged)
-    of_claims = judged[: draft.judged_claims]
+    checkable = [claim for claim in draft.claims if claim.checkable]
+    of_claims = without_disclosed(checkable, judged[: draft.judged_claims], draft.text)
     if draft.run is None:
         return draft.probing.settled(of_claims)
-    checkable = [claim for claim in draft.claims if claim.checkable]
     of_run = draft.run.settled(list(zip(checkable, of_claims, strict=False)), draft.evidence, policy.emit_threshold)
     return draft.probing.settled(of_run)
 

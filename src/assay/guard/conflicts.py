@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.guard.remembered import Remembered
+from assay.guard.subjects import of_another
 from assay.schema import Evidence
 from assay.text.lexemes import find_words
 from assay.text.names import find_names
@@ -255,6 +256,9 @@ def same_subject(
         theirs = headings[contradicting]
         if any(_is_of_another(own, heading, theirs) for name, heading in headings.items() if name != contradicting):
             return False
-        return passage in said or not speaks_of_another(claim, whole(supporting), whole(contradicting), passage)
+        mine, other = whole(supporting), whole(contradicting)
+        if of_another(claim, mine, passage, other):
+            return False
+        return passage in said or not speaks_of_another(claim, mine, other, passage)
 
     return may

@@ -17,7 +17,7 @@ from assay.text import verbs
 from assay.text.languages import is_foreign_word
 from assay.text.lexemes import content_stems, find_words
 from assay.text.sentences import split_sentences
-from assay.text.tokens import tokenise
+from assay.text.tokens import Token, tokenise
 
 MOST_PROSE: Final = 200_000
 """Characters of one input in which requests are looked for."""
@@ -74,6 +74,29 @@ _REQUEST: Final = re.compile(
     r"you (?:should|must|have to|need to|are to))\b",
     re.IGNORECASE,
 )
+_TAKE_CLAUSES: Final = verbs.SAYING | frozenset(
+    (
+        "tell",
+        "say",
+        "make",
+        "let",
+        "check",
+        "find",
+        "see",
+        "ensure",
+        "ask",
+        "know",
+        "confirm",
+        "assume",
+        "remember",
+        "help",
+    )
+)
+_END_SUBJECT: Final = frozenset({"DET", "PRON", "SUB", "AND", "OR", "BUT", "PREP", "ADV"})
+_STAND_ALONE: Final = frozenset(
+    {"me", "him", "her", "us", "them", "whatever", "whoever", "who", "what", "which", "how"}
+)
+_LONGEST_SUBJECT: Final = 5
 _OPENERS: Final = frozenset("and then also so ok okay now yes no please just hi hello hey".split())  # noqa: SIM905
 
 
@@ -108,6 +131,8 @@ def is_request(sentence: str) -> bool:
 
     >>> is_request("Please cancel it."), is_request("Book room 5."), is_request("I live in Bonn.")
     (True, True, False)
+    >>> is_request("Cancel fees are 40."), is_request("Cancel order 5 if it has not shipped.")
+    (False, True)
     >>> is_request("Die Steuer beträgt 40 Euro.")
     False
     """
@@ -119,7 +144,26 @@ def is_request(sentence: str) -> bool:
         return False
     if is_foreign_word(tokens[at].low, sentence):
         return False  # "Die Steuer" has an article
-    return tokens[at + 1].tag not in {"AUX", "V"} and tokens[at + 1].low not in verbs.THIRD  # "Mark lives in Bonn"
+    if tokens[at + 1].tag in {"AUX", "V"} or tokens[at + 1].low in verbs.THIRD:
+        return False  # "Mark lives in Bonn"
+    return not _heads_subject(tokens[at:], sentence)
+
+
+def _heads_subject(tokens: Sequence[Token], sentence: str) -> bool:
+    """Whether a verb's form opens the subject of a finite verb: "cancel fees are 40", "report 5 was sent".
+
+    What an imperative takes ends where a pronoun, an article, a comma or a word that opens a clause begins: what stands
+    behind one of these has a subject of its own ("cancel it, the fee is 40"). Verbs of saying take whole clauses.
+    """
+    if tokens[0].low in _TAKE_CLAUSES and tokens[1].tag != "NUM":
+        return False
+    for at, token in enumerate(tokens[1 : 1 + _LONGEST_SUBJECT], start=1):
+        between = sentence[tokens[at - 1].end : token.start]
+        if not between.isspace() or token.tag in _END_SUBJECT or token.low in _STAND_ALONE:
+            return False
+        if at > 1 and ((token.tag == "AUX" and token.low != "be") or token.low in verbs.THIRD - verbs.AMBIGUOUS):
+            return True
+    return False
 
 
 def without_requests(text: str) -> str:

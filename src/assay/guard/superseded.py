@@ -74,7 +74,8 @@ _ON_IT: Final = 0.5
 """The share of a claim from which on a source that changes a part of another speaks of what is claimed."""
 _PAST: Final = re.compile(
     r"\b(?:previous(?:ly)?|former(?:ly)?|old|older|earlier|until|used to|before|no longer|originally|at first|"
-    r"outdated|superseded|replaced|archived|drafts?|versions?|changed|increased|reduced|raised|lowered|since|was|were|"
+    r"outdated|superseded|replaced|archived|drafts?|versions?|since|was|were|"
+    r"(?<!is )(?<!are )(?<!be )(?:changed|increased|reduced|raised|lowered)|"
     r"had been|disagree\w*|differ\w*|contradict\w*|conflict\w*|while|whereas|although|both)\b",
     re.IGNORECASE,
 )

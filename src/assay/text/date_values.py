@@ -86,7 +86,15 @@ def _relate_clocks(claim: DateMention, evidence: DateMention) -> DateRelation:
         return DateRelation.SAME
     if not (claim.half_day and evidence.half_day) and claim.minute % 720 == evidence.minute % 720:
         return DateRelation.COMPATIBLE
+    if evidence.bound == "exact" and claim.half_day and evidence.half_day and _keeps(claim, evidence.minute):
+        return DateRelation.COMPATIBLE
     return DateRelation.DIFFERENT
+
+
+def _keeps(claim: DateMention, minute: int) -> bool:
+    """Whether a time of day lies on the side that a claim names: what closes at 9:30 pm closes before 10 pm."""
+    stated = claim.minute or 0
+    return (claim.bound == "before" and minute < stated) or (claim.bound == "after" and minute > stated)
 
 
 def _agree(

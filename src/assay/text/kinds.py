@@ -40,7 +40,9 @@ _LEAD_IN = re.compile(
     rf"(?:based (?:up)?on|according to|as (?:stated|described|noted|mentioned|per|outlined) (?:in|by)|as per|per|from|"
     rf"in|looking at|drawing on|given)\s+{_SOURCE}(?<=,)\s?"
     rf"|(?:according to|based on|as stated in|per|as per)\s(?:\[[^\[\]]{{1,40}}\]|(?:source|document|passage|section|page)\s[\w.\-]{{1,20}}),\s"
-    rf"|{_THESE}\s(?:clearly |also |explicitly |further |specifically )?{_REPORTS}\sthat\s"
+    rf"|{_THESE}\s(?:clearly |also |explicitly |further |specifically )?{_REPORTS}\sthat\s(?![^.;]*,\s(?:(?:and|but|while|whereas)\s)?(?:the other|another)\b)"
+    rf"|(?:the\s)?(?:one|other|another|former|latter)(?:\sone)?\s{_REPORTS}\sthat\s(?![^.;]*,\s(?:(?:and|but|while|whereas)\s)?(?:the other|another)\b)"
+    r"|according to (?:one|another|the (?:other|first|second|former|latter))(?: one)?,\s"
     rf"|(?:as {_REPORTED} (?:in|by|on)|as per|according to|based (?:up)?on|in|from)\s{_CITED},\s(?:it (?:is|was) {_REPORTED} that\s)?"
     rf"|{NUMBERED}:\s"
     rf"|it (?:is|was) (?:also )?{_REPORTED} (?:in|by)\s{_CITED}\sthat\s"
@@ -66,6 +68,12 @@ _LEAD_IN = re.compile(
     r"in particular|in other words|that is|then|next),\s",
     re.IGNORECASE,
 )
+_TELLS = re.compile(
+    r"(?:the|these|this|all|both)\s(?:given\s|provided\s)?(?:passages?|documents?|sources?|texts?|articles?|excerpts?)\s"
+    r"(?:all |both |clearly |also |explicitly )?(?:says?|states?|mentions?|notes?|reports?|explains?|confirms?),?\s(?!that\s)",
+    re.IGNORECASE,
+)
+"""A lead-in without "that", which it is only before a whole clause."""
 _PLAIN = r"(?!(?:that|which|who|whose|where|is|are|was|were|has|have|had)\b)[^\s;:.,\d]+"
 """A word that opens no clause."""
 _META = re.compile(
@@ -252,12 +260,20 @@ def strip_lead_in(text: str) -> int:
     """
     at = 0
     for _ in range(4):
-        match = _LEAD_IN.match(text, at)
+        match = _LEAD_IN.match(text, at) or _telling(text, at)
         if match is None or not any(c.isalnum() for c in text[match.end() :]):
             break
         at = match.end()
     inner = carried(text[at:])
     return at + inner if inner > 0 else at
+
+
+def _telling(text: str, at: int) -> re.Match[str] | None:
+    """`The documents say ` where a whole clause follows it."""
+    match = _TELLS.match(text, at)
+    if match is None or not stands_alone(tokenise(text[match.end() : match.end() + _LONGEST_COURTESY])):
+        return None
+    return match
 
 
 def strip_tail(text: str) -> int:

@@ -1,18 +1,31 @@
 """Whether any passage speaks of what was asked."""
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
 from assay.schema import Issue
 from assay.text.lexemes import find_words
 from assay.text.question_parts import question_parts
+from assay.text.verbs import SAYING
 
 IRRELEVANT: Final = "evidence.irrelevant"
 """The code of the issue that no passage speaks of what was asked."""
 _STEM: Final = 4
 """Letters from which words that begin alike count as one: "decide" and "decision"."""
+_CODE: Final = re.compile(r"[^\W\d_]{1,4}[-_]?(\d{1,4})")
 _LEAST: Final = 2
 """Content words that a question has to have for its words to tell what it is about: "And for children?" does not."""
+
+
+_OF_TEXTS: Final = frozenset(
+    word.stem
+    for word in find_words(
+        "article document passage page text profile report review reviewer summary excerpt source context "
+        + " ".join(sorted(SAYING))
+    ).lexemes
+)
+"""Stems of words for a text and for what it does: "What does the article report?" may be asked of any."""
 
 
 def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) -> Issue | None:
@@ -39,7 +52,7 @@ def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) 
     """
     if question is None or "?" not in question:
         return None
-    asked = _content(question)
+    asked = _content(question) - _OF_TEXTS
     if len(asked) < _LEAST:
         return None
     told = frozenset().union(*map(_content, evidence))
@@ -57,12 +70,17 @@ def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) 
 
 def _content(text: str) -> frozenset[str]:
     """The stems of a text's content words, and its numbers."""
-    return frozenset(word.stem for word in find_words(text).lexemes if word.weight or word.fold[:1].isdigit())
+    return frozenset(
+        word.stem for word in find_words(text).lexemes if word.weight or any(sign.isdigit() for sign in word.fold)
+    )
 
 
 def _meet(some: frozenset[str], others: frozenset[str]) -> bool:
     if not some.isdisjoint(others):
         return True
+    numbers = {word for word in some if word.isdigit()}
+    if numbers and any(match[1] in numbers for word in others if (match := _CODE.fullmatch(word))):
+        return True  # "greenhouse 3" in a log of "GH3"
     beginnings = {word[:_STEM] for word in others if len(word) >= _STEM}
     return any(len(word) >= _STEM and word[:_STEM] in beginnings for word in some)
 

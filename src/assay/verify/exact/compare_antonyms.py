@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from assay.text.antonyms import CONVERSES, DIRECTIONS, OPPOSITES, opposites
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.lexemes import Lexeme, Words, word_set
+from assay.text.lexemes import stem as stem_of
 from assay.text.number_words import NUMBER_WORDS
 from assay.text.polarity import Negation
 from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
@@ -61,11 +62,23 @@ def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side
             continue
         if other in CONVERSES.get(stem, ()) and _changed_places(claim, at, side, other):
             continue
+        if (
+            other in CONVERSES.get(stem, ())
+            and _is_done_to(claim.words, at)
+            and any(
+                _is_done_to(side.words, place) for place, word in enumerate(side.words.lexemes) if word.stem == other
+            )
+        ):
+            continue  # what is lent is borrowed
         if _measures(claim.words, at) or _measures_everywhere(side.words, other):
             continue
         recall = recall_without(claim, side.candidate, {stem})
         confidence = strength(max(recall, (recall + _local(claim, at, side, other)) / 2), most)
         if code == "antonym.clash" and _may_be_of_other_sense(claim.words, at, side, other, index):
+            if stem in _TIMES and _is_time(claim.words, at) != any(
+                _is_time(side.words, place) for place, word in enumerate(side.words.lexemes) if word.stem == other
+            ):
+                continue  # "by day" is when, "night trains" are what
             confidence *= _OTHER_SLOT_FACTOR
         ours = (claim.words.starts[at], claim.words.ends[at])
         if confidence >= LEAST_CONFIDENCE and _is_aligned(claim, index, ours, side, other, stem):
@@ -109,6 +122,24 @@ def _may_be_of_other_sense(words: Words, at: int, side: Side, other: str, index:
     return not any(
         a is not None and a == b for place in places for a, b in zip(ours, _neighbours(side.words, place), strict=True)
     )
+
+
+_BEING = frozenset({"is", "are", "was", "were", "be", "been", "being"})
+
+
+def _is_done_to(words: Words, at: int) -> bool:
+    """Whether a word is what is done to the subject: "is lent", "can be borrowed"."""
+    return any(words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at))
+
+
+_WHEN = frozenset({"by", "at", "in", "during"})
+_TIMES = frozenset(stem_of(word) for word in ("day", "night", "morning", "evening", "summer", "winter"))
+
+
+def _is_time(words: Words, at: int) -> bool:
+    """Whether a word says when something is: "by day", "in the winter"."""
+    before = [words.lexemes[i].fold for i in range(max(0, at - 2), at)]
+    return bool(before) and (before[-1] in _WHEN or (before[-1] == "the" and before[0] in _WHEN))
 
 
 def _is_participle(lexeme: Lexeme) -> bool:

@@ -17,7 +17,7 @@ from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.compare_antonyms import opposed
 from assay.verify.exact.findings import ExactFinding
-from assay.verify.exact.index import ExactIndex, content_of
+from assay.verify.exact.index import ExactIndex, content_of, leading_stems
 from assay.verify.exact.polarity_sides import (
     LEAST_CONFIDENCE,
     Side,
@@ -171,6 +171,9 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
     denied_too = found.missing & scoped(side.words, side.negations)  # "water but not electricity"
     if not affirms or denied_too or speaks_of_another(claim, index, side.candidate, found):
         return None
+    told = leading_stems(claim.words.lexemes) & found.missing
+    if told and told <= side.candidate.stems:
+        return None  # "export was added; import is planned" says nothing against "import has not been added"
     return place if found.share >= (_SURELY_ALIGNED if side.negations else LEAST_ALIGNED) else None
 
 
@@ -200,7 +203,7 @@ _REACH = 5
 """Words after "not" among which "the least" or "one of the least" stands."""
 _PARTS = frozenset({"count", "share"})
 _HAVING = word_set("with have has had having include includes included including use uses used using contain contains")
-_SETS_LIMIT = word_set("before until till unless except beyond more")
+_SETS_LIMIT = word_set("before until till unless except beyond more without")
 """Words after a negation that make a limit of it: what is not so before Monday may be so on Monday."""
 _LIMIT_REACH = 8
 _EMPTY = re.compile(

@@ -13,6 +13,7 @@ from assay.verify.exact.compare_names import compare_identifiers, compare_names
 from assay.verify.exact.compare_numbers import Shares, compare_numbers
 from assay.verify.exact.compare_polarity import compare_polarity
 from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
+from assay.verify.exact.compare_ranks import compare_ranks
 from assay.verify.exact.compare_records import NOTHING, RecordResult, compare_records
 from assay.verify.exact.compare_roles import compare_roles
 from assay.verify.exact.compare_wording import compare_wording
@@ -82,6 +83,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity, *wording])
         findings += compare_denials(parsed, index)
         findings += compare_roles(parsed, index)
+        findings += compare_ranks(parsed, index)
         recorded = compare_records(parsed, index)
         findings = [*_apart_from(findings, recorded, index), *recorded.findings]
         if not recorded.support:

@@ -23,7 +23,7 @@ _CONFIDENCE: Final = 0.85
 _ABOUT: Final = r"(?:(?:about|around|roughly|exactly|just|only)\s)?"
 _VERB: Final = re.compile(
     r"(?P<sum>\b(?:together|altogether|in total|in all|combined)\s)?(?:\b(?:would|will|should|then|both|all)\s)*"
-    r"\b(?:(?P<total>come|comes|came|coming|adds?|amounts?|totals?|sums?)|costs?|is|are|makes?)\b"
+    r"\b(?:(?P<total>come|comes|came|coming|adds?|amounts?|totals?|sums?)|costs?|is|are|makes?|needs?|requires?|weighs?|takes?)\b"
     rf"(?:\sup)?(?:\sto)?\s{_ABOUT}$",
     re.IGNORECASE,
 )
@@ -97,7 +97,7 @@ def with_worked(claim: Claim, index: ExactIndex, findings: Sequence[ExactFinding
 def _total(claim: Claim, index: ExactIndex) -> Worked | None:
     """ "3 licences and the setup fee come to $180": so many of each part at the value that the evidence states."""
     for stated in claim.quantities:
-        behind = _BEHIND.match(claim.text, stated.end)
+        behind = _BEHIND.match(claim.text, _end_of(claim, stated))
         verb = _VERB.search(claim.text[: stated.start])
         if behind is None or verb is None or not stated.exact or stated.bound != "exact":
             continue
@@ -115,6 +115,17 @@ def _total(claim: Claim, index: ExactIndex) -> Worked | None:
         working = " + ".join(part.shown for part in found) + f" = {_plain(total / size)}"
         return Worked(stated, near(replace(stated, step=Decimal(0)), total), working, found[0].sentence, found[0].place)
     return None
+
+
+def _end_of(claim: Claim, stated: Quantity) -> int:
+    """Where a number and the things that it counts end: "thirty measurements"."""
+    following = [
+        end
+        for start, end, word in zip(claim.words.starts, claim.words.ends, claim.words.lexemes, strict=True)
+        if start >= stated.end and word.stem in stated.nouns
+    ]
+    near = following[:1] if stated.dimension == "count" else []
+    return near[0] if near and not claim.text[stated.end : near[0]].strip().count(" ") else stated.end
 
 
 def _parts(claim: Claim, index: ExactIndex, stated: Quantity, subject: str) -> Iterator[Part | None]:
@@ -148,10 +159,13 @@ def _part(
         return None
     count = counts[0].value if counts else Decimal(1)
     found: dict[Decimal, tuple[int, Quantity]] = {}
+    named = set(stated.nouns)
     for candidate in claim.candidates:
         for quantity in index.quantities.get(candidate.sentence, ()):
             if quantity.dimension.split("/")[0] != stated.dimension or not quantity.exact or quantity.bound != "exact":
                 continue
+            if quantity.dimension == "count" and named and named.isdisjoint(quantity.nouns):
+                continue  # how many halls there are is not how many measurements each needs
             around = index.surroundings(candidate.sentence, quantity.start, quantity.end).clause
             timed = counts[0].dimension == "time" if counts else False
             sought = stems - {stem for stem in stems if timed and stem in _stems_of(counts[0].unit)}

@@ -1,6 +1,7 @@
 """Numbers and dates of a claim held against the value of a cell."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
@@ -19,6 +20,11 @@ _MONEY: Final = frozenset(
 """Stems of the names of fields whose bare numbers are sums of money."""
 
 _CURRENCY: Final = frozenset(lexeme(word).stem for word in word_set("currency ccy"))
+_ENDS: Final = frozenset(
+    lexeme(word).stem for word in word_set("until till end ends ended expiry expires expiration deadline due")
+)
+_BEGINS: Final = frozenset(lexeme(word).stem for word in word_set("since from start starts started begin begins"))
+"""Stems of the names of fields whose dates are the end or the beginning of something."""
 _DEEPEST: Final = 4
 """Records around a value in which its currency is looked for."""
 _SCALES: Final = {"billion": 10**9, "million": 10**6, "thousand": 1000}
@@ -77,7 +83,7 @@ def relation_of(
         if cell.number is not None and value.month is None and value.last_year is None and value.year is not None:
             return value.year == cell.number if value.bound == "exact" else None
         dates = values.dates(cell)
-        found = [relate_dates(value, other) for other in dates]
+        found = [_relate(value, other, cell) for other in dates]
         relations = [one for one in found if one is not DateRelation.INCOMPARABLE]  # the time beside a day
         if DateRelation.SAME in relations:
             return True
@@ -111,6 +117,20 @@ def relation_of(
     if len(others) == 1 and relations_q[0] is Relation.DIFFERENT:
         return False
     return None
+
+
+def _relate(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
+    """How a date of a claim stands to that of a cell, which may itself be the end or the beginning of something.
+
+    What holds "until 2028" does not hold "until" what a field of that name gives as 2027, though 2027 comes before
+    2028; and of a field with another name it is not known whether its date has to do with the end.
+    """
+    if value.bound not in {"until", "since"} or other.bound != "exact":
+        return relate_dates(value, other)
+    plain = relate_dates(replace(value, bound="exact"), other)
+    if plain is not DateRelation.DIFFERENT or not (_ENDS if value.bound == "until" else _BEGINS).isdisjoint(cell.stems):
+        return plain
+    return DateRelation.COMPATIBLE
 
 
 def _other_currency(value: Quantity, cell: Cell, record: Record, records: Records | None) -> bool:

@@ -1,0 +1,109 @@
+"""Conflicts that an answer discloses itself: it tells both sides, each as what one of the sources says.
+
+"One document says that members park for free. Another says that parking costs them 3 euros a day." follows neither
+source, though each of its sentences by itself is borne out by one and contradicted by the other.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from assay.guard.conflicts import says_of_it, values_of
+from assay.guard.judging import Judged
+from assay.schema import EvidenceSpan, Verdict
+from assay.schema.claim import ExtractedClaim
+from assay.text.lexemes import find_words
+from assay.text.pointers import POINTER
+from assay.text.sentences import split_sentences
+from assay.verify.combine import Judgement
+
+_SAYS: Final = (
+    r"(?:says?|said|states?|stated|mentions?|notes?|gives?|gave|has|reports?|claims?|puts?|names?|lists?|shows?|"
+    r"speaks?)"
+)
+_OF_ONE: Final = re.compile(
+    rf"\b{POINTER}\b|\baccording to\b"
+    rf"|\b(?:the )?(?:one|other|another|former|latter|first|second|third)(?: one)? {_SAYS}\b",
+    re.IGNORECASE,
+)
+"""That what a sentence says is what one of the sources says."""
+_BARE: Final = re.compile(
+    r"(?:however, |but |here )?(?:the|these|both|two|our|your|all)(?: (?:the|given|provided|two|of|these))*"
+    r" (?:sources?|documents?|passages?|texts?|excerpts?|results?) "
+    r"(?:disagree|differ|conflict|diverge|contradict (?:each other|one another|themselves)"
+    r"|are (?:inconsistent|at odds|contradictory))"
+    r"(?: with (?:each other|one another))?(?: (?:on|about|in|over) (?:this|that|it|this point|this matter))?[.:!]?",
+    re.IGNORECASE,
+)
+"""That the sources disagree, and nothing else."""
+BORNE_OUT: Final = 0.99
+"""The support of such a sentence where a disagreement was found and both of its sides are told."""
+TELLS: Final = 0.6
+"""The share of a sentence of a source, by the weight of its content words, that tells what the source says."""
+MOST_CLAIMS: Final = 200
+"""Claims in conflict that are looked at."""
+
+
+def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged], output: str) -> Sequence[Judged]:
+    """What was found of the claims, without the conflicts of which the output tells both sides.
+
+    Args:
+        claims: the checkable claims that were judged, in order.
+        judged: what was found of each.
+        output: the text that they stand in.
+    """
+    disputed = [at for at, one in enumerate(judged) if one.conflict is not None][:MOST_CLAIMS]
+    if not disputed:
+        return judged
+    sides = [
+        at
+        for at, (claim, one) in enumerate(zip(claims, judged, strict=False))
+        if one.verdict is Verdict.SUPPORTED and _is_of_one(claim, output)
+    ][:MOST_CLAIMS]
+    found = list(judged)
+    for at in disputed:
+        conflict = judged[at].conflict
+        if conflict is None or at not in sides:
+            continue
+        if any(
+            _is_told(claims[at], conflict[1], _sentence(claims[other], output), judged[other])
+            for other in sides
+            if other != at
+        ):
+            found[at] = replace(judged[at], conflict=None)
+    if any(one is not other for one, other in zip(found, judged, strict=True)):
+        found = [
+            _stated(one) if _BARE.fullmatch(claim.text) else one for claim, one in zip(claims, found, strict=False)
+        ]
+    return found
+
+
+def _stated(found: Judged) -> Judged:
+    """The judgement of a sentence that the sources disagree, where they do."""
+    if found.judgement is None:
+        return found
+    return replace(found, verdict=Verdict.SUPPORTED, judgement=Judgement(BORNE_OUT, 0.0), conflict=None)
+
+
+def _sentence(claim: ExtractedClaim, output: str) -> str:
+    return output[claim.sentence.start : claim.sentence.end]
+
+
+def _is_of_one(claim: ExtractedClaim, output: str) -> bool:
+    return _OF_ONE.search(_sentence(claim, output)) is not None
+
+
+def _is_told(claim: ExtractedClaim, against: EvidenceSpan, told: str, found: Judged) -> bool:
+    """Whether the sentence of another claim says what the passage against a claim does, by that passage's source."""
+    sources = {span.evidence_id for span in found.spans if span.relation == "supports"}
+    if found.conflict is not None:
+        sources = {found.conflict[0].evidence_id}
+    if against.evidence_id not in sources:
+        return False
+    sentences = [against.text[one.start : one.end] for one in split_sentences(against.text)] or [against.text]
+    nearest = max(sentences, key=lambda sentence: says_of_it(claim.text, sentence))
+    news = values_of(nearest) - values_of(claim.text)
+    if news and news.isdisjoint(word.fold for word in find_words(told).lexemes):
+        return False
+    return says_of_it(told, nearest) >= TELLS or (bool(news) and not says_of_it(nearest, nearest))

@@ -1,0 +1,195 @@
+"""What a sentence says of one thing that another sentence denies: duties, leave, prices and states.
+
+"Passwords have to be changed" and "there is no need to change passwords" share nearly all that they say, and a network
+that judges a claim by all there is takes the second for beside the point. Here the stand that each takes is read, and
+two stands on the same thing that nobody can take at once are a disagreement.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from assay.text.lexemes import find_words
+
+_DUTY: Final = (
+    r"must(?! not\b)|shall(?! not\b)|(?:has|have|had|having) to\b|needs? to\b|(?:is|are|was|were) to be\b|"
+    r"required|obliged|obligatory|compulsory|mandatory|bound to|needed|requires?|necessary"
+)
+_FREED: Final = (
+    r"(?:(?:do|does|did)(?: not|n['’]t) (?:have|need) to|need(?: not|n['’]t)\b|no need (?:to|for)|no obligation|"
+    r"(?:is|are|was|were)(?: not|n['’]t| no longer) "
+    r"(?:required|obliged|needed|necessary|compulsory|mandatory|obligatory)|"
+    r"needs? no|requires? no|"
+    r"no (?:[\w-]+ ){1,3}(?:is|are|was|were) (?:required|needed|necessary)|optional|voluntary|voluntarily|"
+    r"(?:decide|choose) for (?:them|your|him|her|our|it|one)(?:self|selves)|(?:is|are) free to (?:choose|decide)|"
+    r"at (?:their|your|his|her|our) (?:own )?discretion)"
+)
+_BANNED: Final = (
+    r"must not|mustn['’]t|may not|cannot|can not|can['’]t|forbidden|prohibited|banned|"
+    r"not (?:allowed|permitted|admitted|welcome)|(?:does|do) not (?:allow|permit|admit)|"
+    r"(?:nobody|no one) (?:may|can|is allowed)|"
+    r"no (?:[\w-]+ ){1,3}(?:may|can|(?:is|are) (?:allowed|permitted|admitted))"
+)
+_LEAVE: Final = r"may|can|allowed|permitted|admitted|welcome|free to"
+_STANDS: Final = re.compile(
+    rf"\b(?:(?P<freed>{_FREED})|(?P<banned>{_BANNED})|(?P<duty>{_DUTY})|(?P<leave>{_LEAVE}))(?!\w)", re.IGNORECASE
+)
+_WITHOUT: Final = re.compile(
+    r"\bwithout (?:(?:an?|any|the|prior|giving|having|showing) ){0,2}(?P<what>[\w-]+)", re.IGNORECASE
+)
+_AGAINST: Final = {
+    "duty": frozenset({"freed"}), "freed": frozenset({"duty"}),
+    "banned": frozenset({"leave", "duty"}), "leave": frozenset({"banned"}),
+}  # fmt: skip
+_STATES: Final = {
+    "running": ("works?|working|running|in operation|operational|online|up and running|in service",
+                "out of order|out of service|broken|defective|stopped|offline|down since|not working|shut down"),
+    "over": ("finished|completed?|over|ended|has ended|concluded|closed",
+             "go(?:es)? on|going on|continues?|under ?way|ongoing|in progress|waiting for|still being|still open"),
+    "granted": ("approved|granted|authorised|authorized|accepted",
+                "under review|pending|awaiting approval|rejected|refused|still being (?:examined|reviewed)"),
+    "left": ("sold out|fully booked|booked up|exhausted|none left|no [\\w-]+ left|no longer available",
+             "still [\\w-]+ (?:left|available)|still available|can still be (?:booked|bought)|left for"),
+    "open": ("open|passable|accessible|reopened",
+             "closed|blocked|impassable|shut|blocks|closes"),
+}  # fmt: skip
+"""Two states of one thing that exclude each other, each in the ways in which it is commonly said."""
+_IN_STATE: Final = {
+    name: tuple(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in pair) for name, pair in _STATES.items()
+}
+_DENIED: Final = re.compile(
+    r"\b(?:not|never|no longer|nor|neither|if|unless|when|until|once|before|after|whether)\b|n['’]t\b", re.IGNORECASE
+)
+_TEMPORARY: Final = re.compile(r"\buntil further notice\b", re.IGNORECASE)
+_FREE: Final = re.compile(
+    r"\b(?:for free|free of charge|at no (?:cost|charge)|costs? nothing|(?:is|are|be) free(?! to\b)|"
+    r"without charge|gratis)\b",
+    re.IGNORECASE,
+)
+_PRICED: Final = re.compile(
+    r"(?P<sum>[€$£¥]\s?\d|\b\d[\d.,]*\s?(?:€|\$|£|euros?\b|dollars?\b|pounds?\b|cents?\b|(?:EUR|USD|GBP|CHF)\b))",
+    re.IGNORECASE,
+)
+_COSTS: Final = re.compile(r"\b(?:pays?|costs?|charged?|fees?|price|admission|fare)\b", re.IGNORECASE)
+_LIMITED: Final = re.compile(
+    r"\b(?:if|unless|from|over|above|below|under|after|before|until|except|otherwise|only|first|per additional|than)\b",
+    re.IGNORECASE,
+)
+SAYS_MOST: Final = 0.5
+"""The share of one of two sentences, but for their stands, that the other one says too."""
+SAYS_OF_IT: Final = 0.3
+"""The share of either of the two that the other one says at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    kind: str
+    places: tuple[tuple[int, int], ...]
+    """Where its words stand."""
+    needs: str | None = None
+    """The stem of the thing without which something may or may not be done."""
+
+
+def clashes(claim: str, sentence: str) -> bool:
+    """Whether a sentence takes a stand on what a claim is about that excludes the claim's.
+
+    >>> clashes("Passwords have to be changed every 90 days.", "There is no need to change passwords regularly.")
+    True
+    >>> clashes("Members park for free.", "Parking costs members 3 euros a day.")
+    True
+    >>> clashes("Passwords have to be changed.", "There is no need to change the lock.")
+    False
+    """
+    claim, sentence = (_TEMPORARY.sub("", text) for text in (claim, sentence))
+    return _of_leave(claim, sentence) or _of_price(claim, sentence) or _of_state(claim, sentence)
+
+
+def _of_leave(claim: str, sentence: str) -> bool:
+    mine, theirs = _stand(claim), _stand(sentence)
+    if mine is None or theirs is None or theirs.kind not in _AGAINST[mine.kind]:
+        return False
+    ours, others = _said(claim, mine.places), _said(sentence, theirs.places)
+    if mine.kind in {"banned", "leave"} and theirs.kind in {"banned", "leave"}:
+        # Who may do one thing may well not do another: one of the two has to say no more than the other.
+        return _alike(ours, others) and (ours.keys() <= others.keys() or others.keys() <= ours.keys())
+    needed = {one.needs for one in (mine, theirs) if one.needs is not None}
+    if needed:
+        return needed <= ours.keys() & others.keys() and _alike(ours, others, SAYS_OF_IT)
+    return _alike(ours, others)
+
+
+def _stand(text: str) -> _Stand | None:
+    """The one stand that a text takes on what may or has to be done; none where it takes two."""
+    found = list(_STANDS.finditer(text))
+    kinds = {one.lastgroup for one in found}
+    if "freed" in kinds:
+        kinds.discard("leave")  # "can decide for themselves"
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop() or ""
+    places = tuple(place for one in found for place in _words_of(one))
+    lacking = _WITHOUT.search(text)
+    if lacking is not None and kind in {"leave", "banned"}:
+        # What may be done without a thing does not need it, and what nobody may do without it does.
+        needs = next(iter(_said(lacking["what"], ())), None)
+        places = (*places, (lacking.start(), lacking.start("what")))
+        return _Stand("freed" if kind == "leave" else "duty", places, needs)
+    return _Stand(kind, places)
+
+
+def _words_of(match: re.Match[str]) -> tuple[tuple[int, int], ...]:
+    """The words that take the stand: "no ... needed" of "no ticket is needed"."""
+    start, end = match.span()
+    words = match.group().split()
+    if len(words) < 3 or words[0].lower() != "no":
+        return ((start, end),)
+    return (start, start + len("no")), (end - len(words[-1]), end)
+
+
+def _of_price(claim: str, sentence: str) -> bool:
+    for one, other in ((claim, sentence), (sentence, claim)):
+        free, priced = _FREE.search(one), _PRICED.search(other)
+        if free is None or priced is None or _PRICED.search(one) is not None or _FREE.search(other) is not None:
+            continue
+        if _COSTS.search(other) is None or _LIMITED.search(one + " " + other) is not None:
+            continue
+        if _DENIED.search(one) is not None or _DENIED.search(other) is not None:
+            continue
+        return _of_one_thing(one, (free.span(),), other, (priced.span(),))
+    return False
+
+
+def _of_state(claim: str, sentence: str) -> bool:
+    if _DENIED.search(claim) is not None or _DENIED.search(sentence) is not None:
+        return False
+    for pair in _IN_STATE.values():
+        for here, there in (pair, pair[::-1]):
+            mine, theirs = here.search(claim), there.search(sentence)
+            if mine is None or theirs is None or there.search(claim) is not None or here.search(sentence) is not None:
+                continue
+            if _of_one_thing(claim, (mine.span(),), sentence, (theirs.span(),)):
+                return True
+    return False
+
+
+def _of_one_thing(one: str, ours: tuple[tuple[int, int], ...], other: str, theirs: tuple[tuple[int, int], ...]) -> bool:
+    """Whether two sentences say much the same but for their stands."""
+    return _alike(_said(one, ours), _said(other, theirs))
+
+
+def _alike(first: dict[str, float], second: dict[str, float], most: float = SAYS_MOST) -> bool:
+    if not first or not second:
+        return False
+    shared = first.keys() & second.keys()
+    shares = sorted(sum(words[stem] for stem in shared) / sum(words.values()) for words in (first, second))
+    return shares[1] >= most and shares[0] >= SAYS_OF_IT
+
+
+def _said(text: str, left_out: tuple[tuple[int, int], ...]) -> dict[str, float]:
+    words = find_words(text)
+    return {
+        word.stem: word.weight or 1.0
+        for word, start, end in zip(words.lexemes, words.starts, words.ends, strict=True)
+        if (word.weight or word.fold[:1].isdigit())
+        and not any(start < there and end > here for here, there in left_out)
+    }
