@@ -333,6 +333,15 @@ PIECES: Final = (
 BASE: Final = "SELECT ?name WHERE { ?item <http://example.org/name> ?name FILTER(STR(?name) = $entity) }"
 
 
+def names_of(found: object) -> list[str]:
+    """The names that a query for solutions found, in its order."""
+    import pyoxigraph as ox  # noqa: PLC0415 only this part of the benchmark needs it
+
+    if not isinstance(found, ox.QuerySolutions):
+        raise TypeError(f"expected solutions of a query, got {type(found).__name__}")
+    return [str(one["name"]) for one in found]
+
+
 def hostile(count: int, seed: int) -> int:
     """Statements, queries and addresses that hostile claims changed."""
     from sqlalchemy import event
@@ -386,8 +395,8 @@ def hostile(count: int, seed: int) -> int:
         literal = query[len(BASE.partition("$entity")[0]) : len(query) - len(BASE.partition("$entity")[2])]
         value = literal.removesuffix("^^<http://www.w3.org/2001/XMLSchema#string>")[1:-1].replace('\\"', '"')
         known = BASE.replace("?name WHERE", "?name ?entity WHERE")
-        mine = [str(one["name"]) for one in graph.store.query(query)]
-        theirs = [str(one["name"]) for one in graph.store.query(known, substitutions={variable: ox.Literal(value)})]
+        mine = names_of(graph.store.query(query))
+        theirs = names_of(graph.store.query(known, substitutions={variable: ox.Literal(value)}))
         changed["sparql"] += mine != theirs or not query.startswith(BASE.partition("$entity")[0])
     for one in paths:
         segments = urlsplit(one).path.split("/")

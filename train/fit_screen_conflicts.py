@@ -17,7 +17,7 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,14 +109,14 @@ def cached(cases: Sequence[Case], path: Path, scorer: OnnxCrossEncoder) -> list[
     return found
 
 
-def _promise(signals: dict[str, float]) -> float:
+def _promise(signals: Mapping[str, float]) -> float:
     return signals["contra_low"] + signals["contra_high"] + 6 * signals["value"] + 3 * signals["shared"]
 
 
 def fitted(cases: Sequence[Case], signals: Sequence[Sequence[dict[str, float]]], rounds: int = 3) -> dict[str, Any]:
     """Intercept, weights and threshold; of a case that disagrees the pair counts that the last round was surest of."""
     names: list[str] = sorted({name for rows in signals for row in rows for name in row})
-    surest = _promise
+    surest: Callable[[Mapping[str, float]], float] = _promise
     model: dict[str, Any] = {}
     for _ in range(rounds):
         rows, labels, weights = [], [], []
