@@ -335,7 +335,7 @@ BASE: Final = "SELECT ?name WHERE { ?item <http://example.org/name> ?name FILTER
 
 def names_of(found: object) -> list[str]:
     """The names that a query for solutions found, in its order."""
-    import pyoxigraph as ox  # noqa: PLC0415 only this part of the benchmark needs it
+    import pyoxigraph as ox
 
     if not isinstance(found, ox.QuerySolutions):
         raise TypeError(f"expected solutions of a query, got {type(found).__name__}")
