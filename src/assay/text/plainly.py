@@ -56,9 +56,9 @@ _WRONG_TO_DENY: Final = re.compile(
     re.IGNORECASE,
 )
 _INSTEAD: Final = re.compile(
-    r"(?P<first>\d[\d.,]*|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)(?P<unit>\s[a-z]+)?,?\s"
+    r"(?P<first>(?<![\d.,])\d[\d.,]{0,20}|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)(?P<unit>\s[a-z]+)?,?\s"
     r"(?:or\srather|no,|i\smean,?|make\sthat|sorry,|scratch\sthat,|that\sis\sto\ssay)\s"
-    r"(?P<second>\d[\d.,]*\d|\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b),?",
+    r"(?P<second>\d[\d.,]{0,20}\d|\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b),?",
     re.IGNORECASE,
 )
 """A number that is taken back, with the one in its place."""
