@@ -17,7 +17,7 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ def _promise(signals: dict[str, float]) -> float:
 def fitted(cases: Sequence[Case], signals: Sequence[Sequence[dict[str, float]]], rounds: int = 3) -> dict[str, Any]:
     """Intercept, weights and threshold; of a case that disagrees the pair counts that the last round was surest of."""
     names: list[str] = sorted({name for rows in signals for row in rows for name in row})
-    surest = _promise
+    surest: Callable[[dict[str, float]], float] = _promise
     model: dict[str, Any] = {}
     for _ in range(rounds):
         rows, labels, weights = [], [], []
