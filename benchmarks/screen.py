@@ -259,7 +259,7 @@ def _conflict_cases(data: Path | None) -> Iterator[Case]:
     with (_GATE / "conflicts.jsonl").open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             items = tuple(Evidence(**one) for one in row["evidence"])
-            yield Case(f"by hand {row['kind']}", items, "", True)
+            yield Case(f"by hand {row['kind']}", items, row["claim"], True)  # what is asked: whether it is so
     seen: set[str] = set()
     beside = 0
     for case in written_cases("test"):
