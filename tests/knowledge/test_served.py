@@ -17,6 +17,8 @@ from assay.cli.terminal import plain
 from assay.cli.text_report import text_report
 from assay.config import Guard
 from assay.schema import HallucinationReport
+from assay.server.console.more_view import knowledge_view
+from assay.server.console.report_view import claim_card
 from assay.server.guards import Guards
 from assay.testing import FakeScorer
 
@@ -85,8 +87,28 @@ def test_foreign_words_of_a_source_are_no_markup(tmp_path: Path) -> None:
     word = claim.external.words[0].model_copy(update={"passage": "<script>alert(1)</script>", "place": "<b>x</b>"})
     external = claim.external.model_copy(update={"words": (word,), "message": "<img src=x>"})
     hostile = report.model_copy(update={"claims": (claim.model_copy(update={"external": external}),)})
-    page = html_report("answer", hostile, [])
+    page = html_report("answer", hostile, []) + claim_card(0, hostile.claims[0], {}).html
     assert not [markup for markup in ("<script>alert", "<b>x</b>", "<img src=x>") if markup in page]
+
+
+def test_the_page_of_a_run_tells_what_was_asked_when_and_how_long_it_took(tmp_path: Path) -> None:
+    report = refuted(tmp_path)
+    external = report.claims[0].external
+    assert external is not None
+    word = external.words[0]
+    card = claim_card(0, report.claims[0], {}).html
+    for told in (
+        "Knowledge: refuted",
+        "asked with Heron",
+        word.at,
+        f"{word.elapsed_ms:.0f} ms",
+        (word.digest or "")[:12],
+    ):
+        assert told in card
+    panel = knowledge_view(report)
+    assert panel is not None
+    assert "products" in panel.html
+    assert "Sources of knowledge" in panel.html
 
 
 def test_every_policy_of_a_server_has_the_operators_sources_and_each_caller_its_tenant(tmp_path: Path) -> None:
