@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 from starlette.exceptions import HTTPException
 
 from assay._version import __version__
@@ -49,6 +49,12 @@ def _day(value: object) -> date | None:
         raise ValueError(f"a day is written as in 2025-06-01, got {str(value)[:40]!r}") from error
 
 
+def _number(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError(f"expected a whole number, got {str(value).lower()}")
+    return value
+
+
 class CheckBody(BaseModel):
     """One output to be checked against its evidence."""
 
@@ -77,9 +83,9 @@ class CheckBody(BaseModel):
     read, and evidence is compared with evidence only."""
     citations: list[dict[str, Any]] | None = None
     """Citation objects as model providers give them."""
-    claim_free: bool = False
+    claim_free: StrictBool = False
     """Whether the output is declared to contain no claims."""
-    revisions_failed: int = Field(default=0, ge=0)
+    revisions_failed: Annotated[int, BeforeValidator(_number)] = Field(default=0, ge=0)
     """How many revisions of it have failed already."""
     run_id: str | None = Field(default=None, min_length=1)
     """A name for the run; derived from the content by default."""
@@ -122,8 +128,8 @@ class RunBody(BaseModel):
     """A preset; the server's own policy by default."""
     stakes: Stakes = Stakes.MEDIUM
     task: str = "qa"
-    claim_free: bool = False
-    revisions_failed: int = Field(default=0, ge=0)
+    claim_free: StrictBool = False
+    revisions_failed: Annotated[int, BeforeValidator(_number)] = Field(default=0, ge=0)
     run_id: str | None = Field(default=None, min_length=1)
 
     def options(self, now: datetime) -> dict[str, Any]:
