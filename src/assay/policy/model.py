@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -342,13 +342,17 @@ class Policy(Value):
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hexadecimal, of the canonical JSON of all fields: sorted keys, no white space, UTF-8.
+        """SHA-256, in hexadecimal, of the canonical JSON of `content`: sorted keys, no white space, UTF-8."""
+        text = json.dumps(self.content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """All fields in JSON, as they are digested and kept.
 
         `screen` is left out where there is none, so that policies without it are those that they were before.
         """
-        fields = self.model_dump(mode="json", exclude={"screen"} if self.screen is None else None)
-        text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return self.model_dump(mode="json", exclude={"screen"} if self.screen is None else None)
 
 
 def validated(policy: Policy) -> Policy:

@@ -239,5 +239,5 @@ def _policy(record: CheckRecord, at: int) -> Row:
         raise StoreError(f"expected the policy with the digest {named.digest}, got one with {policy.digest}")
     return {
         "tenant": record.tenant, "digest": named.digest, "name": storable(named.name), "created": at,
-        "body": None if policy is None else tables.pack(policy.model_dump(mode="json")),
+        "body": None if policy is None else tables.pack(policy.content),
     }  # fmt: skip
