@@ -281,7 +281,7 @@ def test_a_question_names_what_an_answer_only_refers_to(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     made = Guard(path, environ={})
-    report = made.check("It costs EUR 20.", EVIDENCE, question="What does the Lark cost?")
+    report = made.check("Its price is 20 euros.", EVIDENCE, question="What does the Lark cost?")
     assert report.knowledge is not None
     external = report.claims[0].external
     assert external is not None

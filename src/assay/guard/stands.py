@@ -97,7 +97,7 @@ def clashes(claim: str, sentence: str) -> bool:
     True
     >>> clashes("Members park for free.", "Parking costs members 3 euros a day.")
     True
-    >>> clashes("Passwords have to be changed.", "There is no need to change the lock.")
+    >>> clashes("Passwords have to be changed every 90 days.", "There is no need to change the lock.")
     False
     """
     claim, sentence = (_TEMPORARY.sub("", text) for text in (claim, sentence))
