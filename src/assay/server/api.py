@@ -51,7 +51,7 @@ def _day(value: object) -> date | None:
 
 def _number(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError(f"expected a whole number, got {str(value).lower()}")
+        raise ValueError(f"expected a whole number, got {str(value).lower()}")  # noqa: TRY004 pydantic tells of this one
     return value
 
 
