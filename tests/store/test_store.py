@@ -75,7 +75,7 @@ def test_a_policy_that_came_first_without_its_body_is_completed(url: str) -> Non
         store.record(record_of())
         store.record(record_of(policy=None))
         with store.reading_across() as connection:
-            assert connection.execute(select(tables.policies.c.body)).scalar_one() == POLICY.model_dump(mode="json")
+            assert connection.execute(select(tables.policies.c.body)).scalar_one() == POLICY.content
 
 
 def test_a_policy_that_the_report_does_not_name_is_refused(url: str) -> None:
