@@ -8,6 +8,7 @@ from assay.text.lexemes import Lexeme, Words, word_set
 from assay.text.lexemes import stem as stem_of
 from assay.text.number_words import NUMBER_WORDS
 from assay.text.polarity import Negation
+from assay.text.verbs import PARTICIPLE
 from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
 from assay.verify.exact.claim import Claim
 from assay.verify.exact.findings import ExactFinding
@@ -129,7 +130,7 @@ _BEING = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 
 def _is_done_to(words: Words, at: int) -> bool:
     """Whether a word is what is done to the subject: "is lent", "can be borrowed"."""
-    return any(words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at))
+    return words.lexemes[at].fold in PARTICIPLE and any(words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at))
 
 
 _WHEN = frozenset({"by", "at", "in", "during"})
