@@ -130,7 +130,9 @@ _BEING = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 
 def _is_done_to(words: Words, at: int) -> bool:
     """Whether a word is what is done to the subject: "is lent", "can be borrowed"."""
-    return words.lexemes[at].fold in PARTICIPLE and any(words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at))
+    return words.lexemes[at].fold in PARTICIPLE and any(
+        words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at)
+    )
 
 
 _WHEN = frozenset({"by", "at", "in", "during"})
