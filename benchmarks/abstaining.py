@@ -23,16 +23,16 @@ import numpy as np
 from benchmarks.calibration import rows_of
 from benchmarks.drawing import Panel, drawn
 
-from assay.batch.calibrate import judge, key_of
-from assay.batch.calibrate_abstaining import CEILING, PREFIX
-from assay.batch.files import write_file
-from assay.batch.results import Result, ResultLog
-from assay.batch.rows import Row
 from assay.cli.calibrate import open_loosest
 from assay.cli.evaluate import identity_of, progress_bar
-from assay.generate.abstain_signals import question_share
+from assay.evaluation.calibrate.abstention import CEILING, PREFIX
+from assay.evaluation.calibrate.thresholds import judge, key_of
+from assay.evaluation.rows.atomic_files import write_file
+from assay.evaluation.rows.reading import Row
+from assay.evaluation.rows.results import Result, ResultLog
 from assay.policy import preset
-from assay.policy.strictness import block_grid_of, grid_of
+from assay.policy.calibration.strictness import block_grid_of, grid_of
+from assay.rewrite.answers.confidence_signals import question_share
 from assay.stats.calibration import adaptive_ece, adaptive_reliability, ece, log_loss
 from assay.stats.classification import auroc
 from assay.stats.confidence import SIGNALS, WEIGHTS, ConfidenceModel, fit_confidence

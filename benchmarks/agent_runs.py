@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from assay import Guard
-from assay.guard.run_evidence import DEFAULT_SOURCES
+from assay.guard.runs.evidence import DEFAULT_SOURCES
 from assay.schema import Action, ClaimReport, ClaimStatus, HallucinationReport
-from assay.schema.run import ToolDeclaration
+from assay.schema.run.model import ToolDeclaration
 
 _FILE = "taubench_airline_gpt4o.trajectories.jsonl.gz"
 _NOW = datetime(2024, 5, 15, 15, 0, tzinfo=UTC)

@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import Guard
-from assay.batch import resample
-from assay.batch.evaluate import of_answer
-from assay.batch.rows import Row, read_rows
+from assay.evaluation.figures import bootstrap
+from assay.evaluation.rows.reading import Row, read_rows
+from assay.evaluation.runner import of_answer
 from assay.schema import Verdict
 from assay.stats.classification import auroc, balanced_accuracy, f1
 from assay.stats.metrics import answer_support
-from assay.text.claims import RuleClaimExtractor
+from assay.text.claims.rule_extractor import RuleClaimExtractor
 
 AT_ONCE: Final = 16
 RESAMPLES: Final = 1000
@@ -130,8 +130,8 @@ def gains(
 ) -> dict[str, tuple[float, float]]:
     """The interval of 95% of what the second way of flagging gains over the first, over resampled documents."""
     drawn: dict[str, list[NDArray[np.float64]]] = {"balanced_accuracy": [], "f1": []}
-    for weights in resample.weights(documents, RESAMPLES, SEED):
-        old, new = resample.rates(weights, wrong, before), resample.rates(weights, wrong, now)
+    for weights in bootstrap.weights(documents, RESAMPLES, SEED):
+        old, new = bootstrap.rates(weights, wrong, before), bootstrap.rates(weights, wrong, now)
         for figure, values in drawn.items():
             values.append(new[figure] - old[figure])
     bounds = {figure: np.nanquantile(np.concatenate(values), [0.025, 0.975]) for figure, values in drawn.items()}

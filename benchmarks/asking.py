@@ -22,9 +22,9 @@ from typing import Final
 from benchmarks.generation import RATE, TOWNS, Fact, facts
 
 from assay.config import embedded_scorer
-from assay.generate.consistency import sample_consensus
-from assay.generate.consistency_documents import document_consensus
 from assay.models.chat.interface import ChatRequest, Message
+from assay.rewrite.probes.document_fields import document_consensus
+from assay.rewrite.probes.sampling import sample_consensus
 from assay.testing import ScriptedChat
 
 FAULTS: Final = ("invents", "contradicts", "omits", "stubborn")

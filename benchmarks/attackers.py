@@ -206,7 +206,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--keys", required=True)
     parser.add_argument("--seconds", type=float, default=LONGEST_S)
     given = parser.parse_args(argv)
-    from assay.server.slow_heads import raise_descriptors
+    from assay.server.http.slow_clients import raise_descriptors
 
     raise_descriptors()
     came = asyncio.run(_run(given.name, given.url, given.keys.split(","), min(given.seconds, LONGEST_S)))

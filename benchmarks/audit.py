@@ -27,20 +27,20 @@ from typing import Final
 from sqlalchemy import Connection, Engine, make_url, select
 from tests.store.making import DAY, KEY, KEYS, RING, record_of
 
-from assay.store import tables
 from assay.store.audit import standalone
-from assay.store.audit.exporting import export_log
+from assay.store.audit.export import export_log
 from assay.store.audit.log import Appender, Entry
-from assay.store.audit.proving import prove_entry
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.since import Verified, with_contents_since
-from assay.store.audit.verifying import verify_log
-from assay.store.engine import make_engine, writing
-from assay.store.erasure import erase_runs
-from assay.store.migrate import migrate
-from assay.store.recording import change_of
-from assay.store.store import Store
-from assay.store.writer import Change
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.merkle.proofs import prove_entry
+from assay.store.audit.verification.incremental import Verified, with_contents_since
+from assay.store.audit.verification.log import verify_log
+from assay.store.db import tables
+from assay.store.db.engine import make_engine, writing
+from assay.store.db.migrate import migrate
+from assay.store.db.store import Store
+from assay.store.db.writer import Change
+from assay.store.records.erasure import erase_runs
+from assay.store.records.recording import change_of
 
 RECORD_BYTES: Final = 1_700
 """About what one check and its entry take in the database."""

@@ -130,8 +130,8 @@ async def measure(served: Served, only: set[str], rounds: int, count: int, most:
 
 def _made_keys(database: str, count: int) -> list[str]:
     from assay.schema.access import Permission
-    from assay.store.access_keys import create_key
-    from assay.store.store import Store
+    from assay.store.access.api_keys import create_key
+    from assay.store.db.store import Store
 
     with Store(database) as store:
         return [create_key(store, f"caller {n}", [Permission.CHECK])[0] for n in range(count)]

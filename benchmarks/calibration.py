@@ -19,15 +19,15 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.batch.calibrate import Wish, data_digest, fit, judge, key_of, labelled
-from assay.batch.calibrate_page import calibration_page
-from assay.batch.files import write_file
-from assay.batch.results import ResultLog
-from assay.batch.rows import Row, read_rows
 from assay.cli.calibrate import open_loosest
 from assay.cli.evaluate import identity_of, progress_bar
+from assay.evaluation.calibrate.report_page import calibration_page
+from assay.evaluation.calibrate.thresholds import Wish, data_digest, fit, judge, key_of, labelled
+from assay.evaluation.rows.atomic_files import write_file
+from assay.evaluation.rows.reading import Row, read_rows
+from assay.evaluation.rows.results import ResultLog
 from assay.policy import preset
-from assay.policy.strictness import block_grid_of, grid_of
+from assay.policy.calibration.strictness import block_grid_of, grid_of
 from assay.stats.calibration import adaptive_ece, adaptive_reliability, ece, fit_isotonic
 from assay.stats.confidence import fit_confidence
 from assay.stats.costs import Costs, Outcome, cheapest, counted, trade_off

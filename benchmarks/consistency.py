@@ -26,12 +26,12 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.batch.embedding import SentenceEmbedder
-from assay.batch.rows import read_rows
 from assay.config import embedded_scorer
+from assay.evaluation.figures.sentence_embedding import SentenceEmbedder
+from assay.evaluation.rows.reading import read_rows
 from assay.stats.classification import auroc
-from assay.text.lexemes import STOP_WORDS, find_words, word_list
-from assay.verify.consistency_clusters import SAME, same_probability, values_differ
+from assay.text.lexicon.lexemes import STOP_WORDS, find_words, word_list
+from assay.verify.consistency.clusters import SAME, same_probability, values_differ
 
 SEED = 8
 SETS = ("sick.test", "lingnli.dev", "dnc_function_words.all", "anli_r1.dev", "healthver.dev")

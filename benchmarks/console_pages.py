@@ -28,8 +28,8 @@ from tests.store.making import KEYS
 from assay.server.app import Application, create_app
 from assay.server.guards import Guards
 from assay.server.settings import ServerSettings
-from assay.store.audit.signing import make_checkpoint
-from assay.store.store import Store
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.db.store import Store
 from assay.testing import FakeScorer
 
 TIMES: Final = 15

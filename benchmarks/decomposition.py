@@ -23,7 +23,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from assay.text.claims import RuleClaimExtractor
+from assay.text.claims.rule_extractor import RuleClaimExtractor
 
 THRESHOLD = 0.7
 """Token F1 from which a predicted claim counts as a gold claim."""

@@ -24,8 +24,8 @@ from typing import Any
 
 from assay.cli.bench import sample
 from assay.schema import Evidence
-from assay.text.lexemes import word_list
-from assay.text.sentences import split_sentences
+from assay.text.lexicon.lexemes import word_list
+from assay.text.sentences.splitting import split_sentences
 from assay.verify.exact import ExactResult, check_exact, index_evidence
 
 _SETS = (

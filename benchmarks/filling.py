@@ -12,16 +12,16 @@ from sqlalchemy import Connection, Engine, Table, text, update
 
 from assay.guard import Guard
 from assay.schema import Action, Evidence
-from assay.store import tables
 from assay.store.audit.log import Appender, Entry, read_tiles
-from assay.store.audit.tiles import Edge, edge_places
-from assay.store.engine import make_engine, writing
-from assay.store.inserting import UNLESS_THERE, insert_rows, insert_tuples
-from assay.store.interface import CheckRecord, new_id
-from assay.store.migrate import migrate
-from assay.store.recording import change_of, micros
-from assay.store.walls import act_as
-from assay.store.writer import Change
+from assay.store.audit.merkle.tiles import Edge, edge_places
+from assay.store.db import tables
+from assay.store.db.engine import make_engine, writing
+from assay.store.db.migrate import migrate
+from assay.store.db.raw_statements import UNLESS_THERE, insert_rows, insert_tuples
+from assay.store.db.row_security import set_acting_tenant
+from assay.store.db.writer import Change
+from assay.store.records.interface import CheckRecord, new_id
+from assay.store.records.recording import change_of, micros
 from assay.testing import FakeScorer
 
 TENANT: Final = "default"
@@ -84,14 +84,14 @@ def fill(url: str, count: int, seed: int = 1) -> None:
             for row in mould.change.rows[tables.hourly]:
                 hours[at // 3_600_000_000, row["kind"], row["name"]] += row["count"]
         with writing(engine).begin() as connection:
-            act_as(connection, TENANT)
+            set_acting_tenant(connection, TENANT)
             for table, rows in together.items():
                 insert_tuples(connection, table, rows)
             appender.append(connection, TENANT, entries, appender.lock(connection, TENANT))
         if (first // BATCH) % 50 == 49:
             print(f"  {first + BATCH:>9,} stored in {time.perf_counter() - begun:,.0f} s", flush=True)
     with writing(engine).begin() as connection:
-        act_as(connection, TENANT)
+        set_acting_tenant(connection, TENANT)
         insert_rows(connection, tables.hourly, [
             {"tenant": TENANT, "hour": hour, "kind": kind, "name": name, "count": number}
             for (hour, kind, name), number in sorted(hours.items())
@@ -106,7 +106,7 @@ def grow(engine: Engine, copies: int, span: timedelta) -> None:
     """Copy what PostgreSQL has, each time a span further back, until there are so many of it; then its indexes."""
     indexes = _drop_indexes(engine)
     with writing(engine).begin() as connection:
-        act_as(connection, TENANT)
+        set_acting_tenant(connection, TENANT)
         connection.exec_driver_sql(_SHIFTED)
         first = Appender().lock(connection, TENANT)
         seeds = {
@@ -205,7 +205,7 @@ def _drop_indexes(engine: Engine) -> list[str]:
 def once(engine: Any, moulds: Sequence[Mould]) -> None:
     """What all copies share: policies, verifiers, evidence."""
     with writing(engine).begin() as connection:
-        act_as(connection, TENANT)
+        set_acting_tenant(connection, TENANT)
         for mould in moulds:
             for table in (tables.policies, tables.verifiers, tables.evidence):
                 insert_rows(connection, table, mould.change.rows[table], UNLESS_THERE)

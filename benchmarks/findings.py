@@ -32,7 +32,7 @@ from train.scenario_text import Scenario, read_scenarios
 from assay import Guard
 from assay.schema import Action, ClaimReport, Evidence, HallucinationReport, Verdict
 from assay.stats.shown import shown_score
-from assay.verify.causes import content_words
+from assay.verify.causes.root_causes import content_words
 
 BATCHES: Final = "a,b,c,s,v,qa,na,m,q,t"
 NETWORK: Final = frozenset({"claim.contradicted", "claim.unsupported"})

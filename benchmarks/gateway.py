@@ -38,8 +38,8 @@ import aiohttp
 CHUNKS: Final = 200
 CLIENTS: Final = 16
 MOST_REMEMBERED: Final = 1_100
-"""So many checks of new evidence fill what a server remembers of checks (`assay.guard.prepared`); its indices of
-evidence, bounded as well, have all that comes later by then."""
+"""So many checks of new evidence fill what a server remembers of checks (`assay.guard.check.evidence_index`); its
+indices of evidence, bounded as well, have all that comes later by then."""
 FIRST_FRESH: Final = 10_000_000
 """Numbers of evidence from here on are used for nothing else."""
 EVIDENCE: Final = "Partners are entitled to 2 weeks of leave. Leave is paid in full. Managers approve every request."

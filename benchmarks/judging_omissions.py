@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from assay.schema import Evidence
-from assay.text.claims import RuleClaimExtractor
+from assay.text.claims.rule_extractor import RuleClaimExtractor
 from assay.verify.exact import index_evidence
-from assay.verify.omission import Stated, find_omissions
+from assay.verify.omissions.detection import Stated, find_omissions
 
 PAIRS: Final = (
     # Evidence, an answer that leaves something out, one that does not.

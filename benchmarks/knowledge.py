@@ -33,11 +33,11 @@ from assay.errors import SourceError
 from assay.guard import CheckRequest
 from assay.knowledge import Knowledge, Profile, formulate
 from assay.knowledge.extracting import Extraction
-from assay.knowledge.http import HttpSettings, HttpSource
 from assay.knowledge.interface import Deadline, Inquiry, Limits, Scope
-from assay.knowledge.sparql import Query, SparqlSettings, SparqlSource
-from assay.knowledge.sparql_terms import TermRules
-from assay.knowledge.sql import SqlSettings, SqlSource, Statement
+from assay.knowledge.kinds.http import HttpSettings, HttpSource
+from assay.knowledge.kinds.sparql import Query, SparqlSettings, SparqlSource
+from assay.knowledge.kinds.sparql_terms import TermRules
+from assay.knowledge.kinds.sql import SqlSettings, SqlSource, Statement
 from assay.schema import Evidence
 
 GOAL: Final = 0.95

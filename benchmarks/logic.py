@@ -18,11 +18,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.batch.rows import Row, read_rows
 from assay.config import embedded_scorer
+from assay.evaluation.rows.reading import Row, read_rows
 from assay.models.interface import PairScorer
 from assay.models.load import load_scorer
-from assay.text.sentences import split_sentences
+from assay.text.sentences.splitting import split_sentences
 from assay.verify.logic import LogicAudit, audit_logic
 
 SEED = 5

@@ -30,10 +30,10 @@ from typing import Any, Final
 from benchmarks.generation import FAULTS, RATE, TOWNS, Fact, Faulty, facts, noise
 
 from assay import Guard
-from assay.generate.convergence import Convergence, convergence_of
 from assay.models.chat.interface import ChatRequest, Choice, Finish
 from assay.policy import Policy, preset
 from assay.prompts import unfenced
+from assay.rewrite.revise.convergence import Convergence, convergence_of
 from assay.schema import Action, ClaimStatus, HallucinationReport
 from assay.testing import ScriptedChat
 

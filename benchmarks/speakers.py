@@ -15,7 +15,7 @@ from typing import Any
 
 from assay import Guard
 from assay.schema import Action, HallucinationReport
-from assay.schema.run import ToolDeclaration
+from assay.schema.run.model import ToolDeclaration
 
 _CASES = Path(__file__).with_name("gate") / "speakers.jsonl"
 

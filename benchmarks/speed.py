@@ -35,7 +35,7 @@ from assay.models.manifest import EMBEDDED, read_json
 from assay.models.pair_tokens import Tokens, load_tokenizer
 from assay.retrieve.premises import EvidenceIndex, PremiseOptions
 from assay.schema import Evidence
-from assay.verify.entailment import judge
+from assay.verify.network.entailment import judge
 
 HERE = Path(__file__).parent
 SECTIONS = ("pairs", "lengths", "batching", "typical", "start", "scaling")
@@ -284,7 +284,7 @@ else:
     from assay.models.cross_encoder import OnnxCrossEncoder
     from assay.retrieve.premises import EvidenceIndex
     from assay.schema import Evidence
-    from assay.verify.entailment import judge
+    from assay.verify.network.entailment import judge
     scorer = OnnxCrossEncoder.load({model!r})
     index = EvidenceIndex([Evidence(id="e", text="The ferry leaves at seven.")], scorer.count_tokens)
     judge([index.candidates("The ferry leaves at six.")], scorer)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from assay.errors import AnswerError, InputError
 from assay.models.grammar import GrammarEngine, Vocabulary, sample_document
 from assay.models.grammar.sampling import choose
-from assay.verify.structure import check_structure
+from assay.verify.documents.json_schema import check_structure
 
 END = 256
 MOST_TOKENS, HURRY = 600, 120

@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.schema.provenance import SourceKind
-from assay.schema.run import TextPart, ToolCall, ToolDeclaration, ToolResult
-from assay.schema.run_arguments import Arguments, read_arguments
-from assay.verify.structure import compile_schema
-from assay.verify.tool_call import (
+from assay.schema.report_parts.provenance import SourceKind
+from assay.schema.run.arguments import Arguments, read_arguments
+from assay.schema.run.model import TextPart, ToolCall, ToolDeclaration, ToolResult
+from assay.verify.documents.json_schema import compile_schema
+from assay.verify.tools import (
     ActionStanding,
     CallCheck,
     CallStatus,
@@ -42,7 +42,7 @@ from assay.verify.tool_call import (
     check_call,
     claimed_actions,
 )
-from assay.verify.tool_call.rules import ArgumentRule, Tracing
+from assay.verify.tools.tracing_rules import ArgumentRule, Tracing
 
 _DRAFTS = {"4": "draft4", "6": "draft6", "7": "draft7", "201909": "draft2019-09", "202012": "draft2020-12"}
 _BFCL = (

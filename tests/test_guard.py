@@ -19,7 +19,7 @@ from assay.policy import PRESETS, permissiveness, preset
 from assay.schema import Action, ClaimKind, Evidence, ExtractedClaim, HallucinationReport, Span, Verdict
 from assay.stats.catalogue import OUTPUT
 from assay.testing import FailingScorer, FakeScorer
-from assay.verify.combine import Combination
+from assay.verify.network.combination import Combination
 
 EVIDENCE = [
     Evidence(id="a", text="The warranty covers two years. Batteries are covered for six months."),

@@ -21,7 +21,7 @@ import numpy as np
 
 from assay.config import Guard
 from assay.stats.classification import auroc, balanced_accuracy
-from assay.verify.combine import Combination
+from assay.verify.network.combination import Combination
 from train.fit_combination import LOGITS, chosen_rows, fit_all, signals_of
 from train.rows import ANSWERS, Part, Row
 from train.scenario_rows import SOURCE
@@ -44,7 +44,7 @@ GROUPS = ("sets", "answers", "scenarios", "edits")
 THRESHOLD = 0.23
 """Of the probability at the share of the rows: what `support_threshold` of the presets is at the share of use."""
 SURE = 0.8
-"""From here on a finding bounds the score (`assay.guard.judging.SURE`)."""
+"""From here on a finding bounds the score (`assay.guard.check.verdicts.SURE`)."""
 
 
 def without(signals: Mapping[str, float], family: str | None) -> dict[str, float]:

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.text.pronouns import opens_with_pronoun
-from assay.text.tokens import tokenise
+from assay.text.claims.pronouns import opens_with_pronoun
+from assay.text.lexicon.tokens import tokenise
 from train.held_out import chosen, write
 from train.rows import Part, Row, detokenise, fold, load_training_sets, part_of
 

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.batch.domains import domain_of
-from assay.batch.results import Result, read_results
-from assay.batch.rows import Row, read_rows
-from assay.batch.worst import errors_of, worst_errors
+from assay.evaluation.figures.error_list import errors_of, worst_errors
+from assay.evaluation.rows.domains import domain_of
+from assay.evaluation.rows.reading import Row, read_rows
+from assay.evaluation.rows.results import Result, read_results
 from train.held_out import REPOSITORY
 
 CAUSES_FILE = REPOSITORY / "train" / "error_causes.csv"
@@ -78,7 +78,7 @@ class Drawn:
     random: bool
     """Among those at random."""
     error: Mapping[str, Any]
-    """As `assay.batch.worst.errors_of` gives it."""
+    """As `assay.evaluation.figures.error_list.errors_of` gives it."""
 
     @property
     def missed(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.batch.html import Markup, group, tag
+from assay.reporting.html_writer import Markup, group, tag
 
 SIDE = 260
 """Width and height of a panel's square, in user units."""

@@ -1,6 +1,7 @@
 """Fit the logistic models that combine the tiers' signals, on documents the network was not trained on.
 
-    python -m train.fit_combination --data ../shared/data --out src/assay/verify/combination.json --cache .work/signals
+    python -m train.fit_combination --data ../shared/data --cache .work/signals \
+        --out src/assay/verify/network/combination.json
 
 Signals are computed by the guard itself over the `fit` documents (see `train/rows.py`), so that they mean in the fit
 what they mean in use, and are cached by the verifier's digest. Every set weighs the same up to a cap. The model of
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from assay.config import Guard
 from assay.stats.calibration import ece, fit_logistic, reliability
 from assay.stats.classification import auroc, balanced_accuracy
-from assay.verify.combine import Combination, LogisticModel, features, of_both
+from assay.verify.network.combination import Combination, LogisticModel, features, of_both
 from train.edits import EDITABLE, make_rows
 from train.rows import Part, Row, detokenise, load_training_sets, part_of
 from train.scenario_rows import SOURCE, batches, evidence_of, kept_claims
@@ -297,7 +298,7 @@ def _rows_for(
 
 
 def fit_all(rows: Sequence[Row], signals: Sequence[dict[str, float]]) -> dict[str, Any]:
-    """The three models of `assay.verify.combine.Combination`."""
+    """The three models of `assay.verify.network.combination.Combination`."""
     weights = weights_by_set([row.source for row in rows])
     supported = np.array([row.label == "supported" for row in rows])
     fitted: dict[str, Any] = {"prior": round(float(weights @ supported / weights.sum()), 4)}

@@ -25,15 +25,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.guard.conflicts import same_subject, states_disagreement
-from assay.guard.disagreement import MOST_SOURCES, hear, others_of, speaks_against
-from assay.guard.superseded import superseded
+from assay.guard.conflicts.disagreement import MOST_SOURCES, ask_other_sources, others_of, speaks_against
+from assay.guard.conflicts.source_matching import same_subject, states_disagreement
+from assay.guard.conflicts.superseded_sources import superseded
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.retrieve.premises import EvidenceIndex, PremiseOptions
 from assay.schema import Evidence
-from assay.text.sentences import split_sentences
-from assay.verify.combine import LogisticModel
-from assay.verify.entailment import judge
+from assay.text.sentences.splitting import split_sentences
+from assay.verify.network.combination import LogisticModel
+from assay.verify.network.entailment import judge
 from train.fit_combination import fit
 from train.rows import detokenise, load_training_sets, part_of
 from train.scenario_rows import WEIGHTS, batches, evidence_of, kept_claims
@@ -128,7 +128,7 @@ def heard(row: Pairing, scorer: OnnxCrossEncoder) -> Iterator[dict[str, Any]]:
         for one in others_of(row.claim, read, row.stating)
         if not states_disagreement(row.claim, one.own.premise.text, one.reading.premise.text)
     ]
-    for one in hear(others[: 1 if row.disagrees else MOST_SOURCES], scorer):
+    for one in ask_other_sources(others[: 1 if row.disagrees else MOST_SOURCES], scorer):
         reading = one.other.reading
         said = frozenset({reading.premise.text} if one.exchanged else ())
         may = same_subject(row.claim, row.sources, said)
@@ -166,7 +166,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True, help="file for the computed signals")
-    parser.add_argument("--out", type=Path, default=Path("src/assay/guard/disagreement.json"))
+    parser.add_argument("--out", type=Path, default=Path("src/assay/guard/conflicts/disagreement.json"))
     parser.add_argument("--most", type=int, default=25, help="rows of a label of a set at most")
     given = parser.parse_args()
     rows = pairings(given.data, given.most)

@@ -27,8 +27,8 @@ import numpy as np
 from assay.guard.screen_conflicts import LEAST_READ, candidates, hear_pairs, statements_of
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.schema import Evidence
-from assay.text.lexemes import find_words
-from assay.verify.combine import LogisticModel
+from assay.text.lexicon.lexemes import find_words
+from assay.verify.network.combination import LogisticModel
 from train.edits import EDITABLE, planted
 from train.fit_combination import fit
 from train.rows import detokenise, load_training_sets, part_of

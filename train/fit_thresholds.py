@@ -30,11 +30,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.batch import resample
 from assay.config import Guard
+from assay.evaluation.figures import bootstrap
 from assay.policy import PRESETS
 from assay.policy.presets import CRITERIA, Criterion
-from assay.verify.combine import at_prior, load_combination
+from assay.verify.network.combination import at_prior, load_combination
 from train.draw_errors import replaced
 from train.draw_thresholds import Line, Mark, panels
 from train.fit_combination import SIDES, chosen_rows, signals_of, weights_by_set
@@ -133,7 +133,7 @@ def intervals(data: Scores, rates: Callable[[Scores, At, Floats], tuple[float, f
     """Both rates at a threshold, or a pair of them, with their intervals of 95%, over resampled documents."""
     drawn = [
         rates(data, at, data.weight * counts)
-        for block in resample.weights(data.document, RESAMPLES, SEED)
+        for block in bootstrap.weights(data.document, RESAMPLES, SEED)
         for counts in block
     ]
     points = rates(data, at, data.weight)

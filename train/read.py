@@ -16,7 +16,7 @@ from pathlib import Path
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.retrieve.premises import EvidenceIndex, PremiseOptions
 from assay.schema import Evidence
-from assay.text.sentences import split_sentences
+from assay.text.sentences.splitting import split_sentences
 from train.rows import Row
 
 WEIGHTS = Path(__file__).resolve().parents[1] / "src/assay/models/weights"

@@ -23,7 +23,7 @@ from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.retrieve.premises import EvidenceIndex, PremiseOptions
 from assay.retrieve.windows import CountTokens
 from assay.schema import Evidence
-from assay.text.fragments import is_fragment
+from assay.text.claims.answer_fragments import is_fragment
 from train.contrast import edited, of_claim
 from train.documents import with_documents
 from train.rows import Row

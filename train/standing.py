@@ -1,6 +1,6 @@
 """Measures where the presets stand between the two rates, and writes what the package tells of it.
 
-    python -m train.standing --data ../shared/data --out src/assay/policy/standing.json
+    python -m train.standing --data ../shared/data --out src/assay/policy/calibration/standing.json
 
 The rows are answers of language models that people labelled (`train.model_answers`) on the side of the split that
 nothing was trained or fitted on. What is written are counts and a curve for each preset, by its digest, and the
@@ -15,12 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from assay.batch.evaluate import evaluate
-from assay.batch.gate import Decided, curve
-from assay.batch.results import ResultLog
-from assay.batch.rows import Row, read_rows
 from assay.cli.evaluate import GATES, identity_of
 from assay.config import Guard
+from assay.evaluation.figures.gate_rates import Decided, curve
+from assay.evaluation.rows.reading import Row, read_rows
+from assay.evaluation.rows.results import ResultLog
+from assay.evaluation.runner import evaluate
 from assay.policy.presets import PRESETS
 from assay.schema import Action
 from train.model_answers import records

@@ -35,8 +35,8 @@ from assay.retrieve.premises import EvidenceIndex, PremiseOptions
 from assay.retrieve.windows import WindowOptions
 from assay.schema import Evidence
 from assay.stats.classification import auroc, balanced_accuracy
-from assay.verify.entailment import SPECIAL_TOKENS, judge
 from assay.verify.exact import check_exact, index_evidence
+from assay.verify.network.entailment import SPECIAL_TOKENS, judge
 from train.edits import EDITABLE, planted
 from train.fit_combination import fit, matrix, sign_of_support, weights_by_set
 from train.rows import Part, Row, detokenise, load_training_sets, part_of

@@ -8,26 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import PolicyError
+from assay.guard import EvidenceLike, Limits, ReceiptDesk
 from assay.guard import Guard as CoreGuard
-from assay.guard import Limits, ReceiptDesk
-from assay.guard.request import EvidenceLike
-from assay.models.cache import CachedScorer
-from assay.models.chat.interface import ChatModel
-from assay.models.cross_encoder import load_embedded
-from assay.models.interface import PairScorer
-from assay.models.load import load_scorer
-from assay.models.registry import DEFAULT, embedded_name
-from assay.models.runtime import DEFAULT_RUNTIME, Runtime, read_runtime
-from assay.policy import PRESETS, Policy, parse_policy, preset
-from assay.policy.parse import parse_part
+from assay.models import (
+    DEFAULT,
+    DEFAULT_RUNTIME,
+    CachedScorer,
+    PairScorer,
+    Runtime,
+    embedded_name,
+    load_embedded,
+    load_scorer,
+    read_runtime,
+)
+from assay.models.chat import ChatModel
+from assay.policy import PRESETS, Policy, parse_part, parse_policy, preset
 from assay.receipt import Keys, Uses, open_keys
 from assay.schema import HallucinationReport, Stakes
-from assay.store.uses_at import UsesAt
-from assay.text.interface import ClaimExtractor
+from assay.store.records import UsesAt
+from assay.text.claims import ClaimExtractor
 
 if TYPE_CHECKING:
     from assay.knowledge import Knowledge, KnowledgeBase
-    from assay.models.chat.meter import Budget
+    from assay.models.chat import Budget
     from assay.verify.judge import JudgeOptions
 
 DEFAULT_POLICY = "general"
@@ -183,7 +186,7 @@ def read_knowledge(
     text = _text_of(path)
     if parse_part(text, str(path), "knowledge") is None:
         return None
-    from assay.knowledge.settings import parse_knowledge
+    from assay.knowledge import parse_knowledge
 
     return parse_knowledge(text, str(path), path.resolve().parent, environ, scorer)
 
@@ -192,7 +195,7 @@ class Guard(CoreGuard):
     """A guard with everything filled in that the caller leaves out: the embedded network, the rules, the preset.
 
     >>> Guard.__mro__[1].__module__
-    'assay.guard.core'
+    'assay.guard.api'
     """
 
     def __init__(

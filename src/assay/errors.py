@@ -85,7 +85,7 @@ class CommitError(ReceiptError):
     def __init__(self, message: str, codes: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.codes = frozenset(codes)
-        """What does not match, by the codes of `assay.receipt.ProblemCode` and `assay.guard.receipts`."""
+        """What does not match, by the codes of `assay.receipt.ProblemCode` and `assay.guard.commit.receipts`."""
 
 
 class StoreError(AssayError, RuntimeError):
@@ -129,4 +129,4 @@ class CallRejectedError(RefusedError):
     def __init__(self, message: str, decision: object) -> None:
         super().__init__(message)
         self.decision = decision
-        """The `assay.guard.running.CallDecision` that says why."""
+        """The `assay.guard.runs.checking.CallDecision` that says why."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from assay.errors import InputError, VerifierError
-from assay.models.chat.interface import ChatRequest, Choice, Completion, Usage
+from assay.models.chat import ChatRequest, Choice, Completion, Usage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.batch.domains import domain_of, language_of
-from assay.batch.rows import Row
+from assay.evaluation.rows.domains import domain_of, language_of
+from assay.evaluation.rows.reading import Row
 from assay.schema import Evidence
-from assay.text.languages import UNSTATED, language
+from assay.text.sentences.languages import UNSTATED, language
 
 
 def row(text: str = "It is so.", evidence: str = "x", **fields: Any) -> Row:

@@ -6,18 +6,18 @@ from typing import Any, cast
 
 import pytest
 
-from assay.batch import evaluate as module
-from assay.batch.baselines import Scored, decide, fit_threshold, token_overlap
-from assay.batch.evaluate import batches, evaluate, of_answer
-from assay.batch.figures import columns, figures
-from assay.batch.page import eval_page, margins, slice_tables
-from assay.batch.page import three_way as three_way_sets
-from assay.batch.results import Result, ResultLog
-from assay.batch.rows import Row
-from assay.batch.slices import slices_of
-from assay.batch.summary import scored_guard, summarise
-from assay.batch.worst import worst_errors
 from assay.errors import InputError
+from assay.evaluation import runner as module
+from assay.evaluation.figures.baselines import Scored, decide, fit_threshold, token_overlap
+from assay.evaluation.figures.error_list import worst_errors
+from assay.evaluation.figures.metrics import columns, figures
+from assay.evaluation.figures.summary import scored_guard, summarise
+from assay.evaluation.report_page import eval_page, margins, slice_tables
+from assay.evaluation.report_page import three_way as three_way_sets
+from assay.evaluation.rows.reading import Row
+from assay.evaluation.rows.results import Result, ResultLog
+from assay.evaluation.rows.slices import slices_of
+from assay.evaluation.runner import batches, evaluate, of_answer
 from assay.schema import (
     Action,
     ClaimKind,

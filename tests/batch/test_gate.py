@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.batch.gate import Decided, curve, gate_figures, rates
+from assay.evaluation.figures.gate_rates import Decided, curve, gate_figures, rates
 from assay.schema import Action
 
 decided = st.builds(

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.batch.html import escape, foreign, group, page, tag
+from assay.reporting.html_writer import escape, foreign, group, page, tag
 
 
 class Text(HTMLParser):

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.standin import claim_report, report_of
 
-from assay.batch.marks import pieces, worst
+from assay.reporting.claim_marks import pieces, worst
 from assay.schema import Span, Verdict
 
 

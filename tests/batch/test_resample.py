@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.batch import resample
+from assay.evaluation.figures import bootstrap
 from assay.schema import Metric
 from assay.stats import calibration
 from assay.stats import classification as stats
@@ -32,21 +32,21 @@ def test_weights_count_as_repetitions(rows: list[tuple[bool, bool, float, int]])
     times = np.array([row[3] for row in rows])
     counts = times[None, :].astype(np.float64)
     many = np.repeat(np.arange(len(rows)), times)
-    rates = resample.rates(counts, wrong, flagged)
+    rates = bootstrap.rates(counts, wrong, flagged)
     same(rates["balanced_accuracy"], stats.balanced_accuracy(wrong[many], flagged[many]))
     same(rates["f1"], stats.f1(wrong[many], flagged[many]))
     same(rates["fpr"], stats.false_positive_rate(wrong[many], flagged[many]))
     same(rates["fnr"], stats.false_negative_rate(wrong[many], flagged[many]))
-    auroc, precision = resample.ranks(counts, wrong, scores)
+    auroc, precision = bootstrap.ranks(counts, wrong, scores)
     same(auroc, stats.auroc(wrong[many], scores[many]))
     same(precision, stats.auprc(wrong[many], scores[many]))
     if len(many):
-        assert resample.ece(counts, scores, wrong)[0] == pytest.approx(calibration.ece(scores[many], wrong[many]))
+        assert bootstrap.ece(counts, scores, wrong)[0] == pytest.approx(calibration.ece(scores[many], wrong[many]))
 
 
 def test_rows_of_one_document_are_drawn_together() -> None:
     documents = np.array(["b", "a", "b", "c", "a"])
-    (counts,) = resample.weights(documents, 50, seed=1)
+    (counts,) = bootstrap.weights(documents, 50, seed=1)
     assert counts.shape == (50, 5)
     assert (counts[:, 0] == counts[:, 2]).all()
     assert (counts[:, 1] == counts[:, 4]).all()
@@ -54,16 +54,16 @@ def test_rows_of_one_document_are_drawn_together() -> None:
 
 
 def test_large_columns_are_drawn_in_blocks_that_give_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = np.concatenate(list(resample.weights(np.array(list("abcd")), 9, seed=3)))
-    monkeypatch.setattr(resample, "CELLS", 8)
-    blocks = list(resample.weights(np.array(list("wxyz")), 9, seed=3))
+    whole = np.concatenate(list(bootstrap.weights(np.array(list("abcd")), 9, seed=3)))
+    monkeypatch.setattr(bootstrap, "CELLS", 8)
+    blocks = list(bootstrap.weights(np.array(list("wxyz")), 9, seed=3))
     assert [len(block) for block in blocks] == [2, 2, 2, 2, 1]
     assert (np.concatenate(blocks) == whole).all()
 
 
 def test_a_figure_without_rows_is_undefined() -> None:
     none = np.zeros((4, 0))
-    auroc, precision = resample.ranks(none, np.zeros(0, dtype=np.bool_), np.zeros(0))
+    auroc, precision = bootstrap.ranks(none, np.zeros(0, dtype=np.bool_), np.zeros(0))
     assert np.isnan(auroc).all()
     assert np.isnan(precision).all()
-    assert np.isnan(resample.span_f1(none, np.zeros((0, 3), dtype=np.int64))).all()
+    assert np.isnan(bootstrap.span_f1(none, np.zeros((0, 3), dtype=np.int64))).all()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.batch.results import Result, ResultLog, read_results
 from assay.errors import InputError
+from assay.evaluation.rows.results import Result, ResultLog, read_results
 
 WHO = {"verifier": "v", "verifier_digest": "d"}
 

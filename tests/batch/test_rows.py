@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assay.batch.rows import read_rows
 from assay.errors import InputError
+from assay.evaluation.rows.reading import read_rows
 
 GOOD: dict[str, Any] = {
     "set": "leave",

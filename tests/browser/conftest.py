@@ -20,8 +20,8 @@ from assay.server.access.passwords import Passwords
 from assay.server.app import create_app
 from assay.server.guards import Guards
 from assay.server.settings import ServerSettings
-from assay.store.access_users import create_user
-from assay.store.store import Store
+from assay.store.access.users import create_user
+from assay.store.db.store import Store
 from assay.testing import FakeScorer
 
 PASSWORD = "correct horse battery 9"  # noqa: S105 of the people of the test

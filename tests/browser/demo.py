@@ -14,14 +14,14 @@ from assay.models.interface import PairScorer
 from assay.policy import preset
 from assay.schema import Evidence
 from assay.schema.access import Permission
-from assay.server.reviews.desk import Desk
-from assay.store.access_keys import create_key
-from assay.store.audit.signing import make_checkpoint
-from assay.store.events import give_feedback
-from assay.store.interface import CheckRecord
-from assay.store.review_items import list_items, read_package
-from assay.store.reviews import Reviewer, Reviews
-from assay.store.store import Store
+from assay.server.reviews.service import ReviewService
+from assay.store.access.api_keys import create_key
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.db.store import Store
+from assay.store.records.interface import CheckRecord
+from assay.store.records.run_events import give_feedback
+from assay.store.reviews.items import list_items, read_package
+from assay.store.reviews.queue import Reviewer, Reviews
 from assay.testing import FakeScorer
 
 EVIDENCE = (
@@ -183,7 +183,7 @@ def settle(store: Store, chance: random.Random) -> None:
     with store.reading("default") as connection:
         waiting = list_items(connection, "default")
         outputs = {item.id: read_package(connection, "default", item.id) for item in waiting}
-    desk = Desk(Reviews(store), lambda _: Guard(PHARMACY, scorer=FakeScorer(), environ={}))
+    desk = ReviewService(Reviews(store), lambda _: Guard(PHARMACY, scorer=FakeScorer(), environ={}))
     for item in waiting:
         package, who = outputs[item.id], Reviewer(chance.choice(["rosa", "olaf"]), admin=True)
         if package is not None and "two tablets" in package.output and chance.random() < 0.6:

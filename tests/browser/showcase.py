@@ -12,10 +12,10 @@ from assay.models.chat.interface import ChatRequest
 from assay.models.interface import PairScorer
 from assay.policy import Policy, preset
 from assay.schema import Action, Evidence, HallucinationReport
-from assay.store.erasure import erase_runs
-from assay.store.events import give_feedback, note_receipt
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
+from assay.store.db.store import Store
+from assay.store.records.erasure import erase_runs
+from assay.store.records.interface import CheckRecord
+from assay.store.records.run_events import give_feedback, note_receipt
 from assay.testing import ScriptedChat
 
 HANDBOOK = (

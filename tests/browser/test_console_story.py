@@ -13,8 +13,8 @@ from tests.browser.test_console_pages import SHOTS
 from tests.store.making import RING
 
 from assay.schema.access import Permission
-from assay.store.access_keys import create_key
-from assay.store.audit.proving import read_proof
+from assay.store.access.api_keys import create_key
+from assay.store.audit.merkle.proofs import read_proof
 
 QUESTION = "How many minutes do I wait?"
 ANSWER = "The queue at the desk is short in the morning."

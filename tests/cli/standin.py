@@ -35,7 +35,7 @@ from assay.schema import (
     Timing,
     Verdict,
 )
-from assay.schema.digests import digests_of
+from assay.schema.report_parts.digests import digests_of
 
 Run = Callable[..., Result]
 """Runs the command: arguments in, what it wrote and its status out."""

@@ -12,11 +12,11 @@ from assay.cli.app import app
 from assay.config import read_policy
 from assay.guard import Guard
 from assay.policy import Policy, parse_policy, preset
+from assay.policy.calibration.strictness import loosest
 from assay.policy.parse import parse_calibration
-from assay.policy.strictness import loosest
 from assay.schema.coerce import coerce_evidence
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
+from assay.store.db.store import Store
+from assay.store.records.interface import CheckRecord
 from assay.testing import FakeScorer
 
 

@@ -10,15 +10,15 @@ import pytest
 from tests.store.reviewing import held
 from typer.testing import CliRunner, Result
 
-from assay.cli import doctor as verb
 from assay.cli.app import app
-from assay.cli.doctor_checks import Level, Note, online, private
+from assay.cli.operations import doctor as verb
+from assay.cli.operations.doctor_checks import Level, Note, online, private
 from assay.receipt.interface import Claim, Use
 from assay.receipt.store import KeyStore
-from assay.store.audit.anchoring import anchor_in_file
-from assay.store.audit.signing import make_checkpoint
-from assay.store.store import Store
-from assay.store.uses import UsesInStore
+from assay.store.audit.merkle.anchoring import anchor_in_file
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.db.store import Store
+from assay.store.records.receipt_uses import UsesInStore
 
 Doctor = Callable[..., dict[str, Any]]
 

@@ -15,9 +15,9 @@ from assay.cli import check as check_verb
 from assay.cli.app import app
 from assay.cli.generate import read_price
 from assay.errors import InputError
-from assay.generate.grounded import ABSTENTION
 from assay.guard import Guard
 from assay.prompts import unfenced
+from assay.rewrite.answers.grounded import ABSTENTION
 from assay.testing import FakeScorer
 
 Play = Callable[..., Result]

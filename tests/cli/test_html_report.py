@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.standin import report_of
 
-from assay.batch.html import direction
-from assay.cli.html_report import Entry, html_index, html_report
+from assay.cli.reports.html_report import Entry, html_index, html_report
+from assay.reporting.html_writer import direction
 from assay.schema import ClaimReport, Evidence, HallucinationReport
 
 HOSTILE = st.one_of(

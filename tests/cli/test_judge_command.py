@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from assay.cli import check as check_verb
 from assay.cli.app import app
-from assay.cli.judging import adjusted, judge_words
+from assay.cli.reports.judge_words import adjusted, judge_words
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Message
 from assay.policy import Policy, preset

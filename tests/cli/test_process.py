@@ -58,7 +58,7 @@ SLOW_EVAL = """
     import sys, time
     sys.path.insert(0, sys.argv.pop(1))
     from tests.cli.standin import StandIn
-    from assay.batch import evaluate as batch
+    from assay.evaluation import runner as batch
     from assay.cli import evaluate as verb
     from assay.cli.app import run
 

@@ -14,8 +14,8 @@ from tests.cli.standin import Run
 
 from assay.policy import preset
 from assay.receipt import Claim, KeyStore, Outcome, Receipt, Use
-from assay.store.store import Store
-from assay.store.uses import UsesInStore
+from assay.store.db.store import Store
+from assay.store.records.receipt_uses import UsesInStore
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from assay.cli import check as check_verb
 from assay.cli.app import app
-from assay.generate.convergence import Convergence, convergence_of
 from assay.guard import Guard
+from assay.rewrite.revise.convergence import Convergence, convergence_of
 from assay.testing import FakeScorer
 
 GOOD, BAD, RIGHT = "The hall is painted red.", "The door costs 5 euros.", "The door costs 7 euros."
@@ -109,8 +109,8 @@ def test_convergence_is_counted_over_what_was_revised() -> None:
 
 
 def test_a_report_tells_of_asking_again_and_of_whether_to_answer() -> None:
+    from assay.cli.reports.text_report import text_report
     from assay.cli.terminal import plain
-    from assay.cli.text_report import text_report
     from assay.policy import Policy, preset
     from assay.testing import ScriptedChat
 

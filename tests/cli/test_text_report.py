@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.standin import report_of
 
+from assay.cli.reports.text_report import text_report
 from assay.cli.terminal import STYLES, Line, clean, one_line, plain, wants_colour, write
-from assay.cli.text_report import text_report
 from assay.schema import Evidence
 
 HOSTILE = "\x1b[31mred\x07\r\x9b2J\u202e\u2066x\x00 \ud800"

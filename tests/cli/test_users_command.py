@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from assay.cli import users as verbs
 from assay.cli.app import app
-from assay.server.access.buckets import Buckets
+from assay.cli.operations import users as verbs
 from assay.server.access.passwords import Passwords
+from assay.server.access.rate_limits import Buckets
 from assay.server.access.settings import AccessSettings
-from assay.server.access.signing_in import SigningIn
-from assay.store.access_keys import find_key
-from assay.store.access_users import find_user
-from assay.store.store import Store
+from assay.server.access.sign_in import SigningIn
+from assay.store.access.api_keys import find_key
+from assay.store.access.users import find_user
+from assay.store.db.store import Store
 
 PASSWORD = "correct horse battery"  # noqa: S105 of nobody
 Run = Callable[..., Result]

@@ -13,14 +13,14 @@ from starlette.testclient import TestClient
 from assay.config import Guard
 from assay.policy import preset
 from assay.schema import Evidence
-from assay.server.admission import KeyFileAccess
 from assay.server.caller import LOCAL, SCOPE_KEY, Caller
 from assay.server.checking import Checker
 from assay.server.console.router import make_console_router
+from assay.server.http.admission import KeyFileAccess
 from assay.server.services import Services
 from assay.server.settings import ServerSettings
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
+from assay.store.db.store import Store
+from assay.store.records.interface import CheckRecord
 from assay.testing import FakeScorer
 
 GUARD = Guard(preset("rag"), scorer=FakeScorer(), environ={})

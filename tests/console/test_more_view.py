@@ -4,16 +4,22 @@ from tests.cli.standin import claim_report, report_of
 from tests.console.test_pages import is_harmless
 
 from assay.schema import EvidenceSpan, HallucinationReport, Span, Verdict
-from assay.schema.abstention import Abstention, AbstentionTrigger, Answering, ConfidenceSignal, FiredTrigger
-from assay.schema.causes import Cause, CauseEstimate, CauseReport
-from assay.schema.generation import Generation, StatementReport, VerificationQuestion
-from assay.schema.judging import ClaimJudgement, JudgeAnswer, JudgeReport, Omission
-from assay.schema.provenance import ArgumentProvenance, CallAttempt, EntityKind, SourceKind, TraceStatus
 from assay.schema.report import ConsistencyProbe, Revision, RevisionAttempt, Suggestion, TextChange, ToolCallValidation
-from assay.server.console.diff_view import revision_view
-from assay.server.console.more_view import abstention_view, generation_view, judge_view, omissions_view
-from assay.server.console.report_view import cause_view, claim_card, probes_view
-from assay.server.console.tools_view import tools_view
+from assay.schema.report_parts.abstention import (
+    Abstention,
+    AbstentionTrigger,
+    Answering,
+    ConfidenceSignal,
+    FiredTrigger,
+)
+from assay.schema.report_parts.generation import Generation, StatementReport, VerificationQuestion
+from assay.schema.report_parts.judgements import ClaimJudgement, JudgeAnswer, JudgeReport, Omission
+from assay.schema.report_parts.provenance import ArgumentProvenance, CallAttempt, EntityKind, SourceKind, TraceStatus
+from assay.schema.report_parts.root_causes import Cause, CauseEstimate, CauseReport
+from assay.server.console.views.report import cause_view, claim_card, probes_view
+from assay.server.console.views.report_parts import abstention_view, generation_view, judge_view, omissions_view
+from assay.server.console.views.revisions import revision_view
+from assay.server.console.views.tool_calls import tools_view
 
 EVIL = "<script>alert(1)</script>\u202e\x1b"
 SPAN = EvidenceSpan(evidence_id=EVIL, start=0, end=len(EVIL), text=EVIL, relation="related", score=0.5)

@@ -16,11 +16,11 @@ from assay.schema import Evidence, EvidenceSpan
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
 from assay.server.console.layout import HEADERS
-from assay.store.audit.proving import read_proof
-from assay.store.audit.signing import make_checkpoint
-from assay.store.erasure import erase_runs
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.merkle.proofs import read_proof
+from assay.store.db.store import Store
+from assay.store.records.erasure import erase_runs
+from assay.store.records.interface import CheckRecord
 
 NOW = datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
 EVIDENCE = {"hr-2": "Partners are entitled to 2 weeks of leave. It may be split into two parts."}

@@ -14,11 +14,11 @@ from assay.policy import preset
 from assay.schema import Evidence
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
-from assay.store.access_users import create_user
+from assay.store.access.users import create_user
 from assay.store.audit.log import read_checkpoints
-from assay.store.interface import CheckRecord
-from assay.store.review_items import list_items
-from assay.store.store import Store
+from assay.store.db.store import Store
+from assay.store.records.interface import CheckRecord
+from assay.store.reviews.items import list_items
 from assay.testing import FakeScorer
 
 PAGES = (

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.standin import claim_report, report_of
 
-from assay.batch.html import escape
+from assay.reporting.html_writer import escape
 from assay.schema import Evidence, EvidenceSpan, Issue, Span
 from assay.schema.report import RevisionAttempt, TextChange
 from assay.server.console.charts import Series, stacked
-from assay.server.console.diff_view import diff, revision_view
-from assay.server.console.report_view import MOST_CHARACTERS, MOST_CLAIMS, answer_view, claim_card, quote, quotes
+from assay.server.console.views.report import MOST_CHARACTERS, MOST_CLAIMS, answer_view, claim_card, quote, quotes
+from assay.server.console.views.revisions import diff, revision_view
 
 
 def words_of(html: str) -> str:

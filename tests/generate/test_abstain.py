@@ -8,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.generate.abstain import MARK, NOTE, Limits, Situation, decide_answer, fired, with_caveats
-from assay.generate.abstain_signals import (
+from assay.guard import Guard
+from assay.models.chat.interface import TokenLogprob
+from assay.policy import preset
+from assay.rewrite.answers.abstention import MARK, NOTE, Limits, Situation, decide_answer, fired, with_caveats
+from assay.rewrite.answers.confidence_signals import (
     assess,
     domain_match,
     entropy_of,
@@ -19,11 +22,8 @@ from assay.generate.abstain_signals import (
     staleness,
     with_abstention,
 )
-from assay.guard import Guard
-from assay.models.chat.interface import TokenLogprob
-from assay.policy import preset
 from assay.schema import ClaimKind, ClaimReport, ClaimStatus, Evidence, HallucinationReport, Span, Verdict
-from assay.schema.abstention import AbstentionTrigger, Answering, Caveat
+from assay.schema.report_parts.abstention import AbstentionTrigger, Answering, Caveat
 from assay.testing import FailingScorer, FakeScorer
 
 ORDER = (Answering.RESPOND, Answering.PARTIAL_WITH_CAVEATS, Answering.ABSTAIN)

@@ -7,22 +7,22 @@ import threading
 import pytest
 
 from assay.errors import ChatError, InputError, VerifierError
-from assay.generate.consistency import (
+from assay.guard import Guard
+from assay.models.chat.interface import ChatRequest, Choice, Completion, Finish, Message, Usage
+from assay.models.chat.structured import satisfies
+from assay.policy import Policy, preset
+from assay.rewrite.probes.blanked_questions import blanked
+from assay.rewrite.probes.document_fields import adocument_consensus, document_consensus
+from assay.rewrite.probes.sampling import (
     ProbeOptions,
     SamplingProber,
     asample_consensus,
     critical_claims,
     sample_consensus,
 )
-from assay.generate.consistency_blanks import blanked
-from assay.generate.consistency_documents import adocument_consensus, document_consensus
-from assay.guard import Guard
-from assay.models.chat.interface import ChatRequest, Choice, Completion, Finish, Message, Usage
-from assay.models.chat.structured import satisfies
-from assay.policy import Policy, preset
 from assay.schema import Evidence
 from assay.testing import FailingScorer, FakeScorer, ScriptedChat
-from assay.verify.consistency import ProbeRequest, diverged
+from assay.verify.consistency.probes import ProbeRequest, diverged
 
 EVIDENCE = (
     Evidence(id="a", text="Partners are entitled to 16 weeks of paid leave."),

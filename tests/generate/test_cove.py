@@ -13,14 +13,14 @@ from tests.generate.grounded_models import EVIDENCE, PAID, QUESTION, TRUE, Line,
 from tests.prompts.hostile import HOSTILE
 
 from assay.errors import ChatError, InputError
-from assay.generate.cove import ChainOptions, chosen_claims, leads
-from assay.generate.grounded import ABSTENTION
 from assay.guard import Guard
 from assay.models.chat.cache import Cached, ChatCache
 from assay.models.chat.interface import ChatModel, ChatRequest, Choice, Finish
 from assay.prompts import load_prompt
+from assay.rewrite.answers.chain_of_verification import ChainOptions, chosen_claims, leads
+from assay.rewrite.answers.grounded import ABSTENTION
 from assay.schema import Action, HallucinationReport
-from assay.schema.generation import VerificationQuestion
+from assay.schema.report_parts.generation import VerificationQuestion
 from assay.testing import FakeScorer, Said
 
 GUARD = Guard("general", scorer=FakeScorer())

@@ -17,7 +17,7 @@ from assay.cli.app import app
 from assay.config import read_policy
 from assay.guard import Guard
 from assay.policy import Policy
-from assay.policy.strictness import loosest
+from assay.policy.calibration.strictness import loosest
 from assay.prompts import unfenced
 from assay.testing import FakeScorer
 

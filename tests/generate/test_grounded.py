@@ -24,15 +24,15 @@ from tests.generate.grounded_models import (
 from tests.prompts.hostile import HOSTILE
 
 from assay.errors import AnswerError, BudgetError, ChatError, InputError
-from assay.generate.grounded import ABSTENTION, GroundedOptions
-from assay.generate.grounded_evidence import Attention, by_attention, choose_evidence, citable, statements_on
-from assay.generate.grounded_reading import FLAG, Statement, asked_schema, one_line, read_draft, rendered
 from assay.guard import Guard
 from assay.models.chat.interface import ChatModel, ChatRequest, Choice, Finish
 from assay.models.chat.meter import Budget, Price
-from assay.models.chat.reading import estimate_tokens
+from assay.models.chat.providers.responses import estimate_tokens
 from assay.models.chat.structured import read_structured
 from assay.prompts import load_prompt, unfenced
+from assay.rewrite.answers.cited_answers import FLAG, Statement, asked_schema, one_line, read_draft, rendered
+from assay.rewrite.answers.evidence_selection import Attention, by_attention, choose_evidence, citable, statements_on
+from assay.rewrite.answers.grounded import ABSTENTION, GroundedOptions
 from assay.schema import Action, Evidence, HallucinationReport
 from assay.testing import FakeScorer, Said, ScriptedChat
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.guard.runs import FALSE, FOUND, TRUE, transcript
 
 from assay.errors import InputError
-from assay.generate.feedback import Feedback, failed_spans
-from assay.generate.splice import changes_between, parts_of, splice
 from assay.guard import Guard
 from assay.policy import permissiveness
 from assay.prompts import unfenced
+from assay.rewrite.revise.feedback import Feedback, failed_spans
+from assay.rewrite.revise.splicing import changes_between, parts_of, splice
 from assay.schema import Action, ClaimStatus, HallucinationReport, Span
 from assay.testing import FakeScorer
 

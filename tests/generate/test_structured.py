@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from assay.errors import AnswerError, ChatError, InputError
-from assay.generate.structured import put_back
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Choice, Finish
 from assay.policy import preset
 from assay.prompts import unfenced
+from assay.rewrite.documents.structured_generation import put_back
 from assay.schema import Evidence, HallucinationReport
 from assay.testing import FakeScorer, Said, ScriptedChat
 

@@ -9,12 +9,12 @@ import pytest
 
 from assay.errors import InputError
 from assay.guard import Guard
-from assay.guard.answering import limits_from, model_from
+from assay.guard.check.abstention import limits_from, model_from
 from assay.models.chat.interface import ChatRequest, Choice, TokenLogprob
 from assay.policy import Abstaining, Policy, permissiveness, preset
 from assay.prompts import unfenced
 from assay.schema import Action, Evidence
-from assay.schema.abstention import Answering
+from assay.schema.report_parts.abstention import Answering
 from assay.testing import FakeScorer, ScriptedChat
 
 EVIDENCE = ["The door of the old hall costs 7 euros."]

@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 from assay.guard import Guard
-from assay.guard.judging import Judged
-from assay.guard.reporting import claim_report
+from assay.guard.check.claim_reports import claim_report
+from assay.guard.check.verdicts import Judged
 from assay.policy import preset
 from assay.schema import Category, Origin, Stakes, Verdict
 from assay.schema.outside import OutsideWord
 from assay.testing import FakeScorer
-from assay.text.claims import RuleClaimExtractor
-from assay.verify.entailment import EntailmentResult
+from assay.text.claims.rule_extractor import RuleClaimExtractor
 from assay.verify.exact import ExactResult
+from assay.verify.network.entailment import EntailmentResult
 
 SUM = "Four crates hold 4 × 12 = 46 bottles."
 SCHEMA = {

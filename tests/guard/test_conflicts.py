@@ -3,7 +3,7 @@
 import pytest
 
 from assay import Guard
-from assay.guard.conflicts import on_one_matter, speaks_of_another, with_their_name
+from assay.guard.conflicts.source_matching import on_one_matter, speaks_of_another, with_their_name
 from assay.schema import Action, Evidence
 
 LINDAU = "The library of Lindau opens at 9 o'clock on weekdays. A card costs 12 euros a year."

@@ -7,13 +7,19 @@ import pytest
 
 from assay import Guard
 from assay.errors import VerifierError
-from assay.guard.disagreement import PAIRS_PER_CLAIM, Disagreement, hear, load_disagreement, others_of
+from assay.guard.conflicts.disagreement import (
+    PAIRS_PER_CLAIM,
+    Disagreement,
+    ask_other_sources,
+    load_disagreement,
+    others_of,
+)
 from assay.models.interface import PairScorer
 from assay.schema import Action, Evidence, HallucinationReport, Verdict
 from assay.schema.evidence import Window
 from assay.schema.premise import ClaimCandidates, Premise
 from assay.testing import ScriptedScorer
-from assay.verify.entailment import judge
+from assay.verify.network.entailment import judge
 
 CLAIM = "The book was translated by Ewa Lind."
 OWN = "Ewa Lind translated the book."
@@ -78,7 +84,7 @@ def test_pairs_that_are_read_for_a_claim_are_bounded() -> None:
     scorer = ScriptedScorer(script)
     read = judge([ClaimCandidates(CLAIM, tuple(Premise(one.text, "other", (one,)) for one in windows))], scorer)[0]
     scorer.calls.clear()
-    hear(list(others_of(CLAIM, read, frozenset()))[:2], scorer)
+    ask_other_sources(list(others_of(CLAIM, read, frozenset()))[:2], scorer)
     assert 0 < len({pair for call in scorer.calls for pair in call}) <= PAIRS_PER_CLAIM
 
 

@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Guard
-from assay.guard.judging import SURE, evidence_spans
-from assay.guard.reporting import claim_report
-from assay.guard.wording import LEADING, _whole_words
+from assay.guard.check.claim_reports import claim_report
+from assay.guard.check.verdicts import SURE, evidence_spans
+from assay.guard.claims.wrong_spans import LEADING, _whole_words
 from assay.policy.presets import preset
 from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Span, Stakes, Verdict, Window
 from assay.schema.premise import Premise
 from assay.testing import ScriptedScorer
-from assay.verify.combine import Judgement
-from assay.verify.entailment import EntailmentResult
-from assay.verify.entailment import Judgement as Reading
 from assay.verify.exact import ExactFinding, ExactResult
+from assay.verify.network.combination import Judgement
+from assay.verify.network.entailment import EntailmentResult
+from assay.verify.network.entailment import PremiseScores as Reading
 
 CLAIM = "The first part to change is the gasket."
 PASSAGE = "Start with the cap on the tank, which costs 15."
@@ -73,7 +73,7 @@ def test_words_of_the_network_quote_the_networks_passage() -> None:
     read = EntailmentResult(contradiction=0.8, best_support=reading, worst_contradiction=reading, judgements=(reading,))
     exact = ExactResult((finding,), {}, ())
     spans = evidence_spans(Verdict.CONTRADICTED, Judgement(0.1, 0.8), read, exact)
-    from assay.guard.judging import Judged
+    from assay.guard.check.verdicts import Judged
 
     judged = Judged(Verdict.CONTRADICTED, Judgement(0.1, 0.8), exact, read, {}, spans, None)
     whole = Span(start=0, end=len(CLAIM))

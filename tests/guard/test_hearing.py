@@ -16,7 +16,7 @@ from assay.models.chat.meter import Budget
 from assay.policy import Policy, parse_policy, permissiveness, preset
 from assay.schema import Action, Category, ClaimReport, Evidence, HallucinationReport, Verdict
 from assay.testing import FakeScorer, ScriptedChat
-from assay.verify.judge import JudgeOptions
+from assay.verify.judge.llm_judge import JudgeOptions
 
 HOPS = [
     Evidence(id="a", text="The Arden office is led by Ines Duarte."),

@@ -12,9 +12,9 @@ from assay.errors import AssayError, CallRejectedError, InputError, WithheldErro
 from assay.guard import Answer, Guard
 from assay.policy import PRESETS
 from assay.schema import Action, HallucinationReport
-from assay.schema.run import Run, ToolResult
-from assay.schema.run_builder import RunBuilder
-from assay.schema.run_formats import read_run
+from assay.schema.run.builder import RunBuilder
+from assay.schema.run.model import Run, ToolResult
+from assay.schema.traces import read_run
 from assay.testing import FailingScorer, FakeScorer
 
 EVIDENCE = ["The hall is painted red.", "The door costs 7 euros."]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.guard.prepared import Limits, prepare
-from assay.guard.remembered import Remembered
+from assay.guard.check.evidence_index import Limits, prepare
+from assay.guard.lru import LruCache
 from assay.retrieve.premises import IndexCache
 from assay.schema import Evidence
 from assay.testing import FakeScorer
@@ -36,7 +36,7 @@ def test_other_evidence_is_not_taken_for_the_same() -> None:
 
 
 def test_the_oldest_use_goes_first_and_a_failure_is_not_kept() -> None:
-    kept = Remembered[str](2)
+    kept = LruCache[str](2)
     made: list[str] = []
 
     def make(name: str) -> str:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import BudgetError, ChatError, InputError
-from assay.generate.repair import PROMPT
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Choice, Finish
 from assay.models.chat.meter import Budget
 from assay.prompts import load_prompt, unfenced
+from assay.rewrite.revise.authors import PROMPT
 from assay.schema import Action, Evidence, HallucinationReport
 from assay.testing import FakeScorer, ScriptedChat
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from assay.guard.run_courtesy import is_courtesy
+from assay.guard.runs.small_talk import is_courtesy
 from assay.schema import ClaimKind, ExtractedClaim, Span
-from assay.text.claims import RuleClaimExtractor
+from assay.text.claims.rule_extractor import RuleClaimExtractor
 
 TOOLS = ("get_order", "transfer_to_human_agents")
 

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.guard.run_deeds import MOST_JSON, Deeds, KnownValues
+from assay.guard.runs.action_evidence import MOST_JSON, ActionRecords, KnownValues
 from assay.schema import Evidence
 
 PROFILE = {
@@ -31,7 +31,7 @@ SEEN = [
     Evidence(id="step:1/get_user", text=json.dumps(PROFILE)),
     Evidence(id="step:2/get_order", text=json.dumps(OTHER)),
 ]
-DEEDS = Deeds([UPDATED, CANCELLED], SEEN, ["Can you make it express and use the card?"])
+DEEDS = ActionRecords([UPDATED, CANCELLED], SEEN, ["Can you make it express and use the card?"])
 
 
 def borne_out(claim: str, verb: str = "updated", *tools: str) -> bool:
@@ -65,13 +65,13 @@ def test_the_other_calls_of_a_run_tell_nothing_of_this_one() -> None:
 
 def test_several_calls_of_one_tool_bear_out_what_names_them_all() -> None:
     again = call("cancel_order", "cancel order with order id: W-1717", {"order_id": "W-1717", "status": "cancelled"}, 7)
-    deeds = Deeds([CANCELLED, again], SEEN, ())
+    deeds = ActionRecords([CANCELLED, again], SEEN, ())
     assert deeds.bear_out("Orders W-1717 and W-1818 have been cancelled.", "cancelled", ("cancel_order",))
     assert not deeds.bear_out("Orders W-1717 and W-1919 have been cancelled.", "cancelled", ("cancel_order",))
 
 
 def test_what_users_said_tells_words_and_no_values() -> None:
-    deeds = Deeds([CANCELLED], (), ["Please cancel order W-1717 for the trip to Bonn and refund 99 euros."])
+    deeds = ActionRecords([CANCELLED], (), ["Please cancel order W-1717 for the trip to Bonn and refund 99 euros."])
     assert deeds.bear_out("Order W-1818 for the trip has been cancelled.", "cancelled", ("cancel_order",))
     assert not deeds.bear_out("Order W-1818 to Bonn has been cancelled.", "cancelled", ("cancel_order",))
     assert not deeds.bear_out("Order W-1818 has been cancelled for 99 euros.", "cancelled", ("cancel_order",))
@@ -99,7 +99,7 @@ def test_hostile_results_are_read_within_bounds() -> None:
     nested = Evidence(id="a", text="[" * 100_000)
     wide = Evidence(id="b", text=json.dumps([{"id": f"W-{n}"} for n in range(5_000)]))
     long = Evidence(id="c", text='{"id": "W-1717", "x": "' + "y" * MOST_JSON + '"}')
-    assert Deeds([UPDATED], [nested, wide, long], ()).bear_out(
+    assert ActionRecords([UPDATED], [nested, wide, long], ()).bear_out(
         "Order W-1717 has been updated.", "updated", ("update_order",)
     )
 
@@ -113,7 +113,7 @@ def test_calls_leave_room_for_a_claim_whose_values_and_most_words_they_have() ->
 def test_a_record_that_has_verb_and_values_tells_of_an_action_that_no_call_did() -> None:
     seen = [*SEEN, Evidence(id="step:4/get_refund", text='{"refund": "R-9", "status": "processed", "amount": 20}')]
     asked = Evidence(id="step:6/user", text="Refund R-8 of 15 euros was processed.")
-    deeds = Deeds([UPDATED], [*seen, asked], [])
+    deeds = ActionRecords([UPDATED], [*seen, asked], [])
     assert deeds.told("Refund R-9 has been processed.", "processed")
     assert not deeds.told("Refund R-9 over 30 euros has been processed.", "processed")
     assert not deeds.told("Refund R-9 has been cancelled.", "cancelled")

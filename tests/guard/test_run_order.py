@@ -6,10 +6,10 @@ import pytest
 from tests.guard.runs import CANCELLED, Call, transcript
 
 from assay import Guard
-from assay.guard.judging import Judged, unjudged
-from assay.guard.run_order import without_overtaken
+from assay.guard.check.verdicts import Judged, unjudged
+from assay.guard.runs.changed_results import without_overtaken
 from assay.schema import Action, EvidenceSpan, HallucinationReport
-from assay.schema.run_formats import read_run
+from assay.schema.traces import read_run
 from assay.testing import FakeScorer
 
 TWO, FOUR = "A return takes 2 weeks.", "A return takes 4 weeks."

@@ -7,8 +7,8 @@ from tests.guard.runs import transcript
 from tests.scorers import Steady
 
 from assay.guard import Guard
-from assay.guard.run_evidence import without_orders
-from assay.guard.run_users import Heard, heard_of_users, is_request, without_requests
+from assay.guard.runs.evidence import without_orders
+from assay.guard.runs.user_statements import UserStatements, is_request, statements_of_users, without_requests
 from assay.schema import Action, HallucinationReport, Verdict
 
 believer = Guard("general", scorer=Steady(0.98))
@@ -24,19 +24,19 @@ def checked(answer: str, *calls: tuple[str, object, str | None], user: str) -> H
 @pytest.mark.parametrize(
     ("claim", "heard"),
     [
-        ("You want to fly to Oslo on 3 May.", Heard.ALL),
-        ("You mentioned that your colleague promised a discount.", Heard.ALL),
-        ("As you requested, the order is W-17.", Heard.ALL),
-        ("You live in Bonn.", Heard.STATED),
-        ("Your budget is 500 dollars.", Heard.STATED),
-        ("Your order W-17 has shipped.", Heard.NOTHING),
-        ("Our records show that you are a gold member.", Heard.NOTHING),
-        ("You were charged 59 euros.", Heard.NOTHING),
-        ("You have been upgraded.", Heard.NOTHING),
+        ("You want to fly to Oslo on 3 May.", UserStatements.ALL),
+        ("You mentioned that your colleague promised a discount.", UserStatements.ALL),
+        ("As you requested, the order is W-17.", UserStatements.ALL),
+        ("You live in Bonn.", UserStatements.STATED),
+        ("Your budget is 500 dollars.", UserStatements.STATED),
+        ("Your order W-17 has shipped.", UserStatements.NOTHING),
+        ("Our records show that you are a gold member.", UserStatements.NOTHING),
+        ("You were charged 59 euros.", UserStatements.NOTHING),
+        ("You have been upgraded.", UserStatements.NOTHING),
     ],
 )
-def test_how_much_of_a_users_words_a_claim_is_held_against(claim: str, heard: Heard) -> None:
-    assert heard_of_users(claim, {"order"}) is heard
+def test_how_much_of_a_users_words_a_claim_is_held_against(claim: str, heard: UserStatements) -> None:
+    assert statements_of_users(claim, {"order"}) is heard
 
 
 @pytest.mark.parametrize("said", ["Please cancel it.", "Book room 5.", "I want a new card.", "Could you send it?"])

@@ -13,15 +13,15 @@ from tests.guard.runs import CANCELLED, FALSE, FOUND, ORDER, TRUE, Call, transcr
 
 from assay.errors import InputError, VerifierError
 from assay.guard import Guard
-from assay.guard.run_evidence import run_evidence
+from assay.guard.runs.evidence import run_evidence
 from assay.policy import PRESETS, permissiveness
 from assay.schema import Action, ConsistencyProbe, HallucinationReport, Verdict
-from assay.schema.run import ModelTurn, Run, TextPart, ToolCall, ToolDeclaration, ToolResult, UserInput
-from assay.schema.run_arguments import read_arguments
-from assay.schema.run_builder import RunBuilder
-from assay.schema.run_formats import read_run
+from assay.schema.run.arguments import read_arguments
+from assay.schema.run.builder import RunBuilder
+from assay.schema.run.model import ModelTurn, Run, TextPart, ToolCall, ToolDeclaration, ToolResult, UserInput
+from assay.schema.traces import read_run
 from assay.testing import FailingScorer, FakeScorer
-from assay.verify.consistency import ProbeRequest
+from assay.verify.consistency.probes import ProbeRequest
 
 guard = Guard("general", scorer=FakeScorer())
 

@@ -8,13 +8,13 @@ import pytest
 from tests.generate.grounded_models import answer, saying, shown
 
 from assay.errors import PolicyError
-from assay.generate.grounded import ABSTENTION
 from assay.guard import CheckRequest, Guard
 from assay.models.chat.interface import ChatRequest
 from assay.policy import Policy, ScreenPolicy, parse_policy, preset
 from assay.policy.order import at_least_as_strict
+from assay.rewrite.answers.grounded import ABSTENTION
 from assay.schema import Action, Verdict
-from assay.schema.digests import evidence_digest
+from assay.schema.report_parts.digests import evidence_digest
 from assay.schema.screening import Signal
 from assay.testing import FakeScorer, ScriptedChat
 

@@ -10,12 +10,12 @@ import pytest
 
 from assay.errors import InputError, WithheldError
 from assay.guard import Guard
-from assay.guard.streaming import AsyncTextStream, Correction, Notice, TextStream
+from assay.guard.streams.text_streams import AsyncTextStream, Correction, Notice, TextStream
 from assay.policy import preset
 from assay.schema import Action
-from assay.schema.run import TextPart, ToolCall, ToolResult, UserInput
-from assay.schema.run_arguments import read_arguments
-from assay.schema.run_builder import RunBuilder
+from assay.schema.run.arguments import read_arguments
+from assay.schema.run.builder import RunBuilder
+from assay.schema.run.model import TextPart, ToolCall, ToolResult, UserInput
 from assay.testing import FailingScorer, FakeScorer
 
 EVIDENCE = "Partners are entitled to 2 weeks of leave. Leave is paid in full."

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from assay.errors import VerifierError
 from assay.guard import Guard
-from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling
-from assay.guard.streaming import Correction, Notice, open_stream
+from assay.guard.streams.holdback import Job
+from assay.guard.streams.text_streams import Correction, Notice, open_stream
 from assay.schema import Action
 from assay.testing import FakeScorer
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Guard
-from assay.guard.superseded import looks_back, superseded
+from assay.guard.conflicts.superseded_sources import looks_back, superseded
 from assay.schema import Evidence, Verdict
 from assay.testing import FakeScorer, ScriptedScorer
 

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Guard
-from assay.guard.widening import Widened, widened
+from assay.guard.claims.date_ranges import ExpandedDates, expand_dates
 from assay.schema import Evidence, Verdict
-from assay.verify.entailment import EntailmentResult
 from assay.verify.exact import check_exact
 from assay.verify.exact.index import index_evidence
+from assay.verify.network.entailment import EntailmentResult
 
 OPEN = "The desk is open from Monday to Thursday."
 
@@ -17,7 +17,7 @@ OPEN = "The desk is open from Monday to Thursday."
 def asked(claim: str, evidence: str = OPEN, question: str = "") -> str:
     index = index_evidence([Evidence(id="e", text=evidence)], "en")
     found = check_exact(claim, index, question=question or None)
-    return widened(f"{question} {claim}".strip(), claim, found, len(question) + 1 if question else 0).text
+    return expand_dates(f"{question} {claim}".strip(), claim, found, len(question) + 1 if question else 0).text
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_words_of_the_network_lie_at_their_places_in_the_claim(before: str, day:
     place = (len(before), len(before) + len(day), len(before), len(before) + len(span))
     words = ((0, len(before)), (len(before), len(before) + len(span)), (len(text) - len(after), len(text)))
     read = EntailmentResult(words=words, claim_length=len(text))
-    back = Widened(text, original, (place,)).restored(read)
+    back = ExpandedDates(text, original, (place,)).restored(read)
     assert [original[a:b] for a, b in back.words] == [before, day, after]
     assert back.claim_length == len(original)
 

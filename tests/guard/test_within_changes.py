@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.guard.wording import within_changes
+from assay.guard.claims.wrong_spans import within_changes
 
 CLAIM = "All of them had praised Oslo City Hall in 45.5 billion words."
 

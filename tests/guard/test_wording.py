@@ -3,15 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.guard.judging import Judged
-from assay.guard.wording import wrong_pieces, wrong_places
+from assay.guard.check.verdicts import Judged
+from assay.guard.claims.wrong_spans import wrong_pieces, wrong_places
 from assay.schema import Verdict, Window
 from assay.schema.premise import Premise
-from assay.verify.combine import Judgement
-from assay.verify.entailment import EntailmentResult
-from assay.verify.entailment import Judgement as Reading
 from assay.verify.exact import ExactFinding, ExactResult
 from assay.verify.exact.findings import Effect
+from assay.verify.network.combination import Judgement
+from assay.verify.network.entailment import EntailmentResult
+from assay.verify.network.entailment import PremiseScores as Reading
 
 CLAIM = "The ferry leaves the harbour at six on Sundays"
 

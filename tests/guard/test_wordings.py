@@ -55,7 +55,7 @@ def test_the_yes_before_a_true_sentence_is_a_claim_of_its_own(guard: Guard) -> N
 
 
 def test_a_sentence_that_refers_back_is_read_with_the_one_before(guard: Guard) -> None:
-    from assay.text.claims import RuleClaimExtractor
+    from assay.text.claims.rule_extractor import RuleClaimExtractor
 
     found = RuleClaimExtractor().extract("Mothers and partners get leave. These weeks are paid.")
     assert found[-1].before == "Mothers and partners get leave."

@@ -36,7 +36,7 @@ from tests.server.upstream_script import (
 
 from assay.integrations import anthropic as assay_anthropic
 from assay.integrations import openai as assay_openai
-from assay.integrations.calls import given
+from assay.integrations.clients.calls import given
 
 CALL_CHUNKS = [
     chat_chunk({"role": "assistant", "content": None, "tool_calls": [{"index": 0, **CALL}]}),

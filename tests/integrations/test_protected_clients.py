@@ -46,10 +46,10 @@ from tests.server.upstream_script import (
 from assay.errors import CallRejectedError, InputError, VerifierError, WithheldError
 from assay.guard import Guard
 from assay.integrations import anthropic as assay_anthropic
-from assay.integrations import clients
 from assay.integrations import openai as assay_openai
-from assay.integrations.calls import Outcome, given
-from assay.integrations.clients import outcome_of
+from assay.integrations.clients import protected_client
+from assay.integrations.clients.calls import Outcome, given
+from assay.integrations.clients.protected_client import outcome_of
 from assay.testing import FailingScorer
 
 ALONE: dict[str, Any] = {"model": "model-1", "messages": [{"role": "user", "content": "How long is leave?"}]}
@@ -559,7 +559,7 @@ def test_nothing_is_left_behind() -> None:
         thread.join(60)
         assert not thread.is_alive()
     gc.collect()  # what only those threads held
-    assert not [call for call, _ in clients._CALLS.values() if call() is not None]
+    assert not [call for call, _ in protected_client._CALLS.values() if call() is not None]
 
 
 def test_a_connection_is_used_again_after_a_stream() -> None:

@@ -12,14 +12,14 @@ from typing import Any
 from tests.knowledge.sites import PRODUCTS, Graph, searxng, served, shop
 
 from assay.knowledge.extracting import Extraction
-from assay.knowledge.files import FilesSettings, FilesSource
-from assay.knowledge.http import HttpSettings, HttpSource
 from assay.knowledge.interface import Limits
-from assay.knowledge.mcp import McpSettings, McpSource
-from assay.knowledge.search import SearchSettings, SearchSource
-from assay.knowledge.sparql import Query, SparqlSettings, SparqlSource
-from assay.knowledge.sparql_terms import TermRules
-from assay.knowledge.sql import SqlSettings, SqlSource, Statement
+from assay.knowledge.kinds.files import FilesSettings, FilesSource
+from assay.knowledge.kinds.http import HttpSettings, HttpSource
+from assay.knowledge.kinds.mcp import McpSettings, McpSource
+from assay.knowledge.kinds.search import SearchSettings, SearchSource
+from assay.knowledge.kinds.sparql import Query, SparqlSettings, SparqlSource
+from assay.knowledge.kinds.sparql_terms import TermRules
+from assay.knowledge.kinds.sql import SqlSettings, SqlSource, Statement
 
 SQL = "SELECT name, price FROM products WHERE name = :entity"
 SPARQL = (

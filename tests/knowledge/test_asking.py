@@ -15,8 +15,8 @@ from tests.knowledge.sites import MISBEHAVING, raw, refuses, served, shop
 from assay.errors import InputError, SourceError
 from assay.knowledge import Inquiry, Knowledge, Passage, Profile, Recorded, formulate
 from assay.knowledge.extracting import Extraction
-from assay.knowledge.http import HttpSettings, HttpSource
 from assay.knowledge.interface import Deadline, Found, Limits, Scope
+from assay.knowledge.kinds.http import HttpSettings, HttpSource
 from assay.knowledge.outcome import Outcome
 
 LATE = 0.4

@@ -12,10 +12,10 @@ import pytest
 from tests.knowledge.kinds import KINDS
 
 from assay.errors import SourceError
-from assay.knowledge.files import FilesSource
 from assay.knowledge.formulating import PARAMETERS
 from assay.knowledge.interface import Deadline, Inquiry, Limits
-from assay.knowledge.mcp import McpSource
+from assay.knowledge.kinds.files import FilesSource
+from assay.knowledge.kinds.mcp import McpSource
 
 HOSTILE = (
     "Aria 2'; DROP TABLE products; --", 'Aria 2" } UNION { ?s ?p ?o } #', "../../etc/passwd", "..", "%2e%2e/",

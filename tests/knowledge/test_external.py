@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.knowledge.kinds import table
 
-from assay.cli.replay import replay
+from assay.cli.operations.replay import replay
 from assay.config import Guard
 from assay.errors import InputError, SourceError
 from assay.guard import CheckRequest
@@ -21,9 +21,9 @@ from assay.knowledge.interface import Deadline, Found, Scope
 from assay.policy import Policy, preset
 from assay.schema import ClaimReport, HallucinationReport, Stakes
 from assay.schema.coerce import coerce_evidence
-from assay.store.audit.exporting import run_content
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
+from assay.store.audit.export import run_content
+from assay.store.db.store import Store
+from assay.store.records.interface import CheckRecord
 
 EVIDENCE = ["The Aria 2 and the Lark are loudspeakers. They are sold in the shop on Mill Street."]
 RIGHT, WRONG = "The Lark costs 20 euros.", "The Lark costs 35 euros."

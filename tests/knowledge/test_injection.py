@@ -15,9 +15,9 @@ from tests.knowledge.kinds import COSTS, SQL, table
 from assay.errors import PolicyError, SourceError
 from assay.knowledge.formulating import bindings, formulate
 from assay.knowledge.interface import Deadline, Inquiry
-from assay.knowledge.sparql_terms import QueryTemplate, TermRules
-from assay.knowledge.sql import SqlSettings, SqlSource, Statement
-from assay.knowledge.templates import UrlTemplate, filled_tree
+from assay.knowledge.kinds.sparql_terms import QueryTemplate, TermRules
+from assay.knowledge.kinds.sql import SqlSettings, SqlSource, Statement
+from assay.knowledge.kinds.templates import UrlTemplate, filled_tree
 
 SIGNS = st.text(st.sampled_from("'\"\\`;{}<>()#/?&=%$:.-@ \t\n\r\x00abuU0022\u2028é"), max_size=40)
 HOSTILE = SIGNS | st.text(max_size=40)

@@ -12,13 +12,13 @@ import pytest
 from tests.knowledge.kinds import table
 from tests.server.gateway_site import play, site
 
-from assay.cli.html_report import html_report
+from assay.cli.reports.html_report import html_report
+from assay.cli.reports.text_report import text_report
 from assay.cli.terminal import plain
-from assay.cli.text_report import text_report
 from assay.config import Guard
 from assay.schema import HallucinationReport
-from assay.server.console.more_view import knowledge_view
-from assay.server.console.report_view import claim_card
+from assay.server.console.views.report import claim_card
+from assay.server.console.views.report_parts import knowledge_view
 from assay.server.guards import Guards
 from assay.testing import FakeScorer
 

@@ -10,7 +10,7 @@ from tests.knowledge.sites import MISBEHAVING, as_json, raw, refuses, served
 
 from assay.errors import SourceError
 from assay.knowledge.interface import Deadline
-from assay.knowledge.transport import Request, fetch, require_ok
+from assay.knowledge.kinds.transport import Request, fetch, require_ok
 
 SECONDS = 0.5
 MOST = 100_000

@@ -18,7 +18,7 @@ from tokenizers.trainers import BpeTrainer
 from assay.errors import AnswerError, InputError, ModelError
 from assay.models.grammar import GrammarEngine, TokenMask, Vocabulary, sample_document
 from assay.models.grammar.sampling import choose
-from assay.verify.structure import check_structure
+from assay.verify.documents.json_schema import check_structure
 
 END = 256
 BYTES = Vocabulary(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.tiny_models import write_model
 
-from assay.models import turns as module
+from assay.models import fair_queue as module
 from assay.models.cross_encoder import OnnxCrossEncoder
-from assay.models.turns import HALF_LIFE_S, StoppedError, Turns, current_ticket, in_turns, turn_of
+from assay.models.fair_queue import HALF_LIFE_S, FairQueue, StoppedError, current_ticket, in_turns, turn_of
 
 PAIRS = [("Leave is two weeks.", f"Leave is {n} weeks.") for n in range(1, 20)]
 
@@ -32,11 +32,11 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def waiting(turns: Turns) -> int:
+def waiting(turns: FairQueue) -> int:
     return len(turns._waiting)
 
 
-def order_of(turns: Turns, owners: list[str]) -> list[str]:
+def order_of(turns: FairQueue, owners: list[str]) -> list[str]:
     """The order in which owners that wait together get their turns, where one turn is held at a time."""
     came: list[str] = []
     threads = []
@@ -60,7 +60,7 @@ def order_of(turns: Turns, owners: list[str]) -> list[str]:
 
 def test_who_had_least_comes_first_and_equal_ones_in_the_order_in_which_they_came() -> None:
     clock = Clock()
-    turns = Turns(1, clock=clock)
+    turns = FairQueue(1, clock=clock)
     turns.add("heavy", 9.0)
     turns.add("light", 0.5)
     assert order_of(turns, ["heavy", "new", "light", "newer"]) == ["new", "newer", "light", "heavy"]
@@ -68,7 +68,7 @@ def test_who_had_least_comes_first_and_equal_ones_in_the_order_in_which_they_cam
 
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.1, 100), min_size=1))
 def test_turns_are_given_in_the_order_of_what_was_attained(had: dict[str, float]) -> None:
-    turns = Turns(1, clock=lambda: 0.0)
+    turns = FairQueue(1, clock=lambda: 0.0)
     for owner, seconds in had.items():
         turns.add(owner, seconds)
     came = order_of(turns, list(had))
@@ -77,7 +77,7 @@ def test_turns_are_given_in_the_order_of_what_was_attained(had: dict[str, float]
 
 def test_what_was_attained_is_forgotten_by_half_after_every_half_life() -> None:
     clock = Clock()
-    turns = Turns(1, clock=clock)
+    turns = FairQueue(1, clock=clock)
     turns.add("a", 8.0)
     clock.now += 3 * HALF_LIFE_S
     assert turns.attained("a") == pytest.approx(1.0)
@@ -85,7 +85,7 @@ def test_what_was_attained_is_forgotten_by_half_after_every_half_life() -> None:
 
 
 def test_as_many_turns_are_held_at_once_as_there_are_slots() -> None:
-    turns, held, most = Turns(3), [0], [0]
+    turns, held, most = FairQueue(3), [0], [0]
     lock = threading.Lock()
 
     def work(owner: str) -> None:
@@ -108,7 +108,7 @@ def test_as_many_turns_are_held_at_once_as_there_are_slots() -> None:
 
 
 def test_a_ticket_that_is_stopped_while_it_waits_gets_no_turn_and_takes_none_away() -> None:
-    turns = Turns(1)
+    turns = FairQueue(1)
     holder, stopped = turns.ticket("a"), turns.ticket("b")
     turns.take(holder)
     found: list[BaseException] = []
@@ -133,7 +133,7 @@ def test_a_ticket_that_is_stopped_while_it_waits_gets_no_turn_and_takes_none_awa
 
 
 def test_a_turn_that_ends_with_an_error_is_given_back() -> None:
-    turns = Turns(1)
+    turns = FairQueue(1)
     with pytest.raises(ValueError, match="broken"), turns.ticket("a").turn():
         raise ValueError("broken")
     with turns.ticket("b").turn():
@@ -142,7 +142,7 @@ def test_a_turn_that_ends_with_an_error_is_given_back() -> None:
 
 def test_only_so_many_owners_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_OWNERS", 3)
-    turns = Turns(1, clock=lambda: 0.0)
+    turns = FairQueue(1, clock=lambda: 0.0)
     for n in range(10):
         turns.add(f"owner {n}", 1.0)
     assert [turns.attained(f"owner {n}") > 0 for n in range(10)] == [False] * 7 + [True] * 3
@@ -152,7 +152,7 @@ def test_without_a_ticket_nothing_is_waited_for() -> None:
     assert current_ticket() is None
     with turn_of(None):
         pass
-    ticket = Turns(1).ticket("a")
+    ticket = FairQueue(1).ticket("a")
     with in_turns(ticket):
         assert current_ticket() is ticket
     assert current_ticket() is None
@@ -161,7 +161,7 @@ def test_without_a_ticket_nothing_is_waited_for() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_network_scores_the_same_in_turns_and_stops_with_its_ticket(tmp_path: Path, threads: int) -> None:
     network = OnnxCrossEncoder.load(write_model(tmp_path), threads=threads)
-    turns = Turns(1)
+    turns = FairQueue(1)
     with in_turns(turns.ticket("a")):
         assert network.score(PAIRS).tolist() == network.score(PAIRS).tolist()
     assert turns.attained("a") > 0

@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from assay.cli.app import app as _app
-from assay.cli.html_report import html_report
+from assay.cli.reports.html_report import html_report
+from assay.cli.reports.text_report import text_report
 from assay.cli.terminal import plain
-from assay.cli.text_report import text_report
 from assay.models.interface import PairScorer
 from assay.models.manifest import EMBEDDED, read_manifest
 from assay.schema import HallucinationReport
@@ -19,9 +19,9 @@ from assay.server.app import create_app
 from assay.server.guards import Guards
 from assay.server.settings import ServerSettings
 from assay.server.settings import Upstream as UpstreamSetting
-from assay.store.store import Store
+from assay.store.db.store import Store
 from assay.testing import FakeScorer
-from assay.verify.combine import load_combination
+from assay.verify.network.combination import load_combination
 
 COMMAND = _app
 """The command as typer's application."""

@@ -114,7 +114,9 @@ def test_a_field_of_a_schema_is_another_form_and_a_sentence_about_it_other_words
 
 
 def test_a_signature_is_told_without_modules_and_in_one_order_of_its_sets() -> None:
-    told = surface._plain("(a: 'assay.schema.run.Run', kinds=frozenset({<Kind.URL: 'url'>, <Kind.DATE: 'date'>}))")
+    told = surface._plain(
+        "(a: 'assay.schema.run.model.Run', kinds=frozenset({<Kind.URL: 'url'>, <Kind.DATE: 'date'>}))"
+    )
     assert told == "(a: Run, kinds=frozenset({Kind.DATE, Kind.URL}))"
 
 

@@ -16,9 +16,9 @@ from assay.policy import (
     preset,
     with_answering,
 )
-from assay.policy.provenance import Calibration, policy_text
+from assay.policy.calibration.provenance import Calibration, policy_text
 from assay.schema import Action, Decision
-from assay.schema.abstention import Abstention, AbstentionTrigger, Answering, FiredTrigger
+from assay.schema.report_parts.abstention import Abstention, AbstentionTrigger, Answering, FiredTrigger
 
 SERVED = Decision(action=Action.EMIT, route=Route.SERVE, reasons=("All hold.",))
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from assay.policy.categories import Grounds, attribute, is_denied
+from assay.policy.findings.categories import Grounds, attribute, is_denied
 from assay.schema import Category, Origin, Verdict
 from assay.schema.outside import OutsideWord
 

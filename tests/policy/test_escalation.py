@@ -25,7 +25,7 @@ from assay.policy.escalation import (
 )
 from assay.schema import Action, ClaimReport, Decision, Evidence, Stakes, Verdict
 from assay.schema.escalation import TaskContext
-from assay.schema.tier import Tier
+from assay.schema.report_parts.tier import Tier
 from assay.testing import FakeScorer
 
 ASKS = Decision(action=Action.ESCALATE, route="review", reasons=("A person decides.",))

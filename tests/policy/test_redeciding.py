@@ -11,7 +11,7 @@ from tests.guard.runs import CANCELLED, FALSE, FOUND, TRUE, transcript
 from assay.errors import VerifierError
 from assay.guard import Guard
 from assay.policy import Policy, preset
-from assay.policy.redeciding import facts_of, redecide
+from assay.policy.calibration.redecision import facts_of, redecide
 from assay.schema import HallucinationReport
 from assay.testing import FailingScorer, FakeScorer, ScriptedChat
 

@@ -8,12 +8,12 @@ import pytest
 
 from assay import Guard
 from assay.cli.evaluate import GATES
-from assay.cli.text_report import text_report
+from assay.cli.reports.text_report import text_report
 from assay.policy import PRESETS, Policy
-from assay.policy.standing import FILE, standing_of
+from assay.policy.calibration.standing import FILE, standing_of
 from assay.server.console.charts import trade
-from assay.server.console.policies import _standing
-from assay.store.whatif import PolicyVersion
+from assay.server.console.pages.policies import _standing
+from assay.store.insights.what_if import PolicyVersion
 
 MEASURED: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from assay.errors import InputError, PolicyError
 from assay.guard import Guard
 from assay.policy import PRESETS, Policy, parse_policy, preset
+from assay.policy.calibration.provenance import Calibration, policy_text, void_because
+from assay.policy.calibration.strictness import STEPS, at_strictness, block_grid_of, grid_of, levels_of, loosest
 from assay.policy.parse import parse_calibration
-from assay.policy.provenance import Calibration, policy_text, void_because
-from assay.policy.strictness import STEPS, at_strictness, block_grid_of, grid_of, levels_of, loosest
 from assay.schema import Action, HallucinationReport
 from assay.testing import FakeScorer
 

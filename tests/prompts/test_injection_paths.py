@@ -12,13 +12,13 @@ from tests.generate.grounded_models import EVIDENCE, TRUE, alias_of, shown
 from tests.verify.injections import ATTACKS, Attack
 from tests.verify.obedient import leaks, leaks_of
 
-from assay.generate.consistency import ProbeOptions, SamplingProber
-from assay.generate.feedback import Feedback
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest
+from assay.rewrite.probes.sampling import ProbeOptions, SamplingProber
+from assay.rewrite.revise.feedback import Feedback
 from assay.schema import Action, Evidence, HallucinationReport
 from assay.testing import FakeScorer, ScriptedChat
-from assay.verify.consistency import ProbeRequest
+from assay.verify.consistency.probes import ProbeRequest
 
 GUARD = Guard("general", scorer=FakeScorer())
 WANTED = "Partners are entitled to 9 weeks of leave."

@@ -19,7 +19,7 @@ from assay.schema import (
     Timing,
     Verdict,
 )
-from assay.schema.digests import digests_of
+from assay.schema.report_parts.digests import digests_of
 
 OUTPUT = "Partners get 2 weeks of leave; caf\u00e9 included."
 DAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import ReceiptError
-from assay.receipt.canonical import LARGEST_EXACT, canonical, digest, read_json
+from assay.receipt.canonical_json import LARGEST_EXACT, canonical, digest, read_json
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 JSON = st.recursive(

@@ -28,7 +28,7 @@ from assay.receipt.edwards import is_sound
 from assay.receipt.model import Statement
 from assay.receipt.ring import key_id_of
 from assay.schema import Evidence, Identity, Timing
-from assay.schema.digests import evidence_digest
+from assay.schema.report_parts.digests import evidence_digest
 
 RING = ring_of(KEY)
 RECEIPT = receipt_of()

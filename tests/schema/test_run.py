@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from assay.schema.run import (
+from assay.schema.run.arguments import Arguments, free_text, read_argument_object, read_arguments
+from assay.schema.run.json_values import Fault
+from assay.schema.run.model import (
     DataPart,
     Executor,
     ModelTurn,
@@ -27,8 +29,6 @@ from assay.schema.run import (
     ToolResult,
     UserInput,
 )
-from assay.schema.run_arguments import Arguments, free_text, read_argument_object, read_arguments
-from assay.schema.run_json import Fault
 
 texts = st.text(st.characters(codec="utf-8"), max_size=10)
 maybe = st.none() | texts

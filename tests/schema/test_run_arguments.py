@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.schema.run_arguments import Arguments, ArgumentsForm, free_text, read_argument_object, read_arguments
-from assay.schema.run_json import plain_json
+from assay.schema.run.arguments import Arguments, ArgumentsForm, free_text, read_argument_object, read_arguments
+from assay.schema.run.json_values import plain_json
 
 
 def _codes(arguments: Arguments) -> list[str]:

@@ -5,9 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.schema.run import Executor, ModelTurn, Run, Step, TextPart, ToolCall, ToolDeclaration, ToolResult, UserInput
-from assay.schema.run_arguments import read_arguments
-from assay.schema.run_builder import RunBuilder
+from assay.schema.run.arguments import read_arguments
+from assay.schema.run.builder import RunBuilder
+from assay.schema.run.model import (
+    Executor,
+    ModelTurn,
+    Run,
+    Step,
+    TextPart,
+    ToolCall,
+    ToolDeclaration,
+    ToolResult,
+    UserInput,
+)
 
 
 def _call(number: str | None, name: str = "f", executor: Executor = Executor.CLIENT) -> ToolCall:

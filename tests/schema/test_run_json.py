@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from assay.errors import InputError
-from assay.schema.run_json import Altered, escaped, parse_json, places, plain_json, restored
+from assay.schema.run.json_values import Altered, escaped, parse_json, places, plain_json, restored
 
 
 class Role(Enum):

@@ -14,9 +14,9 @@ from hypothesis.errors import Unsatisfiable
 from tests.server.gateway_site import Site, site
 from tests.store.making import KEYS, record_of
 
-from assay.store.audit.signing import make_checkpoint
-from assay.store.events import give_feedback
-from assay.store.store import Store
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.db.store import Store
+from assay.store.records.run_events import give_feedback
 
 ENDLESS = ("/v1/reviews/events", "/v1/reviews/{id}/events")
 """Streams that go on until the client leaves."""

@@ -10,10 +10,10 @@ import pytest
 from tests.server.gateway_site import limited, play, site
 from tests.server.test_api import BODY
 
-from assay.models.turns import Turns
-from assay.server.bodies import Shares
-from assay.server.caller import LOCAL, Asking, Caller, answering, called, owner_of
+from assay.models.fair_queue import FairQueue
+from assay.server.caller import LOCAL, ActiveRequest, Caller, answering, called, owner_of
 from assay.server.checking import LARGE_BYTES, Checker, CheckFailedError
+from assay.server.http.bodies import Shares
 from assay.server.settings import Limits
 
 
@@ -34,7 +34,7 @@ class Work:
 
 
 def run_as(checker: Checker, owner: str, work: Callable[[], str], size: int = 0) -> "asyncio.Task[str]":
-    with answering(Asking(owner, size)):
+    with answering(ActiveRequest(owner, size)):
         return asyncio.create_task(checker.run(work))
 
 
@@ -48,7 +48,7 @@ async def until(true: Callable[[], bool]) -> None:
 def scene_of(told: Callable[[Checker, Work], Awaitable[None]], **limits: float) -> None:
     async def scene() -> None:
         given = {"threads": 1, "queue": 100, "seconds": 20.0} | limits
-        checker = Checker(int(given["threads"]), int(given["queue"]), given["seconds"], turns=Turns(2))
+        checker = Checker(int(given["threads"]), int(given["queue"]), given["seconds"], turns=FairQueue(2))
         work = Work()
         try:
             await told(checker, work)
@@ -110,7 +110,7 @@ def test_where_the_queue_is_full_the_longest_gives_way_and_its_owner_is_told() -
 
 def test_a_check_that_overran_its_time_gets_no_further_turns_and_counts_until_it_ends() -> None:
     async def told(checker: Checker, work: Work) -> None:
-        from assay.models.turns import StoppedError, current_ticket
+        from assay.models.fair_queue import StoppedError, current_ticket
 
         found: list[type[BaseException]] = []
 

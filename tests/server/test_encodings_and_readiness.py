@@ -9,8 +9,8 @@ from sqlalchemy import event
 from tests.server.gateway_site import play, site
 from tests.server.test_api import BODY
 
-from assay.store import store as module
-from assay.store.store import Store
+from assay.store.db import store as module
+from assay.store.db.store import Store
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])

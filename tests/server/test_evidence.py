@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.schema import Stakes
-from assay.wire.asked import read_asked
 from assay.wire.exchange import depth_of, read_object, without_member
+from assay.wire.request_options import read_request_options
 
 
 def test_given_evidence_stands_beside_tools_and_passages_unless_it_is_said_otherwise() -> None:
-    assert read_asked(None, None, None).counted == ("tools", "passages", "user", "system")
-    assert read_asked({"evidence": ["Bonn."]}, None, None).counted == ("tools", "passages")
-    assert read_asked({"evidence": ["Bonn."], "sources": []}, None, None).counted == ()
+    assert read_request_options(None, None, None).counted == ("tools", "passages", "user", "system")
+    assert read_request_options({"evidence": ["Bonn."]}, None, None).counted == ("tools", "passages")
+    assert read_request_options({"evidence": ["Bonn."], "sources": []}, None, None).counted == ()
 
 
 def test_a_header_comes_before_the_field() -> None:
-    asked = read_asked({"policy": "rag", "stakes": "low"}, "high-stakes", "HIGH")
+    asked = read_request_options({"policy": "rag", "stakes": "low"}, "high-stakes", "HIGH")
     assert (asked.policy, asked.stakes) == ("high-stakes", Stakes.HIGH)
 
 
@@ -29,7 +29,7 @@ def test_a_header_comes_before_the_field() -> None:
 )
 def test_a_field_that_makes_no_sense_is_refused(field: Any) -> None:
     with pytest.raises(InputError):
-        read_asked(field, None, None)
+        read_request_options(field, None, None)
 
 
 JSON = st.recursive(

@@ -15,7 +15,7 @@ from tests.server.upstream_script import chat_completion, chat_stream, json_answ
 
 from assay.errors import PolicyError
 from assay.server.settings import Mode, Route, ServerSettings, parse_settings
-from assay.store.store import Store
+from assay.store.db.store import Store
 
 CHAT = {
     "model": "m", "messages": [{"role": "user", "content": "How long is partner leave?"}],

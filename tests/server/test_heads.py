@@ -8,7 +8,7 @@ from tests.server.gateway_site import Site, play, site
 from tests.server.upstream_script import json_answer
 from tests.store.making import KEYS
 
-from assay.store.store import Store
+from assay.store.db.store import Store
 
 _OWN = {"date", "x-assay-overhead-ms", "x-assay-report-id"}
 """Headers that no two answers share."""

@@ -18,8 +18,8 @@ from tests.server.upstream_script import chat_completion, chat_stream, json_answ
 from tests.store.making import KEYS, RING
 from tests.verify.judges import NOT_FOUND, Rule, answers
 
-from assay.cli.replay import replay
-from assay.cli.serve import settings_of
+from assay.cli.operations.replay import replay
+from assay.cli.operations.serve import settings_of
 from assay.config import Guard
 from assay.errors import InputError, PolicyError
 from assay.models.chat.interface import ChatRequest, Message
@@ -28,11 +28,11 @@ from assay.server.guards import Guards
 from assay.server.judge_settings import JudgeSettings
 from assay.server.settings import Limits, Mode, Route, ServerSettings, parse_settings
 from assay.server.settings import Upstream as UpstreamSetting
-from assay.store.audit.contents import with_contents
-from assay.store.audit.exporting import run_content
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.verifying import verify_log
-from assay.store.store import Store
+from assay.store.audit.export import run_content
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.log import verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db.store import Store
 from assay.testing import FakeScorer
 
 PATH = "/v1/chat/completions"

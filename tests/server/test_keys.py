@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from assay.cli.app import app
 from assay.errors import InputError, PolicyError
-from assay.server.keys import KeyFile
+from assay.server.access.key_file import KeyFile
 from assay.server.settings import ServerSettings, Upstream
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

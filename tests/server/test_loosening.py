@@ -10,7 +10,13 @@ from assay.errors import InputError, PolicyError
 from assay.policy import PRESETS, preset
 from assay.policy.order import at_least_as_strict
 from assay.schema import Stakes
-from assay.server.loosening import HEADERS, require_held, require_permitted, require_stakes, unknown_headers
+from assay.server.http.permitted_options import (
+    HEADERS,
+    require_held,
+    require_permitted,
+    require_stakes,
+    unknown_headers,
+)
 
 names = st.sampled_from(sorted(PRESETS))
 

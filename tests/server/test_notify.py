@@ -16,12 +16,12 @@ from tests.store.reviewing import ANN, TENANT, Clock, held, reject
 
 from assay.errors import PolicyError
 from assay.server.notify.delivery import Delivery
+from assay.server.notify.messages import SIGNATURE, verified
 from assay.server.notify.settings import NotifySettings, Target, notify_settings
-from assay.server.notify.wording import SIGNATURE, verified
-from assay.store import tables
-from assay.store.outbox import FAILED, HOLD, SENT, WAITING, purge, spread, take
-from assay.store.reviews import Reviews
-from assay.store.store import Store
+from assay.store.db import tables
+from assay.store.db.store import Store
+from assay.store.reviews.outbox import FAILED, HOLD, SENT, WAITING, purge, spread, take
+from assay.store.reviews.queue import Reviews
 
 SIGNED_WITH = "a secret of the operator"
 

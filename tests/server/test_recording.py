@@ -14,17 +14,17 @@ from tests.server.test_gateway_receipts import PLAIN, keys, verified
 from tests.server.upstream_script import chat_completion, chat_stream, json_answer, stream_answer
 from tests.store.making import KEYS, RING
 
-from assay.cli.replay import replay
+from assay.cli.operations.replay import replay
 from assay.config import Guard
 from assay.errors import BusyError
 from assay.server.settings import Mode
-from assay.store.audit.contents import with_contents
 from assay.store.audit.entries import read_entry_data
-from assay.store.audit.exporting import run_content
+from assay.store.audit.export import run_content
 from assay.store.audit.log import read_entries
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.verifying import verify_log
-from assay.store.store import Store, StoredCheck
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.log import verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db.store import Store, StoredCheck
 from assay.testing import FakeScorer
 
 __all__ = ["keys"]  # a fixture

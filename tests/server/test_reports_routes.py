@@ -15,21 +15,21 @@ from tests.server.test_api import BODY
 from tests.store.making import KEY, KEYS, RING, record_of
 
 from assay.schema.access import PERMISSIONS, Permission, Role
-from assay.server.admission import Refusal
 from assay.server.audit import router
 from assay.server.audit.settings import AuditSettings
 from assay.server.audit.timers import anchor_of, erase_all
 from assay.server.caller import Caller
+from assay.server.http.admission import Refusal
 from assay.server.settings import ServerSettings, parse_settings
-from assay.store import tables
 from assay.store.audit import standalone
-from assay.store.audit.anchoring import read_notes
-from assay.store.audit.checkpoint import open_checkpoint
-from assay.store.audit.proving import read_proof
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.verifying import verify_log
-from assay.store.retention import Rule, write_rules
-from assay.store.store import Store
+from assay.store.audit.merkle.anchoring import read_notes
+from assay.store.audit.merkle.checkpoint import open_checkpoint
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.merkle.proofs import read_proof
+from assay.store.audit.verification.log import verify_log
+from assay.store.db import tables
+from assay.store.db.store import Store
+from assay.store.records.retention import Rule, write_rules
 
 
 class Named:

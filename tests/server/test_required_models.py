@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.cli.serve import ServeOptions, settings_of
+from assay.cli.operations.serve import ServeOptions, settings_of
 from assay.errors import PolicyError
 from assay.server.app import create_app
 from assay.server.guards import require_model

@@ -15,7 +15,7 @@ from assay.receipt.store import KeyStore
 from assay.schema import HallucinationReport
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
-from assay.store.store import Store
+from assay.store.db.store import Store
 
 EVIDENCE = [{"id": "hr-2", "text": "Partners are entitled to 2 weeks of leave."}]
 HELD: dict[str, Any] = {

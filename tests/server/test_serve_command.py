@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.server.test_api import BODY
 
-from assay.cli.serve import ServeOptions, settings_of
+from assay.cli.operations.serve import ServeOptions, settings_of
 from assay.errors import PolicyError
 from assay.server.settings import Mode, ServerSettings, parse_settings
 

@@ -16,9 +16,9 @@ from tests.server.test_api import BODY
 
 from assay.server.app import create_app
 from assay.server.guards import Guards
+from assay.server.http.slow_clients import raise_descriptors, timed_heads
 from assay.server.settings import ServerSettings
-from assay.server.slow_heads import raise_descriptors, timed_heads
-from assay.store.store import Store
+from assay.store.db.store import Store
 from assay.testing import FakeScorer
 
 Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]

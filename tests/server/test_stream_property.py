@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.upstream_script import chat_chunk, named_event, output_message, response_value
 
-from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling
+from assay.guard.streams.holdback import Job
 from assay.schema import Action
 from assay.server.checking import Checker
-from assay.server.gateway.passage import Passage
+from assay.server.gateway.escalated_answers import People
 from assay.server.gateway.relay_stream import StreamRelay
-from assay.server.gateway.reviewed import People
+from assay.server.gateway.request_context import RequestContext
 from assay.server.gateway.targets import Target
 from assay.server.settings import Limits, Mode, Route, Upstream
 from assay.wire.chat_completions import ChatCompletions
@@ -227,7 +227,7 @@ async def _relayed(wire: Wire, chunks: list[bytes], bad: frozenset[str], claims:
     reply, checker = Reply(), Checker(1, 8, 30)
     target = Target("chat_completions", wire, "/v1/chat/completions", True)
     route = Route(mode=Mode.ENFORCE)
-    passage = Passage(target, route, Upstream("main", "http://127.0.0.1:1"), "run_1", time.perf_counter())
+    passage = RequestContext(target, route, Upstream("main", "http://127.0.0.1:1"), "run_1", time.perf_counter())
     # Stand-ins that have what a relay uses of the real ones.
     response: Any = Response(Content(chunks))
     exchange: Any = Exchange(wire, bad, claims)

@@ -25,7 +25,7 @@ from tests.server.upstream_script import (
 )
 
 from assay.server.gateway import relay_stream
-from assay.store.store import Store
+from assay.store.db.store import Store
 
 DOUBT = "Everybody may be absent for a while."
 """What a person has to decide on."""

@@ -24,7 +24,7 @@ from tests.server.upstream_script import (
 from tests.wire.sdk_eyes import CHAT, MESSAGES, RESPONSES, eyes
 
 from assay.server.settings import Mode
-from assay.store.store import Store
+from assay.store.db.store import Store
 
 __all__ = ["keys"]
 

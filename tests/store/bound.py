@@ -39,27 +39,27 @@ from assay.schema import Action, ClaimKind, ClaimReport, ClaimStatus, Evidence, 
 from assay.schema.access import Permission, Role
 from assay.schema.escalation import ReviewAct
 from assay.schema.verdict import Category
-from assay.store import tables
-from assay.store.access_keys import create_key, note_uses, revoke_key, rotate_key
-from assay.store.access_sessions import RESET, end_session, make_token, open_session
-from assay.store.access_users import change_user, create_user, forget_user, note_failure
-from assay.store.audit.anchoring import anchor_in_file
-from assay.store.audit.checkpoint import read_checkpoint
-from assay.store.audit.contents import with_contents
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.since import Verified, read_verified, with_contents_since
+from assay.store.access.api_keys import create_key, note_uses, revoke_key, rotate_key
+from assay.store.access.sessions import RESET, end_session, make_token, open_session
+from assay.store.access.users import change_user, create_user, forget_user, note_failure
+from assay.store.audit.merkle.anchoring import anchor_in_file
+from assay.store.audit.merkle.checkpoint import read_checkpoint
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.units import UNBOUND, UNBOUND_ROWS, UNBOUND_TABLES
-from assay.store.audit.verifying import LogVerification, verify_log
-from assay.store.engine import writing
-from assay.store.erasure import erase_evidence, erase_runs
-from assay.store.events import give_feedback, note_receipt
-from assay.store.retention import Rule, write_rules
-from assay.store.review_acting import Verdicts
-from assay.store.reviews import Reviews
-from assay.store.store import Store
-from assay.store.tables import Packed
-from assay.store.turns import take_turn
-from assay.store.walls import EVERY_TENANT, act_as
+from assay.store.audit.verification.incremental import Verified, read_verified, with_contents_since
+from assay.store.audit.verification.log import LogVerification, verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db import tables
+from assay.store.db.engine import writing
+from assay.store.db.leases import take_lease
+from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
+from assay.store.db.store import Store
+from assay.store.db.tables import Packed
+from assay.store.records.erasure import erase_evidence, erase_runs
+from assay.store.records.retention import Rule, write_rules
+from assay.store.records.run_events import give_feedback, note_receipt
+from assay.store.reviews.actions import Verdicts
+from assay.store.reviews.queue import Reviews
 
 OTHER = "globex"
 HASH = "the hash of a password"
@@ -103,7 +103,7 @@ def make_full(url: str, folder: Path) -> Full:
     _people(store, clock)
     write_rules(store, TENANT, [Rule(400)], 0, "ann")
     store.record(record_of(tenant=OTHER))
-    take_turn(store, TENANT, "signing", "me", 60)
+    take_lease(store, TENANT, "signing", "me", 60)
     make_checkpoint(store, KEYS, TENANT)
     store.record(record_of("The last."))
     note = make_checkpoint(store, KEYS, TENANT)
@@ -182,7 +182,7 @@ def altering(store: Store) -> Iterator[Connection]:
     """A transaction beside the writer, which is rolled back at its end."""
     with writing(store.engine).connect() as connection:
         transaction = connection.begin()
-        act_as(connection, EVERY_TENANT)
+        set_acting_tenant(connection, EVERY_TENANT)
         try:
             yield connection
         finally:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import func, select
 from tests.store.making import KEYS, RING, record_of
 
-from assay.store.audit.contents import with_contents
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.verifying import verify_log
-from assay.store.store import Store, read_check
-from assay.store.tables import reports, run_evidence, runs
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.log import verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db.store import Store, read_check
+from assay.store.db.tables import reports, run_evidence, runs
 
 THREADS = 4
 ID_BYTES = 33

@@ -22,8 +22,8 @@ from assay.schema import (
     ToolCallValidation,
     Verdict,
 )
-from assay.schema.digests import digests_of
-from assay.store.interface import CheckRecord
+from assay.schema.report_parts.digests import digests_of
+from assay.store.records.interface import CheckRecord
 
 OUTPUT = "Partners get 2 weeks of leave; caf\u00e9 included. \U0001f600"
 QUESTION = "How long is partner leave?"

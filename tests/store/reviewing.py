@@ -10,10 +10,10 @@ from assay.policy import Policy, preset
 from assay.policy.routes import labels_for
 from assay.schema import Action, ClaimKind, ClaimReport, ClaimStatus, Decision, Span, Stakes, Verdict
 from assay.schema.escalation import ReviewAct
-from assay.store import tables
-from assay.store.interface import CheckRecord
-from assay.store.review_acting import Reviewer, Verdicts
-from assay.store.store import Store
+from assay.store.db import tables
+from assay.store.db.store import Store
+from assay.store.records.interface import CheckRecord
+from assay.store.reviews.actions import Reviewer, Verdicts
 
 ANN, BOB = Reviewer("ann"), Reviewer("bob")
 TENANT = "default"
@@ -64,7 +64,7 @@ def user(store: Store, name: str, *expertise: str, roles: str = "reviewer", tena
         "tenant": tenant, "id": name, "name": name, "password": None, "roles": roles, "created": 0, "disabled": None,
         "expertise": " ".join(expertise), "version": 1,
     }  # fmt: skip
-    from assay.store.writer import Change
+    from assay.store.db.writer import Change
 
     def act(connection: Any) -> tuple[()]:
         connection.execute(insert(tables.users).values(**row))

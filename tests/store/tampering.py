@@ -20,18 +20,18 @@ from tests.store.making import KEY, KEYS, OTHER_KEY, RING
 from assay.errors import AuditError
 from assay.receipt import SigningKey
 from assay.store.audit import standalone
-from assay.store.audit.checkpoint import Checkpoint, read_checkpoint
-from assay.store.audit.exporting import export_log
+from assay.store.audit.export import export_log
 from assay.store.audit.log import Entry, read_head
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.tiles import Edge
-from assay.store.audit.tree import leaf_hash, root
-from assay.store.audit.verifying import verify_log
-from assay.store.engine import writing
-from assay.store.store import Store
-from assay.store.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
-from assay.store.walls import EVERY_TENANT, act_as
-from assay.store.writer import Change
+from assay.store.audit.merkle.checkpoint import Checkpoint, read_checkpoint
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.merkle.tiles import Edge
+from assay.store.audit.merkle.tree import leaf_hash, root
+from assay.store.audit.verification.log import verify_log
+from assay.store.db.engine import writing
+from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
+from assay.store.db.store import Store
+from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
+from assay.store.db.writer import Change
 
 TENANT = "default"
 TRUSTED = [standalone.Key(None, KEY.public)]
@@ -107,7 +107,7 @@ def altered(log: Tampered) -> Iterator[Connection]:
     """A transaction that is rolled back at its end."""
     with writing(log.store.engine).connect() as connection:
         transaction = connection.begin()
-        act_as(connection, EVERY_TENANT)
+        set_acting_tenant(connection, EVERY_TENANT)
         try:
             yield connection
         finally:

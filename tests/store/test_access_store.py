@@ -10,9 +10,8 @@ from tests.store.making import DAY
 from tests.store.reviewing import Clock
 
 from assay.schema.access import Permission, Role
-from assay.store.access import MalformedError, StaleError, TakenError, digest_of, joined_words, login_name
-from assay.store.access_keys import create_key, find_key, get_key, list_keys, note_uses, revoke_key, rotate_key
-from assay.store.access_sessions import (
+from assay.store.access.api_keys import create_key, find_key, get_key, list_keys, note_uses, revoke_key, rotate_key
+from assay.store.access.sessions import (
     RESET,
     SETUP,
     end_session,
@@ -24,7 +23,8 @@ from assay.store.access_sessions import (
     reset_with_token,
     setup_with_token,
 )
-from assay.store.access_users import (
+from assay.store.access.tenants import create_tenant, list_tenants
+from assay.store.access.users import (
     FORGOTTEN_AFTER,
     change_user,
     create_user,
@@ -39,8 +39,8 @@ from assay.store.access_users import (
     wait_after,
     waits_until,
 )
-from assay.store.store import Store
-from assay.store.tenants import create_tenant, list_tenants
+from assay.store.access.values import MalformedError, StaleError, TakenError, digest_of, joined_words, login_name
+from assay.store.db.store import Store
 
 TOGETHER = 6
 HOUR = timedelta(hours=1)

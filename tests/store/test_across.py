@@ -13,9 +13,9 @@ from typer.testing import CliRunner, Result
 from assay.cli.app import app
 from assay.receipt import KeyStore
 from assay.store.audit.across import without_log
-from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.units import UNITS
-from assay.store.store import Store
+from assay.store.db.store import Store
 
 
 def keys_in(folder: Path) -> KeyStore:

@@ -13,8 +13,7 @@ from tests.store.making import KEYS, RING, record_of
 
 from assay.errors import AuditError
 from assay.receipt import SigningKey
-from assay.store import tables
-from assay.store.audit.anchoring import (
+from assay.store.audit.merkle.anchoring import (
     WitnessKey,
     anchor_at_witness,
     anchor_in_file,
@@ -22,13 +21,14 @@ from assay.store.audit.anchoring import (
     read_notes,
     read_witness_key,
 )
-from assay.store.audit.checkpoint import Checkpoint, open_checkpoint
-from assay.store.audit.note import NoteSignature, decode_base64, read_note
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.tree import is_consistent
-from assay.store.engine import writing
-from assay.store.store import Store
-from assay.store.walls import EVERY_TENANT, act_as
+from assay.store.audit.merkle.checkpoint import Checkpoint, open_checkpoint
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.merkle.signed_notes import NoteSignature, decode_base64, read_note
+from assay.store.audit.merkle.tree import is_consistent
+from assay.store.db import tables
+from assay.store.db.engine import writing
+from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
+from assay.store.db.store import Store
 
 SECRET = SigningKey.from_seed(b"w" * 32)
 WITNESS = WitnessKey("witness.example/w1", SECRET.public)
@@ -78,7 +78,7 @@ def grown(store: Store, entries: int = 1) -> str:
 def forge(store: Store) -> None:
     """The attacker's work: another first entry with everything signed anew."""
     with writing(store.engine).begin() as connection:
-        act_as(connection, EVERY_TENANT)
+        set_acting_tenant(connection, EVERY_TENANT)
         connection.execute(update(tables.audit_tiles).values(hashes=b"y" * 32))
         connection.execute(tables.audit_checkpoints.delete())
         connection.execute(update(tables.audit_logs).values(size=1))
@@ -137,7 +137,7 @@ def test_a_witness_that_has_seen_more_than_we_remember_is_asked_again(store: Sto
     witness = Simulator()
     anchor_at_witness(store, "default", grown(store), "https://witness.example", WITNESS, witness)
     with writing(store.engine).begin() as connection:
-        act_as(connection, EVERY_TENANT)
+        set_acting_tenant(connection, EVERY_TENANT)
         connection.execute(tables.audit_anchors.delete())
     anchor_at_witness(store, "default", grown(store), "https://witness.example", WITNESS, witness)
     assert witness.requests == 3

@@ -10,16 +10,16 @@ from sqlalchemy import text
 from typer.testing import CliRunner, Result
 
 from assay.cli.app import app
-from assay.cli.replay import content_of_bundle, replay
+from assay.cli.operations.replay import content_of_bundle, replay
 from assay.errors import InputError
 from assay.guard import Guard
 from assay.policy import preset
 from assay.receipt import KeyStore
 from assay.schema.coerce import coerce_evidence
 from assay.store.audit import standalone
-from assay.store.engine import make_engine
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
+from assay.store.db.engine import make_engine
+from assay.store.db.store import Store
+from assay.store.records.interface import CheckRecord
 from assay.testing import FakeScorer
 
 Run = Callable[..., Result]
@@ -258,7 +258,7 @@ def test_another_policy_may_decide_otherwise(run: Run, ids: dict[str, str]) -> N
 def test_another_verifier_is_refused_with_what_differs_and_never_accuses_the_record(
     tmp_path: Path, ids: dict[str, str]
 ) -> None:
-    from assay.store.audit.exporting import run_content
+    from assay.store.audit.export import run_content
 
     with Store(str(tmp_path / "x.db")) as store, store.reading("default") as connection:
         content = run_content(connection, "default", ids["check"])

@@ -27,15 +27,16 @@ from tests.store.making import KEYS, record_of
 
 from assay.errors import StoreError
 from assay.schema.access import Role
-from assay.store import recording, tables, writer
-from assay.store.access_users import change_user
+from assay.store.access.users import change_user
 from assay.store.audit.binding import touch
-from assay.store.audit.checkpoint import read_checkpoint
-from assay.store.audit.signing import make_checkpoint
+from assay.store.audit.merkle.checkpoint import read_checkpoint
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.units import BOUND_OTHERWISE, RUN, UNBOUND, UNBOUND_ROWS, UNBOUND_TABLES, UNITS
-from assay.store.engine import writing
-from assay.store.migrate import HEAD, revision
-from assay.store.store import Store
+from assay.store.db import tables, writer
+from assay.store.db.engine import writing
+from assay.store.db.migrate import HEAD, revision
+from assay.store.db.store import Store
+from assay.store.records import recording
 
 
 @pytest.fixture(scope="module")

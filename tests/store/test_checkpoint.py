@@ -11,8 +11,8 @@ from assay.errors import AuditError
 from assay.receipt import KeyRing, PublicKey, Revocation, SigningKey
 from assay.receipt.ed25519 import fits
 from assay.receipt.instants import instant
-from assay.store.audit.checkpoint import Checkpoint, open_checkpoint, read_checkpoint
-from assay.store.audit.note import note_key_id, read_note, sign_note, signers, verifier_key
+from assay.store.audit.merkle.checkpoint import Checkpoint, open_checkpoint, read_checkpoint
+from assay.store.audit.merkle.signed_notes import note_key_id, read_note, sign_note, signers, verifier_key
 
 KEY = SigningKey.from_seed(bytes(range(32)))
 OTHER = SigningKey.from_seed(bytes(range(1, 33)))

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 from tests.store.making import OUTPUT, record_of
 
-from assay.store import tables
-from assay.store.console import describe, read_backlog, read_history
-from assay.store.events import give_feedback
-from assay.store.recording import micros
-from assay.store.store import Store
-from assay.store.walls import EVERY_TENANT, act_as
+from assay.store.db import tables
+from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
+from assay.store.db.store import Store
+from assay.store.insights.console_queries import describe, read_backlog, read_history
+from assay.store.records.recording import micros
+from assay.store.records.run_events import give_feedback
 
 NOW = datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ def test_an_altered_entry_does_not_break_the_page(url: str) -> None:
         record = record_of()
         store.record(record)
         with store.engine.begin() as connection:
-            act_as(connection, EVERY_TENANT)
+            set_acting_tenant(connection, EVERY_TENANT)
             connection.execute(tables.audit_entries.update().values(data=b"\xff{"))
         with store.reading("default") as connection:
             found = read_history(connection, "default", record.id)
@@ -58,7 +58,7 @@ def test_the_backlog_counts_what_waits_and_what_is_late(url: str) -> None:
     waiting = (("sync", "open", -5), ("sync", "open", 7), ("async", "evidence", 60), ("async", "approved", -9))
     with Store(url) as store:
         with store.engine.begin() as connection:
-            act_as(connection, EVERY_TENANT)
+            set_acting_tenant(connection, EVERY_TENANT)
             for number, (tier, state, minutes) in enumerate(waiting):
                 at = micros(NOW + timedelta(minutes=minutes))
                 connection.execute(

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.making import record_of
 
-from assay.store.counting import GROWTH, latency_class
-from assay.store.counts import quantile, read_counts
-from assay.store.recording import change_of
-from assay.store.store import Store
-from assay.store.walls import EVERY_TENANT, act_as
+from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
+from assay.store.db.store import Store
+from assay.store.insights.hourly_counting import GROWTH, latency_class
+from assay.store.insights.hourly_counts import quantile, read_counts
+from assay.store.records.recording import change_of
 
 NOON = datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ def test_one_transaction_with_many_reports_counts_each(url: str) -> None:
 
 
 def test_what_was_recorded_before_there_were_counts_is_counted_by_the_migration(url: str) -> None:
-    from assay.store.migrations.versions import m0004_reading
+    from assay.store.db.migrations.versions import m0004_reading
 
     with Store(url, clock=lambda: NOON) as store:
         for at in range(3):
@@ -56,7 +56,7 @@ def test_what_was_recorded_before_there_were_counts_is_counted_by_the_migration(
         with store.reading("default") as connection:
             before = read_counts(connection, "default", NOON, 2, 1)
         with store.engine.begin() as connection:
-            act_as(connection, EVERY_TENANT)
+            set_acting_tenant(connection, EVERY_TENANT)
             connection.exec_driver_sql("DELETE FROM hourly")
             for statement in m0004_reading._COUNTED:
                 connection.exec_driver_sql(statement)

@@ -11,14 +11,14 @@ from tests.store.test_writer import held_up, one
 
 from assay.errors import BusyError, StoreError
 from assay.receipt import new_receipt_id, sign
-from assay.store import tables
-from assay.store.audit.contents import with_contents
 from assay.store.audit.log import entries_of
-from assay.store.audit.verifying import verify_log
-from assay.store.erasure import erase_runs
-from assay.store.events import give_feedback, note_receipt
-from assay.store.store import Store, StoreSettings
-from assay.store.writer import Change
+from assay.store.audit.verification.log import verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db import tables
+from assay.store.db.store import Store, StoreSettings
+from assay.store.db.writer import Change
+from assay.store.records.erasure import erase_runs
+from assay.store.records.run_events import give_feedback, note_receipt
 
 
 def test_a_receipt_is_noted_after_the_decision_that_it_is_for(url: str) -> None:

@@ -8,10 +8,10 @@ from tests.store.making import DAY
 
 from assay.guard import Guard
 from assay.schema.coerce import coerce_evidence
-from assay.store.erasure import erase_runs
-from assay.store.gaps import Why, find_gaps
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
+from assay.store.db.store import Store
+from assay.store.insights.unanswered_questions import Why, find_gaps
+from assay.store.records.erasure import erase_runs
+from assay.store.records.interface import CheckRecord
 from assay.testing import FakeScorer
 
 EVIDENCE = ["Partners are entitled to 2 weeks of parental leave.", "The yard is open on Sundays."]

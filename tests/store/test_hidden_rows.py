@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.store.making import KEYS, RING, record_of
 
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.since import with_contents_since
-from assay.store.audit.verifying import FindingCode, LogVerification, verify_log
-from assay.store.store import Store
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.incremental import with_contents_since
+from assay.store.audit.verification.log import FindingCode, LogVerification, verify_log
+from assay.store.db.store import Store
 
 
 def verified(database: Path, *, leaves: bool) -> LogVerification:

@@ -26,10 +26,10 @@ from assay.receipt.interface import Claim, Outcome
 from assay.receipt.uses import UsesInMemory
 from assay.schema import Evidence
 from assay.server.guards import Guards
-from assay.store import uses_at
-from assay.store.engine import CONNECT_S, make_engine
-from assay.store.store import Store
-from assay.store.uses import UsesInStore, list_uses
+from assay.store.db.engine import CONNECT_S, make_engine
+from assay.store.db.store import Store
+from assay.store.records import deferred_receipt_uses
+from assay.store.records.receipt_uses import UsesInStore, list_uses
 from assay.testing import FakeScorer
 
 EVIDENCE = [Evidence(id="a", text="The warranty covers two years.")]
@@ -310,4 +310,4 @@ def test_a_forked_process_opens_the_database_anew(url: str, tmp_path: Path) -> N
 def _closed() -> Any:
     """The stores that guards opened are closed before their databases go."""
     yield
-    uses_at._OPEN.close()
+    deferred_receipt_uses._OPEN.close()

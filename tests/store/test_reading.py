@@ -13,12 +13,12 @@ from tests.store.making import DAY, record_of, report_of
 
 from assay.errors import InputError
 from assay.schema import Action, ClaimStatus, Decision, Verdict
-from assay.store import reading
-from assay.store.erasure import erase_runs
-from assay.store.interface import CheckRecord
-from assay.store.reading import Line, Wanted, read_page
-from assay.store.reading_words import LONGEST_QUERY, MOST_WORDS, for_postgresql, for_sqlite, terms_of, words_of
-from assay.store.store import Store
+from assay.store.db.store import Store
+from assay.store.records import report_lists
+from assay.store.records.erasure import erase_runs
+from assay.store.records.interface import CheckRecord
+from assay.store.records.report_lists import ReportFilter, ReportRow, read_page
+from assay.store.records.search_words import LONGEST_QUERY, MOST_WORDS, for_postgresql, for_sqlite, terms_of, words_of
 
 
 class Clock:
@@ -49,9 +49,9 @@ def check(output: str, *, action: Action = Action.EMIT, verdict: Verdict = Verdi
     return record_of(output, report=report.model_copy(update=changed), **more)
 
 
-def every(store: Store, wanted: Wanted, limit: int = 3, tenant: str = "default") -> list[Line]:
+def every(store: Store, wanted: ReportFilter, limit: int = 3, tenant: str = "default") -> list[ReportRow]:
     """All pages of a list."""
-    found: list[Line] = []
+    found: list[ReportRow] = []
     after = None
     with store.reading(tenant) as connection:
         for _ in range(1_000):
@@ -65,7 +65,7 @@ def every(store: Store, wanted: Wanted, limit: int = 3, tenant: str = "default")
 
 
 def told(store: Store, limit: int = 3, tenant: str = "default", **wanted: Any) -> list[str]:
-    return [line.id for line in every(store, Wanted(**wanted), limit, tenant)]
+    return [line.id for line in every(store, ReportFilter(**wanted), limit, tenant)]
 
 
 def test_a_list_holds_every_report_once_newest_first_whatever_the_length_of_its_pages(store: Store) -> None:
@@ -132,7 +132,7 @@ def test_what_was_erased_is_found_no_more_by_its_words_its_caller_or_its_name(st
     erase_runs(store, [secret.id], "request", "default")
     assert told(store, words="leave") == [other.id]
     assert told(store, caller="smith") == told(store, words="smith") == []
-    line = every(store, Wanted())[1]
+    line = every(store, ReportFilter())[1]
     assert (line.id, line.erased, line.question, line.caller, line.run_id) == (secret.id, True, None, None, None)
 
 
@@ -146,12 +146,12 @@ def test_erased_words_leave_the_file_of_sqlite(tmp_path: Path) -> None:
 def test_a_filter_that_hardly_anything_fits_looks_at_so_many_rows_and_goes_on_from_there(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MOST_LOOKED_AT", 4)
-    monkeypatch.setattr(reading, "MOST_FOUND", 4)
+    monkeypatch.setattr(report_lists, "MOST_LOOKED_AT", 4)
+    monkeypatch.setattr(report_lists, "MOST_FOUND", 4)
     rare = store.record(check("It is 2 weeks.", score=0.2)).id
     for number in range(11):
         store.record(check(f"It is {number} weeks."))
-    for wanted in (Wanted(max_score=0.5), Wanted(max_score=0.5, words="weeks")):
+    for wanted in (ReportFilter(max_score=0.5), ReportFilter(max_score=0.5, words="weeks")):
         with store.reading("default") as connection:
             first = read_page(connection, "default", wanted, None, 2)
         assert (first.items, first.next is not None, first.reached is not None) == ((), True, True)
@@ -161,7 +161,7 @@ def test_a_filter_that_hardly_anything_fits_looks_at_so_many_rows_and_goes_on_fr
 @pytest.mark.parametrize("after", ["", "x", "1.2", "s", "9" * 30, "s1", "1." + "0" * 31])
 def test_a_place_that_no_page_gave_is_refused(store: Store, after: str) -> None:
     with store.reading("default") as connection, pytest.raises(InputError, match="`next` of the page before"):
-        read_page(connection, "default", Wanted(), after)
+        read_page(connection, "default", ReportFilter(), after)
 
 
 @pytest.mark.parametrize("words", ["", "  ", "?!", "x" * (LONGEST_QUERY + 1), "\x00"])

@@ -17,25 +17,25 @@ from tests.server.test_judge import HOP, everything, nothing
 from tests.store.making import KEY, KEYS, RING
 from tests.verify.judges import answers
 
-from assay.cli.replay import GuardOf, Replay, heard_in, replay
+from assay.cli.operations.replay import GuardOf, Replay, heard_in, replay
 from assay.errors import ChatError, InputError
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Choice, Completion, Finish, Message, TokenLogprob, Usage
 from assay.models.chat.meter import Budget
-from assay.models.chat.replayed import Replayed
+from assay.models.chat.replay import Replayed
 from assay.models.chat.tape import Tape, joined
 from assay.policy import Policy, preset
 from assay.schema import HallucinationReport
 from assay.schema.coerce import coerce_evidence
 from assay.store.audit import standalone
-from assay.store.audit.contents import with_contents
-from assay.store.audit.exporting import export_run, run_content
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.verifying import verify_log
-from assay.store.erasure import erase_evidence, erase_runs
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
-from assay.store.walls import EVERY_TENANT, act_as
+from assay.store.audit.export import export_run, run_content
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.log import verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
+from assay.store.db.store import Store
+from assay.store.records.erasure import erase_evidence, erase_runs
+from assay.store.records.interface import CheckRecord
 from assay.testing import FakeScorer, ScriptedChat
 
 EVIDENCE = coerce_evidence(OFFICES)
@@ -150,7 +150,7 @@ def test_without_the_completions_it_says_so_and_accuses_nobody(store: Store, pol
 
 
 def test_a_check_that_asks_other_things_now_is_refused_and_not_accused(store: Store) -> None:
-    from assay.verify.judge import JudgeOptions
+    from assay.verify.judge.llm_judge import JudgeOptions
 
     record = recorded(store, guard_of(JUDGED, llm=judge_of(everything)), ASKED)
     with pytest.raises(InputError, match="what is asked now is not what was asked"):
@@ -177,7 +177,7 @@ def test_what_is_on_the_tape_is_bound_to_the_entry_and_proved_by_the_bundle(stor
         with pytest.raises(standalone.VerificationError):
             standalone.verify_bundle([*lines[:-1], line], keys)
     with store.engine.begin() as connection:
-        act_as(connection, EVERY_TENANT)
+        set_acting_tenant(connection, EVERY_TENANT)
         connection.execute(text("UPDATE runs SET tape = NULL"))
     with store.reading("default") as connection:
         found = with_contents(connection, "default", verify_log(connection, "default", RING, [note]))

@@ -9,17 +9,19 @@ from tests.store.making import DAY, EVIDENCE, KEYS, RING, record_of
 from tests.store.test_reading import check
 from typer.testing import CliRunner
 
-from assay.cli.audit import app
+from assay.cli.operations.audit import app
 from assay.errors import StoreError
 from assay.schema import Action
-from assay.store.audit.contents import with_contents
 from assay.store.audit.entries import read_entry_data
-from assay.store.audit.exporting import export_run
+from assay.store.audit.export import export_run
 from assay.store.audit.log import read_entries
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.verifying import verify_log
-from assay.store.erasure import erase_evidence
-from assay.store.retention import (
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.log import verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db.leases import take_lease
+from assay.store.db.store import Store
+from assay.store.records.erasure import erase_evidence
+from assay.store.records.retention import (
     Applied,
     ChangedError,
     Rule,
@@ -29,8 +31,6 @@ from assay.store.retention import (
     tenants_with_rules,
     write_rules,
 )
-from assay.store.store import Store
-from assay.store.turns import take_turn
 
 
 class Clock:
@@ -132,15 +132,15 @@ def test_evidence_goes_alone_where_no_other_run_has_it(store: Store) -> None:
 
 
 def test_one_process_has_a_turn_until_its_time_is_up(store: Store, clock: Clock) -> None:
-    assert take_turn(store, "default", "work", "one", 60)
-    assert not take_turn(store, "default", "work", "two", 60)
-    assert take_turn(store, "default", "other", "two", 60)
+    assert take_lease(store, "default", "work", "one", 60)
+    assert not take_lease(store, "default", "work", "two", 60)
+    assert take_lease(store, "default", "other", "two", 60)
     clock.now += timedelta(seconds=30)
-    assert take_turn(store, "default", "work", "one", 60)
+    assert take_lease(store, "default", "work", "one", 60)
     clock.now += timedelta(seconds=45)
-    assert not take_turn(store, "default", "work", "two", 60)
+    assert not take_lease(store, "default", "work", "two", 60)
     clock.now += timedelta(seconds=20)
-    assert take_turn(store, "default", "work", "two", 60)
+    assert take_lease(store, "default", "work", "two", 60)
 
 
 def test_the_command_shows_changes_and_applies_the_rules(tmp_path: Path) -> None:

@@ -14,13 +14,14 @@ from assay.errors import ReviewError
 from assay.policy.escalation import approved
 from assay.schema.access import Role
 from assay.schema.escalation import ReviewItem, ReviewState
-from assay.store import review_deadlines, tables
-from assay.store.access_users import change_user
-from assay.store.audit.verifying import verify_log
-from assay.store.review_deadlines import next_sweep, sweep
-from assay.store.review_items import read_events, read_item
-from assay.store.reviews import Reviewer, Reviews
-from assay.store.store import Store
+from assay.store.access.users import change_user
+from assay.store.audit.verification.log import verify_log
+from assay.store.db import tables
+from assay.store.db.store import Store
+from assay.store.reviews import deadlines as review_deadlines
+from assay.store.reviews.deadlines import next_sweep, sweep
+from assay.store.reviews.items import read_events, read_item
+from assay.store.reviews.queue import Reviewer, Reviews
 
 
 @pytest.fixture

@@ -14,23 +14,23 @@ from tests.store.reviewing import ANN, TENANT, Clock, escalating, held, reject
 from train.rows import load_training_sets, mix
 from typer.testing import CliRunner, Result
 
-from assay.batch.rows import parse_row, read_rows
 from assay.cli import calibrate as calibrate_verb
-from assay.cli import review as review_verb
 from assay.cli.app import app
+from assay.cli.operations import review as review_verb
+from assay.evaluation.rows.reading import parse_row, read_rows
 from assay.guard import Guard
 from assay.policy import Policy, preset
+from assay.policy.calibration.strictness import loosest
 from assay.policy.escalation import approved
-from assay.policy.strictness import loosest
 from assay.schema import Verdict
 from assay.schema.coerce import coerce_evidence
 from assay.schema.escalation import ReviewAct
-from assay.store.interface import CheckRecord
-from assay.store.review_acting import Verdicts
-from assay.store.review_deadlines import sweep
-from assay.store.review_rows import changed_spans, labelled_rows
-from assay.store.reviews import Reviews
-from assay.store.store import Store
+from assay.store.db.store import Store
+from assay.store.records.interface import CheckRecord
+from assay.store.reviews.actions import Verdicts
+from assay.store.reviews.deadlines import sweep
+from assay.store.reviews.queue import Reviews
+from assay.store.reviews.training_rows import changed_spans, labelled_rows
 from assay.testing import FakeScorer
 
 Run = Callable[..., Result]

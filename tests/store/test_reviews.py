@@ -17,18 +17,18 @@ from assay.errors import ReviewError
 from assay.policy.escalation import approved
 from assay.schema import Evidence, Verdict
 from assay.schema.escalation import ReviewAct, ReviewState
-from assay.store import tables
-from assay.store.audit.contents import with_contents
 from assay.store.audit.log import entries_of
-from assay.store.audit.verifying import verify_log
-from assay.store.engine import writing
-from assay.store.erasure import erase_runs
-from assay.store.recording import change_of
-from assay.store.review_acting import Reviewer, Verdicts
-from assay.store.review_items import ReviewFilter, list_items, read_events, read_item, read_package
-from assay.store.reviews import LEASE, Reviews
-from assay.store.store import Store
-from assay.store.tables import pack
+from assay.store.audit.verification.log import verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db import tables
+from assay.store.db.engine import writing
+from assay.store.db.store import Store
+from assay.store.db.tables import pack
+from assay.store.records.erasure import erase_runs
+from assay.store.records.recording import change_of
+from assay.store.reviews.actions import Reviewer, Verdicts
+from assay.store.reviews.items import ReviewFilter, list_items, read_events, read_item, read_package
+from assay.store.reviews.queue import LEASE, Reviews
 
 
 @pytest.fixture

@@ -17,21 +17,21 @@ from tests.store.reviewing import ANN, TENANT, Clock, approve, held
 from assay.errors import AuditError
 from assay.schema import Evidence
 from assay.schema.access import Permission, Role
-from assay.store import tables
-from assay.store.access_keys import create_key
-from assay.store.access_users import create_user, forget_user
-from assay.store.audit.derived_contents import Derived
-from assay.store.audit.run_blocks import RUNS, digest_of, read_blocks
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.since import Verified, read_verified, with_contents_since
-from assay.store.audit.verifying import LogVerification, verify_log
-from assay.store.erasure import erase_evidence, erase_runs
-from assay.store.events import give_feedback
-from assay.store.interface import CheckRecord
-from assay.store.recording import change_of
-from assay.store.retention import Rule, write_rules
-from assay.store.reviews import Reviews
-from assay.store.store import Store
+from assay.store.access.api_keys import create_key
+from assay.store.access.users import create_user, forget_user
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.derived_contents import Derived
+from assay.store.audit.verification.incremental import Verified, read_verified, with_contents_since
+from assay.store.audit.verification.log import LogVerification, verify_log
+from assay.store.audit.verification.run_blocks import RUNS, digest_of, read_blocks
+from assay.store.db import tables
+from assay.store.db.store import Store
+from assay.store.records.erasure import erase_evidence, erase_runs
+from assay.store.records.interface import CheckRecord
+from assay.store.records.recording import change_of
+from assay.store.records.retention import Rule, write_rules
+from assay.store.records.run_events import give_feedback
+from assay.store.reviews.queue import Reviews
 
 ENOUGH = 3 * RUNS + 5
 """Runs of some blocks, the last one cut short."""

@@ -15,12 +15,12 @@ from tests.store.making import KEY, KEYS, OTHER_KEY, RING, record_of
 from assay.receipt import SigningKey
 from assay.receipt.ed25519 import fits
 from assay.store.audit import entries, standalone
-from assay.store.audit.exporting import export_log, export_run
-from assay.store.audit.note import verifier_key
-from assay.store.audit.proving import prove_entry
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.tree import is_included, leaf_hash
-from assay.store.store import Store
+from assay.store.audit.export import export_log, export_run
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.merkle.proofs import prove_entry
+from assay.store.audit.merkle.signed_notes import verifier_key
+from assay.store.audit.merkle.tree import is_included, leaf_hash
+from assay.store.db.store import Store
 
 FILE = Path(standalone.__file__)
 

@@ -9,8 +9,8 @@ from pymerkle import InmemoryTree
 from pymerkle.proof import verify_consistency, verify_inclusion
 
 from assay.errors import AuditError
-from assay.store.audit.tiles import TILE_BYTES, Edge, Place, edge_places, hashes_of, node_reader, proof_places
-from assay.store.audit.tree import (
+from assay.store.audit.merkle.tiles import TILE_BYTES, Edge, Place, edge_places, hashes_of, node_reader, proof_places
+from assay.store.audit.merkle.tree import (
     EMPTY_ROOT,
     RootStack,
     complete_root,

@@ -17,17 +17,17 @@ from tests.store.reviewing import Clock
 from assay.errors import StoreError
 from assay.receipt.interface import Claim, Outcome, Use, Uses
 from assay.receipt.uses import FORGOTTEN_AFTER, UsesInMemory
-from assay.store.audit.contents import with_contents
 from assay.store.audit.entries import COMMIT, read_entry_data
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.since import with_contents_since
-from assay.store.audit.verifying import FindingCode, verify_log
-from assay.store.engine import writing
-from assay.store.erasure import erase_before
-from assay.store.store import Store
-from assay.store.tables import audit_entries, receipt_uses
-from assay.store.uses import SWEPT_AT_ONCE, UNSETTLED_KEPT, UsesInStore, list_uses
-from assay.store.walls import EVERY_TENANT, act_as
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.incremental import with_contents_since
+from assay.store.audit.verification.log import FindingCode, verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db.engine import writing
+from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
+from assay.store.db.store import Store
+from assay.store.db.tables import audit_entries, receipt_uses
+from assay.store.records.erasure import erase_before
+from assay.store.records.receipt_uses import SWEPT_AT_ONCE, UNSETTLED_KEPT, UsesInStore, list_uses
 
 DAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -274,7 +274,7 @@ def test_a_use_that_was_deleted_beside_the_log_is_found_when_it_is_used_again(st
     uses.claim(use_of(), clock.now)
     make_checkpoint(store, KEYS, "default")
     with writing(store.engine).begin() as connection:
-        act_as(connection, EVERY_TENANT)
+        set_acting_tenant(connection, EVERY_TENANT)
         connection.execute(text("DELETE FROM receipt_uses"))
     with store.reading("default") as connection:
         held, state = with_contents_since(connection, "default", verify_log(connection, "default", RING), None)

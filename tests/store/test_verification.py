@@ -10,17 +10,17 @@ from tests.store.making import DAY, EVIDENCE, KEY, KEYS, OTHER_KEY, RING, record
 
 from assay.errors import AuditError, ReceiptError, StoreError
 from assay.receipt import FixedKeys
-from assay.store import tables
 from assay.store.audit.across import tenants_of
-from assay.store.audit.contents import with_contents
-from assay.store.audit.exporting import export_log, export_run
-from assay.store.audit.proving import prove_entry, prove_growth, read_proof
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.verifying import LogVerification, verify_log
-from assay.store.engine import make_engine, writing
-from assay.store.erasure import erase_before, erase_runs, find_runs
-from assay.store.store import Store
-from assay.store.walls import EVERY_TENANT, act_as
+from assay.store.audit.export import export_log, export_run
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.merkle.proofs import prove_entry, prove_growth, read_proof
+from assay.store.audit.verification.log import LogVerification, verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db import tables
+from assay.store.db.engine import make_engine, writing
+from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
+from assay.store.db.store import Store
+from assay.store.records.erasure import erase_before, erase_runs, find_runs
 
 
 def verified(store: Store, anchors: list[str] | None = None, tenant: str = "default") -> LogVerification:
@@ -34,7 +34,7 @@ def codes(found: LogVerification) -> list[str]:
 
 def change(store: Store, *statements: Any) -> None:
     with writing(store.engine).begin() as connection:
-        act_as(connection, EVERY_TENANT)
+        set_acting_tenant(connection, EVERY_TENANT)
         for statement in statements:
             connection.execute(statement)
 
@@ -75,7 +75,7 @@ def test_every_tenant_has_a_log_of_its_own(url: str) -> None:
 
 
 def test_a_log_has_the_name_that_its_operator_gives(tmp_path: Path) -> None:
-    from assay.store.store import StoreSettings
+    from assay.store.db.store import StoreSettings
 
     with Store(str(tmp_path / "x.db"), StoreSettings(origin="example.com/assay")) as store:
         store.record(record_of())

@@ -11,17 +11,23 @@ from tests.store.making import record_of
 
 from assay.errors import StoreError
 from assay.schema.access import Permission, Role
-from assay.store import tables
-from assay.store.access_keys import create_key, find_key
-from assay.store.access_users import create_user, list_users
+from assay.store.access.api_keys import create_key, find_key
+from assay.store.access.users import create_user, list_users
 from assay.store.audit.units import UNITS
-from assay.store.engine import make_engine, writing
-from assay.store.inserting import insert_rows
-from assay.store.migrate import migrate
-from assay.store.reading import Wanted, read_page
-from assay.store.store import Store
-from assay.store.walls import EVERY_TENANT, ROWS_ROLE, act_as, look_for, unwalled_tables
-from assay.store.writer import Change
+from assay.store.db import tables
+from assay.store.db.engine import make_engine, writing
+from assay.store.db.migrate import migrate
+from assay.store.db.raw_statements import insert_rows
+from assay.store.db.row_security import (
+    EVERY_TENANT,
+    ROWS_ROLE,
+    set_acting_tenant,
+    set_search_query,
+    tables_without_row_security,
+)
+from assay.store.db.store import Store
+from assay.store.db.writer import Change
+from assay.store.records.report_lists import ReportFilter, read_page
 
 
 @pytest.fixture
@@ -65,7 +71,7 @@ def test_every_table_with_a_tenant_is_walled(wall: str) -> None:
     engine = make_engine(wall)
     migrate(engine)
     with engine.connect() as connection:
-        assert unwalled_tables(connection) == []
+        assert tables_without_row_security(connection) == []
         walled = set(connection.execute(text(
             "SELECT relname FROM pg_class WHERE relkind = 'r' AND relrowsecurity AND relforcerowsecurity"
         )).scalars())  # fmt: skip
@@ -92,7 +98,7 @@ def test_a_transaction_that_names_no_tenant_finds_nothing_and_writes_nothing(sto
 
 def test_one_tenant_can_neither_change_nor_make_rows_of_another(store: Store) -> None:
     with writing(store.engine).begin() as connection:
-        act_as(connection, "acme")
+        set_acting_tenant(connection, "acme")
         assert connection.execute(update(tables.users).values(roles="viewer")).rowcount == 1
         assert connection.execute(update(tables.users).where(tables.users.c.tenant == "globex")
                                   .values(roles="viewer")).rowcount == 0  # fmt: skip
@@ -102,7 +108,7 @@ def test_one_tenant_can_neither_change_nor_make_rows_of_another(store: Store) ->
         update(tables.users).values(tenant="globex"),
     ):
         with writing(store.engine).begin() as connection:
-            act_as(connection, "acme")
+            set_acting_tenant(connection, "acme")
             with pytest.raises(ProgrammingError, match="row-level security"), connection.begin_nested():
                 connection.execute(statement)
 
@@ -150,12 +156,12 @@ def test_the_index_of_words_is_walled_like_every_table(store: Store) -> None:
     for tenant in ("acme", "globex"):
         with store.reading(tenant) as connection:
             assert set(connection.execute(select(words.c.owner)).scalars()) == {tenant}
-            look_for(connection, "'partners'")
+            set_search_query(connection, "'partners'")
             assert connection.execute(select(words.c.owner)).scalars().all() == [tenant]
-            look_for(connection, "'nowhere'")
+            set_search_query(connection, "'nowhere'")
             assert connection.execute(select(words.c.owner)).all() == []
     with store.engine.connect() as connection:
-        look_for(connection, "'partners'")
+        set_search_query(connection, "'partners'")
         assert connection.execute(select(words.c.id)).all() == []
     with store.reading_across() as connection:
         assert set(connection.execute(select(words.c.owner)).scalars()) == {"acme", "globex"}
@@ -164,19 +170,19 @@ def test_the_index_of_words_is_walled_like_every_table(store: Store) -> None:
 def test_words_of_another_tenant_can_neither_be_written_nor_taken_out(store: Store) -> None:
     words = tables.report_search
     with writing(store.engine).begin() as connection:
-        act_as(connection, "acme")
+        set_acting_tenant(connection, "acme")
         assert connection.execute(delete(words).where(words.c.owner == "globex")).rowcount == 0
         with pytest.raises(ProgrammingError, match="row-level security"), connection.begin_nested():
             insert_rows(connection, words, [{"owner": "globex", "id": "f" * 32, "created": 0, "words": "x"}])
         assert connection.execute(delete(words)).rowcount == 1
     with store.reading("globex") as connection:
-        assert read_page(connection, "globex", Wanted(words="partners")).items != ()
-        assert read_page(connection, "acme", Wanted(words="partners")).items == ()
+        assert read_page(connection, "globex", ReportFilter(words="partners")).items != ()
+        assert read_page(connection, "acme", ReportFilter(words="partners")).items == ()
 
 
 def test_a_search_behind_the_wall_uses_the_index_of_words(store: Store) -> None:
     with store.reading("acme") as connection:
-        look_for(connection, "'partners'")
+        set_search_query(connection, "'partners'")
         connection.execute(text("SET LOCAL enable_seqscan = off"))
         connection.execute(text("SET LOCAL enable_indexscan = off"))
         plan = connection.execute(text("EXPLAIN SELECT id FROM report_search")).scalars().all()
@@ -186,7 +192,7 @@ def test_a_search_behind_the_wall_uses_the_index_of_words(store: Store) -> None:
 def test_what_was_looked_for_ends_with_its_transaction(store: Store) -> None:
     for _ in range(5):
         with store.reading("acme") as connection:
-            look_for(connection, "'nowhere'")
+            set_search_query(connection, "'nowhere'")
     with store.reading("acme") as connection:
         assert connection.execute(select(tables.report_search.c.owner)).scalars().all() == ["acme"]
 
@@ -196,7 +202,7 @@ def test_a_database_of_the_version_before_has_its_index_of_words_walled(wall: st
         opened.record(record_of(tenant="acme"))
     engine = make_engine(wall)
     with engine.begin() as connection:
-        act_as(connection, EVERY_TENANT)
+        set_acting_tenant(connection, EVERY_TENANT)
         for statement in (
             "DROP TABLE receipt_uses", "DROP INDEX ix_reports_gaps", "DROP POLICY assay_tenant ON report_search",
             "ALTER TABLE report_search NO FORCE ROW LEVEL SECURITY",
@@ -205,11 +211,11 @@ def test_a_database_of_the_version_before_has_its_index_of_words_walled(wall: st
             "UPDATE alembic_version SET version_num = '0004'",
         ):  # fmt: skip
             connection.execute(text(statement))
-        assert unwalled_tables(connection) == ["report_search"]
+        assert tables_without_row_security(connection) == ["report_search"]
     engine.dispose()
     with Store(wall) as opened:
         with opened.reading("globex") as connection:
             assert connection.execute(select(tables.report_search.c.id)).all() == []
         with opened.reading("acme") as connection:
-            assert unwalled_tables(connection) == []
-            assert len(read_page(connection, "acme", Wanted(words="partners")).items) == 1
+            assert tables_without_row_security(connection) == []
+            assert len(read_page(connection, "acme", ReportFilter(words="partners")).items) == 1

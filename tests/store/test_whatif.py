@@ -11,11 +11,11 @@ from assay.guard import Guard
 from assay.policy import Policy, preset
 from assay.schema import Action
 from assay.schema.coerce import coerce_evidence
-from assay.store import whatif
-from assay.store.erasure import erase_runs
-from assay.store.interface import CheckRecord
-from assay.store.store import Store
-from assay.store.whatif import WhatIf, find_policy, policy_history, setting_changes
+from assay.store.db.store import Store
+from assay.store.insights import what_if
+from assay.store.insights.what_if import WhatIf, find_policy, policy_history, setting_changes
+from assay.store.records.erasure import erase_runs
+from assay.store.records.interface import CheckRecord
 from assay.testing import FakeScorer
 
 BEFORE = preset("general")
@@ -66,7 +66,7 @@ def test_stored_decisions_are_made_again_as_a_check_would(store: Store) -> None:
 
 
 def test_a_trial_that_is_told_early_goes_on_where_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whatif, "PART", 2)
+    monkeypatch.setattr(what_if, "PART", 2)
     for answer in ANSWERS:
         record(store, answer=answer, evidence=EVIDENCE)
     version = find_policy(store, "default", BEFORE.digest)
@@ -85,8 +85,8 @@ def test_a_trial_that_is_told_early_goes_on_where_it_was(store: Store, monkeypat
 
 
 def test_no_more_trials_are_held_than_a_few(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whatif, "PART", 1)
-    monkeypatch.setattr(whatif, "TRIALS", 1)
+    monkeypatch.setattr(what_if, "PART", 1)
+    monkeypatch.setattr(what_if, "TRIALS", 1)
     for answer in ANSWERS[:3]:
         record(store, answer=answer, evidence=EVIDENCE)
     version = find_policy(store, "default", BEFORE.digest)

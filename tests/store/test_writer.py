@@ -12,11 +12,11 @@ from tests.store.making import record_of
 
 from assay.errors import BusyError, StoreError
 from assay.store.audit.log import Entry
-from assay.store.engine import make_engine
-from assay.store.migrate import migrate
-from assay.store.store import Store, StoreSettings
-from assay.store.tables import audit_entries, audit_logs
-from assay.store.writer import Change, Stored, Writer
+from assay.store.db.engine import make_engine
+from assay.store.db.migrate import migrate
+from assay.store.db.store import Store, StoreSettings
+from assay.store.db.tables import audit_entries, audit_logs
+from assay.store.db.writer import Change, Stored, Writer
 
 
 class Gate:

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.answered import agrees, answered, asked_statement, denied_statement, opening_word, presupposed
+from assay.text.rewording.short_answers import (
+    agrees,
+    answer_as_statement,
+    asked_statement,
+    denied_statement,
+    opening_word,
+    presupposed,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +59,7 @@ def test_a_denial_denies_what_was_asked() -> None:
     ],
 )
 def test_a_short_answer_takes_the_place_of_what_was_asked(question: str, answer: str, statement: str) -> None:
-    found = answered(question, answer)
+    found = answer_as_statement(question, answer)
     assert found is not None
     assert found[0] == statement
     assert found[0][found[1] :].startswith(answer.rstrip("."))
@@ -80,7 +87,7 @@ def test_the_word_that_opens_a_longer_answer_is_found() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=40))
 def test_the_answer_stands_where_it_is_said_to_stand(question: str, answer: str) -> None:
-    found = answered(question, answer)
+    found = answer_as_statement(question, answer)
     if found is not None:
         text, at = found
         assert text[at:].startswith(answer.strip().rstrip(".!"))

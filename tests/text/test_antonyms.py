@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.text.antonyms import DIRECTIONS, OPPOSITES, opposites
-from assay.text.lexemes import stem
+from assay.text.lexicon.antonyms import DIRECTIONS, OPPOSITES, opposites
+from assay.text.lexicon.lexemes import stem
 
 
 def test_the_opposites_of_a_stem_are_those_of_both_tables() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.text.citation_objects import read_citation_objects
-from assay.text.citations import Citation
+from assay.text.citations.detection import Citation
+from assay.text.citations.provider_objects import read_citation_objects
 
 OUTPUT = "Größe zählt. Partners get 2 weeks of paid leave. Pay is full."
 LEAVE = "Partners get 2 weeks of paid leave."

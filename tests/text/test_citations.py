@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.citations import find_citations
+from assay.text.citations.detection import find_citations
 
 
 def sources(text: str, known: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

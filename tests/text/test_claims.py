@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from assay.schema.claim import ExtractedClaim
 from assay.schema.verdict import ClaimKind
-from assay.text.claims import RuleClaimExtractor, is_fragment
-from assay.text.interface import ClaimExtractor
+from assay.text.claims.interface import ClaimExtractor
+from assay.text.claims.rule_extractor import RuleClaimExtractor, is_fragment
 
 EXTRACTOR: ClaimExtractor = RuleClaimExtractor()
 LEAVE = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.cleaning import clean
+from assay.text.sentences.markup import clean
 
 SIGNS = st.text(alphabet=" \t\n\u2028ab9.,;:!?*_`~[]()<>#>-&¹④【】é\u0301漢", max_size=60)
 

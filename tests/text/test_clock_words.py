@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.clock_words import find_clock_words
-from assay.text.dates import find_dates
+from assay.text.dates.clock_times import find_clock_words
+from assay.text.dates.detection import find_dates
 
 HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.claims import RuleClaimExtractor
-from assay.text.code_data import code_data
+from assay.text.claims.rule_extractor import RuleClaimExtractor
+from assay.text.sentences.code_block_data import code_data
 
 
 def told(code: str) -> list[str]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from assay import Guard
 from assay.schema import Verdict
 from assay.testing import FakeScorer
-from assay.text.code_names import MOST_NAMES, code_names, is_code_name, place_of
+from assay.text.sentences.code_identifiers import MOST_NAMES, code_names, is_code_name, place_of
 
 DOCS = """The API has two endpoints. `GET /v1/orders/{id}` returns one order, `POST /v1/orders/{id}/cancel` cancels it;
 pass `reason_code`, one of "CUSTOMER_REQUEST" or "FRAUD". The client has `cancel_order(order_id)`. The command line tool

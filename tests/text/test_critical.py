@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.text.critical import critical_reasons
+from assay.text.claims.criticality import critical_reasons
 
 
 @pytest.mark.parametrize(

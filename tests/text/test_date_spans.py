@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.date_spans import coordinated, holds, spanned
-from assay.text.dates import find_dates
+from assay.text.dates.detection import find_dates
+from assay.text.dates.ranges import coordinated, holds, spanned
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 

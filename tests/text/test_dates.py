@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.dates import DateRelation, find_dates, relate_dates
+from assay.text.dates.detection import DateRelation, find_dates, relate_dates
 
 
 @pytest.mark.parametrize(

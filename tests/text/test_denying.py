@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.denying import denial_of
-from assay.text.exchanging import MOST, exchanges
+from assay.text.rewording.negation import denial_of
+from assay.text.rewording.value_substitution import MOST, value_substitutions
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_every_text_has_a_denial_that_differs_from_it(text: str) -> None:
     ],
 )  # fmt: skip
 def test_values_of_one_kind_are_exchanged(statement: str, text: str, made: tuple[str, ...]) -> None:
-    assert exchanges(statement, text) == made
+    assert value_substitutions(statement, text) == made
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_exchanges_are_few_and_never_the_statement_itself(statement: str, text: str) -> None:
-    made = exchanges(statement, text)
+    made = value_substitutions(statement, text)
     assert len(set(made)) == len(made) <= MOST
     assert statement not in made

@@ -2,9 +2,9 @@
 
 import pytest
 
-from assay.text.claims import RuleClaimExtractor
-from assay.text.ellipsis import completed, marked, said_of_both
-from assay.text.tokens import tokenise
+from assay.text.claims.ellipsis import completed, marked, said_of_both
+from assay.text.claims.rule_extractor import RuleClaimExtractor
+from assay.text.lexicon.tokens import tokenise
 
 
 def claims(text: str, question: str | None = None) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.hedging import WEIGHTS, hedge_score, hedges, without_hedges
+from assay.text.claims.hedging import WEIGHTS, hedge_score, hedges, without_hedges
 
 SEED_001 = [
     "I think", "probably", "might be", "I'm not sure", "it's possible", "approximately", "roughly", "I believe",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.hidden import hidden_places
+from assay.text.sentences.hidden_characters import hidden_places
 
 SHOWN_OTHERWISE = [
     "It takes \u202e24\u202c weeks.",

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.identifiers import find_identifiers
-from assay.text.lexemes import find_words, stem
-from assay.text.names import find_acronyms, find_names
-from assay.text.polarity import find_conditions, find_negations
+from assay.text.lexicon.identifiers import find_identifiers
+from assay.text.lexicon.lexemes import find_words, stem
+from assay.text.lexicon.names import find_acronyms, find_names
+from assay.text.lexicon.polarity import find_conditions, find_negations
 
 
 @pytest.mark.parametrize(

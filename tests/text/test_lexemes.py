@@ -1,7 +1,7 @@
 """Words, folded and stemmed."""
 
-from assay.text import lexemes
-from assay.text.lexemes import find_words, lexeme
+from assay.text.lexicon import lexemes
+from assay.text.lexicon.lexemes import find_words, lexeme
 
 
 def test_endless_words_are_read_and_not_remembered() -> None:

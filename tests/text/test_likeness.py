@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.text.likeness import LIKE, MOST_WORDS, grouped, likeness, rarity, words_of
+from assay.text.lexicon.similarity import LIKE, MOST_WORDS, grouped, likeness, rarity, words_of
 
 words = st.sampled_from(
     ["how", "long", "sick", "leave", "dogs", "office", "tea", "parking", "bonus", "Übung", "7", "год", "休"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.plainly import plainly
+from assay.text.rewording.plain_wording import in_plain_words
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from assay.text.plainly import plainly
     ],
 )
 def test_a_number_or_a_word_in_another_dress_is_put_plainly(written: str, said: str) -> None:
-    assert plainly(written) == said
+    assert in_plain_words(written) == said
 
 
 @pytest.mark.parametrize(
@@ -37,15 +37,15 @@ def test_a_number_or_a_word_in_another_dress_is_put_plainly(written: str, said: 
     ],
 )
 def test_ranges_lists_and_sums_that_are_told_whole_stay(plain: str) -> None:
-    assert plainly(plain) == plain
+    assert in_plain_words(plain) == plain
 
 
 @given(st.integers(0, 999), st.integers(0, 999))
 def test_a_sum_before_a_unit_is_its_value(a: int, b: int) -> None:
-    assert plainly(f"They get {a} + {b} weeks.") == f"They get {a + b} weeks."
+    assert in_plain_words(f"They get {a} + {b} weeks.") == f"They get {a + b} weeks."
 
 
 @given(st.text(max_size=80))
 def test_what_is_plain_is_not_changed_again(text: str) -> None:
-    once = plainly(text)
-    assert plainly(once) == once or len(once) < len(text)
+    once = in_plain_words(text)
+    assert in_plain_words(once) == once or len(once) < len(text)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.schema.verdict import ClaimKind
-from assay.text.claims import RuleClaimExtractor
-from assay.text.pointers import find_pointers
+from assay.text.citations.passage_references import find_pointers
+from assay.text.claims.rule_extractor import RuleClaimExtractor
 
 
 def _claims(text: str) -> list[str]:

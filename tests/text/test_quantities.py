@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.quantities import Quantity, Relation, decode_number, find_quantities, relate
+from assay.text.quantities.detection import Quantity, Relation, decode_number, find_quantities, relate
 
 
 def only(text: str, locale: str = "en") -> Quantity:

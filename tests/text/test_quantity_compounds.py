@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.quantities import find_quantities
+from assay.text.quantities.detection import find_quantities
 
 
 @pytest.mark.parametrize(

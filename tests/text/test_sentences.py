@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.text.sentences import Sentence, split_sentences
+from assay.text.sentences.splitting import Sentence, split_sentences
 
 LINES = [
     line

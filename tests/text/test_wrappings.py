@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.text.claims import RuleClaimExtractor
+from assay.text.claims.rule_extractor import RuleClaimExtractor
 
 SCENARIOS = Path(__file__).parents[2] / "train" / "scenarios"
 WRAPPERS = (

@@ -5,7 +5,7 @@ from itertools import count, islice
 from train.answers import LEAST, MOST, WRONG_EVERY, records, told
 from train.rows import Row, part_of
 
-from assay.batch.rows import parse_row
+from assay.evaluation.rows.reading import parse_row
 
 
 def _rows(part: str, documents: int = 12) -> list[Row]:

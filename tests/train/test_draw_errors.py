@@ -16,8 +16,8 @@ from train.draw_errors import (
     write_causes,
 )
 
-from assay.batch.results import Result
-from assay.batch.rows import Row
+from assay.evaluation.rows.reading import Row
+from assay.evaluation.rows.results import Result
 from assay.schema import Evidence
 
 

@@ -7,9 +7,9 @@ import pytest
 from train.fit_combination import LOGITS, fit_all, sign_against, sign_of_support
 from train.rows import Row
 
-from assay.verify.combine import Combination
-from assay.verify.entailment import ENTAILMENT_SIGNALS
 from assay.verify.exact import EXACT_SIGNALS
+from assay.verify.network.combination import Combination
+from assay.verify.network.entailment import ENTAILMENT_SIGNALS
 
 NAMES = (*EXACT_SIGNALS, *ENTAILMENT_SIGNALS, "evidence_size")
 LABELS = ("supported", "contradicted", "unsupported", "not_supported")

@@ -6,7 +6,7 @@ import pytest
 from train.held_out import REPOSITORY, chosen, records, write
 from train.rows import Row, part_of
 
-from assay.batch.rows import read_rows
+from assay.evaluation.rows.reading import read_rows
 
 
 def rows(count: int = 400, source: str = "s", claims: int = 2) -> list[Row]:

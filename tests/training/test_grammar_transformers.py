@@ -11,7 +11,7 @@ pytest.importorskip("llguidance")
 
 from assay.models.grammar import GrammarEngine, Vocabulary  # noqa: E402
 from assay.models.grammar.transformers_processor import GrammarLogits  # noqa: E402
-from assay.verify.structure import check_structure  # noqa: E402
+from assay.verify.documents.json_schema import check_structure  # noqa: E402
 
 END = 256
 VOCABULARY = Vocabulary(

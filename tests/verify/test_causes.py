@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from assay.errors import InputError
 from assay.guard import Guard
 from assay.schema import ClaimReport, Evidence, HallucinationReport, Verdict
-from assay.schema.causes import Cause, CauseEstimate
+from assay.schema.report_parts.root_causes import Cause, CauseEstimate
 from assay.testing import FakeScorer
-from assay.verify.causes import EFFECTS, Circumstances, attribute, content_words, expired_issues
+from assay.verify.causes.root_causes import EFFECTS, Circumstances, attribute, content_words, expired_issues
 
 LEAVE = Evidence(id="hr-2", text="The partner leave is 2 weeks.", source="handbook", effective_date=date(2025, 1, 1))
 OLD = Evidence(
@@ -181,9 +181,9 @@ def test_every_cause_has_an_effect() -> None:
 
 
 def test_a_report_says_why_and_its_views_show_it() -> None:
-    from assay.cli.html_report import html_report
+    from assay.cli.reports.html_report import html_report
+    from assay.cli.reports.text_report import text_report
     from assay.cli.terminal import plain
-    from assay.cli.text_report import text_report
 
     guard = Guard("rag", scorer=FakeScorer())
     report = guard.check("The partner leave is 4 weeks.", [OLD], as_of="2025-06-01")

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from assay.errors import InputError
 from assay.schema import CitationReport, ClaimKind, Evidence, ExtractedClaim, Span
 from assay.schema.coerce import coerce_evidence
-from assay.text.citation_objects import read_citation_objects
-from assay.text.citations import Citation, find_citations
-from assay.verify.citation import (
+from assay.text.citations.detection import Citation, find_citations
+from assay.text.citations.provider_objects import read_citation_objects
+from assay.verify.citations.source_index import SourceIndex, holds_section, source_names
+from assay.verify.citations.support_levels import (
     finish_citations,
     missing_citations,
     pending_pairs,
     pending_passages,
     resolve_citations,
 )
-from assay.verify.source_index import SourceIndex, holds_section, source_names
 
 LEAVE = (
     "Partners are entitled to 2 weeks of leave. They must apply in writing within 30 days of the birth. "

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import VerifierError
-from assay.verify.combine import Combination, load_combination, logit, sigmoid
-from assay.verify.entailment import ENTAILMENT_SIGNALS
 from assay.verify.exact import EXACT_SIGNALS
+from assay.verify.network.combination import Combination, load_combination, logit, sigmoid
+from assay.verify.network.entailment import ENTAILMENT_SIGNALS
 
 NAMES = (*EXACT_SIGNALS, *ENTAILMENT_SIGNALS, "evidence_size")
 SMALL = {

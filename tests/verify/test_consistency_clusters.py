@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError, VerifierError
 from assay.testing import FailingScorer, FakeScorer, ScriptedScorer
-from assay.verify.consistency_clusters import Consistency, cluster_claims, values_differ
+from assay.verify.consistency.clusters import Consistency, cluster_claims, values_differ
 
 OPEN, SHUT = "The depot in Ghent is open on Sunday.", "The depot in Ghent is not open on Sunday."
 AGAIN = "On Sunday the depot in Ghent is open."

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay.guard import Guard
 from assay.schema import Action, Evidence, Verdict
 from assay.testing import FakeScorer
-from assay.verify.document_fields import DocumentFields
+from assay.verify.documents.fields import DocumentFields
 
 ORDER = {
     "order_id": "A-1001",

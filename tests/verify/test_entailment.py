@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from assay.schema import Window
 from assay.schema.premise import ClaimCandidates, Granularity, Premise
 from assay.testing import FailingScorer, FakeScorer, ScriptedScorer
-from assay.verify.entailment import ENTAILMENT_SIGNALS, judge
+from assay.verify.network.entailment import ENTAILMENT_SIGNALS, judge
 
 CLAIM = "The ferry leaves at six."
 Scores = tuple[float, float, float]

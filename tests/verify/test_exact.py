@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.schema import Evidence
-from assay.text.quantity_values import roundness
+from assay.text.quantities.values import roundness
 from assay.verify.exact import EXACT_SIGNALS, ExactResult, check_exact, index_evidence
 
 LEAVE = (

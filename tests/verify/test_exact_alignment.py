@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from assay.schema import Evidence
 from assay.verify.exact import check_exact, index_evidence
 from assay.verify.exact.alignment import align, places_of, speaks_of_another
-from assay.verify.exact.claim import parse_claim
+from assay.verify.exact.parsed_claim import parse_claim
 
 
 def against(claim: str, evidence: str, least: float = 0.5) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from assay.schema import Evidence
 from assay.verify.exact import check_exact, index_evidence
-from assay.verify.exact.compare_records.told import told_field
+from assay.verify.exact.compare_records.denied_information import told_field
 from assay.verify.exact.findings import ExactResult
 
 ORDER = json.dumps({

@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.config import Guard
-from assay.guard.judging import bounded_by_exact
+from assay.guard.check.verdicts import bounded_by_exact
 from assay.schema import Evidence, Verdict
 from assay.testing import FakeScorer
-from assay.text.quantities import Quantity, find_quantities
-from assay.verify.combine import Judgement
+from assay.text.quantities.detection import Quantity, find_quantities
 from assay.verify.exact import ExactResult, check_exact, index_evidence
 from assay.verify.exact.compare_records import value_relation
 from assay.verify.exact.records import MOST_CHARACTERS, RecordReader
 from assay.verify.exact.records.cell_values import whole_number
 from assay.verify.exact.records.field_names import split_name
 from assay.verify.exact.records.shape import shape_of
+from assay.verify.network.combination import Judgement
 
 BOOKING = json.dumps(
     {

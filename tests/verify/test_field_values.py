@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.verify.field_values import names_of, same_value
+from assay.verify.documents.field_values import names_of, same_value
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-10_000, 10_000), st.dates(dt.date(1990, 1, 1), dt.date(2060, 1, 1)).map(str),

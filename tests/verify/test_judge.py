@@ -14,18 +14,18 @@ from assay.errors import AnswerError, BudgetError, ChatError, InputError
 from assay.models.chat.interface import ChatRequest, Choice, Finish
 from assay.prompts import unfenced
 from assay.schema import ClaimKind, Evidence, EvidenceSpan, Verdict, Window
-from assay.schema.judging import JudgeAnswer
 from assay.schema.premise import Premise
+from assay.schema.report_parts.judgements import JudgeAnswer
 from assay.testing import ScriptedChat
-from assay.verify.combine import Judgement
-from assay.verify.entailment import EntailmentResult
-from assay.verify.entailment import Judgement as Reads
 from assay.verify.exact import ExactFinding, ExactResult
-from assay.verify.judge import JudgeOptions, control_of, hear
-from assay.verify.judge_choice import weaknesses
-from assay.verify.judge_outcome import Standing, barred, outcome_of, settled
-from assay.verify.judge_quotes import Source, bearing, locate_quote, quoted_span
-from assay.verify.judge_reading import Reading, one_sentence, read_answers
+from assay.verify.judge.answers import JudgeAnswers, one_sentence, read_answers
+from assay.verify.judge.claim_selection import weaknesses
+from assay.verify.judge.llm_judge import JudgeOptions, ask_judge, control_of
+from assay.verify.judge.outcomes import Standing, barred, outcome_of, settled
+from assay.verify.judge.quotes import Source, bearing, locate_quote, quoted_span
+from assay.verify.network.combination import Judgement
+from assay.verify.network.entailment import EntailmentResult
+from assay.verify.network.entailment import PremiseScores as Reads
 
 LEAVE = Source("e1", Evidence(id="hr", text="Partners get 2 weeks of leave.\nThey must ask first."), "")
 LEAVE = Source("e1", LEAVE.evidence, LEAVE.evidence.text)
@@ -53,7 +53,7 @@ def said(value: object, finish: Finish = Finish.STOP) -> Choice:
     return Choice(value if isinstance(value, str) else json.dumps(value), finish)
 
 
-def read(entries: list[dict[str, Any]], count: int = 1) -> list[Reading]:
+def read(entries: list[dict[str, Any]], count: int = 1) -> list[JudgeAnswers]:
     return read_answers(said({"seal": SEAL, "answers": entries}), count, SEAL, [LEAVE])
 
 
@@ -375,7 +375,7 @@ def test_what_the_exact_tier_is_sure_of_needs_no_judge() -> None:
 
 
 def asked(model: ScriptedChat, claims: list[str], calls: int = 9, **options: Any) -> list[str]:
-    made = hear(model, claims, "How long?", [LEAVE], most_calls=calls, options=JudgeOptions(**options))
+    made = ask_judge(model, claims, "How long?", [LEAVE], most_calls=calls, options=JudgeOptions(**options))
     assert len(made.heard) == len(claims)
     assert made.requests <= calls
     return [one.outcome.kind for one in made.heard]
@@ -405,7 +405,7 @@ def test_a_judge_that_finds_what_was_made_up_is_not_believed() -> None:
         return json.dumps(made)
 
     model = ScriptedChat(all_of_it)
-    made = hear(model, [CLAIM], None, [LEAVE], most_calls=9)
+    made = ask_judge(model, [CLAIM], None, [LEAVE], most_calls=9)
     assert made.heard[0].outcome.kind == "unchecked"
     assert "made wrong to test it" in made.heard[0].outcome.reason
     assert len(model.requests) == 1

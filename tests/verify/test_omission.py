@@ -15,15 +15,15 @@ from tests.verify.judges import data_of, seal_of
 from assay.errors import ChatError
 from assay.models.chat.interface import ChatRequest, Choice, Finish
 from assay.schema import Category, Evidence
-from assay.schema.judging import Omission
+from assay.schema.report_parts.judgements import Omission
 from assay.testing import ScriptedChat
-from assay.text.claims import RuleClaimExtractor
-from assay.text.lexemes import find_words
+from assay.text.claims.rule_extractor import RuleClaimExtractor
+from assay.text.lexicon.lexemes import find_words
 from assay.verify.exact import index_evidence
-from assay.verify.judge_quotes import Source
-from assay.verify.omission import Stated, find_omissions, says
-from assay.verify.omission_judge import Reviewed, review_omissions
-from assay.verify.omission_rules import find_qualifications
+from assay.verify.judge.quotes import Source
+from assay.verify.omissions.detection import Stated, find_omissions, says
+from assay.verify.omissions.judge_review import Reviewed, review_omissions
+from assay.verify.omissions.qualifications import find_qualifications
 
 REMOTE = "Remote work is permitted subject to manager approval and documentation."
 LEAVE = (

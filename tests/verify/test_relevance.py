@@ -4,7 +4,7 @@ import pytest
 
 from assay import Guard, Policy
 from assay.policy import preset
-from assay.verify.relevance import find_irrelevant, untold_parts
+from assay.verify.omissions.relevance import find_irrelevant, untold_parts
 
 LEAVE = "How long is partners' leave?"
 METAL = "Tungsten is a metal. It melts at 3422 °C."

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.guard.widening import widened
+from assay.guard.claims.date_ranges import expand_dates
 from assay.schema import Evidence
 from assay.verify.exact import check_exact, index_evidence
 
 
 def asked(claim: str, evidence: str) -> str:
-    return widened(claim, claim, check_exact(claim, index_evidence([Evidence(id="e", text=evidence)], "en"))).text
+    return expand_dates(claim, claim, check_exact(claim, index_evidence([Evidence(id="e", text=evidence)], "en"))).text
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_places_of_what_was_replaced_lead_back_to_the_claim(minute: int, hou
     claim = f"The train leaves at {hour - 12}:{minute:02} pm from platform two."
     index = index_evidence([Evidence(id="e", text=f"The train leaves at {hour}:{minute:02} from platform two.")], "en")
     found = check_exact(claim, index)
-    read = widened(claim, claim, found)
+    read = expand_dates(claim, claim, found)
     for start, end, here, there in read.places:
         assert read.text[here:there] in index.passages[0].text
         assert 0 <= start < end <= len(claim)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.verify.json_text import parse, walk
-from assay.verify.structure import MOST_ISSUES, check_structure
+from assay.verify.documents.json_schema import MOST_ISSUES, check_structure
+from assay.verify.documents.json_text import parse, walk
 
 CLAIM: dict[str, Any] = {
     # The claim object of docs/concepts.md#structured-output.

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from assay.schema import ExtractedClaim
 from assay.schema.structure import Structure
-from assay.text.claims import RuleClaimExtractor
-from assay.verify.json_text import parse
-from assay.verify.structure_claims import document_claims, subschema, wording
+from assay.text.claims.rule_extractor import RuleClaimExtractor
+from assay.verify.documents.json_text import parse
+from assay.verify.documents.value_claims import document_claims, subschema, wording
 
 
 def claims(output: str, schema: Any = None, **structure: Any) -> tuple[ExtractedClaim, ...]:

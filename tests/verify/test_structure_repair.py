@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.verify.json_text import JsonTextError
-from assay.verify.structure_repair import repair_json
+from assay.verify.documents.json_repair import repair_json
+from assay.verify.documents.json_text import JsonTextError
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-(10**6), 10**6), st.text("ab \"'\\é\n💧,:{}[]", max_size=8))
 VALUES = st.recursive(

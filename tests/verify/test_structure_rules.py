@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from assay.errors import InputError
 from assay.schema.structure import CitedField, FieldRule, Structure
-from assay.verify.json_text import parse
-from assay.verify.structure_rules import begins, check_rules, cited_objects, found, read_pattern
+from assay.verify.documents.field_rules import begins, check_rules, cited_objects, found, read_pattern
+from assay.verify.documents.json_text import parse
 
 INVOICE: dict[str, Any] = {
     "issued": "2025-03-01", "due": "2025-03-31", "lines": [{"id": "a", "price": 10.0}, {"id": "b", "price": 5.5}],

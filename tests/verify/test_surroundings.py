@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.schema import Evidence
-from assay.text.lexemes import find_words
+from assay.text.lexicon.lexemes import find_words
 from assay.verify.exact import check_exact, index_evidence
 from assay.verify.exact import index as exact_index
 from assay.verify.exact.surroundings import clause, complement, neighbours, surroundings

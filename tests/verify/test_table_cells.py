@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from assay.guard import Guard
 from assay.schema import Action, Evidence, HallucinationReport, Verdict
 from assay.testing import FakeScorer
-from assay.text.tables import read_tables
-from assay.verify.table_cells import sum_of
+from assay.text.sentences.tables import read_tables
+from assay.verify.documents.table_cells import sum_of
 
 PLANS = """| Plan | Price per month | Seats |
 |---|---|---|

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.wire.reasoning import event_without_reasoning, without_reasoning
+from assay.wire.parts.reasoning import event_without_reasoning, without_reasoning
 from assay.wire.sse import read_event
 
 THOUGHT = "It was 4 weeks, I guess."

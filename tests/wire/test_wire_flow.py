@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.test_stream_property import FORMATS, Exchange, _starts, cut_at, shown, texts
 
-from assay.guard.driving import adrive, drive
 from assay.guard.rulings import Ruling
+from assay.guard.streams.runner import adrive, drive
 from assay.wire.flow import WireFlow
 
 

@@ -13,21 +13,21 @@ from tests.wire.sdk_eyes import CHAT, MESSAGES, RESPONSES, Seen, compact, eyes
 from tests.wire.wire_grammar import LIES, Message, message_of
 
 from assay.errors import InputError
-from assay.guard.driving import drive
-from assay.guard.holdback import Job
 from assay.guard.rulings import Ruling
+from assay.guard.streams.holdback import Job
+from assay.guard.streams.runner import drive
 from assay.policy import labels_for
 from assay.policy.modes import Mode
 from assay.schema import Action, Coverage, Decision, HallucinationReport, Identity, Retrieval, Timing
-from assay.schema.run import Run, ToolCall
-from assay.verify.tool_call.check import CallCheck, CallStatus
+from assay.schema.run.model import Run, ToolCall
+from assay.verify.tools.call_check import CallCheck, CallStatus
 from assay.wire.answers import settled
-from assay.wire.asked import Asked
 from assay.wire.chat_completions import ChatCompletions
 from assay.wire.exchange import Exchange
 from assay.wire.flow import WireFlow
 from assay.wire.interface import Json, Wire
 from assay.wire.messages import Messages
+from assay.wire.request_options import RequestOptions
 from assay.wire.responses import Responses
 
 WIRES: dict[str, Wire] = {CHAT: ChatCompletions(), RESPONSES: Responses(), MESSAGES: Messages()}
@@ -124,7 +124,7 @@ def _with_told(text: str) -> str:
 
 def reader(kind: str) -> Reader:
     guard: Any = None
-    made = Reader(WIRES[kind], REQUESTS[kind], Asked(), guard, "run_1")
+    made = Reader(WIRES[kind], REQUESTS[kind], RequestOptions(), guard, "run_1")
     object.__setattr__(made, "check_calls", made.judge)
     made.begin()
     return made

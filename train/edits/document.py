@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from assay.text.clauses import find_verb, subject_of
-from assay.text.tokens import Token, tokenise
+from assay.text.claims.clauses import find_verb, subject_of
+from assay.text.lexicon.tokens import Token, tokenise
 from train.edits.names import Name, names_of
 from train.edits.records import Record, read_record
 from train.premises import sentences

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import re
 
-from assay.text import verbs
-from assay.text.clauses import verb_group
+from assay.text.claims.clauses import verb_group
+from assay.text.lexicon import verbs
 from train.edits.context import Context
 from train.edits.document import Parsed, parse, usable
 from train.edits.kinds import Edit, changed, replace

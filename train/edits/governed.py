@@ -17,8 +17,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from assay.text import verbs
-from assay.text.clauses import verb_group
+from assay.text.claims.clauses import verb_group
+from assay.text.lexicon import verbs
 from train.edits.document import Document, excerpt, parse, usable, words_of
 from train.edits.framing import draw_frame, framed
 from train.edits.generate import EDITABLE, LONG_SHARE, LONG_WINDOW_WORDS, WINDOW_WORDS, contradicted, is_prose

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from assay.text.lexemes import stem
-from assay.text.tokens import Token
+from assay.text.lexicon.lexemes import stem
+from assay.text.lexicon.tokens import Token
 from train.edits.context import Bank
 from train.edits.document import Document, parse
 from train.edits.generate import (

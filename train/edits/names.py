@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.text.names import find_names
+from assay.text.lexicon.names import find_names
 
 NameClass = Literal["person", "place", "organisation", "people", "other"]
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from assay.text import verbs
+from assay.text.lexicon import verbs
 from train.edits.context import Context
 from train.edits.document import NUMBER, YEAR, parse
 from train.edits.entities import blend

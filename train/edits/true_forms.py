@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import re
 
-from assay.text import verbs
-from assay.text.claims import split_statement
-from assay.text.clauses import verb_group
-from assay.text.tokens import render
+from assay.text.claims.clauses import verb_group
+from assay.text.claims.rule_extractor import split_statement
+from assay.text.lexicon import verbs
+from assay.text.lexicon.tokens import render
 from train.edits.document import MONTHS, Document, parse, usable
 from train.edits.kinds import Base
 from train.edits.names import Name

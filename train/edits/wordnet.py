@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from assay.text import verbs
+from assay.text.lexicon import verbs
 
 Pos = Literal["n", "v", "a"]
 Form = Literal["base", "plural", "third", "past", "participle", "ing"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from assay.text import verbs
+from assay.text.lexicon import verbs
 from train.edits.context import Context
 from train.edits.document import parse
 from train.edits.kinds import Edit, changed, match_case, replace

@@ -10,17 +10,17 @@ from typing import Annotated
 import typer
 
 from assay._version import __version__
-from assay.cli import audit as audit_verbs
-from assay.cli import keys as keys_verbs
-from assay.cli import receipt as receipt_verbs
-from assay.cli import review as review_verbs
-from assay.cli import users as users_verbs
 from assay.cli.calibrate import calibrate
+from assay.cli.exit_status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 from assay.cli.generate import generate
-from assay.cli.judging import JudgeOption, OmissionsOption
-from assay.cli.repairing import BaseUrlOption, LlmOption, RemoveOption, RepairOption
+from assay.cli.operations import audit as audit_verbs
+from assay.cli.operations import keys as keys_verbs
+from assay.cli.operations import receipt as receipt_verbs
+from assay.cli.operations import review as review_verbs
+from assay.cli.operations import users as users_verbs
+from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
+from assay.cli.reports.repair_words import BaseUrlOption, LlmOption, RemoveOption, RepairOption
 from assay.cli.screen import screen
-from assay.cli.status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 
 app = typer.Typer(
     name="assay",
@@ -65,7 +65,7 @@ class FailOn(StrEnum):
     BLOCK = "block"
 
 
-class Reading(StrEnum):
+class AnswerReading(StrEnum):
     """How an answer that looks like a request object is read."""
 
     AUTO = "auto"
@@ -147,8 +147,8 @@ def check(
     out: OutOption = None,
     fail_on: Annotated[FailOn, typer.Option(help="The mildest decision that ends with status 1.")] = FailOn.REVISE,
     reading: Annotated[
-        Reading, typer.Option("--as", help="Read ANSWER as text, as request objects, or decide by its form.")
-    ] = Reading.AUTO,
+        AnswerReading, typer.Option("--as", help="Read ANSWER as text, as request objects, or decide by its form.")
+    ] = AnswerReading.AUTO,
     receipt: Annotated[
         Path | None,
         typer.Option("--receipt", metavar="FILE", help="Write a signed receipt here if the answer is emitted."),
@@ -297,7 +297,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve checks over REST, and a gateway in front of chat models."""
-    from assay.cli.serve import ServeOptions, run_serve
+    from assay.cli.operations.serve import ServeOptions, run_serve
 
     with reporting_errors():
         named = tuple(upstream or ())
@@ -332,8 +332,8 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Write the notes as JSON.")] = False,
 ) -> None:
     """Say what is configured, what each policy requires, and what is open; takes the options of `serve`."""
-    from assay.cli.doctor import run_doctor
-    from assay.cli.serve import ServeOptions
+    from assay.cli.operations.doctor import run_doctor
+    from assay.cli.operations.serve import ServeOptions
 
     with reporting_errors():
         options = ServeOptions(

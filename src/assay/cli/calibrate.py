@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.batch.calibrate import Fit, Wish
-    from assay.batch.calibrate_abstaining import AbstentionFit
     from assay.cli.terminal import Line
+    from assay.evaluation.calibrate import AbstentionFit, Fit, Wish
     from assay.guard import Guard
     from assay.policy import Policy
-    from assay.stats.costs import Costs
+    from assay.stats import Costs
 
 
 class Format(StrEnum):
@@ -144,7 +143,7 @@ def _wish(
     seed: int,
     abstention: bool,
 ) -> "Wish":
-    from assay.batch.calibrate import Wish
+    from assay.evaluation.calibrate import Wish
 
     for name, share in (("--alpha", alpha), ("--delta", delta)):
         if share is not None and not 0 < share < 1:
@@ -159,8 +158,8 @@ def _wish(
 
 def _costs(leak: float | None, false_block: float | None, abstention: float | None, loss: Loss) -> "Costs | None":
     """What was said of costs; none where nothing was."""
-    from assay.batch.calibrate import DEFAULT_COSTS
-    from assay.stats.costs import Costs
+    from assay.evaluation.calibrate import DEFAULT_COSTS
+    from assay.stats import Costs
 
     named: dict[str, float | bool | None] = {"leak": leak, "false_block": false_block, "abstention": abstention}
     given = {name: value for name, value in named.items() if value is not None}
@@ -172,7 +171,7 @@ def _costs(leak: float | None, false_block: float | None, abstention: float | No
 def open_loosest(policy: "Policy", model: Path | None) -> "Guard":
     """A guard that emits what any stricter form of the policy may emit."""
     from assay.config import Guard
-    from assay.policy.strictness import loosest
+    from assay.policy.calibration import loosest
 
     return Guard(loosest(policy), model=model)
 
@@ -186,12 +185,11 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     Raises:
         AssayError: anything that was given cannot be used.
     """
-    from assay.batch.calibrate import fit, judge, key_of, labelled
-    from assay.batch.files import write_file
-    from assay.batch.results import ResultLog
     from assay.cli.evaluate import identity_of, progress_bar, read_all
     from assay.config import read_policy
-    from assay.policy.provenance import policy_text
+    from assay.evaluation.calibrate import fit, judge, key_of, labelled
+    from assay.evaluation.rows import ResultLog, write_file
+    from assay.policy.calibration import policy_text
 
     if not options.files:
         raise InputError("expected files of labelled rows, got none; see `assay calibrate --help`")
@@ -231,13 +229,13 @@ def run_prior(
     """
     from contextlib import ExitStack
 
-    from assay.batch.estimate_prior import prior_of, recorded
-    from assay.batch.files import write_file
     from assay.cli.evaluate import progress_bar, read_all
     from assay.cli.terminal import write_text
     from assay.config import read_policy
-    from assay.policy.provenance import policy_with_prior
-    from assay.store.interface import DEFAULT_TENANT
+    from assay.evaluation.calibrate import prior_of, recorded
+    from assay.evaluation.rows import write_file
+    from assay.policy.calibration import policy_with_prior
+    from assay.store.records import DEFAULT_TENANT
 
     if bool(files) == (database is not None):
         raise InputError("expected files of rows or --database, one of the two; see `assay calibrate --help`")
@@ -248,7 +246,7 @@ def run_prior(
     with ExitStack() as stack:
         requests: Iterable[Mapping[str, Any]]
         if database is not None:
-            from assay.cli.opened import opened
+            from assay.cli.database import opened
 
             most = limit or MOST_RECORDED
             requests = recorded(stack.enter_context(opened(database)), DEFAULT_TENANT, most)
@@ -289,8 +287,8 @@ def run_verify(path: Path, model: Path | None) -> bool:
     """
     from assay.cli.terminal import write_text
     from assay.config import Guard, read_policy
-    from assay.policy.parse import parse_calibration
-    from assay.policy.provenance import void_because
+    from assay.policy import parse_calibration
+    from assay.policy.calibration import void_because
 
     policy = read_policy(path, os.environ)
     calibration = parse_calibration(path.read_text(encoding="utf-8-sig"), str(path))
@@ -303,9 +301,9 @@ def run_verify(path: Path, model: Path | None) -> bool:
 
 
 def _write(found: "Fit", options: CalibrateOptions) -> None:
-    from assay.batch.calibrate_page import calibration_page
-    from assay.batch.files import write_file
     from assay.cli.terminal import write, write_text
+    from assay.evaluation.calibrate import calibration_page
+    from assay.evaluation.rows import write_file
 
     if options.report is not None:
         write_file(options.report, calibration_page(found))
@@ -345,8 +343,8 @@ def abstention_json(found: "AbstentionFit") -> dict[str, Any]:
 
 def fit_text(found: "Fit", out: Path | None) -> "Iterator[Line]":
     """The report as lines: what is promised, what it costs, and the curve as a table with bars."""
-    from assay.batch.calibrate_page import headline, share, shown_points
     from assay.cli.terminal import Line, one_line
+    from assay.evaluation.calibrate import headline, share, shown_points
 
     yield Line(((one_line(headline(found)), "strong" if found.policy else "bad"),))
     yield Line(((f"{found.rows:,} rows, {found.hallucinated:,} hallucinated, {found.documents:,} documents", "faint"),))

@@ -11,18 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.batch.files import write_file
 from assay.cli.inputs import Found, Reading, Request, read_answers, read_evidence, read_question, read_schema
-from assay.cli.issuing import with_receipt
-from assay.cli.judging import adjusted
-from assay.cli.repairing import chat_model
+from assay.cli.operations.receipt_issuing import with_receipt
+from assay.cli.reports.judge_words import adjusted
+from assay.cli.reports.repair_words import chat_model
 from assay.cli.terminal import clean, plain, write, write_text
 from assay.errors import InputError
+from assay.evaluation.rows import write_file
 from assay.schema import Action, Evidence, HallucinationReport
 
 if TYPE_CHECKING:
     from assay.guard import Guard
-    from assay.models.chat.interface import ChatModel
+    from assay.models.chat import ChatModel
     from assay.policy import Policy
 
 
@@ -106,7 +106,7 @@ def run_check(options: CheckOptions) -> bool:
 
 def _counted(checked: "Iterator[Checked]") -> "Iterator[Checked]":
     """The same, and behind the last of them how well repairing went."""
-    from assay.generate.convergence import convergence_of
+    from assay.rewrite.revise import convergence_of
 
     seen: list[HallucinationReport] = []
     for item in checked:
@@ -203,7 +203,7 @@ def _print(format_: str, several: bool, item: Checked) -> Action:
     if format_ == "json":
         write_text(_as_text(format_, several, item), sys.stdout)
     else:
-        from assay.cli.text_report import text_report
+        from assay.cli.reports.text_report import text_report
 
         write(text_report(item.request.name, item.report), sys.stdout)
         if several:
@@ -214,7 +214,7 @@ def _print(format_: str, several: bool, item: Checked) -> Action:
 def _as_text(format_: str, several: bool, item: Checked) -> str:
     if format_ == "json":
         return json_text(item.report, lines=several)
-    from assay.cli.text_report import text_report
+    from assay.cli.reports.text_report import text_report
 
     return plain(text_report(item.request.name, item.report)) + ("\n" if several else "")
 
@@ -231,7 +231,7 @@ def json_text(report: HallucinationReport, *, lines: bool) -> str:
 
 
 def _write_html(out: Path | None, several: bool, checked: Iterator[Checked]) -> list[Action]:
-    from assay.cli.html_report import Entry, html_index, html_report
+    from assay.cli.reports.html_report import Entry, html_index, html_report
 
     if out is None or not several:
         item = next(checked)

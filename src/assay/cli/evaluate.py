@@ -8,17 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from assay.batch import baselines
-from assay.batch.evaluate import evaluate
-from assay.batch.files import write_file
-from assay.batch.page import eval_page
-from assay.batch.results import Result, ResultLog
-from assay.batch.rows import Row, read_rows
-from assay.batch.summary import Summary, summarise
-from assay.batch.worst import worst_errors
 from assay.cli.check import open_guard
 from assay.cli.terminal import write, write_text
 from assay.errors import InputError
+from assay.evaluation import eval_page, evaluate
+from assay.evaluation.figures import Summary, baselines, summarise, worst_errors
+from assay.evaluation.rows import Result, ResultLog, Row, read_rows, write_file
 
 if TYPE_CHECKING:
     from assay.guard import Guard
@@ -205,7 +200,7 @@ def _threshold(name: str, scores: Sequence[float | None], fitting: Sequence[Row]
 
 
 def _cosines(folder: Path, rows: Sequence[Row]) -> list[float]:
-    from assay.batch.embedding import SentenceEmbedder
+    from assay.evaluation.figures import SentenceEmbedder
 
     embedder = SentenceEmbedder(folder)
     with progress_bar("embedding", len(rows)) as told:
@@ -227,7 +222,7 @@ def _write(options: EvalOptions, summary: Summary) -> None:
     elif options.format == "html":
         write_text(eval_page(summary), sys.stdout)
     else:
-        from assay.cli.eval_text import eval_text
+        from assay.cli.reports.evaluation_text import eval_text
 
         write(eval_text(summary), sys.stdout)
         if options.out is not None:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from assay.cli.status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.terminal import Line
-    from assay.generate.grounded import Treatment
-    from assay.models.chat.load import Chat
-    from assay.models.chat.meter import Price
+    from assay.models.chat import Chat, Price
+    from assay.rewrite.answers import Treatment
     from assay.schema import Evidence, HallucinationReport
 
 
@@ -137,7 +136,7 @@ def run_generate(options: GenerateOptions) -> bool:
     from assay.cli.check import open_guard
     from assay.cli.inputs import read_evidence, read_question
     from assay.cli.terminal import clean, write, write_text
-    from assay.models.chat.meter import Budget
+    from assay.models.chat import Budget
 
     evidence, skipped = read_evidence(options.evidence)
     for name in skipped:
@@ -172,7 +171,7 @@ def read_samples(text: str) -> int | Literal["adaptive"]:
 
 def open_model(options: GenerateOptions) -> "Chat":
     """The chat model that the options name."""
-    from assay.models.chat.load import Chat, ChatOptions
+    from assay.models.chat import Chat, ChatOptions
 
     settings = ChatOptions(timeout=options.timeout, cache=options.cache, price=read_price(options.price))
     return Chat(options.model, base_url=options.base_url, options=settings)
@@ -187,7 +186,7 @@ def read_price(text: str | None) -> "Price | None":
     Raises:
         InputError: it is none.
     """
-    from assay.models.chat.meter import Price
+    from assay.models.chat import Price
 
     if text is None:
         return None
@@ -209,16 +208,16 @@ def spoken(report: "HallucinationReport") -> str:
 
 
 def _write(options: GenerateOptions, report: "HallucinationReport", evidence: "Sequence[Evidence]") -> None:
-    from assay.batch.files import write_file
     from assay.cli.terminal import clean, write_text
+    from assay.evaluation.rows import write_file
 
     if options.format == "json":
         from assay.cli.check import json_text
 
         text = json_text(report, lines=False)
     elif options.format == "html":
-        from assay.cli.html_report import html_report
-        from assay.generate.grounded_evidence import citable
+        from assay.cli.reports.html_report import html_report
+        from assay.rewrite.answers import citable
 
         text = html_report("generated answer", report, citable(evidence))
     else:

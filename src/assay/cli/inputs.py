@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from assay.batch.rows import make_evidence
 from assay.errors import InputError
+from assay.evaluation.rows import make_evidence
 from assay.schema import Evidence
 
 TEXT_ENDINGS: Final = frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".html", ".htm", ""})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay.schema.knowledge import External, SourceWord
+from assay.schema import External, SourceWord
 
 if TYPE_CHECKING:
     from assay.cli.terminal import Line

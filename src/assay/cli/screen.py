@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from assay.cli.status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.terminal import Line
-    from assay.schema.screening import Screening
+    from assay.schema import Screening
 
 
 class Format(StrEnum):
@@ -91,8 +91,8 @@ def run_screen(options: ScreenOptions) -> bool:
     guard = open_guard(options.policy, options.verifier)
     found = guard.screen(question, passages, historical=options.historical, as_of=options.as_of)
     if options.format == "json" or options.out is not None:
-        from assay.batch.files import write_file
         from assay.cli.terminal import plain
+        from assay.evaluation.rows import write_file
 
         text = f"{found.model_dump_json(indent=2)}\n" if options.format == "json" else plain(lines_of(found))
         if options.out is None:

@@ -1,23 +1,46 @@
 """The guard: an answer and its evidence in, a report out. It knows interfaces only."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.guard.core import Guard
-from assay.guard.prepared import Limits
-from assay.guard.protecting import Answer
-from assay.guard.receipts import Idempotent, ReceiptDesk
-from assay.guard.request import CheckRequest
+from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.guard.watching import CallDecision, RunWatch
-
-__all__ = ["Answer", "CallDecision", "CheckRequest", "Guard", "Idempotent", "Limits", "ReceiptDesk", "RunWatch"]
-
-
-def __getattr__(name: str) -> Any:
-    """What watches runs is loaded when it is asked for."""
-    if name in {"CallDecision", "RunWatch"}:
-        from assay.guard import watching
-
-        return getattr(watching, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from assay.guard.api import Guard as Guard
+    from assay.guard.check.evidence_index import Limits as Limits
+    from assay.guard.commit.receipts import Idempotent as Idempotent
+    from assay.guard.commit.receipts import ReceiptDesk as ReceiptDesk
+    from assay.guard.protect.functions import Answer as Answer
+    from assay.guard.request import CheckRequest as CheckRequest
+    from assay.guard.request import EvidenceLike as EvidenceLike
+    from assay.guard.rulings import UNCHECKED as UNCHECKED
+    from assay.guard.rulings import Ruling as Ruling
+    from assay.guard.rulings import on_calls as on_calls
+    from assay.guard.rulings import on_part as on_part
+    from assay.guard.rulings import on_report as on_report
+    from assay.guard.rulings import on_structure as on_structure
+    from assay.guard.rulings import together as together
+    from assay.guard.rulings import unchecked as unchecked
+    from assay.guard.runs.watch import CallDecision as CallDecision
+    from assay.guard.runs.watch import RunWatch as RunWatch
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".api": ("Guard",),
+            ".check.evidence_index": ("Limits",),
+            ".commit.receipts": ("Idempotent", "ReceiptDesk"),
+            ".protect.functions": ("Answer",),
+            ".request": ("CheckRequest", "EvidenceLike"),
+            ".rulings": (
+                "Ruling",
+                "UNCHECKED",
+                "on_calls",
+                "on_part",
+                "on_report",
+                "on_structure",
+                "together",
+                "unchecked",
+            ),
+            ".runs.watch": ("CallDecision", "RunWatch"),
+        },
+    )

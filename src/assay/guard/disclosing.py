@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from assay.guard.conflicts import says_of_it, values_of
-from assay.guard.judging import Judged
-from assay.schema import EvidenceSpan, Verdict
-from assay.schema.claim import ExtractedClaim
-from assay.text.lexemes import find_words
-from assay.text.pointers import POINTER
+from assay.guard.check.verdicts import Judged
+from assay.guard.conflicts.source_matching import says_of_it, values_of
+from assay.schema import EvidenceSpan, ExtractedClaim, Verdict
+from assay.text.citations import POINTER
+from assay.text.lexicon import find_words
 from assay.text.sentences import split_sentences
-from assay.verify.combine import Judgement
+from assay.verify.network import Judgement
 
 _SAYS: Final = (
     r"(?:says?|said|states?|stated|mentions?|notes?|gives?|gave|has|reports?|claims?|puts?|names?|lists?|shows?|"

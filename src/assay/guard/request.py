@@ -8,10 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from assay.errors import InputError
-from assay.schema import Evidence, Stakes
-from assay.schema.coerce import coerce_text
-from assay.schema.screening import Screening
-from assay.schema.structure import KEYWORD, Structure
+from assay.schema import KEYWORD, Evidence, Screening, Stakes, Structure, coerce_text
 
 EvidenceLike = Iterable[str | Mapping[str, Any] | Evidence] | str | None
 """Texts, mappings or `Evidence`; one text alone is one piece of evidence."""
@@ -50,7 +47,7 @@ class CheckRequest:
     Without one no clock is read, and evidence is compared with evidence only."""
     entropy: float | None = None
     """The normalised entropy of the output's tokens, from 0 to 1, where its log-probabilities are known; see
-    `assay.generate.abstain_signals.entropy_of`. It counts where the policy decides whether to answer."""
+    `assay.rewrite.answers.confidence_signals.entropy_of`. It counts where the policy decides whether to answer."""
     screening: Screening | None = None
     """What the retrieval gate said of the evidence, where it was asked before: the evidence is what it kept. As `asks`,
     not for whoever sends the request."""

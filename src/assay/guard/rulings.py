@@ -4,12 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from assay.policy import Cause, permissiveness
-from assay.policy.responses import refusal, told_with
+from assay.policy import Cause, permissiveness, refusal, told_with
 from assay.schema import Action, ClaimStatus, HallucinationReport, Issue
-from assay.verify.hidden import HIDDEN
-from assay.verify.tool_call.check import CallCheck
-from assay.verify.tool_call.feedback import feedback
+from assay.verify.documents import HIDDEN
+from assay.verify.tools import CallCheck, feedback
 
 UNCHECKED: Final = "unchecked"
 """What stands in place of an action where no check could be made; never a pass."""

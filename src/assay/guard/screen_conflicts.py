@@ -25,21 +25,17 @@ from importlib.resources import files
 from typing import Any, Final
 
 from assay.errors import VerifierError
-from assay.guard.conflicts import is_record, speaks_of_another
-from assay.guard.judging import Judged
-from assay.models.interface import PairScorer
-from assay.retrieve.windows import heading
-from assay.schema import Evidence, Verdict
-from assay.schema.screening import PassageConflict
-from assay.text.antonyms import opposites
+from assay.guard.check.verdicts import Judged
+from assay.guard.conflicts.source_matching import is_record, speaks_of_another
+from assay.models import PairScorer
+from assay.retrieve import heading
+from assay.schema import Evidence, PassageConflict, Verdict
 from assay.text.dates import find_dates
-from assay.text.lexemes import find_words
-from assay.text.names import find_names
-from assay.text.polarity import NEGATIONS
+from assay.text.lexicon import NEGATIONS, find_names, find_words, opposites
 from assay.text.quantities import find_quantities
 from assay.text.sentences import split_sentences
-from assay.verify.combine import LogisticModel, logit
 from assay.verify.exact import check_exact, index_evidence
+from assay.verify.network import LogisticModel, logit
 
 MOST_SENTENCES: Final = 40
 """Sentences of a passage that are compared, those nearest to the question first."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
-from assay.guard.superseded import (
+from assay.guard.conflicts.superseded_sources import (
     age_of,
     document_name,
     is_called_old,
@@ -26,12 +26,10 @@ from assay.guard.superseded import (
     says_it_is_out,
     says_that_it_replaces,
 )
-from assay.retrieve.alike import likenesses
-from assay.retrieve.documents import Passage, read_day_of
-from assay.schema import Evidence
-from assay.schema.screening import Standing
+from assay.retrieve import Passage, likenesses, read_day_of
+from assay.schema import Evidence, Standing
 from assay.text.dates import find_dates
-from assay.text.lexemes import find_words
+from assay.text.lexicon import find_words
 
 VERSIONS_OF_ONE: Final = 0.5
 """The likeness from which two passages that nothing names may be versions of one text."""

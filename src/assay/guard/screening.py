@@ -15,33 +15,32 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.errors import InputError
-from assay.guard.remembered import Remembered
+from assay.guard.lru import LruCache
 from assay.guard.request import CheckRequest, read_day
-from assay.policy.screening import ScreenPolicy
-from assay.schema import Evidence
-from assay.schema.coerce import coerce_text
-from assay.schema.screening import (
+from assay.policy import ScreenPolicy
+from assay.schema import (
     DroppedPassage,
     DropReason,
+    Evidence,
     PassageConflict,
     PassageReport,
     Screening,
     ScreenReason,
     Signal,
     Standing,
+    coerce_text,
 )
-from assay.text.languages import UNSTATED, language
-from assay.text.orders import find_orders
-from assay.text.past import asks_about_past
+from assay.text import asks_about_past, find_orders
+from assay.text.sentences import UNSTATED, language
 
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
-    from assay.guard.judging import Judged
-    from assay.guard.prepared import PreparedEvidence
+    from assay.guard.check.evidence_index import PreparedEvidence
+    from assay.guard.check.verdicts import Judged
     from assay.guard.screen_conflicts import Judge
     from assay.guard.screen_versions import Known, Versions
-    from assay.models.interface import PairScorer
+    from assay.models import PairScorer
     from assay.policy import Policy
-    from assay.retrieve.documents import Passage
+    from assay.retrieve import Passage
 
 MOST: Final = 10_000
 """Passages of one screening; a retriever that gives more has chosen nothing."""
@@ -74,7 +73,7 @@ class Screens:
 
     _policy: Policy
     _scorer: PairScorer
-    _screened_before: Remembered[Screening]
+    _screened_before: LruCache[Screening]
     _prepare: Callable[..., PreparedEvidence]
     _judge: Callable[..., list[Judged]]
 
@@ -104,7 +103,7 @@ class Screens:
             InputError: the question is blank, or something given cannot be read.
             VerifierError: the network failed; then nothing is known of the passages.
         """
-        from assay.retrieve.documents import read_passages
+        from assay.retrieve import read_passages
 
         asked = coerce_text(question, "question")
         if not asked.strip():
@@ -118,7 +117,7 @@ class Screens:
 
     def _judge_beside(self, claims: Sequence[tuple[str, tuple[Evidence, ...]]]) -> list[Judged]:
         """What the tiers say of claims, each beside its own evidence."""
-        from assay.guard.judging import Job
+        from assay.guard.check.verdicts import Job
 
         return self._judge([Job(claim, self._prepare(evidence)) for claim, evidence in claims])
 
@@ -149,7 +148,7 @@ class Screens:
             or request.task in self._policy.ungrounded_tasks
         ):
             return request
-        from assay.retrieve.documents import read_passages
+        from assay.retrieve import read_passages
 
         read = read_passages(request.evidence)
         given = tuple(one.item for one in read)
@@ -253,8 +252,8 @@ def _drop_out_of_force(course: _Course, versions: Versions, *, keeps_old: bool) 
 
 def _drop_repeated(course: _Course, versions: Versions) -> None:
     """Drops what another passage says as well; of two the one that says more of its document stays."""
-    from assay.guard.conflicts import values_of
-    from assay.retrieve.alike import likenesses
+    from assay.guard.conflicts.source_matching import values_of
+    from assay.retrieve import likenesses
 
     ranked = sorted(course.left, key=lambda one: (-_told(one), -len(one.item.text), one.item.id))
     gone: set[str] = set()
@@ -285,7 +284,7 @@ def _told(one: Passage) -> int:
 
 
 def _drop_irrelevant(course: _Course, question: str, least: float, scorer: PairScorer) -> dict[str, float]:
-    from assay.retrieve.relevance import relevances
+    from assay.retrieve import relevances
 
     found = relevances(question, [one.item for one in course.left], scorer)
     relevance = {one.item.id: round(value, 4) for one, value in zip(course.left, found, strict=True)}

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from assay.text.lexemes import find_words
+from assay.text.lexicon import find_words
 
 _DUTY: Final = (
     r"must(?! not\b)|shall(?! not\b)|(?:has|have|had|having) to\b|needs? to\b|(?:is|are|was|were) to be\b|"

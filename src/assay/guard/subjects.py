@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from assay.text.clauses import find_verb, subject_of
-from assay.text.lexemes import find_words
+from assay.text.claims import find_verb, subject_of
+from assay.text.lexicon import Token, find_words, tokenise
 from assay.text.sentences import split_sentences
-from assay.text.tokens import Token, tokenise
 
 _LONGEST: Final = 400
 """Characters of a sentence that are looked at."""

@@ -17,19 +17,30 @@ from datetime import date
 from itertools import groupby
 from typing import Any, Final
 
-from assay.guard.judging import Job, Judged
-from assay.guard.prepared import PreparedEvidence
-from assay.guard.superseded import superseded
+from assay.guard.check.evidence_index import PreparedEvidence
+from assay.guard.check.verdicts import Job, Judged
+from assay.guard.conflicts.superseded_sources import superseded
 from assay.knowledge import Inquiry, Outcome, Passage, Profile, Session, formulate
 from assay.policy import Policy, claim_weight
-from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issue, Span, Stakes, Verdict
-from assay.schema.knowledge import External, KnowledgeReport, SourceUse, SourceWord
-from assay.schema.outside import OutsideWord
-from assay.stats.shown import shown_score
+from assay.schema import (
+    ClaimKind,
+    Evidence,
+    EvidenceSpan,
+    External,
+    ExtractedClaim,
+    Issue,
+    KnowledgeReport,
+    OutsideWord,
+    SourceUse,
+    SourceWord,
+    Span,
+    Stakes,
+    Verdict,
+)
+from assay.stats import shown_score
 from assay.text.sentences import split_sentences
-from assay.verify.combine import Judgement
-from assay.verify.entailment import EntailmentResult
 from assay.verify.exact import ExactResult
+from assay.verify.network import EntailmentResult, Judgement
 
 SILENCE: Final = 0.8
 """How surely a source that has all there are denies what it does not have."""

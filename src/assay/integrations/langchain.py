@@ -32,10 +32,10 @@ try:
     from langchain_core.runnables import RunnableLambda
     from langgraph.prebuilt import ToolNode
 
-    from assay.integrations.langchain_chain import checked_chain
-    from assay.integrations.langchain_messages import messages_of, read_call, run_of, told
+    from assay.integrations.frameworks.langchain_chain import checked_chain
+    from assay.integrations.frameworks.langchain_messages import messages_of, read_call, run_of, told
+    from assay.integrations.frameworks.langchain_turn import Turn, unstreamed
     from assay.integrations.langchain_screen import AssayDocumentFilter, as_retriever_filter
-    from assay.integrations.langchain_turn import Turn, unstreamed
 except ImportError as error:
     raise missing("langchain", error) from error
 

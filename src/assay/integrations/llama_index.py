@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.errors import CallRejectedError, InputError
-from assay.generate.feedback import Feedback
 from assay.guard import Answer, Guard
 from assay.integrations.run_gate import RunGate, missing
+from assay.rewrite.revise import Feedback
 from assay.schema import Action, HallucinationReport
 
 try:
@@ -30,7 +30,7 @@ try:
     from llama_index.core.prompts.mixin import PromptMixinType
     from llama_index.core.tools import adapt_to_async_tool
 
-    from assay.integrations.llama_index_agent import CheckedTool, call_key, evidence_of, run_of
+    from assay.integrations.frameworks.llama_index_agent import CheckedTool, call_key, evidence_of, run_of
     from assay.integrations.llama_index_screen import AssayNodePostprocessor
 except ImportError as error:
     raise missing("llama-index", error) from error

@@ -15,15 +15,18 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, Literal, TypeVar
 
 from assay.errors import InputError
-from assay.guard import Guard
-from assay.guard.request import EvidenceLike
-from assay.integrations.calls import Given, Outcome, given
-from assay.integrations.clients import answers_below, client_gate, outcome_of, package, protected_client
-from assay.integrations.paths import Paths
+from assay.guard import EvidenceLike, Guard
+from assay.integrations.clients.calls import Given, Outcome, given
+from assay.integrations.clients.paths import Paths
+from assay.integrations.clients.protected_client import (
+    answers_below,
+    client_gate,
+    outcome_of,
+    package,
+    protected_client,
+)
 from assay.schema import Stakes
-from assay.wire.chat_completions import ChatCompletions
-from assay.wire.interface import Wire
-from assay.wire.responses import Responses
+from assay.wire import ChatCompletions, Responses, Wire
 
 __all__ = ["Given", "Outcome", "given", "outcome_of", "protect"]
 

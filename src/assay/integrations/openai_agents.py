@@ -20,9 +20,9 @@ from dataclasses import replace
 from typing import Any
 
 from assay.errors import CallRejectedError, InputError, WithheldError
-from assay.generate.feedback import Feedback
 from assay.guard import CallDecision, Guard
 from assay.integrations.run_gate import Recent, RunGate, before_call, in_words, missing, not_executed
+from assay.rewrite.revise import Feedback
 
 try:
     from agents import (
@@ -39,7 +39,14 @@ try:
     from agents.exceptions import ModelBehaviorError
     from agents.models.multi_provider import MultiProvider
 
-    from assay.integrations.openai_agents_items import calls_of, events_of, hosted, run_of, text_of, with_text
+    from assay.integrations.frameworks.openai_agents_items import (
+        calls_of,
+        events_of,
+        hosted,
+        run_of,
+        text_of,
+        with_text,
+    )
 except ImportError as error:
     raise missing("openai-agents", error) from error
 

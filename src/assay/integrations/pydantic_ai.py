@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import InputError, WithheldError
-from assay.generate.feedback import Feedback
 from assay.guard import Guard
 from assay.integrations.run_gate import RunGate, before_call, in_words, missing
 from assay.policy import answer_instead
+from assay.rewrite.revise import Feedback
 
 try:
     from pydantic_ai import DeferredToolRequests, ModelRetry
@@ -31,7 +31,7 @@ try:
     from pydantic_ai.models.wrapper import WrapperModel
     from pydantic_ai.toolsets import WrapperToolset
 
-    from assay.integrations.pydantic_ai_messages import run_of
+    from assay.integrations.frameworks.pydantic_ai_messages import run_of
 except ImportError as error:
     raise missing("pydantic-ai", error) from error
 

@@ -14,20 +14,14 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from assay.errors import CallRejectedError, InputError, MissingPackageError, WithheldError
-from assay.generate.feedback import failed_spans, feedback_on
-from assay.generate.revise import REVISABLE, Author
-from assay.generate.splice import parts_of
-from assay.guard import CallDecision, Guard
-from assay.guard.protecting import OnWithheld
-from assay.guard.request import EvidenceLike
-from assay.guard.run_evidence import DEFAULT_SOURCES
-from assay.guard.run_tools import ToolLike, read_tools
-from assay.policy import Cause, answer_instead, answer_of
-from assay.policy.responses import refusal
+from assay.guard import CallDecision, EvidenceLike, Guard
+from assay.guard.protect import OnWithheld
+from assay.guard.runs import DEFAULT_SOURCES, ToolLike, read_tools
+from assay.policy import Cause, answer_instead, answer_of, refusal
+from assay.rewrite.revise import REVISABLE, Author, failed_spans, feedback_on, parts_of
 from assay.schema import Action, HallucinationReport, Stakes
-from assay.schema.run import Run, Step, TextPart, ToolCall, ToolDeclaration, ToolResult
-from assay.schema.run_json import plain_json
-from assay.verify.tool_call import Rules
+from assay.schema.run import Run, Step, TextPart, ToolCall, ToolDeclaration, ToolResult, plain_json
+from assay.verify.tools import Rules
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 from assay.errors import InputError
 from assay.guard import Guard
-from assay.schema.screening import Screening, Standing
+from assay.schema import Screening, Standing
 
 D = TypeVar("D")
 

@@ -1,14 +1,33 @@
 """Who else knows: sources of knowledge by authority, asked about claims that the given evidence does not settle.
 
-A file for each kind behind one Protocol: `files`, `sql`, `http`, `sparql`, `search`, `mcp`. See docs/knowledge.md.
+A file for each kind behind one Protocol: `kinds.files`, `kinds.sql`, `kinds.http`, `kinds.sparql`, `kinds.search`,
+`kinds.mcp`. See docs/knowledge.md.
 """
 
-from assay.knowledge.asking import Knowledge, KnowledgeBase, Recorded, Session
-from assay.knowledge.formulating import formulate
-from assay.knowledge.interface import Inquiry, Passage, Profile, Source
-from assay.knowledge.outcome import Outcome
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Inquiry", "Knowledge", "KnowledgeBase", "Outcome", "Passage", "Profile", "Recorded", "Session", "Source",
-    "formulate",
-]  # fmt: skip
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.knowledge.asking import Knowledge as Knowledge
+    from assay.knowledge.asking import KnowledgeBase as KnowledgeBase
+    from assay.knowledge.asking import Recorded as Recorded
+    from assay.knowledge.asking import Session as Session
+    from assay.knowledge.formulating import formulate as formulate
+    from assay.knowledge.interface import Inquiry as Inquiry
+    from assay.knowledge.interface import Passage as Passage
+    from assay.knowledge.interface import Profile as Profile
+    from assay.knowledge.interface import Source as Source
+    from assay.knowledge.outcome import Outcome as Outcome
+    from assay.knowledge.settings import parse_knowledge as parse_knowledge
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".asking": ("Knowledge", "KnowledgeBase", "Recorded", "Session"),
+            ".formulating": ("formulate",),
+            ".interface": ("Inquiry", "Passage", "Profile", "Source"),
+            ".outcome": ("Outcome",),
+            ".settings": ("parse_knowledge",),
+        },
+    )

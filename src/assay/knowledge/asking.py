@@ -21,7 +21,7 @@ from assay.errors import AssayError, InputError, SourceError
 from assay.knowledge.interface import Deadline, Found, Inquiry, Profile, Source
 from assay.knowledge.outcome import FORM, Outcome, Status, key_of, profile_from, tape_of
 from assay.knowledge.restraint import Breaker, Memory, Rate
-from assay.text.lexemes import find_words
+from assay.text.lexicon import find_words
 
 OWN_TENANT = "default"
 """Whose text a check's is where nobody says: the operator's own."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
 from assay.knowledge.interface import Passage
-from assay.knowledge.templates import Pointer, fields_in, worded
+from assay.knowledge.kinds.templates import Pointer, fields_in, worded
 
 
 @dataclass(frozen=True, slots=True)

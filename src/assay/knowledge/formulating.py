@@ -12,13 +12,10 @@ from itertools import product
 from typing import Final
 
 from assay.knowledge.interface import Inquiry
-from assay.text.clauses import find_verb, subject_of
+from assay.text.claims import find_verb, subject_of
 from assay.text.dates import find_dates
-from assay.text.identifiers import find_identifiers
-from assay.text.lexemes import STOP_WORDS, find_words
-from assay.text.names import find_names
+from assay.text.lexicon import STOP_WORDS, find_identifiers, find_names, find_words, tokenise
 from assay.text.quantities import find_quantities
-from assay.text.tokens import tokenise
 
 MOST_ENTITIES: Final = 8
 MOST_TERMS: Final = 24
@@ -135,7 +132,7 @@ def _subject(text: str) -> str:
     verb = find_verb(tokens)
     if verb < 1:
         return ""
-    from assay.text.tokens import render
+    from assay.text.lexicon import render
 
     said = render(subject_of(tokens, verb))
     return _ARTICLE.sub("", said).strip() if len(said) <= LONGEST else ""

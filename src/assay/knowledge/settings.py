@@ -14,11 +14,11 @@ from assay.errors import PolicyError
 from assay.knowledge.asking import Knowledge
 from assay.knowledge.extracting import Extraction
 from assay.knowledge.interface import Authority, Limits, Profile, Scope, Sends, Source
-from assay.policy.parse import Part, parse_part
-from assay.text.lexemes import find_words
+from assay.policy import Part, parse_part
+from assay.text.lexicon import find_words
 
 if TYPE_CHECKING:
-    from assay.models.interface import PairScorer
+    from assay.models import PairScorer
 
 MOST_SOURCES: Final = 50
 NAME: Final = "knowledge"
@@ -301,18 +301,18 @@ def _scope(entry: Any) -> Scope:
 def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScorer | None, limits: Limits) -> Any:
     match entry:
         case Files():
-            from assay.knowledge.files import FilesSettings, FilesSource
+            from assay.knowledge.kinds.files import FilesSettings, FilesSource
 
             index = None if entry.index is None else folder / entry.index
             settings = FilesSettings(folder / entry.path, index, entry.refresh_s, entry.candidates)
             return FilesSource(settings, limits, scorer if entry.rerank else None)
         case Sql():
-            from assay.knowledge.sql import SqlSettings, SqlSource, Statement
+            from assay.knowledge.kinds.sql import SqlSettings, SqlSource, Statement
 
             statements = tuple(Statement(one.sql, one.passage) for one in entry.statements)
             return SqlSource(SqlSettings(_url(entry, folder, environ), statements), limits)
         case Http():
-            from assay.knowledge.http import HttpSettings, HttpSource
+            from assay.knowledge.kinds.http import HttpSettings, HttpSource
 
             return HttpSource(
                 HttpSettings(
@@ -322,8 +322,8 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
                 limits,
             )  # fmt: skip
         case Sparql():
-            from assay.knowledge.sparql import Query, SparqlSettings, SparqlSource
-            from assay.knowledge.sparql_terms import TermRules
+            from assay.knowledge.kinds.sparql import Query, SparqlSettings, SparqlSource
+            from assay.knowledge.kinds.sparql_terms import TermRules
 
             queries = tuple(Query(one.sparql, one.passage) for one in entry.queries)
             rules = TermRules(entry.language, entry.iri)
@@ -332,7 +332,7 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
                 SparqlSettings(entry.endpoint, queries, rules, tuple(entry.headers.items()), secret), limits
             )  # fmt: skip
         case Search():
-            from assay.knowledge.search import SearchSettings, SearchSource
+            from assay.knowledge.kinds.search import SearchSettings, SearchSource
 
             return SearchSource(
                 SearchSettings(
@@ -342,7 +342,7 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
                 limits,
             )  # fmt: skip
         case Mcp():
-            from assay.knowledge.mcp import McpSettings, McpSource
+            from assay.knowledge.kinds.mcp import McpSettings, McpSource
 
             environment = tuple((name, _variable(name, environ)) for name in entry.environment)
             answer = None if entry.answer is None else entry.answer.extraction()

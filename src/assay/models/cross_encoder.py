@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import ModelError, VerifierError
+from assay.models.fair_queue import Ticket, current_ticket, turn_of
 from assay.models.interface import MIN_PAIR_TOKENS, WordScores
 from assay.models.labels import LabelOrder, read_labels
 from assay.models.manifest import Manifest, read_json, read_manifest, verify_files
 from assay.models.pair_tokens import PairTokenizer, Tokens, load_tokenizer, position_limit
 from assay.models.registry import DEFAULT, embedded_directory
 from assay.models.runtime import DEFAULT_RUNTIME, NetworkSession, Runtime, known_as, start_session
-from assay.models.turns import Ticket, current_ticket, turn_of
 
 if TYPE_CHECKING:
     import numpy as np

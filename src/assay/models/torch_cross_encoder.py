@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import ModelError, VerifierError
+from assay.models.fair_queue import current_ticket, turn_of
 from assay.models.labels import LabelOrder, read_labels
 from assay.models.manifest import read_json, read_manifest, verify_files
 from assay.models.pair_tokens import PairTokenizer, load_tokenizer, position_limit
-from assay.models.turns import current_ticket, turn_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -34,7 +34,7 @@ from assay.schema import (
     Stakes,
     Verdict,
 )
-from assay.schema.digests import decided
+from assay.schema import Suggestion as Correction
 from assay.schema.escalation import (
     Alternative,
     ConfidenceBreakdown,
@@ -43,8 +43,7 @@ from assay.schema.escalation import (
     Suggestion,
     TaskContext,
 )
-from assay.schema.report import Suggestion as Correction
-from assay.schema.tier import Escalated, Tier
+from assay.schema.report_parts import Escalated, Tier, decided
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from assay.policy.responses import Cause, disclosure, refusal
 from assay.policy.routes import Route, permissiveness, strictest
 from assay.policy.signals import ClaimSignal, GateInput
 from assay.schema import Action, ClaimStatus, Decision, Stakes, Verdict
-from assay.stats.joint import joint_support
-from assay.stats.shown import shown_score
+from assay.stats import joint_support, shown_score
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from assay.errors import PolicyError
-from assay.policy.abstaining import Abstaining
+from assay.policy.abstention import Abstaining
 from assay.policy.screening import ScreenPolicy
-from assay.schema import Stakes
-from assay.schema.base import Value
+from assay.schema import Stakes, Value
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0, le=1)]

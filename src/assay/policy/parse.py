@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ValidationError
 
 from assay.errors import PolicyError
+from assay.policy.calibration.provenance import BLOCK, Calibration, read_calibration
 from assay.policy.model import Policy
 from assay.policy.presets import PRESETS, shown, suggestion
-from assay.policy.provenance import BLOCK, Calibration, read_calibration
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

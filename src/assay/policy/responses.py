@@ -11,7 +11,7 @@ from typing import Final
 
 from assay.policy.routes import Route
 from assay.schema import Action, HallucinationReport, Verdict
-from assay.schema.digests import decided
+from assay.schema.report_parts import decided
 
 
 class Cause(IntEnum):

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from assay.schema.base import Value
+from assay.schema import Value
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 

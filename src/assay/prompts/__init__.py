@@ -4,7 +4,24 @@ A prompt is what we say; everything that others wrote (questions, evidence, outp
 `Data` and comes out between two marks, as JSON, so that none of it can be read as an instruction of ours.
 """
 
-from assay.prompts.fence import Data, unfenced
-from assay.prompts.template import Prompt, Rendered, load_prompt, prompt_names
+from typing import TYPE_CHECKING
 
-__all__ = ["Data", "Prompt", "Rendered", "load_prompt", "prompt_names", "unfenced"]
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.prompts.evidence import evidence_record as evidence_record
+    from assay.prompts.fence import Data as Data
+    from assay.prompts.fence import unfenced as unfenced
+    from assay.prompts.template import Prompt as Prompt
+    from assay.prompts.template import Rendered as Rendered
+    from assay.prompts.template import load_prompt as load_prompt
+    from assay.prompts.template import prompt_names as prompt_names
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".evidence": ("evidence_record",),
+            ".fence": ("Data", "unfenced"),
+            ".template": ("Prompt", "Rendered", "load_prompt", "prompt_names"),
+        },
+    )

@@ -106,7 +106,7 @@ class Outcome(StrEnum):
 
 class Uses(Protocol):
     """Remembers which receipts were used, for all who share it. `assay.receipt.uses` has one for a process, and
-    `assay.store.uses` one for all processes over a database.
+    `assay.store.records.receipt_uses` one for all processes over a database.
 
     A claim lasts before `claim` returns, and the sink is called only then: a receipt reaches a sink at most once. Who
     dies between the two has used it up, and its outcome is never settled.

@@ -16,7 +16,7 @@ from assay.receipt.ed25519 import SigningKey
 from assay.receipt.instants import instant
 from assay.receipt.model import LONGEST_RECEIPT, Receipt, Statement, faults, output_digest, report_digest
 from assay.schema import Action, ClaimStatus, HallucinationReport, Verdict
-from assay.schema.digests import findings_digest, text_digest
+from assay.schema.report_parts import findings_digest, text_digest
 
 SERVE_WITH_DISCLOSURE: Final = "serve_with_disclosure"
 SERVE_UNGROUNDED: Final = "serve_ungrounded"

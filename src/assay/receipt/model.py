@@ -7,10 +7,9 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from assay.errors import ReceiptError
-from assay.receipt.canonical import canonical, digest, read_json
+from assay.receipt.canonical_json import canonical, digest, read_json
 from assay.receipt.instants import Instant
-from assay.schema import HallucinationReport, Identity
-from assay.schema.base import Value
+from assay.schema import HallucinationReport, Identity, Value
 
 DOMAIN: Final = b"assay receipt 1\n"
 """Stands before the signed bytes, so that a signature of this key over anything else is never one of a receipt."""
@@ -39,7 +38,8 @@ class Statement(Value):
     report: Digest
     """`report_digest` of the report."""
     evidence: Digest | None = None
-    """`assay.schema.digests.evidence_digest` of all evidence that the output was held against; none in version 1."""
+    """`assay.schema.report_parts.digests.evidence_digest` of all evidence that the output was held against; none in
+    version 1."""
     action: Literal["emit", "revise"]
     """`revise` only where the output that is signed ends with the disclosure that the gate asked for."""
     run_id: str

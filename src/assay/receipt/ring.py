@@ -10,11 +10,11 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from assay.errors import ReceiptError
-from assay.receipt.canonical import canonical, digest, read_json
+from assay.receipt.canonical_json import canonical, digest, read_json
 from assay.receipt.edwards import is_sound
 from assay.receipt.instants import Instant
 from assay.receipt.model import KeyId, faults
-from assay.schema.base import Value
+from assay.schema import Value
 
 LONGEST_RING: Final = 4_000_000
 """The most bytes of a ring as text: about ten thousand keys."""

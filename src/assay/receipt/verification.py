@@ -15,7 +15,7 @@ from assay.receipt.ed25519 import fits
 from assay.receipt.model import Receipt, Statement, output_bytes, output_digest, report_digest
 from assay.receipt.ring import KeyRing, PublicKey
 from assay.schema import Evidence, HallucinationReport
-from assay.schema.digests import evidence_digest
+from assay.schema.report_parts import evidence_digest
 
 
 class ProblemCode(StrEnum):

@@ -1,1 +1,31 @@
 """What may be evidence: windows over it and the ranking of them."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.retrieve.alike import likenesses as likenesses
+    from assay.retrieve.documents import Passage as Passage
+    from assay.retrieve.documents import read_day_of as read_day_of
+    from assay.retrieve.documents import read_passages as read_passages
+    from assay.retrieve.premises import EvidenceIndex as EvidenceIndex
+    from assay.retrieve.premises import IndexCache as IndexCache
+    from assay.retrieve.ranking import WindowRanker as WindowRanker
+    from assay.retrieve.ranking import terms as terms
+    from assay.retrieve.relevance import relevances as relevances
+    from assay.retrieve.windows import WindowOptions as WindowOptions
+    from assay.retrieve.windows import cut_windows as cut_windows
+    from assay.retrieve.windows import heading as heading
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".alike": ("likenesses",),
+            ".documents": ("Passage", "read_day_of", "read_passages"),
+            ".premises": ("EvidenceIndex", "IndexCache"),
+            ".ranking": ("WindowRanker", "terms"),
+            ".relevance": ("relevances",),
+            ".windows": ("WindowOptions", "cut_windows", "heading"),
+        },
+    )

@@ -14,10 +14,9 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from assay.errors import InputError
-from assay.schema import Evidence
-from assay.schema.coerce import coerce_evidence
+from assay.schema import Evidence, coerce_evidence
 from assay.text.dates import find_dates
-from assay.text.lexemes import find_words
+from assay.text.lexicon import find_words
 
 
 def _names(names: str) -> tuple[str, ...]:
@@ -74,7 +73,7 @@ class Passage:
     written: date | None = None
     """When it was published or changed last, where nothing says from when it holds: it orders versions."""
     language: str | None = None
-    """The language that the metadata names, as `assay.text.languages` calls it."""
+    """The language that the metadata names, as `assay.text.sentences.languages` calls it."""
     unread: tuple[str, ...] = ()
     """Fields whose dates cannot be read, a sentence each."""
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 
 from assay.retrieve.ranking import RankingOptions, WindowRanker, terms, terms_of_slices
 from assay.retrieve.windows import CountTokens, WindowOptions, cut_evidence, premise_text
-from assay.schema import Evidence, Window
-from assay.schema.premise import ClaimCandidates, Granularity, Premise
+from assay.schema import ClaimCandidates, Evidence, Granularity, Premise, Window
 
 _DIGITS = re.compile("([0-9]+)")
 _MOST_OTHERS = 2

@@ -23,10 +23,10 @@ from itertools import pairwise
 from typing import Any, Final
 
 from assay.errors import VerifierError
-from assay.models.interface import PairScorer
+from assay.models import PairScorer
 from assay.retrieve.windows import WindowOptions, cut_evidence
 from assay.schema import Evidence, Window
-from assay.text.lexemes import Lexeme, find_words
+from assay.text.lexicon import Lexeme, find_words
 
 ASKING: Final = frozenset(
     {"long", "many", "much", "tell", "explain", "please", "happen", "mean", "know", "like", "say"}

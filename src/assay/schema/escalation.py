@@ -13,7 +13,7 @@ from assay.schema.base import Value
 from assay.schema.claim import Span
 from assay.schema.evidence import Evidence, EvidenceSpan
 from assay.schema.report import HallucinationReport, Issue, Metric
-from assay.schema.tier import Tier
+from assay.schema.report_parts.tier import Tier
 from assay.schema.verdict import Category, SeverityLevel, Stakes, Verdict
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from assay.schema.base import Value
 from assay.schema.report import SPEC_VERSION, HallucinationReport
-from assay.schema.run import RUN_VERSION, Run
+from assay.schema.run.model import RUN_VERSION, Run
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 """The draft of JSON Schema that pydantic writes."""

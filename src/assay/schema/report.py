@@ -5,19 +5,19 @@ from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from assay.schema.abstention import Abstention
 from assay.schema.base import Value
-from assay.schema.causes import CauseReport
 from assay.schema.claim import Span
-from assay.schema.digests import Digests
 from assay.schema.evidence import EvidenceSpan
-from assay.schema.generation import Generation
-from assay.schema.judging import ClaimJudgement, JudgeReport, Omission
 from assay.schema.knowledge import External, KnowledgeReport
-from assay.schema.provenance import ArgumentProvenance, CallAttempt
+from assay.schema.report_parts.abstention import Abstention
+from assay.schema.report_parts.digests import Digests
+from assay.schema.report_parts.generation import Generation
+from assay.schema.report_parts.judgements import ClaimJudgement, JudgeReport, Omission
+from assay.schema.report_parts.provenance import ArgumentProvenance, CallAttempt
+from assay.schema.report_parts.root_causes import CauseReport
+from assay.schema.report_parts.spending import Spending
+from assay.schema.report_parts.tier import Escalated
 from assay.schema.screening import Screening
-from assay.schema.spending import Spending
-from assay.schema.tier import Escalated
 from assay.schema.verdict import Action, Category, ClaimKind, ClaimStatus, Origin, SeverityLevel, Stakes, Verdict
 
 SPEC_VERSION = "1.0"

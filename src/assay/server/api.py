@@ -16,20 +16,17 @@ from starlette.exceptions import HTTPException
 from assay._version import __version__
 from assay.errors import BusyError, InputError, PolicyError, StoreError
 from assay.guard import CheckRequest, Guard
-from assay.guard.run_evidence import DEFAULT_SOURCES
-from assay.schema import Evidence, HallucinationReport, Stakes
-from assay.schema.access import Permission
-from assay.schema.coerce import coerce_evidence
-from assay.schema.structure import Structure
+from assay.guard.runs import DEFAULT_SOURCES
+from assay.schema import Evidence, HallucinationReport, Permission, Stakes, Structure, coerce_evidence
 from assay.server.caller import Caller, called
 from assay.server.checking import CheckFailedError
 from assay.server.consensus import make_consensus_router
 from assay.server.console.router import make_console_router
 from assay.server.gateway.asgi import ClientGoneError, given_again, header, other_encoding, read_body
-from assay.server.loosening import require_permitted
-from assay.server.problems import MEDIA_TYPE, Problem, ProblemError, documented, encoded, problem
+from assay.server.http.permitted_options import require_permitted
+from assay.server.http.problems import MEDIA_TYPE, Problem, ProblemError, documented, encoded, problem
 from assay.server.recording import Kept, Records
-from assay.server.reviews.held import Callback, Held, Wait
+from assay.server.reviews.held_answers import Callback, Held, Wait
 from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 
@@ -463,7 +460,7 @@ def _told(
 class OneEncoding:
     """Refuses a request's body in another encoding than UTF-8 before it is read as anything.
 
-    The application has read it within its limits before (`assay.server.bodies`).
+    The application has read it within its limits before (`assay.server.http.bodies`).
     """
 
     def __init__(self, app: Any) -> None:

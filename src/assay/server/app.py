@@ -14,13 +14,12 @@ from assay.config import read_settings
 from assay.errors import AssayError, MissingPackageError, PolicyError
 from assay.receipt import Keys, open_keys
 from assay.server.access.addresses import address_of, is_encrypted
+from assay.server.access.key_file import KeyFile
+from assay.server.access.middleware import SAFE_METHODS, AccessMiddleware, with_headers
 from assay.server.access.refusals import Refusals
-from assay.server.access.wall import SAFE_METHODS, Wall, with_headers
-from assay.server.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
 from assay.server.api import make_api
 from assay.server.background import Background
-from assay.server.bodies import STRANGER_BYTES, Bodies, FullError, Room, Shares, has_body
-from assay.server.caller import SCOPE_KEY, Asking, Caller, answering, owner_of
+from assay.server.caller import SCOPE_KEY, ActiveRequest, Caller, answering, owner_of
 from assay.server.checking import Checker
 from assay.server.gateway.asgi import (
     ClientGoneError,
@@ -37,18 +36,19 @@ from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
 from assay.server.guards import Guards, require_model
-from assay.server.heads import NOBODY_READS, AsGet
-from assay.server.keys import KeyFile
-from assay.server.loosening import unknown_headers
-from assay.server.problems import MEDIA_TYPE, encoded, problem
+from assay.server.http.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
+from assay.server.http.bodies import STRANGER_BYTES, Bodies, FullError, Room, Shares, has_body
+from assay.server.http.head_requests import NOBODY_READS, AsGet
+from assay.server.http.permitted_options import unknown_headers
+from assay.server.http.problems import MEDIA_TYPE, encoded, problem
 from assay.server.recording import Records
-from assay.server.reviews.held import Held
+from assay.server.reviews.held_answers import Held
 from assay.server.services import Services
 from assay.server.settings import ServerSettings
-from assay.wire.exchange import CallChecker, check_new_calls
+from assay.wire import CallChecker, check_new_calls
 
 if TYPE_CHECKING:
-    from assay.store.store import Store
+    from assay.store.db import Store
 
 REFUSING: Final = frozenset({401, 403, 429})
 """Statuses of answers that refuse, of which the audit log tells."""
@@ -102,7 +102,7 @@ class Application:
         self._background = Background(self.services)
         held = Held(self.services)
         self.api = make_api(self.services, self._is_ready, self._lifespan, held)
-        self._wall = Wall(self.api, settings.access, _refuse)
+        self._wall = AccessMiddleware(self.api, settings.access, _refuse)
         self.gateway = Gateway(
             settings, self._guard_of, self.checker, self._client, Records(self.services), check_calls, held
         )  # fmt: skip
@@ -138,7 +138,7 @@ class Application:
         if not forwards:
             send = self._noting(scope, send)
         address = address_of(scope, self._settings.access)
-        asking = Asking(owner_of(found, address))
+        asking = ActiveRequest(owner_of(found, address))
         if scope["path"] not in OPEN and not self._in_flight.take(asking.owner):
             await _refuse(scope, send, Refusal(503, "you have as many requests open as one caller may; end some first"))
             return
@@ -299,7 +299,7 @@ def _access_of(settings: ServerSettings, store: "Store | None") -> Access:
     """Access by the database where there is one, beside the file of keys; else by the file alone."""
     if store is None:
         return KeyFileAccess(KeyFile(settings.keys) if settings.keys is not None else None)
-    from assay.server.access.deciding import StoreAccess
+    from assay.server.access.authentication import StoreAccess
 
     return StoreAccess(store, settings)
 
@@ -314,7 +314,7 @@ def open_store(settings: ServerSettings) -> "Store | None":
     if settings.database is None:
         return None
     try:
-        from assay.store.store import Store
+        from assay.store.db import Store
     except ImportError as error:
         raise MissingPackageError("--database needs SQLAlchemy and Alembic: pip install 'assay-ai[store]'") from error
     return Store(settings.database)

@@ -15,7 +15,7 @@ Task = Callable[[Services], Coroutine[Any, Any, None]]
 
 
 async def _deadlines(services: Services) -> None:
-    from assay.server.reviews.timer import settle_deadlines
+    from assay.server.reviews.deadlines import settle_deadlines
 
     await settle_deadlines(services)
 

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.schema.access import PERMISSIONS, Permission, Role
+from assay.schema import PERMISSIONS, Permission, Role
 
 SCOPE_KEY: Final = "assay.caller"
 """Where the application puts the caller in a request's ASGI scope."""
@@ -60,7 +60,7 @@ def caller_of(scope: Mapping[str, Any]) -> Caller:
 
 
 @dataclass(slots=True)
-class Asking:
+class ActiveRequest:
     """A request that is being answered: whose it is, and how much has been read for it."""
 
     owner: str
@@ -69,16 +69,16 @@ class Asking:
     """Bytes of its body and of what upstreams answered: a measure of what its check may cost."""
 
 
-_asking: ContextVar[Asking | None] = ContextVar("assay.server.caller", default=None)
+_asking: ContextVar[ActiveRequest | None] = ContextVar("assay.server.caller", default=None)
 
 
-def called() -> Asking:
+def called() -> ActiveRequest:
     """The request that this task answers; work that belongs to no request is the server's own."""
-    return _asking.get() or Asking("the server")
+    return _asking.get() or ActiveRequest("the server")
 
 
 @contextmanager
-def answering(asking: Asking) -> Iterator[None]:
+def answering(asking: ActiveRequest) -> Iterator[None]:
     """Inside of the block, and in tasks that begin in it, `called` tells of this request."""
     token = _asking.set(asking)
     try:

@@ -1,9 +1,9 @@
 """Runs checks on threads of their own, bounded in number and time: CPU work stays off the event loop.
 
 Callers share the threads fairly. What waits, waits in a queue of its caller, and the next check is that of the caller
-who had least of the server of late (`assay.models.turns`); where the queues are full together, the longest one gives
-way. A long check (`LARGE_BYTES`) waits for other long ones alone, never before a short one; where both ask the network,
-the caller with the least service comes first, pair by pair.
+who had least of the server of late (`assay.models.fair_queue`); where the queues are full together, the longest one
+gives way. A long check (`LARGE_BYTES`) waits for other long ones alone, never before a short one; where both ask the
+network, the caller with the least service comes first, pair by pair.
 
 A check that fails, takes too long or finds the queue full raises `CheckFailedError`; whoever asked must then treat the
 output as unchecked. A thread cannot be stopped: one that overran its time gets no further turns at the network, and
@@ -19,8 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from assay.errors import AssayError, InputError, VerifierError
-from assay.models.cross_encoder import usable_cpus
-from assay.models.turns import Ticket, Turns, in_turns
+from assay.models import FairQueue, Ticket, in_turns, usable_cpus
 from assay.server.caller import called
 
 T = TypeVar("T")
@@ -46,7 +45,7 @@ class _Check:
 class Checker:
     """Bounded threads for checks, shared fairly by callers. Of one event loop."""
 
-    def __init__(self, threads: int, queue: int, seconds: float, *, turns: Turns | None = None) -> None:
+    def __init__(self, threads: int, queue: int, seconds: float, *, turns: FairQueue | None = None) -> None:
         """Make `threads` for short checks and one for long ones.
 
         Args:
@@ -57,7 +56,7 @@ class Checker:
         """
         self._pool = ThreadPoolExecutor(threads + 1, thread_name_prefix="assay-check")
         self._threads, self._most, self._seconds = threads, queue, seconds
-        self._turns = turns or Turns(usable_cpus())
+        self._turns = turns or FairQueue(usable_cpus())
         self._waiting: dict[str, deque[_Check]] = {}
         self._running = {False: 0, True: 0}
         """Checks that run, short ones and long ones."""

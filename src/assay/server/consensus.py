@@ -5,8 +5,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.schema.access import Permission
-from assay.server.problems import documented
+from assay.schema import Permission
+from assay.server.http.problems import documented
 from assay.server.services import Services, allowed
 
 MOST: Final = 20

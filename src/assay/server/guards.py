@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from assay.config import Guard, knowledge_file, read_knowledge, read_policy, read_settings, scorer_of
 from assay.errors import PolicyError
-from assay.models.interface import PairScorer
-from assay.policy import PRESETS, Policy
-from assay.policy.requirements import requirements
+from assay.models import PairScorer
+from assay.policy import PRESETS, Policy, requirements
 from assay.receipt import open_keys
 from assay.server.judge_settings import JudgeSettings
 
 if TYPE_CHECKING:  # loaded only where there is a judge
-    from assay.models.chat.load import Chat
+    from assay.models.chat import Chat
     from assay.server.settings import ServerSettings
 
 
@@ -128,7 +127,7 @@ def require_model(settings: "ServerSettings", environ: Mapping[str, str] | None 
 
 
 def _chat_of(judge: JudgeSettings) -> "Chat":
-    from assay.models.chat.load import Chat, ChatOptions
+    from assay.models.chat import Chat, ChatOptions
 
     return Chat(judge.model, base_url=judge.base_url, api_key=judge.key, options=ChatOptions(timeout=judge.seconds))
 
@@ -139,7 +138,7 @@ def _asked_by(judge: JudgeSettings, policy: Policy) -> Policy:
 
 
 def _bounds(judge: JudgeSettings) -> dict[str, Any]:
-    from assay.models.chat.meter import Budget
+    from assay.models.chat import Budget
     from assay.verify.judge import JudgeOptions
 
     budget = Budget(calls=judge.calls, tokens=judge.tokens, seconds=judge.seconds)

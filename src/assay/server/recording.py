@@ -13,19 +13,16 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from assay.errors import AssayError, BusyError, InputError, ReceiptError, StoreError
-from assay.guard import Guard
-from assay.guard.holdback import Job
-from assay.guard.rulings import Ruling
-from assay.policy.modes import Mode
+from assay.guard import Guard, Ruling
+from assay.guard.streams import Job
+from assay.policy import Mode
 from assay.receipt import Receipt, refusal
 from assay.schema import Evidence, HallucinationReport
 from assay.server.caller import Caller
 from assay.server.services import Services
-from assay.store.interface import CheckRecord, new_id
-from assay.verify.tool_call.check import CallCheck
-from assay.wire.exchange import Exchange
-from assay.wire.interface import Json
-from assay.wire.recorded import Part, parts_of_answer, parts_of_job, unchecked_part
+from assay.store.records import CheckRecord, new_id
+from assay.verify.tools import CallCheck
+from assay.wire import Exchange, Json, Part, parts_of_answer, parts_of_job, unchecked_part
 
 GATEWAY: Final = "gateway"
 """The kind of a record that the gateway made."""
@@ -131,7 +128,7 @@ class Records:
         """
         receipt = await self._checker.run(issue, size=0)
         if receipt is not None and self._store is not None and id_ is not None:
-            from assay.store.events import receipt_change
+            from assay.store.records import receipt_change
 
             await self._store.aapply(receipt_change(id_, receipt, caller.tenant))
         return receipt

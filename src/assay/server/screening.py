@@ -7,11 +7,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.errors import InputError
-from assay.schema.access import Permission
-from assay.schema.screening import Screening
+from assay.schema import Permission, Screening
 from assay.server.gateway.asgi import header
-from assay.server.loosening import require_permitted
-from assay.server.problems import documented
+from assay.server.http.permitted_options import require_permitted
+from assay.server.http.problems import documented
 from assay.server.services import Services, allowed
 
 MOST: Final = 1_000

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import StoreError
 from assay.guard import Guard
 from assay.receipt import Keys
-from assay.schema.access import Permission
+from assay.schema import Permission
 from assay.server.access.refusals import Refusals
-from assay.server.admission import Access
 from assay.server.caller import Caller, caller_of
 from assay.server.checking import Checker
-from assay.server.problems import ProblemError
+from assay.server.http.admission import Access
+from assay.server.http.problems import ProblemError
 from assay.server.settings import ServerSettings
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
-    from assay.store.store import Store
+    from assay.store.db import Store
 
 GuardOf = Callable[[str | None], Guard]
 """The guard of a policy by its name; the server's own by default."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
-from assay.policy.modes import Mode as Mode  # noqa: PLC0414 the settings are where others look for it
+from assay.policy import Mode as Mode  # noqa: PLC0414 the settings are where others look for it
 from assay.schema import Stakes
 from assay.server.access.settings import AccessSettings, access_settings
 from assay.server.audit.settings import AuditSettings, audit_settings

@@ -8,7 +8,7 @@ order about the answer itself or about other passages, and the marks with which 
 import re
 from typing import Final, NamedTuple
 
-from assay.text.hidden import hidden_places
+from assay.text.sentences.hidden_characters import hidden_places
 
 UNDO: Final = r"\b(?<!not\s)(?<!never\s)(?:ignore|disregard|forget|override)\s"
 RULES: Final = r"(?:instructions?|rules?|guidelines?|orders?|polic(?:y|ies)|prompts?|training)\b"

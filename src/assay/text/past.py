@@ -4,8 +4,8 @@ import re
 from datetime import date
 from typing import Final
 
-from assay.text.dates import find_dates
-from assay.text.lexemes import find_words
+from assay.text.dates.detection import find_dates
+from assay.text.lexicon.lexemes import find_words
 
 _PAST: Final = re.compile(
     r"\b(?:previous(?:ly)?|former(?:ly)?|originally|histor(?:y|ic|ical|ically)|in\sthe\spast|back\sthen|at\sthe\stime|"

@@ -3,12 +3,11 @@
 import json
 from typing import Final
 
-from assay.guard.rulings import Ruling
-from assay.policy import told_with
-from assay.policy.modes import Mode
+from assay.guard import Ruling
+from assay.policy import Mode, told_with
 from assay.wire.exchange import Exchange, read_object
 from assay.wire.interface import FIELD, Json
-from assay.wire.reasoning import without_reasoning
+from assay.wire.parts.reasoning import without_reasoning
 
 
 def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False) -> tuple[bytes, Ruling]:
@@ -18,7 +17,7 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
         exchange: the request.
         body: the answer as it came.
         mode: what becomes of one that does not pass.
-        hides: whether the words of the model's reasoning are taken out (`assay.wire.reasoning`).
+        hides: whether the words of the model's reasoning are taken out (`assay.wire.parts.reasoning`).
 
     Raises:
         InputError: the answer is no JSON object.

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from assay.guard.holdback import Reading
-from assay.schema.run_formats import openai_chat
+from assay.guard.streams import StreamDelta
+from assay.schema.traces import openai_chat
 from assay.wire.fields import Fields, Said
 from assay.wire.interface import (
     Json,
@@ -189,39 +189,39 @@ class _Stream:
         self._sent_text: set[int] = set()
         self._sent_choices: set[int] = {0}
 
-    def read(self, event: Event, data: Any) -> Reading:
+    def read(self, event: Event, data: Any) -> StreamDelta:
         """Text, parts of calls and the ends of choices."""
         if event.data is None:
-            return Reading()
+            return StreamDelta()
         if self._done:
-            return Reading(unreadable="the stream goes on after its end")
+            return StreamDelta(unreadable="the stream goes on after its end")
         if event.data.strip() == "[DONE]":
             self._done = True
             made = self.end()
             made.needs_all, made.ends = True, True
             return made
         if not isinstance(data, dict):
-            return Reading(unreadable="a chunk is no JSON object")
+            return StreamDelta(unreadable="a chunk is no JSON object")
         if data.get("error"):
-            return Reading(failed=True)
+            return StreamDelta(failed=True)
         fault = Fields.of(openai_chat.NAME).fault("event", data, self._said_before)
         if fault is None and data.get("object") != _CHUNK and any(map(_adds, objects(data.get("choices")))):
             fault = "no word that it is one, so that some clients would pass over it"
         if fault is None and not _UNNAMED.fullmatch(event.name or ""):
             fault = f"a chunk in an event named {sayable(event.name)}"
         if fault is not None:
-            return Reading(unreadable=f"a chunk has {fault}")
-        made = Reading()
+            return StreamDelta(unreadable=f"a chunk has {fault}")
+        made = StreamDelta()
         seen: set[str] = set()
         for choice in objects(data.get("choices")):
             number = index_of(choice)
             if number is None or str(number) in seen:
-                return Reading(unreadable="a chunk has no clear place for what it adds")
+                return StreamDelta(unreadable="a chunk has no clear place for what it adds")
             seen.add(str(number))
             self._choice(str(number), choice, made)
         return made
 
-    def _choice(self, number: str, choice: Json, made: Reading) -> None:
+    def _choice(self, number: str, choice: Json, made: StreamDelta) -> None:
         if number not in self._known:
             if number != str(len(self._known)):
                 made.unreadable = f"choice {number} begins before choice {len(self._known)}"
@@ -246,7 +246,7 @@ class _Stream:
             made.needs_texts += [channel for channel in (number, f"{number}/refusal") if channel in self._said]
             made.calls += list(self._calls.get(number, {}))
 
-    def _call_parts(self, number: str, delta: Json, made: Reading) -> None:
+    def _call_parts(self, number: str, delta: Json, made: StreamDelta) -> None:
         listed = objects(delta.get("tool_calls"))
         places = [index_of(part) for part in listed]
         if None in places or len(set(places)) < len(places):
@@ -267,7 +267,7 @@ class _Stream:
             made.calls.append(key)
             made.unreadable = _grow(calls.setdefault(key, {}), part) or made.unreadable
 
-    def _end(self, number: str, made: Reading) -> None:
+    def _end(self, number: str, made: StreamDelta) -> None:
         if number in self._ended:
             return
         self._ended.add(number)
@@ -277,9 +277,9 @@ class _Stream:
         for key, call in calls.items():
             made.ended_calls[key] = {"role": "assistant", "tool_calls": [_whole(call)]}
 
-    def end(self) -> Reading:
+    def end(self) -> StreamDelta:
         """Every choice that has begun is complete."""
-        made = Reading()
+        made = StreamDelta()
         for number in sorted({channel.partition("/")[0] for channel in self._said} | set(self._calls)):
             self._end(number, made)
         return made

@@ -8,20 +8,18 @@ from functools import cached_property
 from typing import Any, Final
 
 from assay.errors import InputError
-from assay.guard import Guard
-from assay.guard.holdback import Job
-from assay.guard.rulings import Ruling, on_calls, on_part, on_report, on_structure, together, unchecked
-from assay.policy.responses import untelling
+from assay.guard import Guard, Ruling, on_calls, on_part, on_report, on_structure, together, unchecked
+from assay.guard.streams import Job
+from assay.policy import untelling
 from assay.receipt import Receipt, refusal
 from assay.schema import Action, HallucinationReport, Stakes
 from assay.schema.run import ModelTurn, Run, TextPart, ToolCall
-from assay.schema.run_formats import read_run
-from assay.verify.structure import check_structure
-from assay.verify.tool_call.check import CallCheck
-from assay.verify.tool_call.runs import check_tools
-from assay.wire.asked import Asked
+from assay.schema.traces import read_run
+from assay.verify.documents import check_structure
+from assay.verify.tools import CallCheck, check_tools
 from assay.wire.fields import Fields, Said
 from assay.wire.interface import FIELD, Json, Wire, calls_of
+from assay.wire.request_options import RequestOptions
 
 CallChecker = Callable[[Run, Sequence[ToolCall]], Sequence[CallCheck]]
 """Checks calls that a model asked for against the run that led to them; one check for each call."""
@@ -47,7 +45,7 @@ class Exchange:
 
     wire: Wire
     request: Json
-    asked: Asked
+    asked: RequestOptions
     guard: Guard
     report_id: str
     stakes: Stakes = Stakes.MEDIUM

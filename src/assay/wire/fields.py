@@ -11,7 +11,7 @@ says why. The decisions are:
 - `echo`: what the request says itself, or a name.
 - `source`: what a tool of the provider did and found; only where the request offers such a tool, or sources to cite.
 - `tokens`: the tokens of a text with their probabilities; only where the request asks for them, and they are its own
-  (`assay.wire.beside`).
+  (`assay.wire.parts.side_fields`).
 - `error`: why there is no answer; only where there is none.
 - `unread`: nobody reads it, so no answer with it goes out as checked.
 """
@@ -24,8 +24,8 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final, Self
 
-from assay.wire.beside import fault_beside
 from assay.wire.interface import FIELD, Json, sayable
+from assay.wire.parts.side_fields import fault_beside
 
 _NAME: Final = re.compile(r"\S{0,256}")
 _LABEL: Final = re.compile(r"\S{0,64}|[A-Z][\w.-]{0,24}(?: [A-Z][\w.-]{0,24}){1,2}")
@@ -96,7 +96,7 @@ class Fields:
     @classmethod
     @cache
     def of(cls, name: str) -> Self:
-        """Those of a format, by the name of its reader in `assay.schema.run_formats`."""
+        """Those of a format, by the name of its reader in `assay.schema.traces`."""
         folder = files("assay.wire").joinpath("forms")
         told = json.loads(folder.joinpath(f"{name}.json").read_text("utf-8"))
         more = json.loads(folder.joinpath("more.json").read_text("utf-8"))[name]

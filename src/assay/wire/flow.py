@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from assay.errors import InputError
-from assay.guard.flow import STREAM, Flow
-from assay.guard.holdback import Job
-from assay.guard.rulings import Ruling
+from assay.guard import Ruling
+from assay.guard.streams import STREAM, Flow, Job
 from assay.wire.exchange import members_once
 from assay.wire.interface import Json, Wire
-from assay.wire.reasoning import event_without_reasoning
+from assay.wire.parts.reasoning import event_without_reasoning
 from assay.wire.sse import Event, SseReader, read_event
 
 

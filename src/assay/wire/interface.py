@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from assay.errors import InputError
-from assay.guard.holdback import Reading
+from assay.guard.streams import StreamDelta
 from assay.schema.run import Executor, Opaque, ToolCall
-from assay.schema.run_formats import read_steps
+from assay.schema.traces import read_steps
 from assay.wire.sse import Event
 
 Json = dict[str, Any]
@@ -50,11 +50,11 @@ class Telling(Protocol):
 class WireStream(Protocol):
     """Reads one stream of a format, and writes the events that end it early."""
 
-    def read(self, event: Event, data: Any) -> Reading:
+    def read(self, event: Event, data: Any) -> StreamDelta:
         """What an event adds; `data` is its JSON, none where it has none."""
         ...
 
-    def end(self) -> Reading:
+    def end(self) -> StreamDelta:
         """What is complete because the stream has ended."""
         ...
 
@@ -88,7 +88,7 @@ class Wire(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of its reader in `assay.schema.run_formats`."""
+        """The name of its reader in `assay.schema.traces`."""
         ...
 
     def error(self, status: int, message: str) -> Json:

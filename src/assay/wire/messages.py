@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from assay.guard.holdback import Reading
-from assay.schema.run_formats import anthropic_messages
+from assay.guard.streams import StreamDelta
+from assay.schema.traces import anthropic_messages
 from assay.wire.fields import Fields, Said
 from assay.wire.interface import (
     Json,
@@ -195,26 +195,26 @@ class _Stream:
         self._started = False
         self._explained = False
 
-    def read(self, event: Event, data: Any) -> Reading:
+    def read(self, event: Event, data: Any) -> StreamDelta:
         """Text, parts of calls and the end of the message."""
         if event.data is None or not event.data.strip():
-            return Reading()
+            return StreamDelta()
         if not isinstance(data, dict):
-            return Reading(unreadable="an event is no JSON object")
+            return StreamDelta(unreadable="an event is no JSON object")
         kind = data.get("type")
         if event.name != kind:
-            return Reading(
+            return StreamDelta(
                 unreadable=f"an event named {sayable(event.name)} says that it is one of the type {sayable(kind)}"
             )
         if kind == "error":
-            return Reading(failed=True)
+            return StreamDelta(failed=True)
         fault = Fields.of(anthropic_messages.NAME).fault("event", data, self._request)
         if fault is not None:
-            return Reading(unreadable=f"an event has {fault}")
+            return StreamDelta(unreadable=f"an event has {fault}")
         if kind == "ping":
-            return Reading()
+            return StreamDelta()
         if self._over or (self._started == (kind == "message_start")):
-            return Reading(unreadable=f"an event of the type {sayable(kind)} stands where none may")
+            return StreamDelta(unreadable=f"an event of the type {sayable(kind)} stands where none may")
         self._started = True
         match kind:
             case "content_block_start" if not self._ended:
@@ -232,13 +232,15 @@ class _Stream:
             case "message_start":
                 return self._message(data)
             case _:
-                return Reading(unreadable=f"an event of the type {sayable(kind)} stands behind the end of the message")
+                return StreamDelta(
+                    unreadable=f"an event of the type {sayable(kind)} stands behind the end of the message"
+                )
 
-    def _message_delta(self, delta: object) -> Reading:
+    def _message_delta(self, delta: object) -> StreamDelta:
         # The last of several is what a client keeps, so only one of one may say more than that the message is over.
         explained = _explanation(delta.get("stop_details")) if isinstance(delta, dict) else ""
         if self._explained or (explained and self._ended):
-            return Reading(unreadable="the end of a message is explained twice")
+            return StreamDelta(unreadable="the end of a message is explained twice")
         self._explained = bool(explained)
         made = self.end()
         made.needs_texts, made.calls = [TEXT], [str(index) for index in self._inputs]
@@ -249,60 +251,60 @@ class _Stream:
         return made
 
     @staticmethod
-    def _message(data: Json) -> Reading:
+    def _message(data: Json) -> StreamDelta:
         message = data.get("message")
         if not isinstance(message, dict) or message.get("content") or message.get("stop_details"):
-            return Reading(unreadable="a message begins with content, or is none")
-        return Reading()
+            return StreamDelta(unreadable="a message begins with content, or is none")
+        return StreamDelta()
 
-    def _start(self, data: Json) -> Reading:
+    def _start(self, data: Json) -> StreamDelta:
         index, block = index_of(data), data.get("content_block")
         if not isinstance(block, dict) or not _is_known(block):
-            return Reading(unreadable="a block of an unknown type begins")
+            return StreamDelta(unreadable="a block of an unknown type begins")
         if index != len(self._blocks):
-            return Reading(unreadable=f"a block begins at {index!r} where block {len(self._blocks)} is next")
+            return StreamDelta(unreadable=f"a block begins at {index!r} where block {len(self._blocks)} is next")
         self._blocks.append(block)
         if block["type"] == "tool_use":
             self._inputs[index] = []
             self._called = True
-            return Reading(calls=[str(index)])
-        return self._text(text_of(block.get("text"))) if block["type"] == "text" else Reading()
+            return StreamDelta(calls=[str(index)])
+        return self._text(text_of(block.get("text"))) if block["type"] == "text" else StreamDelta()
 
-    def _delta(self, data: Json) -> Reading:
+    def _delta(self, data: Json) -> StreamDelta:
         index, delta = index_of(data), data.get("delta")
         kind = delta.get("type") if isinstance(delta, dict) else None
         if not isinstance(delta, dict) or index is None or index >= len(self._blocks) or index in self._stopped:
-            return Reading(unreadable="a delta belongs to no open block")
+            return StreamDelta(unreadable="a delta belongs to no open block")
         block = self._blocks[index]
         if block["type"] not in _DELTAS.get(text_of(kind), ()):
-            return Reading(unreadable=f"a delta of the type {sayable(kind)} belongs to no block of that kind")
+            return StreamDelta(unreadable=f"a delta of the type {sayable(kind)} belongs to no block of that kind")
         match kind:
             case "text_delta" if any(one["type"] == "text" for one in self._blocks[index + 1 :]):
-                return Reading(unreadable="a text goes on behind the next one")
+                return StreamDelta(unreadable="a text goes on behind the next one")
             case "text_delta":
                 return self._text(text_of(delta.get("text")))
             case "input_json_delta" if index in self._inputs:
                 if block.get("input") and delta.get("partial_json"):
-                    return Reading(unreadable="a call begins with an input and goes on with another")
+                    return StreamDelta(unreadable="a call begins with an input and goes on with another")
                 self._inputs[index].append(text_of(delta.get("partial_json")))
-                return Reading(calls=[str(index)])
+                return StreamDelta(calls=[str(index)])
             case "citations_delta":
                 # The words that it quotes are those of a source; it goes out behind the text that it belongs to.
-                return Reading(texts=[(TEXT, "")])
+                return StreamDelta(texts=[(TEXT, "")])
             case _:
-                return Reading()
+                return StreamDelta()
 
-    def _text(self, piece: str) -> Reading:
+    def _text(self, piece: str) -> StreamDelta:
         self._said = self._said or bool(piece)
-        return Reading(texts=[(TEXT, piece)] if piece else [])
+        return StreamDelta(texts=[(TEXT, piece)] if piece else [])
 
-    def _stop(self, index: int | None) -> Reading:
+    def _stop(self, index: int | None) -> StreamDelta:
         if index is None or index >= len(self._blocks) or index in self._stopped:
-            return Reading(unreadable="a block ends that is not open")
+            return StreamDelta(unreadable="a block ends that is not open")
         self._stopped.add(index)
-        return self._call(index) if index in self._inputs else Reading()
+        return self._call(index) if index in self._inputs else StreamDelta()
 
-    def _call(self, index: int) -> Reading:
+    def _call(self, index: int) -> StreamDelta:
         block = self._blocks[index]
         written = "".join(self._inputs[index])
         value: Any = block.get("input")
@@ -312,14 +314,14 @@ class _Stream:
             except (ValueError, RecursionError):
                 value = written
         whole = {"role": "assistant", "content": [{**block, "input": value}]}
-        return Reading(calls=[str(index)], ended_calls={str(index): whole})
+        return StreamDelta(calls=[str(index)], ended_calls={str(index): whole})
 
-    def end(self) -> Reading:
+    def end(self) -> StreamDelta:
         """The text is complete."""
         if self._ended:
-            return Reading()
+            return StreamDelta()
         self._ended = True
-        made = Reading(ended_texts=[TEXT] if self._said or not self._called else [])
+        made = StreamDelta(ended_texts=[TEXT] if self._said or not self._called else [])
         for index in self._inputs:
             made.ended_calls |= self._call(index).ended_calls
         return made

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from assay.guard.holdback import Reading
-from assay.schema.run_formats import openai_responses
+from assay.guard.streams import StreamDelta
+from assay.schema.traces import openai_responses
 from assay.wire.chat_completions import ChatCompletions
 from assay.wire.fields import Fields, Said
 from assay.wire.interface import (
@@ -270,10 +270,10 @@ class _Stream:
         self._open: Json | None = None
         self._sent: list[Json] = []
 
-    def read(self, event: Event, data: Any) -> Reading:
+    def read(self, event: Event, data: Any) -> StreamDelta:
         """Text, calls and the ends of items."""
         if event.data is None or not event.data.strip():
-            return Reading()
+            return StreamDelta()
         if event.data.strip() == "[DONE]":
             # Clients of this format stop reading here too, though it has an end of its own.
             self._over = True
@@ -281,32 +281,32 @@ class _Stream:
             made.needs_all = True
             return made
         if not isinstance(data, dict) or not isinstance(data.get("type"), str):
-            return Reading(unreadable="an event is no JSON object with a type")
+            return StreamDelta(unreadable="an event is no JSON object with a type")
         kind = data["type"]
         if event.name not in (None, "", kind):
-            return Reading(
+            return StreamDelta(
                 unreadable=f"an event named {sayable(event.name)} says that it is one of the type {sayable(kind)}"
             )
         if kind in ("response.failed", "error") or data.get("error"):
-            return Reading(failed=True)
+            return StreamDelta(failed=True)
         fault = Fields.of(openai_responses.NAME).fault("event", data, self._request)
         if fault is not None:
-            return Reading(unreadable=f"an event has {fault}")
+            return StreamDelta(unreadable=f"an event has {fault}")
         if self._over:
-            return Reading(unreadable="the stream goes on after its end")
+            return StreamDelta(unreadable="the stream goes on after its end")
         if kind in _ENDS:
             return self._whole(data.get("response"))
         if kind in _BEGINNINGS:
             return self._begun(data.get("response"))
         if kind.startswith(_SILENT):
-            return Reading()
+            return StreamDelta()
         place = index_of(data, "output_index")
         if place is None:
-            return Reading(unreadable="an event has no clear place for what it adds")
+            return StreamDelta(unreadable="an event has no clear place for what it adds")
         end = (kind, place, data.get("content_index"))
         if kind.endswith((".done", "part.added")):
             if end in self._told:
-                return Reading(unreadable=f"an event of the type {sayable(kind)} comes twice")
+                return StreamDelta(unreadable=f"an event of the type {sayable(kind)} comes twice")
             self._told.add(end)
         match kind:
             case "response.output_item.added":
@@ -314,7 +314,7 @@ class _Stream:
             case "response.output_item.done":
                 return self._done(place, data.get("item"))
             case "response.output_text.annotation.added":
-                return Reading(texts=[(str(place), "")]) if self._open_message(place) else _nowhere(kind)
+                return StreamDelta(texts=[(str(place), "")]) if self._open_message(place) else _nowhere(kind)
             case "response.content_part.added" | "response.content_part.done":
                 return self._part(place, data, data.get("part"), done=kind.endswith("done"))
             case "response.output_text.delta" | "response.refusal.delta":
@@ -325,43 +325,43 @@ class _Stream:
             case _:
                 return self._call_part(kind, place, data)
 
-    def _begun(self, response: object) -> Reading:
+    def _begun(self, response: object) -> StreamDelta:
         output = response.get("output") if isinstance(response, dict) else None
-        return Reading(unreadable="a response begins with output" if output else None)
+        return StreamDelta(unreadable="a response begins with output" if output else None)
 
-    def _added(self, place: int, item: object) -> Reading:
+    def _added(self, place: int, item: object) -> StreamDelta:
         kind = text_of(item.get("type")) if isinstance(item, dict) else ""
         if not isinstance(item, dict) or kind not in {"message", *_CALLS_OF_CLIENTS, *_PROVIDER}:
-            return Reading(unreadable=f"an item of the unknown type {sayable(kind)}")
+            return StreamDelta(unreadable=f"an item of the unknown type {sayable(kind)}")
         if place in self._items or place < max(self._items, default=-1):
-            return Reading(unreadable=f"item {place} begins a second time, or behind one that follows it")
+            return StreamDelta(unreadable=f"item {place} begins a second time, or behind one that follows it")
         known = self._items[place] = _Item(item)
         if kind == "message":
-            return Reading(unreadable="a message begins with content" if item.get("content") else None)
+            return StreamDelta(unreadable="a message begins with content" if item.get("content") else None)
         if kind in _CALLS_OF_CLIENTS:
             if kind in _WORDS and item.get(_WORDS[kind]):
                 known.words, known.pieces = [text_of(item[_WORDS[kind]])], False
-            return Reading(calls=[str(place)])
-        return Reading()
+            return StreamDelta(calls=[str(place)])
+        return StreamDelta()
 
     def _open_message(self, place: int) -> _Item | None:
         item = self._items.get(place)
         return item if item is not None and item.kind == "message" and item.done is None else None
 
-    def _part(self, place: int, data: Json, part: object, *, done: bool) -> Reading:
+    def _part(self, place: int, data: Json, part: object, *, done: bool) -> StreamDelta:
         kind = text_of(part.get("type")) if isinstance(part, dict) else ""
         item = self._items.get(place)
         if kind == "reasoning_text" and item is not None and item.kind == "reasoning":
-            return Reading()
+            return StreamDelta()
         if not isinstance(part, dict) or kind not in _TEXT_PARTS:
-            return Reading(unreadable=f"a part of the unknown type {sayable(kind)}")
+            return StreamDelta(unreadable=f"a part of the unknown type {sayable(kind)}")
         words = text_of(part.get(_TEXT_PARTS[kind]))
         if done:
             return self._text_end(place, data, kind, words)
         if item is None or self._open_message(place) is None or index_of(data, "content_index") != len(item.parts):
             return _nowhere("response.content_part.added")
         item.parts.append([kind])
-        return Reading(unreadable="a part begins with a text" if words else None)
+        return StreamDelta(unreadable="a part begins with a text" if words else None)
 
     def _piece(self, place: int, data: Json, kind: str) -> list[str] | None:
         """The part that an event goes on with, the last one of an open message; one that nobody announced begins."""
@@ -373,82 +373,82 @@ class _Stream:
         part = item.parts[index]
         return part if index == len(item.parts) - 1 and part[0] == kind else None
 
-    def _text(self, place: int, data: Json, kind: str, words: str, *, piece: bool = True) -> Reading:
+    def _text(self, place: int, data: Json, kind: str, words: str, *, piece: bool = True) -> StreamDelta:
         part = self._piece(place, data, kind)
         if part is None or not self._items[place].takes(piece, words):
             return _nowhere(text_of(data.get("type")))
         part.append(words)
-        return Reading(texts=[(str(place), words)] if words else [])
+        return StreamDelta(texts=[(str(place), words)] if words else [])
 
-    def _text_end(self, place: int, data: Json, kind: str, words: str) -> Reading:
+    def _text_end(self, place: int, data: Json, kind: str, words: str) -> StreamDelta:
         """The end of a part, which says all of its text again."""
         item, index = self._items.get(place), index_of(data, "content_index")
         part = item.parts[index] if item is not None and index is not None and index < len(item.parts) else None
         if part is not None and part[0] == kind and "".join(part[1:]) == words:
-            return Reading(needs_texts=[str(place)])
+            return StreamDelta(needs_texts=[str(place)])
         if part is not None and any(part[1:]):
-            return Reading(unreadable="a text ends as another one than was streamed")
+            return StreamDelta(unreadable="a text ends as another one than was streamed")
         made = self._text(place, data, kind, words, piece=False)
         made.needs_texts = [str(place)]
         return made
 
-    def _call_part(self, kind: str, place: int, data: Json) -> Reading:
+    def _call_part(self, kind: str, place: int, data: Json) -> StreamDelta:
         wanted = next((call for begin, call in _PIECES.items() if kind.startswith(begin)), None)
         item = self._items.get(place)
         if wanted is None:
-            return Reading(unreadable=f"an event of the unknown type {sayable(kind)}")
+            return StreamDelta(unreadable=f"an event of the unknown type {sayable(kind)}")
         if item is None or item.kind != wanted or item.done is not None:
             return _nowhere(kind)
         if kind.endswith(".delta"):
             words = text_of(data.get("delta"))
             if not item.takes(True, words):
-                return Reading(unreadable="a call begins with all of its words and goes on with more")
+                return StreamDelta(unreadable="a call begins with all of its words and goes on with more")
             item.words.append(words)
-            return Reading(calls=[str(place)])
+            return StreamDelta(calls=[str(place)])
         if data.get("name") not in (None, "", item.added.get("name")) or not item.ends_with(data):
-            return Reading(unreadable="a call ends as another one than was streamed")
-        return Reading(calls=[str(place)])
+            return StreamDelta(unreadable="a call ends as another one than was streamed")
+        return StreamDelta(calls=[str(place)])
 
-    def _done(self, place: int, item: object) -> Reading:
+    def _done(self, place: int, item: object) -> StreamDelta:
         if not isinstance(item, dict):
-            return Reading(unreadable="an item is no object")
-        made = Reading()
+            return StreamDelta(unreadable="an item is no object")
+        made = StreamDelta()
         if place not in self._items:
             made = self._added(place, {**item, "content": []} if item.get("type") == "message" else item)
             if made.unreadable is not None:
                 return made
         known = self._items[place]
         if known.done is not None or _other(known.added, item):
-            return Reading(unreadable=f"item {place} ends twice, or as another one than began")
+            return StreamDelta(unreadable=f"item {place} ends twice, or as another one than began")
         if known.kind == "message":
             made = self._message_done(place, known, item)
         elif known.kind in _CALLS_OF_CLIENTS:
             if not known.ends_with(item):
-                return Reading(unreadable="a call ends as another one than was streamed")
-            made = Reading(calls=[str(place)], ended_calls={str(place): [item]})
+                return StreamDelta(unreadable="a call ends as another one than was streamed")
+            made = StreamDelta(calls=[str(place)], ended_calls={str(place): [item]})
         known.done = item
         return made
 
-    def _message_done(self, place: int, known: _Item, item: Json) -> Reading:
-        parts, made = _parts_of(item), Reading()
+    def _message_done(self, place: int, known: _Item, item: Json) -> StreamDelta:
+        parts, made = _parts_of(item), StreamDelta()
         if parts is None:
-            return Reading(unreadable="a message has a part of an unknown type")
+            return StreamDelta(unreadable="a message has a part of an unknown type")
         if not any(text for _, text in known.said()):
             made.texts = [(str(place), text) for _, text in parts if text]
         elif [part for part in parts if part[1]] != [part for part in known.said() if part[1]]:
-            return Reading(unreadable="a message ends as another one than was streamed")
+            return StreamDelta(unreadable="a message ends as another one than was streamed")
         self._ended.add(str(place))
         made.ended_texts, made.needs_texts = [str(place)], [str(place)]
         return made
 
-    def _whole(self, response: object) -> Reading:
+    def _whole(self, response: object) -> StreamDelta:
         """The event that repeats the whole answer: it must say what was streamed, or all of it where nothing was."""
         output = response.get("output") if isinstance(response, dict) else None
         self._over = True
         listed = objects(output or [])
         if len(listed) < len(output or []):
-            return Reading(unreadable="an item is no object")
-        made = Reading()
+            return StreamDelta(unreadable="an item is no object")
+        made = StreamDelta()
         if not self._items:
             for place, item in enumerate(listed):
                 step = self._done(place, item)
@@ -481,10 +481,10 @@ class _Stream:
                 return f"an item of the type {sayable(item.get('type'))} ends as another one than was streamed"
         return None
 
-    def end(self) -> Reading:
+    def end(self) -> StreamDelta:
         """Every message that has begun is complete."""
         begun = [str(place) for place, item in self._items.items() if item.kind == "message"]
-        return Reading(ended_texts=[channel for channel in begun if channel not in self._ended])
+        return StreamDelta(ended_texts=[channel for channel in begun if channel not in self._ended])
 
     def sent(self, data: Any) -> None:
         """Takes note of the items that the client knows."""
@@ -618,8 +618,8 @@ def _words_of_part(part: Json) -> str:
     return text_of(part.get(_TEXT_PARTS.get(text_of(part.get("type")), "")))
 
 
-def _nowhere(kind: str) -> Reading:
-    return Reading(unreadable=f"an event of the type {sayable(kind)} belongs to nothing that is open")
+def _nowhere(kind: str) -> StreamDelta:
+    return StreamDelta(unreadable=f"an event of the type {sayable(kind)} belongs to nothing that is open")
 
 
 def _other(one: Json, other: Json) -> bool:

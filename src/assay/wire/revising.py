@@ -1,7 +1,7 @@
 """Asks a model again for what did not pass, with what was found, and lets only what passes take its place.
 
 Two loops over one conversation, both bounded in number and time. An answer of one text goes through the revise loop
-(`assay.generate.revise`): only its failed sentences may change, the better version is kept, and one that does not
+(`assay.rewrite.revise.loop`): only its failed sentences may change, the better version is kept, and one that does not
 converge is escalated. Calls that were refused, and an answer that breaks the schema of its request, are asked for anew:
 each call is answered with why it was not executed, as a tool that failed would answer. Nothing that the upstream says
 on the way goes out unchecked, and an upstream that fails leaves the first ruling as it was.
@@ -14,13 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeVar
 
 from assay.errors import AssayError
-from assay.generate.feedback import FAILING, LONGEST, MOST_LISTED, Feedback
-from assay.generate.revise import arevise
-from assay.guard.rulings import Ruling
+from assay.guard import Ruling
 from assay.prompts import Data, load_prompt
+from assay.rewrite.revise import FAILING, LONGEST, MOST_LISTED, Feedback, arevise
 from assay.schema import Action, HallucinationReport
-from assay.verify.tool_call.attempts import AttemptLog
-from assay.verify.tool_call.check import CallStatus
+from assay.verify.tools import AttemptLog, CallStatus
 from assay.wire.exchange import Exchange
 from assay.wire.interface import Json, Shown
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from tests.server.upstream_script import Answer, Upstream, chat_completion, json_answer, message, serving_upstream
 
-from assay.models.chat.anthropic_chat import AnthropicChat
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion, Message
-from assay.models.chat.openai_chat import OpenAIChat
+from assay.models.chat.providers.anthropic_chat import AnthropicChat
+from assay.models.chat.providers.openai_chat import OpenAIChat
 
 Adapter = OpenAIChat | AnthropicChat
 Ask = Callable[[ChatModel, ChatRequest], Awaitable[Completion]]

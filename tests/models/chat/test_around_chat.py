@@ -21,9 +21,9 @@ from assay.models.chat.interface import ChatModel, ChatRequest, Choice, Completi
 from assay.models.chat.limit import Limited, Slots
 from assay.models.chat.load import Chat, ChatOptions, form_of
 from assay.models.chat.meter import Budget, Meter, Price
-from assay.models.chat.openai_chat import OpenAIChat
+from assay.models.chat.providers.openai_chat import OpenAIChat
 from assay.models.chat.retry import Retries, Retrying
-from assay.models.chat.several import Several
+from assay.models.chat.several_answers import Several
 from assay.models.chat.tape import request_key
 from assay.testing import Said, ScriptedChat
 

@@ -21,11 +21,11 @@ from tests.models.chat.chat_contract import (
 from tests.server.upstream_script import Answer, Upstream, chat_completion, json_answer, message, serving_upstream
 
 from assay.errors import ChatError, InputError
-from assay.models.chat.anthropic_chat import AnthropicChat
 from assay.models.chat.interface import Finish
 from assay.models.chat.load import Chat, ChatOptions
 from assay.models.chat.meter import Meter, Price
-from assay.models.chat.openai_chat import OpenAIChat
+from assay.models.chat.providers.anthropic_chat import AnthropicChat
+from assay.models.chat.providers.openai_chat import OpenAIChat
 from assay.models.chat.retry import Retries
 
 SCHEMA: dict[str, Any] = {

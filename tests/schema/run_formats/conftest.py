@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.schema.run import Run
+from assay.schema.run.model import Run
 
 STRUCTURE = frozenset({"role", "type", "jsonrpc", "method", "object", "phase", "media_type", "execution", "index"})
 """Members whose values the normal form says in its own words."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from assay.schema.run import (
+from assay.schema.run.model import (
     Executor,
     ModelTurn,
     Opaque,
@@ -13,7 +13,7 @@ from assay.schema.run import (
     ToolDeclaration,
     ToolResult,
 )
-from assay.schema.run_formats import read_run
+from assay.schema.traces import read_run
 
 Check = Callable[[Any, Run], None]
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from assay.schema.run import DataPart, Opaque, Passage, Run, ToolCall, ToolDeclaration, ToolResult
-from assay.schema.run_formats import read_run
+from assay.schema.run.model import DataPart, Opaque, Passage, Run, ToolCall, ToolDeclaration, ToolResult
+from assay.schema.traces import read_run
 
 Check = Callable[[Any, Run], None]
 

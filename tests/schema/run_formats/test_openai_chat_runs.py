@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from assay.schema.run import (
+from assay.schema.run.arguments import ArgumentsForm
+from assay.schema.run.model import (
     DataPart,
     ModelTurn,
     Opaque,
@@ -16,8 +17,7 @@ from assay.schema.run import (
     ToolResult,
     UserInput,
 )
-from assay.schema.run_arguments import ArgumentsForm
-from assay.schema.run_formats import read_run, read_steps
+from assay.schema.traces import read_run, read_steps
 
 Check = Callable[[Any, Run], None]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay.schema.run import (
+from assay.schema.run.model import (
     Executor,
     ModelTurn,
     Opaque,
@@ -17,7 +17,7 @@ from assay.schema.run import (
     ToolDeclaration,
     ToolResult,
 )
-from assay.schema.run_formats import read_run
+from assay.schema.traces import read_run
 
 Check = Callable[[Any, Run], None]
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.schema.run import (
+from assay.schema.run.model import (
     Executor,
     ModelTurn,
     Opaque,
@@ -20,8 +20,8 @@ from assay.schema.run import (
     ToolResult,
     UserInput,
 )
-from assay.schema.run_formats import read_run
-from assay.schema.run_formats.otel_genai import _overlap
+from assay.schema.traces import read_run
+from assay.schema.traces.otel_genai import _overlap
 
 Check = Callable[[Any, Run], None]
 

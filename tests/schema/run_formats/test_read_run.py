@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.schema.run import ModelTurn, Run, Step, ToolCall, ToolResult, UserInput
-from assay.schema.run_formats import FORMATS, read_run, read_steps
+from assay.schema.run.model import ModelTurn, Run, Step, ToolCall, ToolResult, UserInput
+from assay.schema.traces import FORMATS, read_run, read_steps
 
 Check = Callable[[Any, Run], None]
 SHARED = Path(__file__).resolve().parents[4] / "shared"

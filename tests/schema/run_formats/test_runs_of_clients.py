@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay.schema.run import ModelTurn, Passage, Phase, ReasoningPart, Run, ToolCall, ToolDeclaration, ToolResult
-from assay.schema.run_formats import read_run
+from assay.schema.run.model import ModelTurn, Passage, Phase, ReasoningPart, Run, ToolCall, ToolDeclaration, ToolResult
+from assay.schema.traces import read_run
 
 Check = Callable[[Any, Run], None]
 
@@ -108,7 +108,7 @@ def test_every_item_type_of_the_openai_client_is_known() -> None:
 
     from openai.types.responses.response_input_item import ResponseInputItem
 
-    from assay.schema.run_formats.openai_responses import ITEM_TYPES
+    from assay.schema.traces.openai_responses import ITEM_TYPES
 
     union = get_args(ResponseInputItem)[0]
     names = {name for model in get_args(union) for name in _literals(model.model_fields.get("type"))}

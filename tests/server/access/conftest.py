@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.server.access.desk import Desk, desk_over
 
-from assay.store.store import Store
+from assay.store.db.store import Store
 
 
 @pytest.fixture(scope="session")

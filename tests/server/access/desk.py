@@ -12,19 +12,19 @@ from typing import Any
 from urllib.parse import urlencode
 
 from assay.schema.access import Permission, Role
-from assay.server.access.deciding import StoreAccess
+from assay.server.access.authentication import StoreAccess
 from assay.server.access.passwords import Passwords
 from assay.server.access.settings import AccessSettings
 from assay.server.app import Application, create_app
 from assay.server.guards import Guards
 from assay.server.settings import ServerSettings
-from assay.store.access import User
-from assay.store.access_keys import create_key
-from assay.store.access_users import create_user
+from assay.store.access.api_keys import create_key
+from assay.store.access.users import create_user
+from assay.store.access.values import User
 from assay.store.audit.entries import read_entry_data
 from assay.store.audit.log import read_entries
-from assay.store.store import Store
-from assay.store.writer import Change
+from assay.store.db.store import Store
+from assay.store.db.writer import Change
 from assay.testing import FakeScorer
 
 PASSWORD = "correct horse battery"  # noqa: S105 of nobody

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests.server.access.desk import PASSWORD, Client, Desk
 
-from assay.receipt.canonical import canonical
+from assay.receipt.canonical_json import canonical
 from assay.schema.access import Permission, Role
-from assay.store.audit.verifying import verify_log
+from assay.store.audit.verification.log import verify_log
 
 ROUTES = [
     ("GET", "/v1/users"), ("POST", "/v1/users"), ("GET", "/v1/users/{user}"), ("PATCH", "/v1/users/{user}"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.server.access.desk import desk_over
 
 from assay.schema.access import Permission
-from assay.server.access.buckets import Buckets, retry_after
+from assay.server.access.rate_limits import Buckets, retry_after
 from assay.server.access.settings import AccessSettings
 
 

@@ -9,11 +9,11 @@ from tests.server.access.desk import BEGIN, CHEAP, Clock, Desk, desk_over
 
 from assay.errors import StoreError
 from assay.schema.access import Permission
-from assay.server.access.deciding import StoreAccess
-from assay.server.keys import KeyFile
+from assay.server.access.authentication import StoreAccess
+from assay.server.access.key_file import KeyFile
 from assay.server.settings import ServerSettings
-from assay.store.access_keys import create_key, find_key, get_key, list_keys, note_uses, revoke_key, rotate_key
-from assay.store.store import Store
+from assay.store.access.api_keys import create_key, find_key, get_key, list_keys, note_uses, revoke_key, rotate_key
+from assay.store.db.store import Store
 
 CHECK = {"answer": "Partners get 2 weeks.", "evidence": ["Partners get 2 weeks of leave."]}
 

@@ -11,12 +11,12 @@ from tests.store.reviewing import held
 
 from assay.schema.access import Permission
 from assay.server.access.settings import AccessSettings
-from assay.server.access.signing_in import setup_token
+from assay.server.access.sign_in import setup_token
 from assay.server.notify.delivery import Delivery
 from assay.server.notify.settings import NotifySettings, Target
-from assay.store.access_keys import create_key
-from assay.store.engine import make_engine
-from assay.store.store import Store
+from assay.store.access.api_keys import create_key
+from assay.store.db.engine import make_engine
+from assay.store.db.store import Store
 
 
 def test_at_the_lowest_level_no_secret_reaches_the_log(database: Path, caplog: pytest.LogCaptureFixture) -> None:

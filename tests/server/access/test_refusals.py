@@ -11,9 +11,9 @@ from tests.store.making import KEYS
 from assay.schema.access import Permission, Role
 from assay.server.access.refusals import MANY, MOST_KEPT, MOST_NAMED, Refusals
 from assay.server.audit.refusals import write_refusals
-from assay.store.access_keys import revoke_key
-from assay.store.audit.verifying import verify_log
-from assay.store.tenants import create_tenant
+from assay.store.access.api_keys import revoke_key
+from assay.store.access.tenants import create_tenant
+from assay.store.audit.verification.log import verify_log
 
 ADDRESS = "192.0.2.7"
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from tests.server.access.desk import CHEAP, OTHER, PASSWORD, Desk, desk_over
 
-from assay.cli.serve import _offer_setup
+from assay.cli.operations.serve import _offer_setup
 from assay.errors import BusyError, InputError
 from assay.schema.access import Role
 from assay.server.access.passwords import MOST_WAITING, Passwords, checked_password
 from assay.server.access.settings import AccessSettings
-from assay.server.access.signing_in import setup_token
+from assay.server.access.sign_in import setup_token
 from assay.server.settings import ServerSettings
-from assay.store.access_sessions import RESET, make_token
-from assay.store.access_users import change_user
+from assay.store.access.sessions import RESET, make_token
+from assay.store.access.users import change_user
 
 
 def test_a_person_signs_in_and_is_known_by_the_roles_of_now(desk: Desk) -> None:
@@ -273,7 +273,7 @@ def test_older_hashes_are_made_anew_as_people_sign_in(database: Path) -> None:
     newer = Passwords(passes=2, memory_kib=16)
     with desk_over(database, passwords=newer) as desk:
         desk.user("ada")
-        from assay.store.access_users import find_user
+        from assay.store.access.users import find_user
 
         before = find_user(desk.store, "ada", "default")
         assert desk.client().sign_in("ada").status == 200

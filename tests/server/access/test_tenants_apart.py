@@ -22,9 +22,9 @@ from assay.schema import Evidence
 from assay.schema.access import Permission, Role
 from assay.server.access.settings import AccessSettings
 from assay.server.console.router import make_console_router
-from assay.store import tables
-from assay.store.access_keys import create_key
-from assay.store.events import give_feedback
+from assay.store.access.api_keys import create_key
+from assay.store.db import tables
+from assay.store.records.run_events import give_feedback
 
 __all__ = ["empty_postgres", "postgres", "url"]  # fixtures
 

@@ -186,7 +186,7 @@ def test_signing_out_of_the_console(desk: Desk) -> None:
 
 
 def test_the_pages_of_set_up_and_of_a_new_password(desk: Desk) -> None:
-    from assay.server.access.signing_in import setup_token
+    from assay.server.access.sign_in import setup_token
 
     stranger = desk.client()
     token = setup_token(desk.store, AccessSettings()) or ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.text.sentences import split_sentences
+from assay.text.sentences.splitting import split_sentences
 from assay.verify.logic import LogicFinding, audit_logic
 from assay.verify.logic.counts import count_findings
 

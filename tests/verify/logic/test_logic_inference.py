@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from assay.testing import FailingScorer, FakeScorer, ScriptedScorer
 from assay.verify.logic import LogicLimits, StepVerdict, audit_logic, issue_of
-from assay.verify.logic.chains import find_inferences
+from assay.verify.logic.stated_inferences import find_inferences
 
 RULE = "All staff must badge in. Ada is staff."
 

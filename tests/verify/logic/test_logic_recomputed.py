@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.verify.arithmetic.calculations import calculation_findings
 from assay.verify.logic import LogicFinding, audit_logic
-from assay.verify.logic.calculations import calculation_findings
-from assay.verify.logic.ordering import comparison_findings, date_findings, order_findings
+from assay.verify.logic.chronology.ordering import comparison_findings, date_findings, order_findings
 
 
 def recomputed(text: str) -> list[LogicFinding]:

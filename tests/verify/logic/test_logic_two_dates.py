@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.text.sentences import split_sentences
+from assay.text.sentences.splitting import split_sentences
 from assay.verify.logic import LogicFinding, audit_logic
-from assay.verify.logic.twice_dated import twice_dated
+from assay.verify.logic.chronology.conflicting_dates import twice_dated
 
 
 def found(text: str) -> list[LogicFinding]:

@@ -3,9 +3,9 @@
 import pytest
 
 from assay.errors import InputError
-from assay.schema.run import ModelTurn, Run, TextPart, ToolCall, ToolDeclaration, ToolResult, UserInput
-from assay.schema.run_arguments import read_arguments
-from assay.verify.tool_call import (
+from assay.schema.run.arguments import read_arguments
+from assay.schema.run.model import ModelTurn, Run, TextPart, ToolCall, ToolDeclaration, ToolResult, UserInput
+from assay.verify.tools import (
     ActionStanding,
     AttemptLog,
     CallCheck,
@@ -18,7 +18,7 @@ from assay.verify.tool_call import (
     failure_of,
     feedback,
 )
-from assay.verify.tool_call.actions import CallOutcome
+from assay.verify.tools.action_claims import CallOutcome
 
 SENT = CallOutcome("send_email", "", None, True)
 FAILED = CallOutcome("send_email", "", "error: mailbox full", True)

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.schema.provenance import EntityKind, SourceKind, TraceStatus
-from assay.schema.run import ToolCall, ToolDeclaration
-from assay.schema.run_arguments import free_text, read_arguments
-from assay.verify.tool_call import (
+from assay.schema.report_parts.provenance import EntityKind, SourceKind, TraceStatus
+from assay.schema.run.arguments import free_text, read_arguments
+from assay.schema.run.model import ToolCall, ToolDeclaration
+from assay.verify.tools import (
     ArgumentRule,
     CallCheck,
     CallStatus,

@@ -6,9 +6,9 @@ from typing import Any, Literal
 import pytest
 
 from assay.errors import InputError
-from assay.schema.run import ToolCall, ToolDeclaration
-from assay.schema.run_arguments import read_arguments
-from assay.verify.tool_call import (
+from assay.schema.run.arguments import read_arguments
+from assay.schema.run.model import ToolCall, ToolDeclaration
+from assay.verify.tools import (
     Sources,
     Toolbox,
     check_call,

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.schema.provenance import SourceKind
-from assay.verify.tool_call.named_days import easter, names_of
-from assay.verify.tool_call.rules import ToolRule
-from assay.verify.tool_call.said_numbers import headcounts
-from assay.verify.tool_call.sources import Sources, SourceText
-from assay.verify.tool_call.tracing import trace_arguments
+from assay.schema.report_parts.provenance import SourceKind
+from assay.verify.tools.tracing.arguments import trace_arguments
+from assay.verify.tools.tracing.named_days import easter, names_of
+from assay.verify.tools.tracing.sources import Sources, SourceText
+from assay.verify.tools.tracing.spoken_numbers import headcounts
+from assay.verify.tools.tracing_rules import ToolRule
 
 NOW = date(2026, 11, 3)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.verify.structure import compile_schema
+from assay.verify.documents.json_schema import compile_schema
 
 SUITES = Path(__file__).resolve().parents[4] / "shared" / "data" / "tool"
 DRAFTS = {"4": "draft4", "6": "draft6", "7": "draft7", "201909": "draft2019-09", "202012": "draft2020-12"}

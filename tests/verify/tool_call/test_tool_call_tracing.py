@@ -5,12 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from assay.schema.provenance import SourceKind, TraceStatus
-from assay.verify.tool_call.calendar_dates import find_calendar, trace_calendar
-from assay.verify.tool_call.numbers import NumberContext, trace_number
-from assay.verify.tool_call.rules import ToolRule
-from assay.verify.tool_call.sources import Sources, SourceText
-from assay.verify.tool_call.tracing import trace_arguments
+from assay.schema.report_parts.provenance import SourceKind, TraceStatus
+from assay.verify.tools.tracing.arguments import trace_arguments
+from assay.verify.tools.tracing.calendar_dates import find_calendar, trace_calendar
+from assay.verify.tools.tracing.numbers import NumberContext, trace_number
+from assay.verify.tools.tracing.sources import Sources, SourceText
+from assay.verify.tools.tracing_rules import ToolRule
 
 NOW = datetime(2026, 3, 4, 9, 30)  # noqa: DTZ001 a Wednesday; the run's own clock
 

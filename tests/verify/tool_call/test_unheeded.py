@@ -2,13 +2,13 @@
 
 import pytest
 
-from assay.schema.provenance import SourceKind
-from assay.verify.tool_call.unheeded import unheeded
+from assay.schema.report_parts.provenance import SourceKind
+from assay.verify.tools.tracing.excluded_mentions import find_excluded
 
 
 def left(kind: SourceKind, text: str) -> str:
     """The text without what is not looked at, for a call of "send" or "pay"."""
-    for start, end in sorted(unheeded(kind, text, {"send", "pay"}), reverse=True):
+    for start, end in sorted(find_excluded(kind, text, {"send", "pay"}), reverse=True):
         text = text[:start] + text[end:]
     return text
 

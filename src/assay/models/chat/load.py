@@ -8,15 +8,15 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from assay.errors import InputError
-from assay.models.chat.anthropic_chat import AnthropicChat
 from assay.models.chat.cache import Cached, ChatCache
-from assay.models.chat.clients import DEFAULT_TIMEOUT_S
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion
 from assay.models.chat.limit import DEFAULT_AT_ONCE, Limited
 from assay.models.chat.meter import Price
-from assay.models.chat.openai_chat import OpenAIChat
+from assay.models.chat.providers.anthropic_chat import AnthropicChat
+from assay.models.chat.providers.clients import DEFAULT_TIMEOUT_S
+from assay.models.chat.providers.openai_chat import OpenAIChat
 from assay.models.chat.retry import Retries, Retrying
-from assay.models.chat.several import Several
+from assay.models.chat.several_answers import Several
 
 Form = Literal["openai", "azure", "anthropic"]
 """The form of an endpoint."""

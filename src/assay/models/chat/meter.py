@@ -10,9 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from assay.errors import BudgetError, ChatError, InputError
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion, Usage
-from assay.models.chat.reading import prompt_estimate
+from assay.models.chat.providers.responses import prompt_estimate
 from assay.models.chat.tape import Tape
-from assay.schema.spending import Spending
+from assay.schema.report_parts import Spending
 
 MILLION = 1_000_000
 

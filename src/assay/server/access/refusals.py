@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 
-from assay.server.admission import Refusal
 from assay.server.caller import Caller
+from assay.server.http.admission import Refusal
 
 MOST_NAMED: Final = 20
 """Refusals of one tenant that are told apart between two entries."""

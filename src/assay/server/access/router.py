@@ -7,8 +7,11 @@ from typing import Annotated, Final, TypeVar
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
-from assay.schema.access import PERMISSIONS, Permission, Role
-from assay.server.access.bodies import (
+from assay.schema import PERMISSIONS, Permission, Role
+from assay.server.access.authentication import StoreAccess
+from assay.server.access.cookies import CSRF_KEY, csrf_token, secret_of, session_cookie
+from assay.server.access.rate_limits import retry_after
+from assay.server.access.rest_bodies import (
     KeyBody,
     KeyOut,
     KeysOut,
@@ -27,15 +30,13 @@ from assay.server.access.bodies import (
     UserOut,
     UsersOut,
 )
-from assay.server.access.buckets import retry_after
-from assay.server.access.cookies import CSRF_KEY, csrf_token, secret_of, session_cookie
-from assay.server.access.deciding import StoreAccess
-from assay.server.access.signing_in import SignedIn, SigningIn, TooOftenError
+from assay.server.access.sign_in import SignedIn, SigningIn, TooOftenError
 from assay.server.caller import Caller, caller_of
-from assay.server.problems import ProblemError, documented, unknown
+from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.services import Services, allowed
-from assay.store import access_keys, access_sessions, access_users
-from assay.store.access import MalformedError, StaleError, TakenError
+from assay.store.access import MalformedError, StaleError, TakenError, api_keys
+from assay.store.access import sessions as access_sessions
+from assay.store.access import users as access_users
 
 T = TypeVar("T")
 
@@ -324,7 +325,7 @@ class _Keys:
     def all_keys(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> KeysOut:
         """Keys of the tenant, those that have ended too."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        found = access_keys.list_keys(self._store, caller.tenant, after=cursor, limit=limit + 1)
+        found = api_keys.list_keys(self._store, caller.tenant, after=cursor, limit=limit + 1)
         return KeysOut(items=[KeyOut.of(key) for key in found[:limit]], next=_next([one.id for one in found], limit))
 
     def create(self, request: Request, response: Response, body: KeyBody) -> NewKeyOut:
@@ -332,7 +333,7 @@ class _Keys:
         caller = allowed(request.scope, Permission.ADMINISTER)
         _may_grant(caller, frozenset(body.permissions))
         lasts = None if body.days is None else timedelta(days=body.days)
-        key, kept = in_time(lambda: access_keys.create_key(
+        key, kept = in_time(lambda: api_keys.create_key(
             self._store, body.name, body.permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
         ))  # fmt: skip
         response.headers["location"] = f"/v1/keys/{kept.id}"
@@ -341,7 +342,7 @@ class _Keys:
     def get(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> KeyOut:
         """What is kept of a key."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        found = access_keys.get_key(self._store, _id(id_, "key"), caller.tenant)
+        found = api_keys.get_key(self._store, _id(id_, "key"), caller.tenant)
         if found is None:
             raise unknown("key")
         return KeyOut.of(found)
@@ -349,11 +350,11 @@ class _Keys:
     def rotate(self, request: Request, body: RotateBody, id_: Annotated[str, Path(alias="id")]) -> NewKeyOut:
         """Make a key in place of one, which stays good for a while."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        old = access_keys.get_key(self._store, _id(id_, "key"), caller.tenant)
+        old = api_keys.get_key(self._store, _id(id_, "key"), caller.tenant)
         if old is None:
             raise unknown("key")
         _may_grant(caller, frozenset(old.permissions))
-        found = in_time(lambda: access_keys.rotate_key(
+        found = in_time(lambda: api_keys.rotate_key(
             self._store, old.id, caller.tenant, actor=caller.actor, overlap=timedelta(hours=body.hours)
         ))  # fmt: skip
         if found is None:
@@ -363,7 +364,7 @@ class _Keys:
     def revoke(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
         """End a key at once, in every process."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        if not access_keys.revoke_key(self._store, _id(id_, "key"), caller.tenant, actor=caller.actor):
+        if not api_keys.revoke_key(self._store, _id(id_, "key"), caller.tenant, actor=caller.actor):
             raise unknown("key")
         return Response(status_code=204)
 

@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from assay.errors import AssayError
-from assay.receipt.instants import instant
+from assay.receipt import instant
 from assay.server.access.refusals import MANY, Counted
 from assay.server.services import Services
-from assay.store.access import access_entry
-from assay.store.audit.log import Entry
-from assay.store.interface import DEFAULT_TENANT
-from assay.store.store import Store
-from assay.store.tenants import list_tenants
-from assay.store.writer import Change
+from assay.store.access import access_entry, list_tenants
+from assay.store.audit import Entry
+from assay.store.db import Change, Store
+from assay.store.records import DEFAULT_TENANT
 
 EVERY_S: Final = 60.0
 """Seconds between two times: the longest for which a refusal is only in memory."""

@@ -14,21 +14,29 @@ from sqlalchemy import Connection
 
 from assay.errors import AuditError, ReceiptError
 from assay.receipt import KeyState
-from assay.schema.access import Permission
-from assay.server.problems import ProblemError, documented, unknown
+from assay.schema import Permission
+from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.reports.router import known_id
 from assay.server.reports.values import Body, EntriesOut, EntryOut, Limit, Out
 from assay.server.services import Services, allowed
-from assay.store.audit.checkpoint import read_checkpoint
-from assay.store.audit.entries import read_entry_data
-from assay.store.audit.exporting import export_log, export_run
-from assay.store.audit.log import entries_of, last_checkpoint, read_head
-from assay.store.audit.note import verifier_key
-from assay.store.audit.proving import prove_entry, prove_growth
-from assay.store.audit.signing import make_checkpoint
-from assay.store.audit.since import Verified, with_contents_since
-from assay.store.audit.verifying import FindingCode, verify_log
-from assay.store.reading_more import Signed, read_log, read_signed
+from assay.store.audit import (
+    FindingCode,
+    Verified,
+    entries_of,
+    export_log,
+    export_run,
+    last_checkpoint,
+    make_checkpoint,
+    prove_entry,
+    prove_growth,
+    read_checkpoint,
+    read_entry_data,
+    read_head,
+    verifier_key,
+    verify_log,
+    with_contents_since,
+)
+from assay.store.records import Signed, read_log, read_signed
 
 LARGEST: Final = 2**53 - 1
 """The largest index that every reader of JSON takes exactly."""

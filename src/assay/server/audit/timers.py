@@ -1,6 +1,6 @@
 """What a server does for its logs by itself: it signs them, takes the checkpoints out of the host, applies retention.
 
-Of several worker processes over one database one does each of it (`assay.store.turns`). What fails is told to the
+Of several worker processes over one database one does each of it (`assay.store.db.leases`). What fails is told to the
 operator and tried again at the next turn: a witness that is away for an hour stops nothing.
 """
 
@@ -17,14 +17,9 @@ from assay.errors import AssayError
 from assay.receipt import Keys
 from assay.server.audit.settings import AuditSettings
 from assay.server.services import Services
-from assay.store.audit.anchoring import anchor_at_witness, anchor_in_file, read_witness_key
-from assay.store.audit.checkpoint import read_checkpoint
-from assay.store.audit.signing import make_checkpoint
-from assay.store.interface import DEFAULT_TENANT
-from assay.store.retention import apply_rules, tenants_with_rules
-from assay.store.store import Store
-from assay.store.tables import audit_anchors, audit_logs
-from assay.store.turns import take_turn
+from assay.store.audit import anchor_at_witness, anchor_in_file, make_checkpoint, read_checkpoint, read_witness_key
+from assay.store.db import Store, audit_anchors, audit_logs, take_lease
+from assay.store.records import DEFAULT_TENANT, apply_rules, tenants_with_rules
 
 SHARE: Final = 0.9
 """The share of the time between two turns for which a turn is held: a process that vanished is not missed for long."""
@@ -86,7 +81,7 @@ def sign_all(store: Store, keys: Keys, settings: AuditSettings, holder: str, eve
         grown = connection.execute(select(audit_logs.c.tenant).where(audit_logs.c.size > 0)).scalars().all()
     for tenant in sorted(grown):
         try:
-            if take_turn(store, tenant, SIGNING, holder, every * SHARE):
+            if take_lease(store, tenant, SIGNING, holder, every * SHARE):
                 take_out(store, tenant, make_checkpoint(store, keys, tenant), settings)
         except AssayError:
             _log.exception("the log of the tenant %s could not be signed; verify it with `assay audit verify`", tenant)
@@ -138,7 +133,7 @@ def erase_all(store: Store, holder: str, every: float) -> None:
         tenants = tenants_with_rules(connection)
     for tenant in tenants:
         try:
-            if not take_turn(store, tenant, KEEPING, holder, every * SHARE):
+            if not take_lease(store, tenant, KEEPING, holder, every * SHARE):
                 continue
             applied = apply_rules(store, tenant)
             if applied.content or applied.evidence:

@@ -1,11 +1,11 @@
 """The console: pages that are drawn on the server, work without a build step, and mostly without a script.
 
 How a page is made. A route is a plain function that FastAPI runs on a thread; it asks the store, and gives a `Response`
-from `layout.render`. Everything in the page goes through `assay.batch.html`: `tag` escapes its children and its
-attributes, `foreign` also isolates the direction of text that others wrote. No other way leads into a page, so there
-is no template language that text could speak.
+from `layout.render`. Everything in the page goes through `assay.reporting.html_writer`: `tag` escapes its children and
+its attributes, `foreign` also isolates the direction of text that others wrote. No other way leads into a page, so
+there is no template language that text could speak.
 
-    from assay.batch.html import foreign, tag
+    from assay.reporting.html_writer import foreign, tag
     from assay.server.console.layout import allowed, form, form_of, redirect, render
     from assay.server.console.parts import Column, action_badge, moment, pager, panel, table
 

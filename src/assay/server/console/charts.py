@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Final
 
-from assay.batch.html import Child, Markup, tag
+from assay.reporting import Child, Markup, tag
 
 _LEFT: Final = 40
 _BOTTOM: Final = 20

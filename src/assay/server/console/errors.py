@@ -11,11 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.batch.html import foreign, tag
 from assay.errors import AssayError, BusyError, InputError, PolicyError, StoreError
+from assay.reporting import foreign, tag
 from assay.server.checking import CheckFailedError
 from assay.server.console.layout import render
-from assay.server.problems import ProblemError
+from assay.server.http.problems import ProblemError
 
 _log = logging.getLogger("assay.server")
 

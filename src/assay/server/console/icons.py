@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from assay.batch.html import Markup, tag
+from assay.reporting import Markup, tag
 
 _PATHS: Final = {
     "mark": ("M2.5 13.5 7 2.5h2l4.5 11", "M5 9.5l2.2 2L12 7"),

@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from assay.batch.html import Child, Markup, foreign, group, tag
-from assay.schema.access import Permission
+from assay.reporting import Child, Markup, foreign, group, tag
+from assay.schema import Permission
 from assay.server import services
 from assay.server.caller import SCOPE_KEY, Caller
 from assay.server.console.assets import FONT, assets

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from assay.batch.html import Child, Markup, foreign, group, tag
-from assay.batch.marks import SIGNS, WORDS
+from assay.reporting import SIGNS, WORDS, Child, Markup, foreign, group, tag
 from assay.schema import Action, Verdict
 from assay.server.console.icons import icon
-from assay.stats.shown import shown_score
+from assay.stats import shown_score
 
 _NEAR: Final = timedelta(days=1)
 LONGEST_LINE: Final = 240

@@ -38,20 +38,20 @@ def make_console_router(services: Services) -> APIRouter:
 
 def _parts(services: Services) -> list[Part]:
     """What makes the routers of the parts. Those over the database are loaded only where there is one."""
-    from assay.server.console.playground import make_playground
+    from assay.server.console.pages.playground import make_playground
 
     if services.kept is None:
         return [make_playground]
-    from assay.server.console.audit import make_audit_pages
-    from assay.server.console.gaps import make_gap_pages
-    from assay.server.console.overview import make_overview_pages
-    from assay.server.console.policies import make_policy_pages
-    from assay.server.console.review import make_review_list
-    from assay.server.console.review_item import make_review_pages
-    from assay.server.console.run import make_run_pages
-    from assay.server.console.runs import make_run_list
-    from assay.server.console.signing_in import make_signing_in_pages
-    from assay.server.console.users import make_user_pages
+    from assay.server.console.pages.audit import make_audit_pages
+    from assay.server.console.pages.overview import make_overview_pages
+    from assay.server.console.pages.policies import make_policy_pages
+    from assay.server.console.pages.review import make_review_list
+    from assay.server.console.pages.review_item import make_review_pages
+    from assay.server.console.pages.run import make_run_pages
+    from assay.server.console.pages.runs import make_run_list
+    from assay.server.console.pages.signing_in import make_signing_in_pages
+    from assay.server.console.pages.unanswered_questions import make_gap_pages
+    from assay.server.console.pages.users import make_user_pages
 
     return [
         make_overview_pages, make_run_list, make_run_pages, make_playground, make_review_list, make_review_pages,

@@ -14,8 +14,7 @@ from typing import Any, Final
 import aiohttp
 
 from assay.errors import InputError, PolicyError, StoreError
-from assay.guard import Guard
-from assay.guard.rulings import Ruling, unchecked
+from assay.guard import Guard, Ruling, unchecked
 from assay.schema import Action
 from assay.server.caller import called, caller_of
 from assay.server.checking import Checker, CheckFailedError
@@ -31,9 +30,9 @@ from assay.server.gateway.asgi import (
     other_encoding,
     read_body,
 )
-from assay.server.gateway.passage import Passage
+from assay.server.gateway.escalated_answers import People, released
 from assay.server.gateway.relay_stream import StreamRelay
-from assay.server.gateway.reviewed import People, released
+from assay.server.gateway.request_context import RequestContext
 from assay.server.gateway.targets import target_of, wire_of
 from assay.server.gateway.upstream import (
     UpstreamClient,
@@ -42,23 +41,31 @@ from assay.server.gateway.upstream import (
     require_plain,
     response_headers,
 )
-from assay.server.loosening import require_held, require_permitted, require_stakes
+from assay.server.http.permitted_options import require_held, require_permitted, require_stakes
 from assay.server.recording import Keeping, Records, failed_to_keep
-from assay.server.reviews.held import Held
+from assay.server.reviews.held_answers import Held
 from assay.server.settings import Mode, Route, ServerSettings
-from assay.store.interface import new_id
-from assay.wire.answers import encoded, resettled, settled, speaks, with_member
-from assay.wire.asked import Asked, read_asked
-from assay.wire.exchange import (
+from assay.store.records import new_id
+from assay.wire import (
+    FIELD,
+    Ask,
     CallChecker,
     Exchange,
+    Json,
+    RequestOptions,
+    Reviser,
     check_new_calls,
+    encoded,
     read_object,
+    read_request_options,
     require_depth,
+    resettled,
+    sends_back,
+    settled,
+    speaks,
+    with_member,
     without_member,
 )
-from assay.wire.interface import FIELD, Json
-from assay.wire.revising import Ask, Reviser, sends_back
 
 _log = logging.getLogger("assay.server.access")
 SMALL_ANSWER: Final = 256 * 1024
@@ -154,7 +161,7 @@ class Gateway:
                 response.release() if response.content.at_eof() else response.close()
                 self._write_log(passage, reply)
 
-    def _asker(self, passage: Passage, method: str, target: str, headers: list[tuple[bytes, bytes]]) -> Ask:
+    def _asker(self, passage: RequestContext, method: str, target: str, headers: list[tuple[bytes, bytes]]) -> Ask:
         """Asks the same upstream with another body."""
 
         async def ask(request: Json) -> Json:
@@ -173,7 +180,7 @@ class Gateway:
 
         return ask
 
-    def _passage(self, scope: Scope, begun: float) -> Passage:
+    def _passage(self, scope: Scope, begun: float) -> RequestContext:
         target = target_of(scope["method"], scope["path"])
         if target is None:
             raise RefusedError(404, _no_route(scope))
@@ -184,9 +191,9 @@ class Gateway:
         if name is not None and name not in self._upstreams:
             raise RefusedError(404, f"there is no upstream {name!r}; there are: {', '.join(self._upstreams)}")
         upstream = self._upstreams[name] if name is not None else self._settings.upstreams[0]
-        return Passage(target, route, upstream, new_id(), begun)
+        return RequestContext(target, route, upstream, new_id(), begun)
 
-    def _exchange(self, scope: Scope, body: bytes, passage: Passage) -> tuple[Exchange | None, bytes]:
+    def _exchange(self, scope: Scope, body: bytes, passage: RequestContext) -> tuple[Exchange | None, bytes]:
         """What is needed to check the answer, none where it is not checked, and the body to forward."""
         target, route = passage.target, passage.route
         checks = target.checked and route.mode is not Mode.OFF
@@ -195,7 +202,9 @@ class Gateway:
         try:
             request = read_object(body, "the request")
             require_depth(request, self._settings.limits.depth)
-            asked = read_asked(request.get(FIELD), header(scope, b"x-assay-policy"), header(scope, b"x-assay-stakes"))
+            asked = read_request_options(
+                request.get(FIELD), header(scope, b"x-assay-policy"), header(scope, b"x-assay-stakes")
+            )
             forwarded = without_member(body, FIELD) if FIELD in request else body
             if not checks:
                 return None, forwarded
@@ -210,7 +219,7 @@ class Gateway:
         )
         return exchange, forwarded
 
-    def _guard(self, asked: Asked, route: Route) -> Guard:
+    def _guard(self, asked: RequestOptions, route: Route) -> Guard:
         own: Guard = self._guard_of(route.policy)
         guard: Guard = own if asked.policy is None else self._guard_of(asked.policy)
         if asked.policy is not None:
@@ -222,7 +231,7 @@ class Gateway:
     async def _answer(
         self,
         response: aiohttp.ClientResponse,
-        passage: Passage,
+        passage: RequestContext,
         exchange: Exchange | None,
         kept: Keeping | None,
         reply: Reply,
@@ -244,7 +253,7 @@ class Gateway:
             await self._whole(response, passage, exchange, kept, reply, again)
 
     async def _error(
-        self, response: aiohttp.ClientResponse, passage: Passage, exchange: Exchange, reply: Reply
+        self, response: aiohttp.ClientResponse, passage: RequestContext, exchange: Exchange, reply: Reply
     ) -> None:
         """Sends an error on as it came, unless it has an answer in it, which nobody has checked, or cannot be read."""
         body = await self._read(response, passage)
@@ -259,7 +268,13 @@ class Gateway:
         await reply.whole(response.status, [*headers, *passage.headers("none")], made)
 
     async def _pass_on(
-        self, response: aiohttp.ClientResponse, passage: Passage, reply: Reply, action: str, *, keep: bool = False
+        self,
+        response: aiohttp.ClientResponse,
+        passage: RequestContext,
+        reply: Reply,
+        action: str,
+        *,
+        keep: bool = False,
     ) -> bytes:
         """Sends an answer on as it comes; returns it where it is to be kept, as far as the limit goes."""
         if response.content_length is not None and response.content_length <= SMALL_ANSWER:
@@ -284,7 +299,7 @@ class Gateway:
     async def _whole(
         self,
         response: aiohttp.ClientResponse,
-        passage: Passage,
+        passage: RequestContext,
         exchange: Exchange,
         kept: Keeping,
         reply: Reply,
@@ -321,7 +336,7 @@ class Gateway:
         await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
 
     async def _reviewed(
-        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: Passage, kept: Keeping
+        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: RequestContext, kept: Keeping
     ) -> tuple[bytes, Ruling]:
         """What a person decides on an answer that the gate escalated, where the route has its requests wait for it."""
         people = People(self._held, passage.route, kept)
@@ -337,7 +352,7 @@ class Gateway:
         return withheld if ruling is None or made is None else (made, ruling)
 
     async def _revised(
-        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: Passage, again: Ask
+        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: RequestContext, again: Ask
     ) -> tuple[bytes, Ruling, Json]:
         """A better answer in place of one that did not pass; the one that was withheld where there is none."""
         reviser = Reviser(
@@ -352,7 +367,9 @@ class Gateway:
         passage.extra["revision"] = {**told, "attempts": len(reviser.cost.attempts)}
         return resettled(exchange, answer, ruling, told), ruling, answer
 
-    async def _unread(self, exchange: Exchange, body: bytes, ruling: Ruling, reply: Reply, passage: Passage) -> bytes:
+    async def _unread(
+        self, exchange: Exchange, body: bytes, ruling: Ruling, reply: Reply, passage: RequestContext
+    ) -> bytes:
         """An answer in place of one that could not be checked; an error where it cannot even be read."""
         try:
             answer = passage.shown(read_object(body, "the upstream's answer"))
@@ -363,7 +380,7 @@ class Gateway:
             return b""
         return encoded(made)
 
-    async def _read(self, response: aiohttp.ClientResponse, passage: Passage) -> bytes:
+    async def _read(self, response: aiohttp.ClientResponse, passage: RequestContext) -> bytes:
         """The whole body of an answer."""
         most = self._settings.limits.answer_bytes
         begun = time.perf_counter()
@@ -381,7 +398,7 @@ class Gateway:
         called().read += len(body)
         return bytes(body)
 
-    async def _note(self, exchange: Exchange, kept: Keeping, body: bytes, passage: Passage) -> None:
+    async def _note(self, exchange: Exchange, kept: Keeping, body: bytes, passage: RequestContext) -> None:
         """Checks an answer that has gone out, for the log."""
         try:
             _, ruling = await self._checker.run(lambda: settled(exchange, body, Mode.SHADOW))
@@ -397,7 +414,7 @@ class Gateway:
         self._behind.add(task)
         task.add_done_callback(self._behind.discard)
 
-    def _write_log(self, passage: Passage, reply: Reply | None) -> None:
+    def _write_log(self, passage: RequestContext, reply: Reply | None) -> None:
         if not _log.isEnabledFor(logging.INFO):
             return
         ruling = passage.ruling

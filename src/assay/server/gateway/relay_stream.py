@@ -10,19 +10,17 @@ from typing import Any, Final
 import aiohttp
 
 from assay.errors import InputError, StoreError
-from assay.guard.holdback import Job
-from assay.guard.rulings import Ruling, unchecked
+from assay.guard import Ruling, unchecked
+from assay.guard.streams import Job
 from assay.schema import Action
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import Reply
-from assay.server.gateway.passage import Passage
-from assay.server.gateway.reviewed import People
+from assay.server.gateway.escalated_answers import People
+from assay.server.gateway.request_context import RequestContext
 from assay.server.gateway.upstream import require_plain, response_headers
 from assay.server.recording import Keeping, failed_to_keep
 from assay.server.settings import Limits, Mode
-from assay.wire.exchange import Exchange
-from assay.wire.flow import WireFlow
-from assay.wire.sse import comment
+from assay.wire import Exchange, WireFlow, comment
 
 BEAT_S: Final = 15.0
 """Seconds between two comments while a stream waits for a person: well below the minute after which proxies give up."""
@@ -36,7 +34,7 @@ class StreamRelay:
     def __init__(
         self,
         response: aiohttp.ClientResponse,
-        passage: Passage,
+        passage: RequestContext,
         exchange: Exchange,
         kept: Keeping,
         reply: Reply,

@@ -4,10 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from assay.wire.chat_completions import ChatCompletions
-from assay.wire.interface import Wire
-from assay.wire.messages import Messages
-from assay.wire.responses import Responses
+from assay.wire import ChatCompletions, Messages, Responses, Wire
 
 _ANSWERS: Final[dict[str, tuple[str, Wire]]] = {
     "/v1/chat/completions": ("chat_completions", ChatCompletions()),

@@ -5,11 +5,11 @@ import logging
 from datetime import timedelta
 from typing import Final
 
-from assay.server.notify.sending import Sender, SendError
+from assay.server.notify.senders import Sender, SendError
 from assay.server.notify.settings import NotifySettings
 from assay.server.services import Services
-from assay.store.outbox import HOLD, PART, Message, mark_failed, mark_sent, purge, spread, take
-from assay.store.store import Store
+from assay.store.db import Store
+from assay.store.reviews import HOLD, PART, Message, mark_failed, mark_sent, purge, spread, take
 
 PAUSE_S: Final = 1.0
 """Seconds between two looks at the outbox."""

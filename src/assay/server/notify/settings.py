@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
-from assay.schema.tier import Tier
+from assay.schema.report_parts import Tier
 
 KINDS: Final = ("slack", "webhook", "email")
 """A body that Slack and those like it show; a signed body for programs; an e-mail."""

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from assay.schema.access import Permission
-from assay.server.problems import ProblemError, documented, unknown
+from assay.schema import Permission
+from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.reports.values import (
     CheckOut,
     ClaimOut,
@@ -35,21 +35,21 @@ from assay.server.reports.values import (
     Until,
 )
 from assay.server.services import Services, allowed
-from assay.store.audit.entries import RECEIPT, read_entry_data
-from assay.store.audit.log import entries_of
-from assay.store.erasure import erase_evidence, erase_runs
-from assay.store.events import give_feedback
-from assay.store.reading import read_page
-from assay.store.reading_more import (
+from assay.store.audit import RECEIPT, entries_of, read_entry_data
+from assay.store.db import StoredCheck, read_check, run_of
+from assay.store.records import (
     Said,
+    erase_evidence,
+    erase_runs,
+    give_feedback,
     has_run,
+    moment_at,
     read_claims,
     read_decisions,
     read_feedback,
+    read_page,
     read_tool_calls,
 )
-from assay.store.recording import moment_at
-from assay.store.store import StoredCheck, read_check, run_of
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _SEEN: Final = documented(401, 403, 404, 422, 429, 503)

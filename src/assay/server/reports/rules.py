@@ -5,12 +5,11 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Request, Response
 
-from assay.schema.access import Permission
-from assay.server.problems import ProblemError, documented, unknown
+from assay.schema import Permission
+from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.reports.values import Cursor, Limit, PoliciesOut, PolicyLine, PolicyOut, RulesBody, RulesOut
 from assay.server.services import Services, allowed
-from assay.store.reading_more import read_policies, read_policy
-from assay.store.retention import ChangedError, Rules, read_rules, write_rules
+from assay.store.records import ChangedError, Rules, read_policies, read_policy, read_rules, write_rules
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _ETAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})"')

@@ -8,11 +8,17 @@ from fastapi import Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.schema import Action, Evidence, EvidenceSpan, HallucinationReport, Issue, ToolCallValidation, Verdict
-from assay.store.events import LONGEST_COMMENT
-from assay.store.reading import Line, Wanted
-from assay.store.reading_words import LONGEST_QUERY
-from assay.store.retention import LONGEST, MOST_RULES, Rule, Rules
-from assay.store.store import StoredCheck
+from assay.store.db import StoredCheck
+from assay.store.records import (
+    LONGEST,
+    LONGEST_COMMENT,
+    LONGEST_QUERY,
+    MOST_RULES,
+    ReportFilter,
+    ReportRow,
+    Rule,
+    Rules,
+)
 
 MOST: Final = 200
 """Items of one page."""
@@ -80,9 +86,9 @@ class Filters(Body):
     limit: Annotated[int, Field(ge=1, le=MOST)] = 50
     """At most so many items."""
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> ReportFilter:
         """The same as the store takes it."""
-        return Wanted(
+        return ReportFilter(
             self.q, None if self.action is None else self.action.value, self.route,
             None if self.verdict is None else self.verdict.value, self.policy, self.caller, self.run_id, self.since,
             self.until, self.min_score, self.max_score,
@@ -118,7 +124,7 @@ class ReportLine(Out):
     erased: bool
 
     @classmethod
-    def of(cls, line: Line) -> Self:
+    def of(cls, line: ReportRow) -> Self:
         """The same as it is answered."""
         names = [name for name in cls.model_fields if name != "verdicts"]
         return cls(verdicts=list(line.verdicts), **{name: getattr(line, name) for name in names})

@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from assay.schema import HallucinationReport, Verdict
-from assay.schema.escalation import EscalationPackage, ReviewEvent, ReviewItem
-from assay.store.review_acting import LONGEST_REASON
+from assay.schema import EscalationPackage, HallucinationReport, ReviewEvent, ReviewItem, Verdict
+from assay.store.reviews import LONGEST_REASON
 
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
 MOST_LABELS = 1_000

@@ -14,13 +14,10 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from starlette.responses import StreamingResponse
 
 from assay.errors import ReviewError
-from assay.schema.access import Permission
-from assay.schema.coerce import coerce_evidence
-from assay.schema.escalation import ReviewItem, ReviewState
-from assay.schema.report import HallucinationReport
-from assay.schema.tier import Tier
+from assay.schema import HallucinationReport, Permission, ReviewItem, ReviewState, coerce_evidence
+from assay.schema.report_parts import Tier
 from assay.server.caller import Caller, caller_of
-from assay.server.problems import ProblemError, documented, unknown
+from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.reviews.bodies import (
     AssignBody,
     DecisionBody,
@@ -30,13 +27,10 @@ from assay.server.reviews.bodies import (
     ReviewOut,
     ReviewsOut,
 )
-from assay.server.reviews.desk import Desk
+from assay.server.reviews.service import ReviewService
 from assay.server.reviews.waiting import MOST_WAIT_S, Waiting
 from assay.server.services import Services, allowed
-from assay.store.review_acting import Reviewer
-from assay.store.review_items import OPEN_STATES, ReviewFilter, counts, list_items
-from assay.store.review_rows import labelled_rows
-from assay.store.reviews import Reviews
+from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, Reviews, counts, labelled_rows, list_items
 
 T = TypeVar("T")
 MOST: Final = 200
@@ -53,7 +47,7 @@ Wait = Annotated[float, Query(description="Seconds to wait for a decision.", ge=
 
 def make_reviews_router(services: Services, waiting: Waiting | None = None) -> APIRouter:
     """The routes over the store of a server; `waiting` is what else of it waits for decisions."""
-    desk = desk_of(services)
+    desk = review_service_of(services)
     routes = _Routes(services, desk, waiting or Waiting(desk))
     router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
     reading, acting = documented(401, 403, 404, 422, 503), documented(401, 403, 404, 409, 412, 422, 503)
@@ -79,9 +73,9 @@ _ROWS: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def desk_of(services: Services) -> Desk:
+def review_service_of(services: Services) -> ReviewService:
     """The desk of a server with a database."""
-    return Desk(Reviews(services.store), services.guard_of)
+    return ReviewService(Reviews(services.store), services.guard_of)
 
 
 def reviewer_of(caller: Caller) -> Reviewer:
@@ -91,7 +85,7 @@ def reviewer_of(caller: Caller) -> Reviewer:
 
 
 class _Routes:
-    def __init__(self, services: Services, desk: Desk, waiting: Waiting) -> None:
+    def __init__(self, services: Services, desk: ReviewService, waiting: Waiting) -> None:
         self._services, self._desk, self._waiting = services, desk, waiting
 
     # Reading

@@ -10,10 +10,10 @@ import time
 from collections.abc import AsyncIterator
 from typing import Final
 
-from assay.schema.escalation import ReviewItem
-from assay.server.reviews.desk import Desk
-from assay.store.recording import micros
-from assay.store.review_items import changed_since
+from assay.schema import ReviewItem
+from assay.server.reviews.service import ReviewService
+from assay.store.records import micros
+from assay.store.reviews import changed_since
 
 LOOK_S: Final = 0.5
 """Seconds between two looks at the database."""
@@ -49,7 +49,7 @@ class Bell:
 class Waiting:
     """Waits for decisions of one server."""
 
-    def __init__(self, desk: Desk, bell: Bell | None = None) -> None:
+    def __init__(self, desk: ReviewService, bell: Bell | None = None) -> None:
         """Over a desk; `bell` rings when somebody acts in this process."""
         self._desk, self.bell = desk, bell or Bell()
 

@@ -6,10 +6,10 @@ at all of them.
 
 from sqlalchemy import Connection, Table, select
 
-from assay.store import tables
 from assay.store.audit.units import UNITS
-from assay.store.audit.verifying import Finding, FindingCode
-from assay.store.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
+from assay.store.audit.verification.log import Finding, FindingCode
+from assay.store.db import tables
+from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
 
 _OF_LOGS = (audit_entries, audit_tiles, audit_checkpoints)
 

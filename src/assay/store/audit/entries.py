@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from assay.errors import AuditError, ReceiptError
-from assay.receipt.canonical import canonical, read_json
+from assay.receipt import canonical, read_json
 from assay.schema import Evidence, HallucinationReport
 from assay.store.audit.log import Entry
 
@@ -128,7 +128,7 @@ def decision_entry(
         digest: `assay.receipt.report_digest` of it.
         asked: `asked_bytes` of what the check was given.
         evidence: the id and the digest of each piece of evidence, in order.
-        bound: what it binds of the rows that are stored with it (`assay.store.recording`).
+        bound: what it binds of the rows that are stored with it (`assay.store.records.recording`).
     """
     validations = Counter(call.status for call in report.tool_call_validations)
     return entry(DECISION, record, {

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from sqlalchemy import Connection, and_, bindparam, or_, select, text, update
 
 from assay.errors import AuditError
-from assay.store.audit.tiles import Edge, Place, edge_places, node_reader, proof_places
-from assay.store.audit.tree import NodeAt, leaf_hash, root_at
-from assay.store.inserting import UNLESS_THERE, execute_prepared, insert_tuples
-from assay.store.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
+from assay.store.audit.merkle.tiles import Edge, Place, edge_places, node_reader, proof_places
+from assay.store.audit.merkle.tree import NodeAt, leaf_hash, root_at
+from assay.store.db.raw_statements import UNLESS_THERE, execute_prepared, insert_tuples
+from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
 
 CHUNK: Final = 4_096
 """How many entries are read at once."""

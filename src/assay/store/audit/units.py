@@ -38,10 +38,10 @@ from sqlalchemy import (
 )
 
 from assay.errors import StoreError
-from assay.store import tables
 from assay.store.audit.entries import SALT_BYTES, commitment, exact
-from assay.store.inserting import execute_prepared
-from assay.store.tables import Packed
+from assay.store.db import tables
+from assay.store.db.raw_statements import execute_prepared
+from assay.store.db.tables import Packed
 
 PART: Final = 500
 """Units that are read in one query of each table."""

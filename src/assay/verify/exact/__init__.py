@@ -4,8 +4,29 @@
 claim and of the evidence that differ; signals are features in [0, 1] for the calibrated combination of the tiers.
 """
 
-from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
-from assay.verify.exact.index import ExactIndex, index_evidence
-from assay.verify.exact.verifier import check_exact
+from typing import TYPE_CHECKING
 
-__all__ = ["EXACT_SIGNALS", "ExactFinding", "ExactIndex", "ExactResult", "check_exact", "index_evidence"]
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.verify.exact.compare_records.denied_information import told_field as told_field
+    from assay.verify.exact.compare_records.denied_information import told_sentence as told_sentence
+    from assay.verify.exact.findings import EXACT_SIGNALS as EXACT_SIGNALS
+    from assay.verify.exact.findings import ExactFinding as ExactFinding
+    from assay.verify.exact.findings import ExactResult as ExactResult
+    from assay.verify.exact.index import ExactIndex as ExactIndex
+    from assay.verify.exact.index import index_evidence as index_evidence
+    from assay.verify.exact.index_cache import ExactIndexCache as ExactIndexCache
+    from assay.verify.exact.index_cache import content_key as content_key
+    from assay.verify.exact.verifier import check_exact as check_exact
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".compare_records.denied_information": ("told_field", "told_sentence"),
+            ".findings": ("EXACT_SIGNALS", "ExactFinding", "ExactResult"),
+            ".index": ("ExactIndex", "index_evidence"),
+            ".index_cache": ("ExactIndexCache", "content_key"),
+            ".verifier": ("check_exact",),
+        },
+    )

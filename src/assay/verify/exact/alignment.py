@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.text.synonyms import LIGHT_VERBS, SYNONYMS
-from assay.verify.exact.claim import Claim, is_generic
+from assay.text.lexicon import LIGHT_VERBS, SYNONYMS
 from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
+from assay.verify.exact.parsed_claim import Claim, is_generic
 from assay.verify.exact.surroundings import surroundings
 
 _OF_SENTENCE = 0.5

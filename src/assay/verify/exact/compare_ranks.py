@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from assay.text.lexemes import find_words, word_set
+from assay.text.lexicon import find_words, word_set
 from assay.text.quantities import Quantity
-from assay.verify.exact.claim import Claim
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.parsed_claim import Claim
 
 _CONFIDENCE: Final = 0.85
 _MORE: Final = r"more|higher|longer|taller|heavier|larger|bigger|wider|deeper|older|warmer|dearer|more expensive"

@@ -17,10 +17,20 @@ from typing import TypeVar
 
 from assay.schema import Evidence, EvidenceSpan
 from assay.text.dates import DateMention, find_dates
-from assay.text.identifiers import Identifier, find_identifiers
-from assay.text.lexemes import Lexeme, Words, find_words, word_set
-from assay.text.names import find_acronyms
-from assay.text.polarity import POLARITY_CUES, Condition, Negation, find_conditions, find_negations
+from assay.text.lexicon import (
+    POLARITY_CUES,
+    Condition,
+    Identifier,
+    Lexeme,
+    Negation,
+    Words,
+    find_acronyms,
+    find_conditions,
+    find_identifiers,
+    find_negations,
+    find_words,
+    word_set,
+)
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.exact.records import RecordReader, Records
 from assay.verify.exact.surroundings import Surroundings, surroundings
@@ -57,7 +67,7 @@ _FOLD, _STEM, _WEIGHT = itemgetter(0), itemgetter(1), itemgetter(2)
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class IndexedSentence:
     """A sentence of one evidence text."""
 
     passage: int
@@ -70,7 +80,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class IndexedPassage:
     """One evidence text with its words."""
 
     evidence_id: str
@@ -111,7 +121,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SentencePolarity:
     """The words of a sentence with its polarity."""
 
     words: Words
@@ -129,8 +139,8 @@ class ExactIndex:
     """
 
     locale: str
-    passages: tuple[Passage, ...]
-    sentences: tuple[Sentence, ...]
+    passages: tuple[IndexedPassage, ...]
+    sentences: tuple[IndexedSentence, ...]
     stems: tuple[frozenset[str], ...]
     """The content stems of each sentence."""
     postings: Mapping[str, Sequence[int]]
@@ -155,7 +165,7 @@ class ExactIndex:
     _mentions: dict[tuple[int, int, int], Surroundings] = field(default_factory=dict, init=False, repr=False,
                                                                 compare=False)  # fmt: skip
     _contents: dict[int, Content] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _readings: dict[int, Reading] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _readings: dict[int, SentencePolarity] = field(default_factory=dict, init=False, repr=False, compare=False)
     _subjects: dict[int, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def surroundings(self, sentence: int, start: int, end: int) -> Surroundings:
@@ -188,7 +198,7 @@ class ExactIndex:
             _remember(self._contents, sentence, known)
         return known
 
-    def reading(self, sentence: int) -> Reading:
+    def reading(self, sentence: int) -> SentencePolarity:
         """The words of a sentence with its negations and conditions."""
         known = self._readings.get(sentence)
         if known is None:
@@ -196,15 +206,15 @@ class ExactIndex:
             _remember(self._readings, sentence, known)
         return known
 
-    def _read(self, sentence: int) -> Reading:
+    def _read(self, sentence: int) -> SentencePolarity:
         here = self.sentences[sentence]
         passage = self.passages[here.passage]
         whole, part = passage.words, slice(here.first, here.last)
         words = Words(whole.starts[part], whole.ends[part], whole.lexemes[part])
         folds = frozenset(map(_FOLD, words.lexemes))
         if POLARITY_CUES.isdisjoint(folds):
-            return Reading(words, folds, (), ())
-        return Reading(words, folds, find_negations(passage.text, words), find_conditions(passage.text, words))
+            return SentencePolarity(words, folds, (), ())
+        return SentencePolarity(words, folds, find_negations(passage.text, words), find_conditions(passage.text, words))
 
     def span(self, sentence: int, start: int, end: int, relation: str, score: float) -> EvidenceSpan:
         """Characters of the evidence that a sentence belongs to, as a value of the schema."""
@@ -367,19 +377,19 @@ def _abbreviated(text: str, start: int, stop: int) -> bool:
     return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 
-def _sentences(number: int, text: str, words: Words) -> Iterator[Sentence]:
+def _sentences(number: int, text: str, words: Words) -> Iterator[IndexedSentence]:
     for begin, end in _sentence_spans(text):
         start = begin
         first, last = bisect_left(words.starts, start), bisect_left(words.starts, end)
         while last - first > _LONGEST_SENTENCE_WORDS:
             cut = words.starts[first + _LONGEST_SENTENCE_WORDS]
-            yield Sentence(number, start, cut, first, first + _LONGEST_SENTENCE_WORDS)
+            yield IndexedSentence(number, start, cut, first, first + _LONGEST_SENTENCE_WORDS)
             start, first = cut, first + _LONGEST_SENTENCE_WORDS
         if last > first:
-            yield Sentence(number, start, end, first, last)
+            yield IndexedSentence(number, start, end, first, last)
 
 
-def _heading(evidence: Evidence, sentences: Sequence[Sentence], words: Words) -> frozenset[str]:
+def _heading(evidence: Evidence, sentences: Sequence[IndexedSentence], words: Words) -> frozenset[str]:
     stems = {w.stem for w in find_words(evidence.title).lexemes if w.weight} if evidence.title else set()
     if len(sentences) > 1 and sentences[0].last - sentences[0].first <= _HEADING_WORDS:
         end = evidence.text[sentences[0].end - 1 : sentences[0].end]
@@ -393,8 +403,8 @@ class _Builder:
 
     def __init__(self, locale: str) -> None:
         self.locale = locale
-        self.passages: list[Passage] = []
-        self.sentences: list[Sentence] = []
+        self.passages: list[IndexedPassage] = []
+        self.sentences: list[IndexedSentence] = []
         self.stems: list[frozenset[str]] = []
         self.postings: dict[str, list[int]] = {}
         self.quantities: dict[int, list[Quantity]] = {}
@@ -418,14 +428,16 @@ class _Builder:
             day = evidence.effective_date
             extra.append(DateMention(0, 0, day.year, month=day.month, day=day.day))
         heading = _heading(evidence, own, words)
-        self.passages.append(Passage(evidence.id, text, words, heading, first, len(self.sentences), tuple(extra)))
+        self.passages.append(
+            IndexedPassage(evidence.id, text, words, heading, first, len(self.sentences), tuple(extra))
+        )
         self.records.add(number, text, evidence.title or "")
         self._post(own, first, words)
         self._mentions(text, words, own, first)
         for offset, sentence in enumerate(own):
             self.whole.setdefault(normal_sentence(text[sentence.start : sentence.end]), first + offset)
 
-    def _post(self, own: Sequence[Sentence], first: int, words: Words) -> None:
+    def _post(self, own: Sequence[IndexedSentence], first: int, words: Words) -> None:
         postings = self.postings
         lexemes = words.lexemes
         for number, sentence in enumerate(own, start=first):
@@ -438,7 +450,7 @@ class _Builder:
                 else:
                     postings[stem] = [number]
 
-    def _mentions(self, text: str, words: Words, own: Sequence[Sentence], first: int) -> None:
+    def _mentions(self, text: str, words: Words, own: Sequence[IndexedSentence], first: int) -> None:
         starts = [s.start for s in own]
         if not starts:
             return

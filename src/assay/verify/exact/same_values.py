@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from assay.text.dates import DateMention
 from assay.text.quantities import Quantity
-from assay.verify.exact.claim import Claim
 from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.parsed_claim import Claim
 
 _SENTENCES = 6
 """Evidence sentences that are looked through for each value, those closest to the claim."""

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from operator import itemgetter
 
-from assay.text.lexemes import Words, word_set
+from assay.text.lexicon import Words, word_set
 
 _CLAUSE_MARKS = frozenset(",;:()\n—–")
 _CLAUSE_WORDS = word_set("and but while whereas although though or")

@@ -5,23 +5,23 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from assay.schema import EvidenceSpan
-from assay.verify.exact.arithmetic import check_arithmetic
-from assay.verify.exact.claim import Claim, parse_claim
-from assay.verify.exact.compare_dates import compare_dates
-from assay.verify.exact.compare_denials import compare_denials
-from assay.verify.exact.compare_names import compare_identifiers, compare_names
-from assay.verify.exact.compare_numbers import Shares, compare_numbers
-from assay.verify.exact.compare_polarity import compare_polarity
-from assay.verify.exact.compare_quotes import compare_quotes, find_quotes
+from assay.verify.arithmetic.aggregated_values import with_worked
+from assay.verify.arithmetic.stated_results import check_arithmetic
+from assay.verify.exact.compare.changed_words import compare_wording
+from assay.verify.exact.compare.dates import compare_dates
+from assay.verify.exact.compare.denials import compare_denials
+from assay.verify.exact.compare.names import compare_identifiers, compare_names
+from assay.verify.exact.compare.numbers import Shares, compare_numbers
+from assay.verify.exact.compare.participants import compare_roles
+from assay.verify.exact.compare.polarity import compare_polarity
+from assay.verify.exact.compare.quotes import compare_quotes, find_quotes
 from assay.verify.exact.compare_ranks import compare_ranks
 from assay.verify.exact.compare_records import NOTHING, RecordResult, compare_records
-from assay.verify.exact.compare_roles import compare_roles
-from assay.verify.exact.compare_wording import compare_wording
 from assay.verify.exact.findings import EXACT_SIGNALS, ExactFinding, ExactResult
 from assay.verify.exact.index import Candidate, ExactIndex, content_of, normal_sentence
-from assay.verify.exact.roles import negations_of
+from assay.verify.exact.mention_roles import negations_of
+from assay.verify.exact.parsed_claim import Claim, parse_claim
 from assay.verify.exact.same_values import same_values
-from assay.verify.exact.worked_out import with_worked
 
 _BEST = 3
 _LONG_CLAIM = 30

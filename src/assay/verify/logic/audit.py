@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Sequence
 
-from assay.models.interface import PairScorer
+from assay.models import PairScorer
 from assay.schema import ExtractedClaim, Issue
 from assay.text.claims import RuleClaimExtractor
 from assay.text.sentences import Sentence, split_sentences
-from assay.verify.logic.calculations import calculation_findings
-from assay.verify.logic.chains import find_inferences
+from assay.verify.arithmetic.calculations import calculation_findings
+from assay.verify.arithmetic.percentages import following_share_findings
+from assay.verify.arithmetic.unit_equalities import following_measure_findings
+from assay.verify.logic.chronology.conflicting_dates import twice_dated
+from assay.verify.logic.chronology.ordering import comparison_findings, date_findings, order_findings
 from assay.verify.logic.counts import count_findings
 from assay.verify.logic.fallacies import form_findings
 from assay.verify.logic.findings import LogicAudit, LogicFinding, LogicLimits, Step
@@ -19,10 +22,7 @@ from assay.verify.logic.inference import (
     pairs_for,
     statements_of,
 )
-from assay.verify.logic.measures import following_measure_findings
-from assay.verify.logic.ordering import comparison_findings, date_findings, order_findings
-from assay.verify.logic.shares import following_share_findings
-from assay.verify.logic.twice_dated import twice_dated
+from assay.verify.logic.stated_inferences import find_inferences
 
 LONGEST_SENTENCE = 4000
 """Characters of a sentence beyond which nothing in it is recomputed."""

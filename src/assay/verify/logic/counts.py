@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.schema import Span
-from assay.text.lexemes import word_list
+from assay.text.lexicon import word_list
 from assay.text.sentences import Sentence
-from assay.verify.logic.announced import NUMBERS, Announced, announced, may_announce
+from assay.verify.logic.announcements import NUMBERS, Announced, announced, may_announce
 from assay.verify.logic.findings import LogicFinding
 
 _ITEM: Final = re.compile(r"([ \t]{0,12})(?:[-*+•‣]|(?P<number>\d{1,2})[.)]|(?P<letter>[a-z])[.)])[ \t]+(?=\S)")
@@ -83,7 +83,7 @@ def count_findings(text: str, sentences: Sequence[Sentence]) -> list[LogicFindin
         text: the text.
         sentences: those of the text.
 
-    >>> from assay.text.sentences import split_sentences
+    >>> from assay.text.sentences.splitting import split_sentences
     >>> text = "There are three plans: Basic and Plus."
     >>> [found.message for found in count_findings(text, split_sentences(text))]
     ['“three plans” are announced; 2 are listed.']

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.schema import Span
-from assay.text.clauses import stands_alone
+from assay.text.claims import stands_alone
+from assay.text.lexicon import tokenise
 from assay.text.sentences import Sentence, split_sentences
-from assay.text.tokens import tokenise
 from assay.verify.logic.findings import LogicFinding
 from assay.verify.logic.statements import Rule, Statement, begins_with_pronoun, read_rule, read_statement
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from assay.errors import VerifierError
-from assay.models.interface import PairScorer
+from assay.models import PairScorer
 from assay.schema import ExtractedClaim, Span
 from assay.text.dates import DateRelation, find_dates, relate_dates
-from assay.text.lexemes import STOP_WORDS, find_words
-from assay.verify.logic.chains import Inference
+from assay.text.lexicon import STOP_WORDS, find_words
 from assay.verify.logic.findings import LogicFinding, LogicLimits, Step, StepVerdict
+from assay.verify.logic.stated_inferences import Inference
 
 Scores = Mapping[tuple[str, str], tuple[float, float]]
 """Entailment and contradiction of each pair of premise and conclusion that could be asked."""

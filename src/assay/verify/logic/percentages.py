@@ -62,7 +62,7 @@ def read_percentage(text: str, share: Quantity) -> Percentage | None:
         text: the text.
         share: one of its quantities.
 
-    >>> from assay.text.quantities import find_quantities
+    >>> from assay.text.quantities.detection import find_quantities
     >>> text = "A discount of 20% on $100 leaves $80."
     >>> found = read_percentage(text, find_quantities(text)[0])
     >>> text[found.start : found.end], found.up, found.named

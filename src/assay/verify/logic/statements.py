@@ -11,9 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from assay.text.clauses import find_verb, subject_of
-from assay.text.lexemes import STOP_WORDS, find_words, stem, word_set
-from assay.text.tokens import tokenise
+from assay.text.claims import find_verb, subject_of
+from assay.text.lexicon import STOP_WORDS, find_words, stem, tokenise, word_set
 
 Stems = frozenset[str]
 Amount = Literal["all", "some", "most"]

@@ -6,6 +6,18 @@ Where all conditions hold it is supported; where one record is meant, one condit
 value of the same type that differs, it is contradicted. Anything else says nothing.
 """
 
-from assay.verify.exact.compare_records.compare import NOTHING, RecordResult, compare_records
+from typing import TYPE_CHECKING
 
-__all__ = ["NOTHING", "RecordResult", "compare_records"]
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.verify.exact.compare_records.compare import NOTHING as NOTHING
+    from assay.verify.exact.compare_records.compare import RecordResult as RecordResult
+    from assay.verify.exact.compare_records.compare import compare_records as compare_records
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".compare": ("NOTHING", "RecordResult", "compare_records"),
+        },
+    )

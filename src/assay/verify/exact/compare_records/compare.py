@@ -4,22 +4,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.schema import EvidenceSpan
-from assay.verify.exact.claim import Claim
-from assay.verify.exact.compare_records.absence import judge_absence
 from assay.verify.exact.compare_records.decision import decide
+from assay.verify.exact.compare_records.durations import judge_span
+from assay.verify.exact.compare_records.empty_fields import judge_absence
 from assay.verify.exact.compare_records.identity import found_by_name
-from assay.verify.exact.compare_records.labelled import Labelled, judge_labelled
-from assay.verify.exact.compare_records.match import Match
+from assay.verify.exact.compare_records.labelled_claims import Labelled, judge_labelled
+from assay.verify.exact.compare_records.matching import Match
 from assay.verify.exact.compare_records.outcome import Outcome
-from assay.verify.exact.compare_records.queries import judge_query, says_more
-from assay.verify.exact.compare_records.rows import judge_rows
-from assay.verify.exact.compare_records.spans import judge_span
 from assay.verify.exact.compare_records.statement import Statement, statements_of
-from assay.verify.exact.compare_records.totals import judge_total
+from assay.verify.exact.compare_records.tables.conditions import judge_query, says_more
+from assay.verify.exact.compare_records.tables.rows import judge_rows
+from assay.verify.exact.compare_records.tables.totals import judge_total
 from assay.verify.exact.compare_records.value_relation import CellValues
 from assay.verify.exact.compare_records.vocabulary import FUNCTION_WORDS
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.parsed_claim import Claim
 from assay.verify.exact.records import Cell, Records
 
 MOST_RECORDS: Final = 12

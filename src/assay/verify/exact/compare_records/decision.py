@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from assay.text.number_words import NUMBER_WORDS
+from assay.text.quantities import NUMBER_WORDS
 from assay.verify.exact.compare_records.identity import count_alike, found_by_name, is_meant, title_is_named
-from assay.verify.exact.compare_records.match import Match, Mention
+from assay.verify.exact.compare_records.matching import Match, Mention
 from assay.verify.exact.compare_records.outcome import DOUBTFUL, LIKELY, SURE, Outcome
 from assay.verify.exact.compare_records.placement import Placement
 from assay.verify.exact.compare_records.text_difference import is_person, overlaps, text_differs

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from assay.verify.exact.compare_records.match import Match
+from assay.verify.exact.compare_records.matching import Match
 from assay.verify.exact.compare_records.vocabulary import FUNCTION_WORDS
 
 MOST_ALIKE: Final = 1000

@@ -4,10 +4,9 @@ from functools import partial
 from typing import Final
 
 from assay.text.dates import DateMention
-from assay.text.lexemes import word_set
-from assay.text.quantities import Quantity
-from assay.text.units import UNIT_SYMBOLS, UNIT_WORDS
-from assay.verify.exact.compare_records.match import Match, Mention
+from assay.text.lexicon import word_set
+from assay.text.quantities import UNIT_SYMBOLS, UNIT_WORDS, Quantity
+from assay.verify.exact.compare_records.matching import Match, Mention
 from assay.verify.exact.compare_records.value_relation import is_as_written, relation_of, states_one_value
 
 _SHORTEST_SHAPE: Final = 2

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Final
 
 from assay.text.dates import DateMention
-from assay.text.lexemes import Lexeme
+from assay.text.lexicon import Lexeme
 from assay.text.quantities import Quantity
-from assay.verify.exact.claim import Claim
 from assay.verify.exact.compare_records.vocabulary import FRAME, NEGATIONS
+from assay.verify.exact.parsed_claim import Claim
 
 _LONGEST_ABBREVIATION: Final = 2
 """Letters of a word before a full stop that may end no sentence: "St. Olav"."""

@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from assay.text.lexemes import lexeme, word_set
-from assay.text.synonyms import SYNONYMS
-from assay.verify.exact.compare_records.match import Match
+from assay.text.lexicon import SYNONYMS, lexeme, word_set
+from assay.verify.exact.compare_records.matching import Match
 from assay.verify.exact.compare_records.outcome import DOUBTFUL, SURE
 from assay.verify.exact.records import Cell
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
-from assay.text.lexemes import lexeme, word_set
-from assay.text.quantities import Quantity, Relation, find_quantities, relate
-from assay.text.units import CURRENCY_CODES
+from assay.text.lexicon import lexeme, word_set
+from assay.text.quantities import CURRENCY_CODES, Quantity, Relation, find_quantities, relate
 from assay.verify.exact.records import Cell, Record, Records
 
 _LISTED: Final = frozenset(lexeme(word).stem for word in word_set("entry item value name"))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from assay.text.lexemes import lexeme, word_set
+from assay.text.lexicon import lexeme, word_set
 
 FRAME: Final = frozenset(
     lexeme(word).stem

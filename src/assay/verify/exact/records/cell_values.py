@@ -4,8 +4,8 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from assay.text.lexemes import find_words, word_set
-from assay.text.numerals import decode_number
+from assay.text.lexicon import find_words, word_set
+from assay.text.quantities import decode_number
 from assay.verify.exact.records.field_names import BRACKETS
 from assay.verify.exact.records.model import Kind
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from assay.text.lexemes import find_words, lexeme, word_set
+from assay.text.lexicon import find_words, lexeme, word_set
 
 LONGEST_NAME: Final = 60
 """Characters of a field's name; what is longer is a sentence before a colon, or is cut off in JSON."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
+from assay.verify.documents.json_text import JsonTextError, Parsed, Path, Place, parse, walk
 from assay.verify.exact.records.drafts import GroupDraft, RawCell
 from assay.verify.exact.records.field_names import LONGEST_NAME, split_name
 from assay.verify.exact.records.model import Kind
-from assay.verify.json_text import JsonTextError, Parsed, Path, Place, parse, walk
 
 _LONGEST_TITLE: Final = 200
 """Characters above the JSON that are taken for its title."""

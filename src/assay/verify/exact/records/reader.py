@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from assay.text.lexemes import find_words
+from assay.text.lexicon import find_words
 from assay.verify.exact.records.cell_values import items_of, typed
 from assay.verify.exact.records.drafts import GroupDraft, RawCell
 from assay.verify.exact.records.field_names import key_stems, names_record, stems_of

@@ -1,0 +1,36 @@
+"""The database that a verb works on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.store.db import Store
+
+DatabaseOption = Annotated[
+    str,
+    typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database of the server."),
+]
+TenantOption = Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose.")]
+
+
+@contextmanager
+def opened(database: str | None) -> Iterator["Store"]:
+    """The store at a place; it is made where it is not there, as `assay serve` does.
+
+    Raises:
+        InputError: no database is named, or the packages of the store are not installed.
+        StoreError: it cannot be opened.
+    """
+    if database is None:
+        raise InputError("expected a database: name it with --database")
+    try:
+        from assay.store.db import Store
+    except ImportError as error:
+        raise InputError("the store needs SQLAlchemy and Alembic: pip install 'assay-ai[store]'") from error
+    with Store(database) as store:
+        yield store

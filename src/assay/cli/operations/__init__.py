@@ -1,0 +1,1 @@
+"""The verbs of who runs assay: the server, people, keys, reviews, receipts and the audit log."""

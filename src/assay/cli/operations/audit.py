@@ -1,0 +1,472 @@
+"""`assay audit`: the log of what was decided. What a verb needs is imported when it runs."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.errors import AuditError, InputError
+
+if TYPE_CHECKING:
+    from assay.receipt import KeyRing, Keys
+    from assay.store.audit import Finding, LogVerification, Verified, WitnessKey
+    from assay.store.db import Store
+    from assay.store.records import Rule
+
+app = typer.Typer(
+    name="audit",
+    help="The audit log: verify it, prove what is in it, take it away, run a recorded check again.",
+    epilog="Exit status: 0 done, or all of it holds; 1 something does not hold, or is decided otherwise; 2 misuse.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+DatabaseOption = Annotated[
+    str, typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database.")
+]
+TenantOption = Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose log.")]
+KeysOption = Annotated[
+    Path | None, typer.Option("--keys", metavar="DIR", help="The folder of keys. [default: ASSAY_RECEIPT_KEYS]")
+]
+RingOption = Annotated[
+    Path | None, typer.Option("--ring", metavar="FILE", help="The public ring. [default: ASSAY_RECEIPT_KEYS]")
+]
+OutOption = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here.")]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+
+_TENANT: Final = "default"
+
+
+@app.command()
+def verify(
+    database: DatabaseOption,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="NAME", help="Whose log; without it those of all tenants.")
+    ] = None,
+    ring: RingOption = None,
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option("--checkpoint", metavar="FILE", help="Checkpoints from outside this host; may be repeated."),
+    ] = None,
+    log_only: Annotated[bool, typer.Option("--log-only", help="Leave out the content of the runs.")] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", metavar="FILE", help="Begin with what the last verification left here; keep it safe."),
+    ] = None,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Verify the logs: every entry, the tree, the checkpoints, and the content of the runs.
+
+    Told of is the log of the default tenant, or that of --tenant; what does not hold of the others is told with it.
+    With --state what was verified before is only looked at for changes, which takes a fraction of the time; the first
+    time, and where the file is gone, everything is verified. Whoever can write that file can have changes passed over.
+    """
+    from assay.evaluation.rows import write_file
+    from assay.store.audit import tenants_of, verify_log, with_contents_since, without_log
+
+    with reporting_errors(), _opened(database) as store:
+        trusted, anchors = _keys(ring, "--ring").ring(), [note for path in checkpoint or () for note in _notes(path)]
+        with store.reading_across() as connection:
+            tenants = list(tenants_of(connection))
+        whose = tenant or (_TENANT if _TENANT in tenants or not tenants else tenants[0])
+        others = _others(store, whose, trusted, anchors, log_only=log_only) if tenant is None else _Others()
+        with store.reading(whose) as connection:
+            found = verify_log(connection, whose, trusted, [one for one in anchors if one not in others.anchors])
+            if not log_only:
+                since = None if state is None else _state(state)
+                found, left = with_contents_since(connection, whose, found, since, leaves=state is not None)
+        with store.reading_across() as connection:
+            strays = without_log(connection)
+        found = replace(found, findings=(*found.findings, *others.findings, *strays))
+        if state is not None and not log_only and found.holds and left is not None:
+            write_file(state, left.to_text())
+        _say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else "\n".join(_as_text(found)))
+        raise typer.Exit(CLEAN if found.holds else FINDINGS)
+
+
+@app.command()
+def checkpoint(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    keys: KeysOption = None,
+    anchor: Annotated[
+        list[Path] | None, typer.Option("--anchor", metavar="FILE", help="Add it to a file elsewhere; may be repeated.")
+    ] = None,
+    witness: Annotated[
+        list[str] | None, typer.Option("--witness", metavar="URL", help="Have a witness sign it; may be repeated.")
+    ] = None,
+    witness_key: Annotated[
+        list[str] | None, typer.Option("--witness-key", metavar="VKEY", help="The key of each witness, in order.")
+    ] = None,
+) -> None:
+    """Sign the log as it is now, and take the checkpoint out of this host."""
+    from assay.store.audit import anchor_at_witness, anchor_in_file, make_checkpoint, read_witness_key
+
+    with reporting_errors(), _opened(database) as store:
+        if witness_key and len(witness_key) != len(witness or ()):
+            raise InputError("expected one --witness-key for each --witness, in their order")
+        known: list[WitnessKey | None] = [read_witness_key(text) for text in witness_key or ()]
+        known = known or [None] * len(witness or ())
+        note = make_checkpoint(store, _keys(keys, "--keys"), tenant)
+        for path in anchor or ():
+            anchor_in_file(store, tenant, note, path)
+        said = note
+        for url, key in zip(witness or (), known, strict=True):
+            said += anchor_at_witness(store, tenant, note, url, key).removeprefix(note)
+        _say(said.removesuffix("\n"))
+
+
+@app.command()
+def prove(
+    what: Annotated[str, typer.Argument(metavar="ENTRY|RUN", help="The index of an entry, or the id of a run.")],
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    out: OutOption = None,
+) -> None:
+    """Prove that a decision is in the log, as a C2SP tlog-proof with the entry in it."""
+    from assay.store.audit import entries_of, prove_entry
+
+    with reporting_errors(), _opened(database) as store, store.reading(tenant) as connection:
+        if what.isascii() and what.isdigit() and len(what) < 19:
+            index = int(what)
+        else:
+            entries = entries_of(connection, tenant, what)
+            if not entries:
+                raise AuditError(f"expected an entry or a run in the log of {tenant}, and there is none such")
+            index = entries[0][0]
+        _write(prove_entry(connection, tenant, index).to_text(), out)
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the bundle here.")],
+    database: DatabaseOption,
+    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run, with all that it saw.")] = None,
+    tenant: TenantOption = _TENANT,
+    keys: KeysOption = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Sign nothing: up to the last checkpoint, and the bundle says so.")
+    ] = False,
+    with_verifier: Annotated[
+        bool, typer.Option("--with-verifier", help="Put the stand-alone verifier beside it.")
+    ] = False,
+) -> None:
+    """Sign the log, and export all of it, or one run, as a bundle that is verified without assay."""
+    from assay.evaluation.rows import write_file
+    from assay.store.audit import export_log, export_run, make_checkpoint, standalone
+
+    with reporting_errors(), _opened(database) as store:
+        signed = None if partial else make_checkpoint(store, _signing_keys(keys), tenant)
+        with store.reading(tenant) as connection:
+            _write_lines(
+                out,
+                export_log(connection, tenant, signed, partial=partial) if run is None
+                else export_run(connection, tenant, run, signed, partial=partial),
+            )  # fmt: skip
+        if with_verifier:
+            write_file(out.with_name("assay_verify.py"), Path(standalone.__file__).read_text(encoding="utf-8"))
+        _say(f"wrote {out}", error=True)
+
+
+@app.command()
+def replay(
+    run: Annotated[str, typer.Argument(metavar="RUN|BUNDLE", help="The id of a run, or the file of its bundle.")],
+    database: Annotated[
+        str | None, typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database.")
+    ] = None,
+    tenant: TenantOption = _TENANT,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="What another policy would decide.")
+    ] = None,
+    model: Annotated[Path | None, typer.Option("--model", metavar="DIR", help="Another network.")] = None,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Run a recorded check again, and say whether the decision is the same.
+
+    What chat models said is taken from the record. What cannot be run again as it was is refused with the reason.
+    """
+    from assay.cli.operations.replay import replay as run_again
+    from assay.config import Guard, read_policy
+
+    with reporting_errors():
+        content = _content(run, database, tenant)
+        chosen = None if policy is None else read_policy(policy, os.environ)
+        found = run_again(
+            content,
+            lambda one, **asking: Guard(one, model=model, **{"knowledge": False, **asking}),
+            chosen,
+            other_verifier=model is not None,
+        )
+        if format_ is Format.JSON:
+            fields = {"same_decision": found.same_decision, "same_report": found.same_report,
+                      "same_verifier": found.same_verifier, "now": found.now.model_dump(mode="json")}  # fmt: skip
+            _say(json.dumps(fields, indent=2))
+        else:
+            _say("\n".join(found.lines()))
+        raise typer.Exit(CLEAN if found.same_decision else FINDINGS)
+
+
+@app.command()
+def erase(
+    database: DatabaseOption,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the log: name nobody.")],
+    run: Annotated[list[str] | None, typer.Option("--run", metavar="ID", help="A run; may be repeated.")] = None,
+    named: Annotated[
+        list[str] | None, typer.Option("--run-id", metavar="NAME", help="All runs that the caller called so.")
+    ] = None,
+    older_than: Annotated[
+        float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All runs older than so many days.")
+    ] = None,
+    tenant: TenantOption = _TENANT,
+) -> None:
+    """Erase the content of runs; the log stays provable and says that they were erased."""
+    from assay.store.records import erase_before, erase_runs, find_runs
+
+    with reporting_errors(), _opened(database) as store:
+        if not run and not named and older_than is None:
+            raise InputError("expected what to erase: --run, --run-id or --older-than")
+        ids = [*(run or ()), *(id_ for name in named or () for id_ in find_runs(store, name, tenant))]
+        erased = list(erase_runs(store, ids, reason, tenant).runs)
+        if older_than is not None:
+            erased += erase_before(store, store.now() - timedelta(days=older_than), tenant, reason).runs
+        _say(f"erased {len(erased)} runs")
+
+
+@app.command()
+def retention(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rule",
+            metavar="DAYS[:WHAT[:ACTION]]",
+            help="Put these in place of the rules that hold; may be repeated. WHAT is content or evidence.",
+        ),
+    ] = None,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Drop all rules: nothing is erased by itself any more.")
+    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Erase now what the rules say.")] = False,
+) -> None:
+    """Show or change how long content is kept; a server applies the rules by itself."""
+    from assay.store.records import apply_rules, read_rules, write_rules
+
+    with reporting_errors(), _opened(database) as store:
+        with store.reading(tenant) as connection:
+            found = read_rules(connection, tenant)
+        if rule or clear:
+            if rule and clear:
+                raise InputError("expected either --rule or --clear")
+            found = write_rules(store, tenant, [_rule(text) for text in rule or ()], found.version, "command")
+        for one in found.rules:
+            _say(f"after {one.days:,} days: {one.what} of {'all runs' if one.action is None else one.action}")
+        if not found.rules:
+            _say("no rules: nothing is erased by itself")
+        if apply:
+            applied = apply_rules(store, tenant)
+            _say(f"erased {applied.content:,} runs, and the evidence of {applied.evidence:,}")
+            if not applied.done:
+                _say("there is more to erase: run it again", error=True)
+
+
+def _rule(text: str) -> "Rule":
+    from assay.store.records import Rule
+
+    days, *more = text.split(":")
+    if not (days.isascii() and days.isdigit() and len(days) < 9) or len(more) > 2:
+        raise InputError(f"expected a rule as DAYS, DAYS:WHAT or DAYS:WHAT:ACTION, such as 30:evidence, got {text!r}")
+    what, action = [*more, "", ""][:2]
+    return Rule(int(days), what or "content", action or None)
+
+
+@app.command()
+def key(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    ring: RingOption = None,
+) -> None:
+    """Print the keys of a log as C2SP vkeys, for those who verify elsewhere."""
+    from assay.receipt import KeyState
+    from assay.store.audit import read_head, verifier_key
+
+    with reporting_errors(), _opened(database) as store, store.reading(tenant) as connection:
+        origin = read_head(connection, tenant).origin
+        for one in _keys(ring, "--ring").ring().keys:
+            if one.state is not KeyState.REVOKED:
+                _say(verifier_key(origin, bytes.fromhex(one.public)))
+
+
+# Reading
+
+
+@contextmanager
+def _opened(database: str) -> Iterator["Store"]:
+    """The store at a place that has one: a wrong name must not make an empty log, which is whole."""
+    try:
+        from assay.store.db import Store, database_url
+    except ImportError as error:
+        raise InputError("the store needs SQLAlchemy and Alembic: pip install 'assay-ai[store]'") from error
+    url = database_url(database)
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+        raise InputError(f"expected a database at {url.database}, and there is none")
+    with Store(database) as store:
+        yield store
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What was found of the logs of other tenants."""
+
+    findings: tuple["Finding", ...] = ()
+    anchors: frozenset[str] = frozenset()
+    """The checkpoints from outside that are of their logs."""
+
+
+def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str], *, log_only: bool) -> _Others:
+    """The logs of all tenants but one, each held against its own checkpoints."""
+    from assay.store.audit import Finding, FindingCode, read_head, tenants_of, verify_log, with_contents
+
+    of_all = {FindingCode.FOREIGN_CODE, FindingCode.HIDDEN_ROWS}  # of the database, whosever log is verified
+    with store.reading_across() as connection:
+        tenants = [one for one, names in tenants_of(connection).items() if one != whose and "audit_logs" in names]
+    told: list[Finding] = []
+    theirs: set[str] = set()
+    for tenant in tenants:
+        with store.reading(tenant) as connection:
+            origin = read_head(connection, tenant).origin
+            own = [note for note in anchors if note.partition("\n")[0] == origin]
+            found = verify_log(connection, tenant, ring, own)
+            found = found if log_only else with_contents(connection, tenant, found)
+        theirs.update(own)
+        told += [
+            Finding(one.code, f"tenant {tenant}: {one.message}") for one in found.findings if one.code not in of_all
+        ]
+    return _Others(tuple(told), frozenset(theirs))
+
+
+def _keys(path: Path | None, option: str) -> "Keys":
+    from assay.config import read_settings
+    from assay.receipt import open_keys
+
+    found = read_settings(os.environ).receipt_keys if path is None else path
+    if found is None:
+        raise InputError(f"expected to be told where the keys are: name them with {option}, or set ASSAY_RECEIPT_KEYS")
+    return open_keys(found)
+
+
+def _signing_keys(path: Path | None) -> "Keys":
+    """What signs a log before it is exported."""
+    try:
+        return _keys(path, "--keys")
+    except InputError as error:
+        raise InputError(
+            f"{error}; an export begins with a signature over all of the log, without one ask for --partial"
+        ) from error
+
+
+def _state(path: Path) -> "Verified | None":
+    """What an earlier verification left in a file; none where it is not there."""
+    from assay.store.audit import read_verified
+
+    try:
+        return read_verified(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"expected the state of an earlier verification in {path}, but it cannot be read") from error
+
+
+def _notes(path: Path) -> list[str]:
+    from assay.store.audit import read_notes
+
+    notes = read_notes(path)
+    if not notes:
+        raise InputError(f"expected checkpoints in {path}, and there are none")
+    return notes
+
+
+def _content(run: str, database: str | None, tenant: str) -> dict[str, Any]:
+    from assay.cli.operations.replay import content_of_bundle
+    from assay.store.audit import run_content
+
+    if Path(run).is_file():
+        return content_of_bundle(Path(run).read_text(encoding="utf-8").splitlines())
+    if database is None:
+        raise InputError("expected the file of a bundle, or --database and the id of a run")
+    with _opened(database) as store, store.reading(tenant) as connection:
+        content = run_content(connection, tenant, run)
+    if content is None:
+        raise InputError(f"expected a run of {tenant} with its content; there is none such, or it was erased")
+    return content
+
+
+# Writing
+
+
+def _write(text: str, out: Path | None) -> None:
+    from assay.evaluation.rows import write_file
+
+    if out is None:
+        _say(text.removesuffix("\n"))
+    else:
+        write_file(out, text)
+
+
+def _write_lines(out: Path, lines: Iterator[str]) -> None:
+    """A bundle may be larger than the memory: it is written line by line, and put in its place when it is whole."""
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+        temporary.replace(out)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _say(text: str, *, error: bool = False) -> None:
+    from assay.cli.terminal import clean, write_text
+
+    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
+
+
+def _as_json(found: "LogVerification") -> dict[str, Any]:
+    return {
+        "caution": found.caution, "outside": found.outside, "holds": found.holds,
+        "origin": found.origin, "size": found.size, "root": found.root.hex(),
+        "checkpoints": found.checkpoints, "anchors": found.anchors, "runs": found.runs, "since": found.since,
+        "findings": [{"code": one.code.value, "message": one.message} for one in found.findings],
+    }  # fmt: skip
+
+
+def _as_text(found: "LogVerification") -> list[str]:
+    caution = [] if found.caution is None else [f"CAUTION: {found.caution}"]
+    if not found.holds:
+        return [*caution, "does not hold", *(f"  {one.code.value}: {one.message}" for one in found.findings)]
+    said = "holds" if found.outside else "agrees with itself"
+    runs = f"content of {found.runs:,} runs"
+    if found.since:
+        runs += f" that are new or changed since entry {found.since:,}; the others are as they were"
+    return [
+        *caution,
+        f"{said}: the log {found.origin} with {found.size:,} entries",
+        f"  {found.checkpoints:,} stored checkpoints, {found.anchors:,} from outside; {runs}",
+    ]

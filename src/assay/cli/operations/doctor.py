@@ -1,0 +1,101 @@
+"""`assay doctor`: what is configured here, what each policy requires, and what is open."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Final
+
+from assay.cli.operations.doctor_checks import (
+    Level,
+    Note,
+    clock,
+    database,
+    environment,
+    keys,
+    online,
+    policies,
+    server,
+    used_policies,
+    verifier,
+)
+from assay.cli.operations.serve import ServeOptions, described
+from assay.cli.terminal import Line, clean, write, write_text
+from assay.config import read_policy
+from assay.errors import AssayError, InputError
+
+_SIGNS: Final = {Level.OK: ("✓", "good"), Level.NOTE: ("·", "faint"), Level.OPEN: ("!", "bad")}
+_WIDTH: Final = 10
+
+
+def examine(options: ServeOptions, *, asks: bool = False) -> list[Note]:
+    """Everything that there is to say of what `assay serve` with these options would do.
+
+    Args:
+        options: as for `assay serve`.
+        asks: whether the upstreams and the judge are asked over the network.
+
+    Raises:
+        PolicyError: the policy that is to be used is not there, or cannot be read.
+    """
+    return list(_notes(options, asks=asks))
+
+
+def _notes(options: ServeOptions, *, asks: bool) -> Iterator[Note]:
+    environ, now = environment(), clock()
+    yield from verifier(environ, read_policy(options.policy, environ), options.model)
+    settings = None
+    try:
+        settings = described(options, environ)
+    except InputError as error:
+        yield Note(Level.NOTE, "server", f"{error}")
+    except AssayError as error:
+        yield Note(Level.OPEN, "server", f"the server would not start: {error}")
+    judge = options.llm is not None or (settings is not None and settings.judge is not None)
+    used = {"the default": read_policy(options.policy, environ)}
+    if settings is not None:
+        used = used_policies(settings, options.policy, environ)
+    upstream = bool(settings.upstreams if settings is not None else options.upstreams)
+    yield from policies(environ, used, judge=judge, upstream=upstream)
+    where = settings.database if settings is not None else options.database
+    yield from keys(environ, now, records=where is not None)
+    if settings is not None:
+        yield from server(settings)
+    if where is not None:
+        yield from database(where, options.host, now)
+    elif settings is not None:
+        yield Note(Level.NOTE, "database", "none is named: checks are not recorded, and nobody reviews")
+    if asks and settings is not None:
+        addresses = {f"the upstream {one.name}": one.url for one in settings.upstreams}
+        if settings.judge is not None and settings.judge.base_url is not None:
+            addresses["the judge"] = settings.judge.base_url
+        yield from online(addresses, clock)
+
+
+def run_doctor(options: ServeOptions, *, as_json: bool, asks: bool) -> bool:
+    """Writes what was found to standard output; whether something is open."""
+    notes = examine(options, asks=asks)
+    if as_json:
+        open_ = sum(note.level is Level.OPEN for note in notes)
+        write_text(json.dumps({"open": open_, "notes": [asdict(note) for note in notes]}, indent=2) + "\n", sys.stdout)
+    else:
+        write(_lines(notes), sys.stdout)
+    return any(note.level is Level.OPEN for note in notes)
+
+
+def _lines(notes: Sequence[Note]) -> Iterable[Line]:
+    area = None
+    order = {name: number for number, name in reversed(list(enumerate(note.area for note in notes)))}
+    for note in sorted(notes, key=lambda one: order[one.area]):
+        sign, style = _SIGNS[note.level]
+        head = "" if note.area == area else note.area
+        area = note.area
+        yield Line(((f"{head:<{_WIDTH}}", "strong"), (f"{sign} ", style), (clean(note.said), "")))
+        if note.todo is not None:
+            yield Line((("→ ", "faint"), (clean(note.todo), "faint")), indent=_WIDTH + 2)
+    open_ = sum(note.level is Level.OPEN for note in notes)
+    yield Line()
+    if open_:
+        yield Line(((f"{open_} open: each says what to do.", "bad"),))
+    else:
+        yield Line((("Nothing is open.", "good"),))

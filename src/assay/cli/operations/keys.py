@@ -1,0 +1,170 @@
+"""`assay keys`: makes, lists, rotates and revokes the API keys of a server, in a file or in its database.
+
+What a verb needs is imported when it runs.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.database import TenantOption, opened
+from assay.cli.exit_status import reporting_errors
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.schema import Permission
+    from assay.store.access import ApiKey
+
+app = typer.Typer(name="keys", help="The API keys of a server.", no_args_is_help=True, rich_markup_mode=None)
+
+KeysOption = Annotated[
+    Path | None, typer.Option("--keys", metavar="FILE", envvar="ASSAY_KEYS", help="The file of the keys.")
+]
+DatabaseOption = Annotated[
+    str | None, typer.Option("--database", metavar="URL|FILE", help="The database of the server, in place of a file.")
+]
+TENANT = "default"
+
+
+@app.command()
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="What the key is for.")],
+    file: KeysOption = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="check or gateway; in a database read, feedback, review, audit and administer too. "
+                     "[default: check and gateway; in a database read and feedback too]"),
+    ] = None,
+    days: Annotated[float | None, typer.Option(help="For how many days it is good. [default: until revoked]")] = None,
+    database: DatabaseOption = None,
+    tenant: TenantOption = TENANT,
+) -> None:  # fmt: skip
+    """Make a key and print it; it is never shown again."""
+    from assay.server.access.key_file import SCOPES, KeyFile
+
+    with reporting_errors():
+        if (path := _file(context, file, database)) is not None:
+            typer.echo(KeyFile(path).create(name, tuple(scope or SCOPES), days=days))
+            return
+        from assay.store.access import create_key
+
+        lasts = None if days is None else timedelta(days=days)
+        with opened(database) as store:
+            typer.echo(create_key(store, name, _permissions(scope), tenant=tenant, lasts=lasts)[0])
+
+
+@app.command("list")
+def list_all(
+    context: typer.Context, file: KeysOption = None, database: DatabaseOption = None, tenant: TenantOption = TENANT
+) -> None:
+    """List the keys, without their secrets."""
+    with reporting_errors():
+        if (path := _file(context, file, database)) is not None:
+            lines = list(_file_table(path, datetime.now(UTC)))
+        else:
+            from assay.store.access import list_keys
+
+            with opened(database) as store:
+                lines = [_line(key, store.now()) for key in list_keys(store, tenant, limit=1_000)]
+        for line in lines:
+            typer.echo(line)
+
+
+@app.command()
+def rotate(
+    context: typer.Context,
+    id_: Annotated[str, typer.Argument(metavar="ID")],
+    file: KeysOption = None,
+    hours: Annotated[float, typer.Option(min=0, help="For how long the old key stays good.")] = 24.0,
+    database: DatabaseOption = None,
+    tenant: TenantOption = TENANT,
+) -> None:
+    """Make a key in place of another one, and print it."""
+    from assay.server.access.key_file import KeyFile
+
+    with reporting_errors():
+        if (path := _file(context, file, database)) is not None:
+            typer.echo(KeyFile(path).rotate(id_, hours=hours))
+            return
+        from assay.store.access import COMMAND, rotate_key
+
+        with opened(database) as store:
+            found = rotate_key(store, id_, tenant, actor=COMMAND, overlap=timedelta(hours=hours))
+        if found is None:
+            raise InputError(f"there is no key {id_!r} of {tenant}; `assay keys list` shows those that there are")
+        typer.echo(found[0])
+
+
+@app.command()
+def revoke(
+    context: typer.Context,
+    id_: Annotated[str, typer.Argument(metavar="ID")],
+    file: KeysOption = None,
+    database: DatabaseOption = None,
+    tenant: TenantOption = TENANT,
+) -> None:
+    """End a key at once."""
+    from assay.server.access.key_file import KeyFile
+
+    with reporting_errors():
+        if (path := _file(context, file, database)) is not None:
+            KeyFile(path).revoke(id_)
+            return
+        from assay.store.access import COMMAND, revoke_key
+
+        with opened(database) as store:
+            done = revoke_key(store, id_, tenant, actor=COMMAND)
+        if not done:
+            raise InputError(f"there is no key {id_!r} of {tenant}; `assay keys list` shows those that there are")
+
+
+def _file(context: typer.Context, file: Path | None, database: str | None) -> Path | None:
+    """The file of keys; none where the database is meant. A file that only the environment names gives way to it."""
+    if database is None:
+        if file is None:
+            raise InputError("expected where the keys are: a file with --keys, or a database with --database")
+        return file
+    source = context.get_parameter_source("file")
+    if file is not None and source is not None and source.name == "COMMANDLINE":
+        raise InputError("expected either --keys or --database, got both")
+    return None
+
+
+def _permissions(scopes: list[str] | None) -> "list[Permission]":
+    from assay.schema import Permission
+
+    if not scopes:
+        return [Permission.CHECK, Permission.GATEWAY, Permission.READ, Permission.FEEDBACK]
+    unknown = sorted(set(scopes) - set(Permission))
+    if unknown:
+        raise InputError(f"the scopes of a key are {', '.join(Permission)}; got {', '.join(unknown)}")
+    return [Permission(one) for one in scopes]
+
+
+def _file_table(path: Path, now: datetime) -> Iterator[str]:
+    """The keys of a file as lines: id, state, scopes, the day each was made, and its name."""
+    from assay.cli.terminal import clean
+    from assay.server.access.key_file import KeyFile
+
+    for key in KeyFile(path).all_keys():
+        state = "good" if key.holds(now) else "revoked" if key.revoked else "ended"
+        if state == "good" and key.expires:
+            state = f"good until {key.expires[:16]}"
+        yield f"{key.id}  {state:<28}  {'+'.join(key.scopes):<14}  {key.created[:10]}  {clean(key.name)}"
+
+
+def _line(key: "ApiKey", now: datetime) -> str:
+    """A key of a database as a line: id, state, permissions, when it was made and used last, and its name."""
+    from assay.cli.terminal import clean
+
+    state = "good" if key.holds(now) else "revoked" if key.revoked else "ended"
+    if state == "good" and key.expires:
+        state = f"good until {key.expires:%Y-%m-%dT%H:%M}"
+    used = "never used" if key.used is None else f"used {key.used:%Y-%m-%d}"
+    return (
+        f"{key.id}  {state:<28}  {'+'.join(key.permissions):<14}  {key.created:%Y-%m-%d}  {used:<15}  {clean(key.name)}"
+    )

@@ -1,0 +1,306 @@
+"""`assay review`: the queue of outputs that wait for a person. What a verb needs is imported when it runs."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.exit_status import reporting_errors
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.guard import Guard
+    from assay.schema import EscalationPackage, ReviewItem
+    from assay.server.reviews.service import ReviewService
+    from assay.store.db import Store
+    from assay.store.reviews import Reviewer
+
+app = typer.Typer(
+    name="review",
+    help="Outputs that wait for a person: list, show, claim, decide; and labelled rows out of what was decided.",
+    epilog="Exit status: 0 done; 2 misuse, or the item is somebody else's, was changed or decided.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Act(StrEnum):
+    """What a reviewer decides."""
+
+    APPROVE = "approve"
+    EDIT = "edit"
+    REJECT = "reject"
+    ASK = "ask_evidence"
+
+
+class TierName(StrEnum):
+    """How soon a person has to look."""
+
+    ASYNC = "async"
+    SYNC = "sync"
+    BLOCKING = "blocking"
+
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the item: that of its report.")]
+AsOption = Annotated[str, typer.Option("--as", metavar="NAME", envvar="ASSAY_REVIEWER", help="Who acts.")]
+VersionOption = Annotated[
+    int | None, typer.Option("--version", metavar="N", help="The version that was seen; refused if it has changed.")
+]
+ReasonOption = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+_TENANT: Final = "default"
+
+
+@app.command("list")
+def list_reviews(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    tier: Annotated[TierName | None, typer.Option("--tier", help="Only those of this tier.")] = None,
+    mine: Annotated[
+        str | None, typer.Option("--of", metavar="NAME", help="Only those that NAME has or was given.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Those that were decided too, the newest first.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="At most so many.")] = 50,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """List what waits, the next deadline first."""
+    from assay.schema.report_parts import Tier
+    from assay.store.reviews import OPEN_STATES, ReviewFilter, list_items
+
+    with reporting_errors(), opened(database) as store:
+        wanted = ReviewFilter(() if all_ else OPEN_STATES, None if tier is None else Tier(tier.value), holder=mine)
+        with store.reading(tenant) as connection:
+            items = list_items(connection, tenant, wanted, limit=limit)
+        if format_ is Format.JSON:
+            _say(json.dumps([item.wire() for item in items], indent=2))
+            return
+        for item in items:
+            _say(_line(item, store.now()))
+        if not items:
+            _say("nothing waits" if not all_ else "there are no reviews")
+
+
+@app.command()
+def show(
+    id_: IdArgument,
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Show an item with all that a reviewer needs."""
+    from assay.store.reviews import read_events, read_item, read_package
+
+    with reporting_errors(), opened(database) as store:
+        with store.reading(tenant) as connection:
+            item = read_item(connection, tenant, id_)
+            package = read_package(connection, tenant, id_)
+            events = read_events(connection, tenant, id_)
+        if item is None:
+            raise InputError(f"expected an item of {tenant}, and there is none with this id")
+        if format_ is Format.JSON:
+            told = None if package is None else package.model_dump(mode="json")
+            made = {"item": item.wire(), "package": told, "events": [one.model_dump(mode="json") for one in events]}
+            _say(json.dumps(made, indent=2))
+            return
+        lines = [_line(item, store.now()), *(_shown(package) if package is not None else ["its content was erased"])]
+        lines += [
+            "",
+            *(f"{one.at:%Y-%m-%d %H:%M} {one.actor}: {one.act} {one.reason or ''}".rstrip() for one in events),
+        ]
+        _say("\n".join(lines))
+
+
+@app.command()
+def claim(
+    id_: IdArgument, database: DatabaseOption, who: AsOption, tenant: TenantOption = _TENANT,
+    version: VersionOption = None,
+) -> None:  # fmt: skip
+    """Take an item for a while, so that nobody else decides it."""
+    with reporting_errors(), opened(database) as store:
+        item = _desk(store).reviews.claim(tenant, id_, _reviewer(store, tenant, who), version)
+        _say(f"{item.holder} has it until {item.held_until:%Y-%m-%d %H:%M:%S} UTC; version {item.version}")
+
+
+@app.command()
+def release(
+    id_: IdArgument, database: DatabaseOption, who: AsOption, tenant: TenantOption = _TENANT,
+    reason: ReasonOption = None, version: VersionOption = None,
+) -> None:  # fmt: skip
+    """Give an item back."""
+    with reporting_errors(), opened(database) as store:
+        item = _desk(store).reviews.release(tenant, id_, _reviewer(store, tenant, who), reason, version)
+        _say(f"given back; version {item.version}")
+
+
+@app.command()
+def decide(
+    id_: IdArgument,
+    act: Annotated[Act, typer.Argument(help="What is decided.")],
+    database: DatabaseOption,
+    who: AsOption,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")],
+    text: Annotated[
+        Path | None,
+        typer.Option("--text", metavar="FILE", help="For edit: the words that are to go out; - reads them."),
+    ] = None,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept", help="For edit: let the words out though the gate does not; never what it blocks."),
+    ] = False,
+    response: Annotated[
+        str | None, typer.Option("--response", metavar="TEXT", help="For reject: what the caller gets in its place.")
+    ] = None,
+    tenant: TenantOption = _TENANT,
+    version: VersionOption = None,
+) -> None:
+    """Decide on an item, once and for all; or ask its caller for evidence."""
+    with reporting_errors(), opened(database) as store:
+        desk, reviewer = _desk(store), _reviewer(store, tenant, who)
+        match act:
+            case Act.APPROVE:
+                item = desk.approve(tenant, id_, reviewer, reason, version=version)
+            case Act.REJECT:
+                item = desk.reject(tenant, id_, reviewer, reason, response=response, version=version)
+            case Act.ASK:
+                item = desk.reviews.ask(tenant, id_, reviewer, reason, version)
+            case Act.EDIT:
+                found = desk.edited(tenant, id_, _words(text))
+                item = desk.edit(tenant, id_, reviewer, reason, found, accept=accept, version=version)
+        signed = item.outcome is not None and item.outcome.receipt is not None
+        _say(f"{item.state.value}; version {item.version}" + ("; a receipt was issued" if signed else ""))
+
+
+@app.command()
+def export(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here.")] = None,
+) -> None:
+    """Write what reviewers decided as labelled rows: JSON Lines for `assay eval`, `assay calibrate` and training."""
+    from assay.store.reviews import labelled_rows
+
+    with reporting_errors(), opened(database) as store, store.reading(tenant) as connection:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in labelled_rows(connection, tenant))
+        if out is None:
+            for line in lines:
+                sys.stdout.write(line)
+            return
+        count = 0
+        with out.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            for line in lines:
+                file.write(line)
+                count += 1
+        _say(f"{count} rows")
+
+
+@app.command()
+def sweep(database: DatabaseOption) -> None:
+    """Settle deadlines that have passed, as a running server does by itself."""
+    from assay.store.reviews import Reviews
+    from assay.store.reviews import sweep as swept
+
+    with reporting_errors(), opened(database) as store:
+        done = swept(Reviews(store))
+        _say(f"{done.settled} deadlines settled, {done.assigned} items assigned")
+
+
+def _desk(store: "Store") -> "ReviewService":
+    from assay.server.reviews.service import ReviewService
+    from assay.store.reviews import Reviews
+
+    return ReviewService(Reviews(store), _guards())
+
+
+def _guards() -> "Callable[[str | None], Guard]":
+    """Guards by policy, made when one is asked for: most verbs need none, and the network takes a moment."""
+    made: dict[str | None, Guard] = {}
+
+    def guard_of(name: str | None) -> "Guard":
+        from assay.config import build_guard, read_policy
+        from assay.policy import PRESETS
+
+        own = read_policy(None, os.environ)
+        chosen = name if name in PRESETS and name != own.name else None
+        if chosen not in made:
+            made[chosen] = build_guard(chosen, None, os.environ)
+        return made[chosen]
+
+    return guard_of
+
+
+def _reviewer(store: "Store", tenant: str, name: str) -> "Reviewer":
+    """Who acts: with the expertise that the user of this name has. Whoever reaches the database itself is trusted."""
+    from sqlalchemy import select
+
+    from assay.store.db import tables
+    from assay.store.reviews import Reviewer
+
+    table = tables.users.c
+    with store.reading(tenant) as connection:
+        row = connection.execute(
+            select(table.expertise, table.roles).where(
+                table.tenant == tenant, table.name == name, table.disabled.is_(None)
+            )
+        ).one_or_none()
+    if row is None:
+        return Reviewer(name, admin=True)
+    return Reviewer(name, frozenset(row.expertise.split()), "admin" in row.roles.split())
+
+
+def _words(path: Path | None) -> str:
+    if path is None:
+        raise InputError("expected the words that are to go out: name their file with --text, or - for standard input")
+    try:
+        return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected UTF-8 text") from error
+
+
+def _line(item: "ReviewItem", now: datetime) -> str:
+    from assay.cli.terminal import clean
+
+    held = f" {clean(item.holder)} has it" if item.holder else ""
+    held = f" for {clean(item.assignee)}" if item.assignee and not held else held
+    left = "" if item.deadline is None else f" due in {_span((item.deadline - now).total_seconds())}"
+    risk = "" if item.risk is None else f" risk {item.risk:.2f}"
+    return f"{item.id} {item.state.value:9} {item.tier.value:8}{risk}{left}{held}"
+
+
+def _span(seconds: float) -> str:
+    if seconds < 0:
+        return "no time: it has passed"
+    return f"{seconds / 3600:.1f} h" if seconds >= 5400 else f"{seconds / 60:.0f} min"
+
+
+def _shown(package: "EscalationPackage") -> list[str]:
+    from assay.cli.terminal import clean
+
+    context = package.task_context
+    lines = ["", f"Question: {clean(context.question or 'none')}", "", clean(package.output), ""]
+    lines += [f"Why: {clean(reason)}" for reason in context.reasons]
+    for flagged in package.flagged_claims:
+        lines.append(f"- {flagged.verdict.value}: {clean(flagged.text)}")
+        lines += [f"    {clean(issue.message)}" for issue in flagged.issues]
+        lines += [f"    evidence {clean(span.evidence_id)}: {clean(span.text)}" for span in flagged.evidence[:1]]
+    lines += [f"Suggested: {package.suggested_action}. {package.suggested_because}"]
+    return lines
+
+
+def _say(text: str) -> Any:
+    from assay.cli.terminal import write_text
+
+    write_text(f"{text}\n", sys.stdout)

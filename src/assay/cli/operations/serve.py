@@ -1,0 +1,264 @@
+"""`assay serve`: the server, in one process or several."""
+
+import functools
+import json
+import logging
+import math
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.config import read_policy
+from assay.errors import InputError, PolicyError
+
+if TYPE_CHECKING:
+    from assay.server.judge_settings import JudgeSettings
+    from assay.server.settings import ServerSettings
+
+_log = logging.getLogger("assay.server")
+_MOST_BYTES: Final = 400_000
+_EXTRA: Final = "the server needs FastAPI, uvicorn and aiohttp; install them with: pip install 'assay-ai[server]'"
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """What the command line says."""
+
+    host: str
+    port: int
+    upstreams: Sequence[str]
+    """Each `URL` or `NAME=URL`."""
+    gateway: Path | None
+    mode: str | None
+    policy: str | None
+    model: Path | None
+    keys: Path | None
+    workers: int
+    database: str | None = None
+    """The URL or the file of the database."""
+    llm: str | None = None
+    """The chat model that checks ask as a judge."""
+    base_url: str | None = None
+    """Its endpoint."""
+    judge: str | None = None
+    """Which claims it hears: `policy`, `uncertain` or `all`; `uncertain` by default."""
+    log_level: str = "info"
+
+
+def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSettings":
+    """The settings under which a server may start.
+
+    Raises:
+        PolicyError: a setting is not what it should be, or a policy requires a chat model and none is configured.
+        InputError: the packages of the server are not installed.
+    """
+    settings = described(options, environ)
+    from assay.server.guards import require_model
+
+    require_model(settings, environ)
+    return settings
+
+
+def described(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSettings":
+    """The settings that the command line, the gateway file and the environment describe.
+
+    Raises:
+        PolicyError: a setting is not what it should be.
+        InputError: the packages of the server are not installed.
+    """
+    try:
+        from assay.server.settings import ROUTES, Mode, Route, ServerSettings
+    except ImportError as error:
+        raise InputError(_EXTRA) from error
+    from assay.server.settings import Upstream
+
+    read_policy(options.policy, environ)  # a policy that is not there is told of before anything starts
+    upstreams = tuple(Upstream(*_named(text)) for text in options.upstreams)
+    routes = {}
+    if options.mode is not None:
+        if options.mode not in list(Mode):
+            raise PolicyError(f"--mode is one of {', '.join(Mode)}; got {options.mode!r}")
+        routes = {name: Route(mode=Mode(options.mode)) for name in ROUTES}
+    made = ServerSettings(
+        host=options.host, port=options.port, upstreams=upstreams, routes=routes, policy=options.policy,
+        model=options.model, keys=options.keys, workers=options.workers, database=options.database,
+        judge=_judge_of(options),
+    )  # fmt: skip
+    return made if options.gateway is None else _with_file(options.gateway, environ, made)
+
+
+def _judge_of(options: ServeOptions) -> "JudgeSettings | None":
+    if options.llm is None:
+        if options.base_url is not None or options.judge is not None:
+            raise PolicyError("--base-url and --judge go with --llm NAME: which model should judge?")
+        return None
+    from assay.server.judge_settings import JudgeSettings
+
+    return JudgeSettings(options.llm, options.base_url, mode=options.judge or "uncertain")
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, sign, url = text.partition("=")
+    return (name, url) if sign and "/" not in name else ("default", text)
+
+
+def _with_file(path: Path, environ: Mapping[str, str], base: "ServerSettings") -> "ServerSettings":
+    import yaml
+
+    from assay.server.settings import parse_settings
+
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        value = yaml.safe_load(content[:_MOST_BYTES])
+    except (OSError, yaml.YAMLError, RecursionError) as error:
+        raise PolicyError(
+            f"expected a gateway file in YAML at {str(path)!r}, but it cannot be read: {error}"
+        ) from error
+    if not isinstance(value, Mapping) or len(content) > _MOST_BYTES:
+        raise PolicyError(f"expected a gateway file at {str(path)!r} with the sections upstreams, routes and limits")
+    return parse_settings(value, environ, base)
+
+
+def run_serve(options: ServeOptions) -> None:
+    """Serves until it is told to stop; requests that were accepted are answered first.
+
+    Raises:
+        PolicyError: a setting is not what it should be.
+        InputError: the packages of the server are not installed.
+    """
+    settings = settings_of(options, os.environ)
+    if settings.workers > 1:
+        for name in _THREADS:
+            # Threads that a library starts before the fork are missing behind it, and numpy starts some where it is
+            # imported; workers have their own.
+            os.environ.setdefault(name, _THREADS[name])
+    try:
+        import uvicorn
+
+        from assay.server.app import create_app
+        from assay.server.http.slow_clients import raise_descriptors, timed_heads
+    except ImportError as error:
+        raise InputError(_EXTRA) from error
+    _log_lines(options.log_level)
+    descriptors = raise_descriptors()
+    limits = settings.limits
+    heads = limits.heads if descriptors is None else min(limits.heads, max(1, descriptors // 2))
+    config = functools.partial(
+        uvicorn.Config, factory=True, host=settings.host, port=settings.port,
+        http=timed_heads(limits.head_s, heads), log_config=None,
+        access_log=False, server_header=False, date_header=False, proxy_headers=False, lifespan="on",
+        timeout_graceful_shutdown=int(settings.limits.shutdown_s) + 1,
+        timeout_keep_alive=math.ceil(settings.limits.keep_alive_s),
+    )  # fmt: skip
+    alone = functools.partial(_worker, settings, options.log_level, create_app)
+    _offer_setup(settings)
+    if settings.workers == 1:
+        uvicorn.Server(config(alone)).run()
+        return
+    _run_workers(settings, config, alone)
+
+
+def _offer_setup(settings: "ServerSettings") -> None:
+    """Says how the first user is made, where there is nobody yet: with a token, if only this machine is served.
+
+    It goes to the terminal and not to the log, which others may read.
+    """
+    from assay.server.app import open_store
+    from assay.server.settings import is_loopback
+
+    store = open_store(settings)
+    if store is None:
+        return
+    from assay.server.access.sign_in import setup_token
+    from assay.store.access import has_people
+
+    said = "make the first user: assay users create NAME --role admin --database ..."
+    with store:
+        if has_people(store):
+            return
+        if is_loopback(settings.host):
+            token = setup_token(store, settings.access)
+            said = f"make the first one at http://{settings.host}:{settings.port}/console/setup?token={token}"
+    sys.stderr.write(f"assay: there are no users yet; {said}\n")
+    sys.stderr.flush()
+
+
+def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: Callable[[], Any]) -> None:
+    """Several processes over one socket; one that dies is started again.
+
+    They share one loaded network where this process can be forked, and load it each for itself where it cannot.
+    """
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    from assay.server.app import create_app, open_store
+    from assay.server.guards import Guards
+    from assay.server.workers import Workers, can_share
+
+    # Brought to its tables before there are several who could; nothing of it is open when the workers are forked.
+    if (store := open_store(settings)) is not None:
+        store.close()
+    shared: socket.socket = config(alone).bind_socket()
+    guards = Guards(settings.policy, model=settings.model, judge=settings.judge, database=settings.database)
+    if not can_share():
+        _log.warning("each worker loads the network for itself: there are threads already, or the system is not Linux")
+        # A worker that loads the network does not answer for a while.
+        Multiprocess(config(alone, workers=settings.workers, timeout_worker_healthcheck=60), [shared]).run()
+        return
+
+    def work() -> None:
+        made = config(functools.partial(create_app, settings, guards=lambda: guards, owns_process=True))
+        uvicorn.Server(made).run(sockets=[shared])
+
+    status = Workers(settings.workers, work, shutdown_s=settings.limits.shutdown_s).run()
+    if status:
+        raise SystemExit(status)
+
+
+_THREADS: Final = {"TOKENIZERS_PARALLELISM": "false", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def _worker(settings: "ServerSettings", log_level: str, make: Callable[..., Any]) -> Any:
+    """The application of one process."""
+    _log_lines(log_level)
+    return make(settings, owns_process=True)
+
+
+class _Lines(logging.Formatter):
+    """One JSON object a line; the fields of a record's `line` stand in it beside the time and the level."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._encode = json.JSONEncoder(ensure_ascii=False).encode
+        self._second = (-1, "")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as JSON."""
+        second = int(record.created)
+        if second != self._second[0]:
+            # Replaced whole: another thread may be here at the same time.
+            self._second = second, self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z")
+        head = {"time": self._second[1], "level": record.levelname.lower()}
+        line = getattr(record, "line", None)
+        if isinstance(line, dict):
+            return self._encode({**head, **line})
+        message = record.getMessage()
+        if record.exc_info:
+            message = f"{message}\n{self.formatException(record.exc_info)}"
+        return self._encode({**head, "event": "log", "logger": record.name, "message": message})
+
+
+def _log_lines(level: str) -> None:
+    # Every record would look up its caller, its thread and its process, of which no line says anything.
+    logging._srcfile = None  # noqa: SLF001 the way that the documentation of logging gives
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    for name in ("asyncio", "alembic"):
+        logging.getLogger(name).setLevel(logging.WARNING)

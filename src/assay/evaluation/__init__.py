@@ -1,0 +1,23 @@
+"""Whole data sets: rows in, verdicts, figures and a report out; and the baselines that a verifier has to beat."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.evaluation.report_page import eval_page as eval_page
+    from assay.evaluation.report_page import interval as interval
+    from assay.evaluation.report_page import margins as margins
+    from assay.evaluation.report_page import signed as signed
+    from assay.evaluation.report_page import slice_tables as slice_tables
+    from assay.evaluation.report_page import three_way as three_way
+    from assay.evaluation.report_page import words as words
+    from assay.evaluation.runner import evaluate as evaluate
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".report_page": ("eval_page", "interval", "margins", "signed", "slice_tables", "three_way", "words"),
+            ".runner": ("evaluate",),
+        },
+    )

@@ -1,0 +1,313 @@
+"""The report of an evaluation as one self-contained page: figures, baselines, curves, sets and slices."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from assay.evaluation.figures.gate_rates import Rates, Share
+from assay.evaluation.figures.metrics import FIGURES, Figure, Figures
+from assay.evaluation.figures.summary import LEAST_DIAGRAM, LEAST_SLICE, Bins, Summary
+from assay.evaluation.rows.slices import CLAIM_TYPES
+from assay.reporting import BASE, Child, Markup, curve, foreign, page, reliability, tag
+
+STYLE: Final = (
+    BASE
+    + """
+.head{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:1rem 1.6rem;margin:1.2rem 0}
+.head div{border-top:2px solid var(--accent);padding-top:.4rem}.head dt{font-size:.8125rem;color:var(--soft)}
+.head dl,.head dd{margin:0}.head dd{font-size:1.5rem;font-variant-numeric:tabular-nums;line-height:1.3}
+.head dd small{display:block;font-size:.8125rem;color:var(--soft)}
+th.num{white-space:normal;min-width:4.5rem;vertical-align:bottom}
+td.num small{display:block;color:var(--soft);font-size:.75rem;white-space:nowrap}
+tr.ours th,tr.ours td{font-weight:650}tbody th{color:var(--ink);font-weight:500}
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:1.5rem}
+figure{margin:0}figcaption{font-size:.8125rem;color:var(--soft);margin-top:.3rem}
+.small-plots{grid-template-columns:repeat(auto-fill,minmax(12rem,1fr))}
+.plot{width:100%;max-width:22rem;height:auto}.grid{stroke:var(--line);stroke-width:.6}
+.tick{font-size:10px;fill:var(--soft)}.axis{font-size:11px;fill:var(--ink)}
+.curve{fill:none;stroke:var(--accent);stroke-width:2}.thin{stroke-width:1}
+.guide{fill:none;stroke:var(--soft);stroke-dasharray:4 4}.mark{fill:var(--accent);fill-opacity:.75}
+ul{padding-left:1.2rem}
+@media print{section{break-inside:avoid}}
+"""
+)
+"""The style sheet of the page."""
+
+_LESS_WIDE: Final = ("contradiction_auroc", "span_f1")
+"""Columns that are left out of a table in which nothing has them."""
+_HEADLINE: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece", "span_f1")
+_COLUMNS: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece")
+
+
+def eval_page(summary: Summary) -> str:
+    """The page of one evaluation."""
+    overall = summary.overall
+    decided = "the verdict decides" if summary.threshold is None else f"flagged below a score of {summary.threshold:g}"
+    about = f"{overall.rows:,} labelled rows in {len(summary.sets)} sets, {overall.wrong:,} of them wrong; {decided}."
+    left = [f"{summary.unlabelled:,} rows without a label are left out."] if summary.unlabelled else []
+    left += [f"{overall.not_judged:,} rows could not be judged; they count as flagged."] if overall.not_judged else []
+    return page(
+        "assay: evaluation",
+        STYLE,
+        tag("div", tag("b", "assay"), foreign(summary.identity.get("verifier", "")), class_="brand"),
+        tag(
+            "main",
+            tag("h1", "Evaluation"),
+            tag("p", about, class_="soft"),
+            (tag("p", words) for words in left),
+            _headline(overall),
+            _gates(summary),
+            _systems(summary),
+            _plots(summary),
+            _table("By set", "Set", summary.sets),
+            _three_way(summary.sets),
+            (_table(f"By {way}", way.capitalize(), found) for way, found in slice_tables(summary)),
+            (_diagrams(way, found) for way, found in summary.reliability.items()),
+        ),
+        _footer(summary),
+    )
+
+
+def _headline(overall: Figures) -> Markup:
+    shown = [(name, overall.figures[name]) for name in _HEADLINE if name in overall.figures]
+    cells = (
+        tag("div", tag("dt", FIGURES[name]), tag("dd", words(figure), tag("small", interval(figure))))
+        for name, figure in shown
+        if figure.value is not None
+    )
+    return tag("dl", cells, class_="head")
+
+
+def _gates(summary: Summary) -> Child:
+    """What each policy's gate is worth on outputs: its two rates, its actions, and the trade-off behind them."""
+    if not summary.gates:
+        return ()
+    body: list[Child] = []
+    for found in summary.gates:
+        own = found.policy == summary.identity.get("policy")
+        body.append(_gate_row(found.policy, found.overall, "ours" if own else None))
+        if own and len(found.sets) > 1:
+            body += [_gate_row(f"on {one.name}", one, None) for one in found.sets]
+    head = _head(("Policy", "Honest emitted", "Wrong stopped", "Honest", "Wrong", "Actions"))
+    curves = (
+        curve(
+            f"The gate under {found.policy}",
+            "What other thresholds of its score would do: up and to the right is better.",
+            ("wrong outputs stopped", "honest outputs emitted"),
+            [(stopped, emitted) for _, emitted, stopped in found.curve],
+            ((0, 1), (1, 0)),
+        )
+        for found in summary.gates
+        if found.curve
+    )
+    return (_section("The gate", head, body), tag("div", curves, class_="plots"))
+
+
+def _gate_row(name: str, found: Rates, style: str | None) -> Markup:
+    actions = ", ".join(f"{count:,} {action}" for action, count in found.actions.items())
+    return tag(
+        "tr",
+        tag("th", foreign(name), scope="row"),
+        _share_cell(found.honest_emitted),
+        _share_cell(found.wrong_stopped),
+        tag("td", f"{found.honest_emitted.of:,}", class_="num"),
+        tag("td", f"{found.wrong_stopped.of:,}", class_="num"),
+        tag("td", actions, class_="num"),
+        class_=style,
+    )
+
+
+def _share_cell(found: Share) -> Markup:
+    figure = Figure(found.value, found.low, found.high)
+    small = interval(figure)
+    return tag("td", words(figure), tag("small", small) if small else None, class_="num")
+
+
+def words(figure: Figure | None) -> str:
+    """A figure with three decimals, or a dash.
+
+    >>> words(Figure(0.5)), words(None)
+    ('0.500', '–')
+    """
+    return "–" if figure is None or figure.value is None else f"{figure.value:.3f}"
+
+
+def interval(figure: Figure | None) -> str:
+    """The interval of a figure, or nothing.
+
+    >>> interval(Figure(0.5, 0.4, 0.6))
+    '0.400 to 0.600'
+    """
+    if figure is None or figure.low is None or figure.high is None:
+        return ""
+    return f"{figure.low:.3f} to {figure.high:.3f}"
+
+
+def _cell(figure: Figure | None) -> Markup:
+    small = interval(figure)
+    why = figure.undefined if figure is not None else None
+    return tag("td", words(figure), tag("small", small) if small else None, class_="num", title=why)
+
+
+def _head(cells: Iterable[str]) -> Markup:
+    first, *others = cells
+    return tag("tr", tag("th", first, scope="col"), (tag("th", cell, scope="col", class_="num") for cell in others))
+
+
+def _section(title: str, head: Markup, body: Child) -> Markup:
+    return tag(
+        "section",
+        tag("h2", title),
+        tag("div", tag("table", tag("thead", head), tag("tbody", body)), class_="scroll"),
+    )
+
+
+def slice_tables(summary: Summary) -> list[tuple[str, list[Figures]]]:
+    """The slices as tables: each way that tells rows apart is one, what claims contain is one together."""
+    tables: dict[str, list[Figures]] = {}
+    for way, found in summary.slices.items():
+        if way in CLAIM_TYPES:
+            named = [replace(figures, name=f"{figures.name} {way}") for figures in found]
+            tables.setdefault("claim type", []).extend(named)
+        elif len(found) != 1 or found[0].rows != summary.overall.rows:
+            tables[way] = list(found)
+    return [(way, found) for way, found in tables.items() if found]
+
+
+def three_way(sets: Sequence[Figures]) -> list[Figures]:
+    """The sets that tell contradicted rows from unsupported ones and have rows of both, the worst told apart first."""
+    found = [figures for figures in sets if _defined(figures.figures.get("contradiction_auroc"))]
+    return sorted(found, key=lambda figures: (figures.figures["contradiction_auroc"].value or 0.0, figures.name))
+
+
+def _three_way(sets: Sequence[Figures]) -> Markup | None:
+    found = three_way(sets)
+    if not found:
+        return None
+    rows = (
+        tag(
+            "tr",
+            tag("th", foreign(figures.name), scope="row"),
+            (tag("td", f"{n:,}", class_="num") for n in (figures.contradicted, figures.unsupported)),
+            _cell(figures.figures["contradiction_auroc"]),
+        )
+        for figures in found
+    )
+    return _section("Contradicted against unsupported", _head(("Set", "contradicted", "unsupported", "AUROC")), rows)
+
+
+def _diagrams(way: str, found: Mapping[str, Bins]) -> Markup | None:
+    """The reliability diagrams of one way of slicing, side by side."""
+    if not found:
+        return None
+    drawn = (
+        reliability(bins, foreign(name), f"{sum(count for *_, count in bins):,} rows") for name, bins in found.items()
+    )
+    return tag("section", tag("h2", f"Reliability by {way}"), tag("div", drawn, class_="plots small-plots"))
+
+
+def _table(title: str, first: str, found: Sequence[Figures]) -> Markup | None:
+    if not found:
+        return None
+    shown = [*_COLUMNS, *(name for name in _LESS_WIDE if any(_defined(f.figures.get(name)) for f in found))]
+    head = _head((first, "rows", "wrong", *(FIGURES[name] for name in shown)))
+    return _section(title, head, [_row(figures, shown) for figures in found])
+
+
+def _defined(figure: Figure | None) -> bool:
+    return figure is not None and figure.value is not None
+
+
+def _row(found: Figures, shown: Sequence[str], style: str | None = None) -> Markup:
+    counts = (tag("td", f"{count:,}", class_="num") for count in (found.rows, found.wrong))
+    cells = (_cell(found.figures.get(name)) for name in shown)
+    return tag("tr", tag("th", foreign(found.name), scope="row"), counts, cells, class_=style)
+
+
+def _systems(summary: Summary) -> list[Markup]:
+    """The guard beside the baselines: over all rows, then figure by figure for each set."""
+    listed = [tag("li", foreign(note)) for note in summary.notes]
+    notes = [tag("ul", listed, class_="small soft")] if listed else []
+    if not summary.systems:
+        return notes
+    shown = _COLUMNS
+    head = _head(("System", "rows", "wrong", *(FIGURES[name] for name in shown)))
+    body = [_row(found, shown, "ours" if index == 0 else None) for index, found in enumerate(summary.systems)]
+    names = [found.name for found in summary.systems]
+    by_set = (
+        _section(
+            f"{FIGURES[figure][:1].upper()}{FIGURES[figure][1:]} by set, beside the baselines",
+            _head(("Set", *names)),
+            [_set_row(name, names, found) for name, found in rows.items()],
+        )
+        for figure, rows in summary.systems_by_set.items()
+    )
+    return [_section("Beside the baselines", head, body), *notes, _margins(summary), *by_set]
+
+
+def margins(summary: Summary) -> list[tuple[str, str, Figure]]:
+    """Set, best baseline and how far the guard lies above it, the sets in which it lies lowest first."""
+    found = [(name, best, figure) for name, (best, figure) in summary.margins.items() if figure.value is not None]
+    return sorted(found, key=lambda item: (item[2].value or 0.0, item[0]))
+
+
+def signed(figure: Figure) -> str:
+    """A difference with its sign and interval.
+
+    >>> signed(Figure(0.05, -0.01, 0.11))
+    '+0.050 (-0.010 to +0.110)'
+    """
+    if figure.value is None or figure.low is None or figure.high is None:
+        return words(figure)
+    return f"{figure.value:+.3f} ({figure.low:+.3f} to {figure.high:+.3f})"
+
+
+def _margins(summary: Summary) -> Markup:
+    rows = (
+        tag("tr", tag("th", foreign(name), scope="row"), tag("td", best), tag("td", signed(figure), class_="num"))
+        for name, best, figure in margins(summary)
+    )
+    head = tag(
+        "tr",
+        tag("th", "Set", scope="col"),
+        tag("th", "best baseline", scope="col"),
+        tag("th", "balanced accuracy above it", scope="col", class_="num"),
+    )
+    return _section("Ahead of the best baseline", head, rows)
+
+
+def _set_row(name: str, systems: Sequence[str], found: Mapping[str, Figure]) -> Markup:
+    return tag("tr", tag("th", foreign(name), scope="row"), (_cell(found.get(system)) for system in systems))
+
+
+def _plots(summary: Summary) -> Markup | None:
+    curves = summary.curves
+    if not curves.roc:
+        return None
+    share = summary.overall.wrong / summary.overall.rows
+    roc = curve(
+        "ROC.",
+        "The dashed line is chance.",
+        ("false positive rate", "true positive rate"),
+        curves.roc,
+        [(0, 0), (1, 1)],
+    )
+    precision = curve(
+        "Precision and recall of wrong.",
+        "The dashed line is the share of wrong rows.",
+        ("recall", "precision"),
+        curves.pr,
+        [(0, share), (1, share)],
+    )
+    plots = tag("div", roc, precision, reliability(curves.reliability), class_="plots")
+    return tag("section", tag("h2", "Curves"), plots)
+
+
+def _footer(summary: Summary) -> Markup:
+    facts = " · ".join(f"{name} {value}" for name, value in summary.identity.items())
+    method = (
+        "Wrong is every row whose label is not supported; it is the positive class. Intervals are 95% percentile "
+        "bootstraps over documents. Slices of fewer than "
+        f"{LEAST_SLICE} rows are left out, and of fewer than {LEAST_DIAGRAM} among the diagrams."
+    )
+    return tag("footer", tag("p", method), tag("p", facts))

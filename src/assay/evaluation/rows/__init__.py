@@ -1,0 +1,22 @@
+"""Labelled rows: read, sliced, and kept with what was said of them."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.evaluation.rows.atomic_files import write_file as write_file
+    from assay.evaluation.rows.reading import Row as Row
+    from assay.evaluation.rows.reading import make_evidence as make_evidence
+    from assay.evaluation.rows.reading import read_rows as read_rows
+    from assay.evaluation.rows.results import Result as Result
+    from assay.evaluation.rows.results import ResultLog as ResultLog
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".atomic_files": ("write_file",),
+            ".reading": ("Row", "make_evidence", "read_rows"),
+            ".results": ("Result", "ResultLog"),
+        },
+    )

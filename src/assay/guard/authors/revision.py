@@ -1,0 +1,152 @@
+"""Revising through the guard: an answer, or the final answer of a run, goes back to its author until it passes."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from assay.errors import InputError
+from assay.guard.request import EvidenceLike
+from assay.policy import Policy, with_escalation
+from assay.rewrite.revise import Author, arevise, revise
+from assay.schema import HallucinationReport
+from assay.schema.run import ModelTurn, Run, RunBuilder, TextPart
+
+Checked = tuple[Callable[[], HallucinationReport], Callable[[str, int], HallucinationReport]]
+"""How the first version is checked, and how every other one is."""
+
+
+class Revising:
+    """The part of a guard that has outputs revised; it needs what the guard has."""
+
+    _policy: Policy
+
+    check: Callable[..., HallucinationReport]
+    check_run: Callable[..., HallucinationReport]
+
+    def revise(
+        self,
+        answer: str | bytes,
+        evidence: EvidenceLike = None,
+        *,
+        author: Author,
+        attempts: int | None = None,
+        **options: Any,
+    ) -> HallucinationReport:
+        """Check an answer, and have what fails revised by its author (docs/concepts.md#revision).
+
+        Sentences that passed stay to the character, whatever the author does with them.
+
+        Args:
+            answer: the first version.
+            evidence: as in `check`.
+            author: takes an `assay.rewrite.revise.feedback.Feedback`, whose `text` is a message for a model, and gives
+                a new text, or replacements for the failed sentences by their numbers.
+            attempts: how many versions are asked for at most; the policy's `max_revisions` by default.
+            options: the others of `check`.
+
+        Returns:
+            The report of the best version. Its `output` is the text, its `revision` says how it came about; where it
+            still fails, `revision.escalation_required` is set and the action is never `emit`.
+
+        Raises:
+            InputError: something given cannot be read, or the author gives no version.
+        """
+        first, again = self.checks(answer, evidence, options)
+        return self.settled(revise(first(), author, again, self.attempts(attempts)))
+
+    async def arevise(
+        self,
+        answer: str | bytes,
+        evidence: EvidenceLike = None,
+        *,
+        author: Author,
+        attempts: int | None = None,
+        **options: Any,
+    ) -> HallucinationReport:
+        """As `revise`, with an author that may be asynchronous and the checks off the event loop."""
+        import asyncio
+
+        first, again = self.checks(answer, evidence, options)
+        return self.settled(await arevise(await asyncio.to_thread(first), author, again, self.attempts(attempts)))
+
+    def revise_run(
+        self, run: Run | RunBuilder | object, *, author: Author, attempts: int | None = None, **options: Any
+    ) -> HallucinationReport:
+        """As `revise` for the final answer of a run; its calls stay as they are.
+
+        Args:
+            run: as in `check_run`.
+            author: as in `revise`.
+            attempts: as in `revise`.
+            options: the others of `check_run`.
+        """
+        first, again = self.run_checks(run, options)
+        return self.settled(revise(first(), author, again, self.attempts(attempts)))
+
+    async def arevise_run(
+        self, run: Run | RunBuilder | object, *, author: Author, attempts: int | None = None, **options: Any
+    ) -> HallucinationReport:
+        """As `revise_run`, with an author that may be asynchronous and the checks off the event loop."""
+        import asyncio
+
+        first, again = self.run_checks(run, options)
+        return self.settled(await arevise(await asyncio.to_thread(first), author, again, self.attempts(attempts)))
+
+    def settled(self, report: HallucinationReport) -> HallucinationReport:
+        """A revised report with how soon a person has to look, where revising ended with one being asked."""
+        return with_escalation(self._policy, report)
+
+    def attempts(self, attempts: int | None) -> int:
+        """How many versions may be asked for: what the caller says, else what the policy allows."""
+        return self._policy.max_revisions if attempts is None else attempts
+
+    def checks(self, answer: str | bytes, evidence: EvidenceLike, options: dict[str, Any]) -> Checked:
+        """How the first version of an answer is checked, and how every other one is."""
+        kept = tuple(evidence) if isinstance(evidence, Iterator) else evidence  # every version reads it again
+        failed = _failed(options)
+
+        def first() -> HallucinationReport:
+            return self.check(answer, kept, **options)
+
+        def again(text: str, more: int) -> HallucinationReport:
+            return self.check(text, kept, **{**options, "revisions_failed": failed + more})
+
+        return first, again
+
+    def run_checks(self, run: Run | RunBuilder | object, options: dict[str, Any]) -> Checked:
+        """The same for the final answer of a run."""
+        from assay.schema.traces import read_run
+
+        read = run.run() if isinstance(run, RunBuilder) else read_run(run, format=options.get("format"))
+        settings = {name: value for name, value in options.items() if name != "format"}
+        for name, value in settings.items():
+            if isinstance(value, Iterator):
+                settings[name] = tuple(value)
+        failed = _failed(options)
+
+        def first() -> HallucinationReport:
+            return self.check_run(read, **settings)
+
+        def again(text: str, more: int) -> HallucinationReport:
+            return self.check_run(with_answer(read, text), **{**settings, "revisions_failed": failed + more})
+
+        return first, again
+
+
+def _failed(options: dict[str, Any]) -> int:
+    failed = options.get("revisions_failed", 0)
+    if not isinstance(failed, int) or isinstance(failed, bool) or failed < 0:
+        raise InputError(f"revisions_failed must be a whole number from 0 up, got {failed!r}.")
+    return failed
+
+
+def with_answer(run: Run, text: str) -> Run:
+    """The run with another final answer in the place of its own; behind its last step where it has none.
+
+    >>> run = Run(run_id="r").append(ModelTurn(content=(TextPart(text="4"),)))
+    >>> with_answer(run, "5").final_answer
+    '5'
+    """
+    final = set(run.final_turns)
+    kept = tuple(step for index, step in enumerate(run.steps) if index not in final)
+    phase = next((step.phase for i in final if isinstance(step := run.steps[i], ModelTurn)), None)
+    return run.model_copy(update={"steps": (*kept, ModelTurn(content=(TextPart(text=text),), phase=phase))})

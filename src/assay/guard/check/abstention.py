@@ -1,0 +1,57 @@
+"""Whether to answer, as a part of the decision: where a policy file has fitted thresholds of confidence for it."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from assay.policy import Abstaining, concerns, labels_for, with_answering
+from assay.rewrite.answers import Limits, assess
+from assay.schema import Evidence, HallucinationReport
+from assay.schema.report_parts import decided
+from assay.stats import ConfidenceModel
+
+
+def limits_from(settings: Abstaining) -> Limits:
+    """The thresholds of a policy file as the decision takes them."""
+    return Limits(
+        high=settings.high, low=settings.low, claim=settings.claim, groundedness=settings.groundedness,
+        coverage=settings.coverage, entropy=settings.entropy, agreement=settings.agreement, domain=settings.domain,
+        staleness_days=settings.staleness_days,
+    )  # fmt: skip
+
+
+def model_from(settings: Abstaining) -> ConfidenceModel:
+    """The weights and the curve of a policy file."""
+    weights = tuple(settings.weights.model_dump().items())
+    return ConfidenceModel(weights, settings.slope, settings.intercept, settings.rows)
+
+
+def with_abstention(
+    report: HallucinationReport,
+    settings: Abstaining,
+    evidence: Sequence[Evidence],
+    *,
+    today: date | None = None,
+    entropy: float | None = None,
+) -> HallucinationReport:
+    """The report with the decision whether to answer in it, and its action made no more permissive by it.
+
+    An output that the gate would not let out, or that claims nothing, is left as it is: there is nothing to decide.
+
+    Args:
+        report: of the output.
+        settings: those of the policy.
+        evidence: what it was checked against.
+        today: the day that it is to hold on; without it evidence is never stale.
+        entropy: that of the output's tokens, where it is known.
+    """
+    if not concerns(report.decision):
+        return report
+    made = assess(
+        report, evidence, limits=limits_from(settings), model=model_from(settings), entropy=entropy, today=today,
+        domain=settings.scope or None,
+    )  # fmt: skip
+    decision = with_answering(report.decision, made, report.untold)
+    return decided(
+        report,
+        {"abstention": made, "decision": decision, "action": decision.action, "labels": labels_for(decision)},
+    )

@@ -1,0 +1,365 @@
+"""The judge's part in a check: which claims it hears, what becomes of them, and what an output leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from assay.errors import InputError
+from assay.guard.check.evidence_index import PreparedEvidence
+from assay.guard.check.verdicts import Judged
+from assay.guard.lru import LruCache
+from assay.policy import ClaimSignal, Policy, claim_status
+from assay.schema import ClaimStatus, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
+from assay.schema.report_parts import ClaimJudgement, JudgeReport, Omission
+from assay.text.claims import is_fragment
+from assay.verify.network import Judgement
+
+if TYPE_CHECKING:  # loaded with the first check that asks a judge or looks for omissions
+    from assay.models.chat import Meter
+    from assay.verify.judge import JudgedStatement, JudgeOptions, JudgeResults, Source
+    from assay.verify.omissions import Stated
+
+MOST_SPANS: Final = 4
+UNHEARD: Final = (
+    "The policy requires a judge's word on every claim, and no chat model was asked: give the guard one with llm=, "
+    "the command one with --llm, or the server one under `judge` of its gateway file."
+)
+NO_MODEL: Final = "The policy has a judge asked, and no chat model is at hand."
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeStage:
+    """What a judge said of an output, and what was left out of it."""
+
+    judged: tuple[Judged, ...] | None = None
+    """What is known of each judged claim once the judge was heard; none where nothing was asked."""
+    report: JudgeReport | None = None
+    omissions: tuple[Omission, ...] = ()
+
+    @property
+    def left_out(self) -> int:
+        """Omissions that count: all but those that the judge denied with the output's own words."""
+        return sum(one.judged != "denied" for one in self.omissions)
+
+    def issues(self, known: Sequence[Issue]) -> tuple[Issue, ...]:
+        """The omissions as findings, but for those that a claim's own findings name already."""
+        named = [one.evidence for one in known if one.code == "condition.dropped" and one.evidence is not None]
+        return tuple(
+            Issue(code=f"completeness.{one.kind}", message=one.message, span=one.span, evidence=one.evidence)
+            for one in self.omissions
+            if one.judged != "denied" and not any(_overlap(one.evidence, other) for other in named)
+        )
+
+
+def _overlap(one: EvidenceSpan, other: EvidenceSpan) -> bool:
+    return one.evidence_id == other.evidence_id and one.start < other.end and other.start < one.end
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeContext:
+    """What a hearing is held with."""
+
+    policy: Policy
+    evidence: PreparedEvidence
+    answer: str
+    question: str | None
+    meter: Meter | None
+    """The account of the check; none where no model is at hand."""
+    required: bool
+    """Whether claims that the policy wants heard and nobody heard are unchecked, rather than left to a later check."""
+    options: JudgeOptions | None
+    memory: LruCache[JudgedStatement]
+    """What was said of claims before, by all that it depends on: a text that grows or is revised is not judged anew."""
+
+
+def judge_stage_of(
+    claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext, skipped: frozenset[int] = frozenset()
+) -> JudgeStage:
+    """Hear the judge on the claims that it is for, and look for what the output leaves out.
+
+    Args:
+        claims: every judged claim with what the other tiers found of it.
+        asking: what to ask with.
+        skipped: places of claims that are no matter of evidence, such as actions of a run.
+    """
+    policy = asking.policy
+    if not asking.evidence.readable or not policy.groundedness:
+        return JudgeStage()
+    if policy.judge == "off":
+        return JudgeStage(omissions=_omissions(claims, asking)) if policy.omissions != "off" else JudgeStage()
+    if asking.meter is None and policy.judge == "all" and asking.required:
+        return _Session(claims, asking, skipped).hearing()
+    if asking.meter is None:
+        report = JudgeReport(mode=policy.judge, notes=(NO_MODEL,))
+        return JudgeStage(report=report, omissions=_omissions(claims, asking) if policy.omissions != "off" else ())
+    return _Session(claims, asking, skipped).hearing()
+
+
+def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext) -> tuple[Omission, ...]:
+    from assay.verify.omissions import find_omissions
+
+    return find_omissions(_stated(claims, asking.question), asking.answer, asking.question, asking.evidence.index)
+
+
+def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | None) -> list[Stated]:
+    """The claims that what they leave out can matter for: those that do not fail, or fail for that alone."""
+    from assay.verify.omissions import Stated
+
+    holds = [
+        claim
+        for claim, found in claims
+        if found.verdict is Verdict.SUPPORTED or any(f.code == "condition.dropped" for f in found.exact.findings)
+    ]
+    return [
+        Stated(f"{question} {claim.text}" if question and is_fragment(claim.text) else claim.text, claim.span)
+        for claim in holds
+    ]
+
+
+class _Session:
+    """One hearing with a model at hand."""
+
+    def __init__(
+        self, claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext, skipped: frozenset[int]
+    ) -> None:
+        from assay.prompts import load_prompt
+        from assay.verify.judge import PROMPT, JudgeOptions
+
+        self._claims = claims
+        self._asking = asking
+        self._policy = asking.policy
+        self._options = asking.options or JudgeOptions()
+        self._prompt = load_prompt(PROMPT).identity
+        self._chosen = self._choose(skipped)
+        self._sources, self._complete = self._shown()
+
+    def hearing(self) -> JudgeStage:
+        """Ask, and settle what is said."""
+        known = self._known()
+        asked = [at for at in self._chosen if at not in known]
+        hearings = self._hear(asked)
+        said = {**known, **dict(zip(asked, hearings.heard, strict=True))}
+        judged = [found for _, found in self._claims]
+        for at, heard in said.items():
+            judged[at] = settle(self._claims[at][0], judged[at], heard, self._chosen[at], self._policy)
+            if heard.outcome.kind != "unchecked":
+                self._asking.memory.get(self._key(at), partial(_same, heard))
+        prompts, notes = [self._prompt] if asked else [], []
+        omissions: tuple[Omission, ...] = ()
+        if self._policy.omissions != "off":
+            omissions, used, note = self._left_out(judged, hearings.requests)
+            prompts += used
+            notes += [note] if note else []
+        report = self._report(said, known, judged, prompts, notes)
+        return JudgeStage(
+            tuple(judged), report.model_copy(update={"asked_again": hearings.asked_again}), omissions
+        )  # fmt: skip
+
+    def _choose(self, skipped: frozenset[int]) -> dict[int, tuple[str, ...]]:
+        """The claims to be heard with the reasons, the ones that matter most first."""
+        from assay.verify.judge import weaknesses
+
+        reasons: dict[int, tuple[str, ...]] = {}
+        for at, (claim, found) in enumerate(self._claims):
+            if found.judgement is None or at in skipped:
+                continue
+            weak = weaknesses(claim.kind, found.verdict, found.judgement, found.exact, found.entailment)
+            if self._policy.judge == "all" or weak:
+                reasons[at] = (*(("all",) if self._policy.judge == "all" else ()), *weak)
+        order = sorted(reasons, key=lambda at: (not self._claims[at][0].critical, -len(reasons[at]), at))
+        return {at: reasons[at] for at in order}
+
+    def _shown(self) -> tuple[tuple[Source, ...], bool]:
+        """The evidence as the judge is shown it, and whether that is all of it."""
+        from assay.rewrite.answers import choose_evidence
+        from assay.verify.judge import Source
+
+        evidence = self._asking.evidence
+        about = " ".join((self._asking.question or "", *(self._claims[at][0].text for at in self._chosen)))
+        context = choose_evidence(evidence.evidence, about, self._options.evidence_tokens)
+        whole = all(one.characters == len(one.evidence.text) for one in context.passages)
+        sources = tuple(Source(one.alias, one.evidence, one.text) for one in context.passages)
+        return sources, whole and not context.left_out and not evidence.unread
+
+    def _key(self, at: int) -> tuple[object, ...]:
+        asking = self._asking
+        model = asking.meter.asking("judge").digest if asking.meter is not None else ""
+        claim = self._claims[at][0].text
+        confidence = self._policy.judge_confidence
+        return asking.evidence.key, asking.question, claim, model, self._prompt, self._options, confidence
+
+    def _known(self) -> dict[int, JudgedStatement]:
+        """What was said of claims before: by this guard, or by the one whose check is run again."""
+        found: dict[int, JudgedStatement] = {}
+        meter = self._asking.meter
+        if meter is not None and meter.known:
+            told = {at: meter.known.get(self._claims[at][0].text) for at in self._chosen}
+            return {at: _heard_again(one) for at, one in told.items() if one is not None}
+        for at in self._chosen:
+            try:
+                found[at] = self._asking.memory.get(self._key(at), _unknown)
+            except KeyError:
+                continue
+            if meter is not None:
+                meter.tape.knew(self._claims[at][0].text, _as_json(found[at]))
+        return found
+
+    def _hear(self, asked: Sequence[int]) -> JudgeResults:
+        from assay.verify.judge import JudgeAnswers, JudgedStatement, JudgeResults, Outcome, ask_judge
+
+        asking = self._asking
+        if not asked:
+            return JudgeResults((), 0)
+        if asking.meter is None:
+            return JudgeResults((JudgedStatement(Outcome("unchecked", UNHEARD), JudgeAnswers()),) * len(asked), 0)
+        return ask_judge(
+            asking.meter.asking("judge"), [self._claims[at][0].text for at in asked], asking.question, self._sources,
+            most_calls=self._policy.judge_calls, complete=self._complete, confidence=self._policy.judge_confidence,
+            options=self._options,
+        )  # fmt: skip
+
+    def _left_out(self, judged: Sequence[Judged], used: int) -> tuple[tuple[Omission, ...], list[str], str | None]:
+        """What the rules find, and the judge's word on it where a request is left."""
+        from assay.prompts import load_prompt
+        from assay.verify.omissions import PROMPT, review_omissions
+
+        asking = self._asking
+        claims = [(claim, found) for (claim, _), found in zip(self._claims, judged, strict=True)]
+        stated, found = _stated(claims, asking.question), _omissions(claims, asking)
+        if not stated or asking.meter is None:
+            return found, [], None
+        if used >= self._policy.judge_calls:
+            kept = tuple(one.model_copy(update={"judged": "unchecked"}) for one in found)
+            return kept, [], "The judge was not asked about what is left out: its requests are used up."
+        reviewed = review_omissions(
+            asking.meter.asking("judge_omissions"), found, stated, asking.answer, asking.question, self._sources,
+            asking.evidence.index, most_calls=self._policy.judge_calls - used, confidence=self._policy.judge_confidence,
+            options=self._options,
+        )  # fmt: skip
+        return reviewed.omissions, [load_prompt(PROMPT).identity], reviewed.failed
+
+    def _report(
+        self,
+        said: Mapping[int, JudgedStatement],
+        known: Mapping[int, JudgedStatement],
+        judged: Sequence[Judged],
+        prompts: Sequence[str],
+        notes: Sequence[str],
+    ) -> JudgeReport:
+        unusable = [heard.outcome.reason for heard in said.values() if heard.outcome.kind == "unchecked"]
+        meter = self._asking.meter
+        return JudgeReport(
+            mode=self._policy.judge,
+            model=meter.asking("judge").name if meter is not None else None,
+            prompts=tuple(prompts),
+            chosen=len(self._chosen),
+            answered=len(said) - len(unusable),
+            changed=sum(one.heard is not None and one.heard.changed for one in judged),
+            unchecked=len(unusable),
+            remembered=len(known),
+            evidence_complete=self._complete,
+            notes=(*dict.fromkeys(unusable), *notes),
+        )
+
+
+def _as_json(heard: JudgedStatement) -> Any:
+    return _adapter().dump_python(heard, mode="json")
+
+
+def _heard_again(told: Any) -> JudgedStatement:
+    """What a tape has of a claim.
+
+    Raises:
+        InputError: it is of another form.
+    """
+    try:
+        return _adapter().validate_python(told, strict=False)
+    except ValidationError as error:
+        raise InputError("expected what a judge had said of a claim, but it cannot be read") from error
+
+
+@cache
+def _adapter() -> TypeAdapter[JudgedStatement]:
+    from assay.verify.judge import JudgedStatement
+
+    return TypeAdapter(JudgedStatement)
+
+
+def _same(heard: JudgedStatement) -> JudgedStatement:
+    return heard
+
+
+def _unknown() -> JudgedStatement:
+    raise KeyError
+
+
+def settle(
+    claim: ExtractedClaim, found: Judged, heard: JudgedStatement, because: Sequence[str], policy: Policy
+) -> Judged:
+    """What is known of a claim once the judge was heard."""
+    from assay.verify.judge import Standing, barred, settled
+
+    if found.judgement is None:
+        return found
+    before = Standing(found.verdict, found.judgement.support, found.judgement.contradiction)
+    bar = barred(found.exact, before, conflict=found.conflict is not None)
+    after = settled(
+        before, heard.outcome.kind, confidence=policy.judge_confidence, threshold=policy.support_threshold, bar=bar,
+        passes=_passes(claim, found, policy),
+    )  # fmt: skip
+    changed = after != before
+    reason = heard.outcome.reason
+    if heard.outcome.kind == "supports" and bar is not None and before.verdict is not Verdict.SUPPORTED:
+        reason = f"{reason} It does not count: {bar}."
+    told = ClaimJudgement(
+        asked_because=tuple(because), outcome=heard.outcome.kind, reason=reason, answers=heard.reading.answers,
+        before=before.verdict, changed=changed,
+    )  # fmt: skip
+    if after.verdict is Verdict.UNCHECKED:
+        return replace(found, verdict=after.verdict, judgement=None, failed=reason, heard=told)
+    judgement = Judgement(after.support, after.contradiction)
+    return replace(found, verdict=after.verdict, judgement=judgement, spans=_spans(found, heard, changed), heard=told)
+
+
+def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
+    """Whether the gate would let the claim pass as the other tiers leave it."""
+    if found.judgement is None:
+        return False
+    signal = ClaimSignal(
+        score=found.judgement.support, verdict=found.verdict, critical=bool(claim.critical), severity=None,
+        contradiction=found.judgement.contradiction,
+    )  # fmt: skip
+    return claim_status(policy, signal) is ClaimStatus.PASS
+
+
+def _spans(found: Judged, heard: JudgedStatement, changed: bool) -> tuple[EvidenceSpan, ...]:
+    """The evidence of a claim, the judge's quotes in front where the verdict is its word."""
+    quotes = [span for answer in heard.outcome.telling for span in answer.quotes]
+    if not changed or not quotes:
+        return found.spans
+    unique = {(one.evidence_id, one.start, one.end): one for one in reversed((*quotes, *found.spans))}
+    return tuple(reversed(unique.values()))[:MOST_SPANS]
+
+
+def judge_issues(told: ClaimJudgement, span: Span) -> tuple[Issue, ...]:
+    """What the judge says of a claim, as findings."""
+    made: list[Issue] = []
+    quote = next((span for answer in told.answers for span in answer.quotes if answer.verdict == "FAIL"), None)
+    if told.outcome == "unchecked":
+        if not told.changed:
+            made.append(Issue(code="judge.unchecked", message=told.reason, span=span))
+        return tuple(made)
+    if told.outcome != "uncertain" and (
+        told.changed or told.outcome != "supports" or told.before is not Verdict.SUPPORTED
+    ):
+        made.append(Issue(code=f"judge.{told.outcome}", message=told.reason, span=span, evidence=quote))
+    cited = next((answer for answer in told.answers if answer.question == 3 and answer.verdict == "FAIL"), None)
+    if cited is not None:
+        message = f"The judge cannot trace a citation: {cited.justification}"
+        made.append(Issue(code="judge.citation", message=message, span=span))
+    return tuple(made)

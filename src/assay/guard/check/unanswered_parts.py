@@ -1,0 +1,42 @@
+"""How the reader of an answer is told what nothing tells of."""
+
+import json
+from collections.abc import Sequence
+
+from assay.policy import Route, untold_words
+from assay.schema import Decision
+
+
+def telling(decision: Decision, untold: Sequence[str], text: str, *, document: bool) -> Decision:
+    """A decision with what the reader is told of the parts of the question that nothing tells of.
+
+    It stands in the words that take the place of the output, behind a disclosure, or behind an output that is emitted
+    because of its claims. Behind a document nothing can stand: whoever reads it as one could no longer do so.
+
+    Args:
+        decision: that of the gate.
+        untold: the parts.
+        text: the output.
+        document: whether the output is held to a schema.
+    """
+    if not untold:
+        return decision
+    if decision.response is not None:
+        told = f"{decision.response} {untold_words(untold)}"
+    elif decision.route == Route.SERVE and not document and not _is_json(text):
+        told = untold_words(untold)
+    else:
+        return decision
+    return decision.model_copy(update={"response": told})
+
+
+def _is_json(text: str) -> bool:
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,66 @@
+"""A claim as it is to be understood: a short answer with its question, a sentence with the one that it refers to.
+
+"Yes." says what was asked, "16 weeks" to "How long is the leave?" that the leave is 16 weeks long, and "They receive 16
+weeks." is right or wrong by whom it speaks of. Neither can be judged by its own words alone.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from assay.text.claims import is_fragment
+from assay.text.rewording import agrees, answer_as_statement, asked_statement, denied_statement
+
+NOWHERE: Final = 1 << 40
+"""Farther than any text is long."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimInContext:
+    """A claim in the words in which it is to be judged."""
+
+    text: str
+    at: int = 0
+    """Where the claim's own words begin in the text; `NOWHERE` where it has none of them."""
+    stated: bool = False
+    """Whether the text is a statement made of a question and its answer."""
+    denial: str | None = None
+    """Of an answer that only says no the statement that says so; the text is what it denies."""
+
+
+@lru_cache(maxsize=1_024)
+def claim_in_context(claim: str, question: str | None) -> ClaimInContext:
+    """The claim with the question that it answers.
+
+    >>> understood("Yes.", "Do partners get 4 weeks?").text, understood("16 weeks", "How long is the leave?").text
+    ('Partners do get 4 weeks.', 'The leave is 16 weeks.')
+    >>> understood("No, they don't.", "Do partners get 4 weeks?").denial
+    'Partners do not get 4 weeks.'
+    >>> understood("16 weeks", "And the leave?").text
+    'And the leave? 16 weeks'
+
+    Args:
+        claim: its text.
+        question: what was asked, where that is known.
+    """
+    if question is None or not question.strip():
+        return ClaimInContext(claim)
+    agreed = agrees(claim)
+    if agreed is not None:
+        asked = asked_statement(question)
+        if asked is not None:
+            denial = None if agreed else denied_statement(question)
+            return ClaimInContext(_sentence(asked), NOWHERE, True, denial and _sentence(denial))
+    elif not is_fragment(claim):
+        return ClaimInContext(claim)
+    else:
+        joined = answer_as_statement(question, claim)
+        if joined is not None:
+            return ClaimInContext(_sentence(joined[0]), joined[1], True)
+    asked = question.strip()
+    return ClaimInContext(f"{asked} {claim}", len(asked) + 1)
+
+
+def _sentence(text: str) -> str:
+    """With a capital at its head and a full stop; its characters stay where they are."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,0 +1,127 @@
+"""The wordings in which a claim is judged, and one judgement out of those of its wordings.
+
+A claim that refers to the sentence before it is judged by itself and behind that sentence, and counts as the worse of
+the two: by itself it may be true of something else, and behind a true sentence nearly anything looks likely. An answer
+that only says no is judged as the denial, and as the opposite of what it denies. A phrase that answers a question is
+judged as a statement and behind the question, and counts as the worse too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.guard.claims.context import NOWHERE, claim_in_context
+from assay.schema import EvidenceSpan, Verdict
+from assay.text.rewording import agrees
+from assay.verify.exact import ExactFinding, ExactResult
+from assay.verify.network import EntailmentResult, Judgement
+
+if TYPE_CHECKING:
+    from assay.guard.check.verdicts import Job, Judged
+
+
+def wordings(job: Job) -> tuple[Job, ...]:
+    """The claims to judge in place of a job's own: itself where it can be understood by itself.
+
+    None of an answer that only says yes or no to what could not be made a statement.
+    """
+    if job.denies or job.named or job.field is not None:
+        return (job,)
+    if (job.question or job.before) and restates(job.evidence.exact(job.claim, job.question), job.claim):
+        short = claim_in_context(job.claim, job.question).at > 0
+        return (replace(job, before=(job.question or "").strip() if short else None),)
+    found = claim_in_context(job.claim, job.question)
+    if found.text and not found.stated and found.at and agrees(job.claim) is not None:
+        return ()
+    if found.stated:
+        stated = replace(job, claim=found.text, question=None, whole=None, before=None)
+        if found.denial is not None:
+            return (stated, replace(stated, claim=found.denial))
+        asked = (job.question or "").strip()
+        return (stated,) if found.at >= NOWHERE else (stated, replace(job, whole=None, before=asked))
+    if job.before is None:
+        return (job,)
+    return (replace(job, before=None), replace(job, whole=None))
+
+
+def restates(exact: ExactResult, claim: str) -> bool:
+    """Whether the claim is a whole sentence of the evidence, of more words than a mere answer has."""
+    return exact.signals.get("verbatim", 0.0) >= 1 and len(claim.split()) >= _WORDS_OF_SENTENCE
+
+
+_WORDS_OF_SENTENCE = 4
+
+
+def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
+    """What was found of a job's wordings, of which there is at least one, as a finding about the claim in its own."""
+    if len(asked) == 1 and asked[0].claim == job.claim:
+        return judged[0]
+    found = claim_in_context(job.claim, job.question)
+    if not found.stated:
+        return _worse(judged)
+    if found.denial is not None:
+        return _moved(_denial(judged[0], judged[1]), found.at, len(job.claim))
+    stated = _moved(judged[0], found.at, len(job.claim))
+    return _worse([stated, *judged[1:]])
+
+
+_ORDER = (Verdict.UNCHECKED, Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.SUPPORTED)
+
+
+def _worse(judged: Sequence[Judged]) -> Judged:
+    """The worst of what was found of several wordings; the first of those that are alike."""
+    return min(judged, key=lambda one: (_ORDER.index(one.verdict), one.support))
+
+
+def _denial(asserted: Judged, denied: Judged) -> Judged:
+    """What is known of a denial, by what was found of it and of what it denies."""
+    if asserted.judgement is None or denied.judgement is None:
+        return asserted if asserted.judgement is None else denied
+    if asserted.verdict is Verdict.SUPPORTED:
+        against = min(asserted.support, 1.0)
+        spans = tuple(_turned(span) for span in asserted.spans)
+        judgement = Judgement(min(denied.support, 1 - against), against)
+        return replace(
+            denied, verdict=Verdict.CONTRADICTED, judgement=judgement, spans=spans, conflict=None,
+            exact=replace(denied.exact, findings=()), entailment=replace(denied.entailment, words=()),
+        )  # fmt: skip
+    if asserted.verdict is Verdict.CONTRADICTED and denied.verdict is not Verdict.CONTRADICTED:
+        # The value that speaks against what is denied speaks for the denial.
+        support = max(denied.support, asserted.judgement.contradiction)
+        spans = tuple(_turned(span) for span in asserted.spans)
+        exact = replace(denied.exact, findings=(), supporting=())
+        judgement = Judgement(support, min(denied.judgement.contradiction, 1 - support))
+        return replace(denied, judgement=judgement, spans=spans or denied.spans, exact=exact)
+    return denied
+
+
+_TURNED = {"supports": "contradicts", "contradicts": "supports"}
+
+
+def _turned(span: EvidenceSpan) -> EvidenceSpan:
+    return span.model_copy(update={"relation": _TURNED.get(span.relation, span.relation)})
+
+
+def _moved(judged: Judged, at: int, length: int) -> Judged:
+    """With places in a statement as places in the claim that stands in it at a character."""
+    exact = judged.exact
+    moved = ExactResult(
+        tuple(_moved_finding(one, at, length) for one in exact.findings), exact.signals, exact.best, exact.supporting,
+        _inside(exact.changed, at, length), _inside(exact.settled, at, length), (),
+    )  # fmt: skip
+    read: EntailmentResult = replace(judged.entailment, claim_at=at)
+    return replace(judged, exact=moved, entailment=read)
+
+
+def _moved_finding(found: ExactFinding, at: int, length: int) -> ExactFinding:
+    """The finding at its words in the claim; at the claim as a whole where they are words of the question."""
+    inside = at <= found.claim_start and found.claim_end <= at + length and at < NOWHERE
+    start, end = (found.claim_start - at, found.claim_end - at) if inside else (0, length)
+    words = _inside(found.words, at, length)
+    return replace(found, claim_start=start, claim_end=end, words=words)
+
+
+def _inside(places: Sequence[tuple[int, int]], at: int, length: int) -> tuple[tuple[int, int], ...]:
+    return tuple((a - at, b - at) for a, b in places if at <= a and b <= at + length)

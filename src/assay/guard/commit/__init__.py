@@ -1,0 +1,1 @@
+"""Committing: nothing reaches a sink without a receipt."""

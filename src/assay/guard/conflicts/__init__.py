@@ -1,0 +1,1 @@
+"""Sources that disagree, and sources that give way to others."""

@@ -1,0 +1,375 @@
+"""Conflicts: a claim that one source bears out and another contradicts.
+
+Four ways lead to one: a value that surely is another one in another source (`conflicting_value`), a passage that the
+network finds contradicting (`conflict_between`) or doubts the claim beside (`doubting_source`), and a source that bears
+out something else (`disagreeing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.guard.conflicts.disagreement import (
+    MOST_SOURCES,
+    Other,
+    OtherSourceResult,
+    ask_other_sources,
+    load_disagreement,
+    others_of,
+)
+from assay.guard.conflicts.source_matching import (
+    clause_around,
+    closest_sources,
+    is_record,
+    on_one_matter,
+    same_subject,
+    says_of_it,
+    speaks_of_it,
+    states_disagreement,
+    with_their_name,
+)
+from assay.guard.stands import clashes
+from assay.models import PairScorer
+from assay.schema import ClaimCandidates, Evidence, EvidenceSpan, PassageConflict, Verdict
+from assay.text.citations import find_pointers
+from assay.text.sentences import split_sentences
+from assay.verify.exact import ExactFinding, ExactResult
+from assay.verify.network import EntailmentResult, judge
+from assay.verify.network import PremiseScores as Reading
+
+if TYPE_CHECKING:
+    from assay.guard.check.verdicts import Job, Judged
+
+SURE = 0.8
+"""From this confidence on a value of another source surely is another one."""
+AGAINST, SURELY_AGAINST = 0.7, 0.9
+"""From here on a passage of prose that says half of a claim contradicts it, and one that says a third."""
+SAYS_A_THIRD, SAYS_HALF = 0.3, 0.5
+"""The least share of a claim that another source has to say too, but for what is wrong, to contradict it."""
+SAYS_NEARLY_ALL = 0.8
+"""The share of a claim from which a sentence with another value says it otherwise, however doubtful the value."""
+DIFFERS = 0.3
+"""The confidence from which what the exact tier finds in another source speaks for a disagreement."""
+DOUBTED, DISPUTED, TELLING_ALONE = 0.2, 0.35, 0.6
+"""From here on a source that speaks of what another one states contradicts it: where it has another value for all that
+its clause is about, where the network does not call it unrelated, and in any case. The network, used to judging a claim
+by all there is, is seldom surer of a source that says something else of the same matter in other words."""
+UNRELATED = 0.1
+"""The most that the network may call a passage neutral for it to be about the claim's matter."""
+OF_IT = 0.2
+"""The least share of what a passage says that the claim says too, for the two to be of one matter."""
+RESTATED = 0.7
+"""The share of a claim that its source has to say for it to be a restatement. What is put together or worked out from
+a source shares less with it, and the network doubts such claims beside every other source."""
+TELLING = 0.5
+"""From this confidence on a value tells of a disagreement where its clause says nothing else than the claim."""
+CLASH = 0.9
+"""The confidence of a clash of two opposite words from which a source disagrees, whatever the network says of it."""
+WRONG = 0.5
+"""The probability from which a word counts as wrong beside a passage."""
+
+
+def same_but_for_names(
+    jobs: Sequence[Job], read: Sequence[EntailmentResult], scorer: PairScorer, threshold: float
+) -> list[frozenset[str]]:
+    """For each job the contradicting passages that say what it claims of another name: they disagree on the name.
+
+    Asked only where a passage of one source bears a claim out and one of another contradicts it.
+    """
+    asked: list[tuple[int, str, ClaimCandidates]] = []
+    for at, (job, result) in enumerate(zip(jobs, read, strict=True)):
+        alone = [one for one in result.judgements if len(one.premise.evidence_ids) == 1]
+        if max((one.entailment for one in alone), default=0.0) < threshold:
+            continue
+        for one in alone:
+            if one.contradiction >= threshold:
+                asked += [
+                    (at, one.premise.text, ClaimCandidates(swapped, (one.premise,)))
+                    for swapped in with_their_name(job.claim, one.premise.text)
+                ]
+    said: list[set[str]] = [set() for _ in jobs]
+    for (at, text, _), result in zip(asked, judge([one for _, _, one in asked], scorer) if asked else (), strict=True):
+        if result.entailment >= 1 - result.entailment:
+            said[at].add(text)
+    return [frozenset(one) for one in said]
+
+
+_VALUES = frozenset({"number", "date", "time", "record", "identifier"})
+"""Families of findings by which one source can contradict what another says: a value for a value."""
+
+
+def conflicting_value(
+    job: Job, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """The passage behind a supported claim and a value of another source that it surely contradicts, if there is one.
+
+    Beside all sources a value that one of them has counts as found; another source may have another one for the same.
+    """
+    behind = next((span for span in spans if span.relation == "supports"), None)
+    if behind is None:
+        return None
+    stating = {span.evidence_id for span in spans if span.relation == "supports"}
+    others = [item for item in job.evidence.evidence if item.id not in stating]
+    for item in closest_sources(job.claim, others):
+        for found in job.evidence.exact_of(item, job.claim, job.question).findings:
+            if found.effect != "contradicts" or found.evidence is None:
+                continue
+            here = found.evidence.model_copy(update={"relation": "contradicts"})
+            sure = found.code.split(".", 1)[0] in _VALUES and found.confidence >= SURE
+            another = sure or _says_it_otherwise(job.claim, found, item)
+            if (
+                another
+                and on_one_matter(job.claim, behind.text, item.text, here.start)
+                and may(behind.evidence_id, item.id, here.text)
+            ):
+                return behind, here
+    return None
+
+
+def _says_it_otherwise(claim: str, found: ExactFinding, item: Evidence) -> bool:
+    """Whether the sentence of a finding says nearly all of a claim but for what the finding names.
+
+    Then even a doubtful finding tells of a disagreement: of 2,500 right claims beside several sources 4 met such a
+    sentence of another source that was on one matter with them.
+    """
+    if found.confidence < DIFFERS or found.evidence is None:
+        return False
+    at = found.evidence.start
+    sentence = next(
+        (item.text[one.start : one.end] for one in split_sentences(item.text) if one.start <= at < one.end), ""
+    )
+    return speaks_of_it(claim, sentence, [(found.claim_start, found.claim_end)]) >= SAYS_NEARLY_ALL
+
+
+def doubting_source(
+    job: Job, read: EntailmentResult, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """The passage behind a supported claim and one of another source that says something else, though less surely.
+
+    Opposite words and opposite stands speak for a disagreement by themselves; another value does where the network
+    doubts the claim beside that source and the clause of that value speaks of nothing else. Where the claim restates
+    one source, the doubt of a source that speaks of the same is enough. Of 995 right claims of scenarios with several
+    sources (batches d, e, g and j) one or two meet such a source; of 1,086 right claims of 19 batches none meets an
+    opposite stand.
+    """
+    behind = next((span for span in spans if span.relation == "supports"), None)
+    if behind is None:
+        return None
+    stating = {span.evidence_id for span in spans if span.relation == "supports"}
+    alone = [one for one in read.judgements if len(one.premise.evidence_ids) == 1]
+    restated = any(
+        one.premise.evidence_ids <= stating
+        and one.entailment >= RESTATED
+        and _share(job.hypothesis, read, one) >= RESTATED
+        for one in alone
+    )
+    others = {item.id: item for item in job.evidence.evidence}
+    for one in sorted(alone, key=lambda r: -r.contradiction):
+        source = min(one.premise.evidence_ids)
+        if source in stating:
+            continue
+        findings = [
+            found
+            for found in job.evidence.exact_of(others[source], job.claim, job.question).findings
+            if found.effect == "contradicts" and found.evidence is not None
+        ]
+        clash = any(found.code == "antonym.clash" and found.confidence >= CLASH for found in findings) or any(
+            clashes(job.claim, clause) for clause in _clauses(one.premise.text)
+        )
+        text = others[source].text
+        valued = one.contradiction >= DOUBTED and any(
+            found.confidence >= TELLING
+            and says_of_it(job.claim, clause_around(text, found.evidence.start)) >= SAYS_NEARLY_ALL
+            for found in findings
+            if found.evidence is not None
+        )
+        decided = one.neutral <= UNRELATED or one.contradiction >= TELLING_ALONE
+        doubted = (
+            restated
+            and decided
+            and one.contradiction >= DISPUTED
+            and _share(job.hypothesis, read, one) >= SAYS_A_THIRD
+            and says_of_it(job.claim, one.premise.text) >= OF_IT
+        )
+        here = span_of(one, "contradicts", one.contradiction)
+        if (clash or valued or doubted) and may(behind.evidence_id, source, here.text):
+            return behind, here
+    return None
+
+
+def _clauses(passage: str) -> Iterator[str]:
+    """The sentences of a passage, cut at semicolons."""
+    for one in split_sentences(passage):
+        yield from passage[one.start : one.end].split(";")
+
+
+def _share(hypothesis: str, read: EntailmentResult, one: Reading) -> float:
+    """The share of a claim that a passage says, but for the words that are wrong beside it."""
+    wrong = [place for place, p in zip(read.words, one.wrong, strict=False) if p >= WRONG]
+    return speaks_of_it(hypothesis, " ".join(window.text for window in one.premise.windows), wrong)
+
+
+def denied_elsewhere(
+    read: EntailmentResult, exact: ExactResult, threshold: float, may: Callable[[str, str, str], bool]
+) -> bool:
+    """Whether the network finds a claim that a record states contradicted by a source that is not that record.
+
+    A text assembled of the record and another source counts where the record by itself does not contradict: then what
+    contradicts is the other.
+
+    Args:
+        read: what the network found.
+        exact: with the values that state the claim.
+        threshold: the least probability of contradiction.
+        may: whether two sources can conflict at all, by the stating id, the other id and its passage.
+    """
+    stating = {span.evidence_id for span in exact.supporting}
+    against = [one.premise for one in read.judgements if one.contradiction >= threshold]
+    misread = any(stating.issuperset(premise.evidence_ids) for premise in against)
+    return any(
+        (stating.isdisjoint(premise.evidence_ids) or not misread)
+        and any(may(mine, other, premise.text) for mine in stating for other in premise.evidence_ids - stating)
+        for premise in against
+    )
+
+
+def conflict_between(
+    hypothesis: str,
+    read: EntailmentResult,
+    threshold: float,
+    may: Callable[[str, str, str], bool],
+    differs: Callable[[str], bool],
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """A passage that supports the claim and one of another source that contradicts it, if there are such.
+
+    How sure the network has to be of the contradiction hangs on how much of the claim the passage says besides.
+
+    Args:
+        hypothesis: the claim as it was read.
+        read: what the network found.
+        threshold: the least probability of contradiction by a record.
+        may: whether two sources can conflict at all, by the supporting id, the other id and its passage.
+        differs: whether the exact tier finds another value in a source, by its id.
+    """
+
+    def disagrees(reading: Reading) -> bool:
+        share = _share(hypothesis, read, reading)
+        if is_record(" ".join(window.text for window in reading.premise.windows)):
+            return share >= SAYS_HALF and reading.contradiction >= threshold
+        return share >= SAYS_A_THIRD and reading.contradiction >= (
+            AGAINST if share >= SAYS_HALF or differs(min(reading.premise.evidence_ids)) else SURELY_AGAINST
+        )
+
+    alone = [one for one in read.judgements if len(one.premise.evidence_ids) == 1]
+    speaking = [one for one in alone if one.contradiction < AGAINST or disagrees(one)]
+    conflict = replace(read, judgements=tuple(speaking)).conflict(AGAINST, may)
+    if conflict is None:
+        return None
+    supporting = span_of(conflict.supporting, "supports", conflict.supporting.entailment)
+    contradicting = span_of(conflict.contradicting, "contradicts", conflict.contradicting.contradiction)
+    return supporting, contradicting
+
+
+def hidden_conflict(
+    claim: str, judged: Judged, known: Sequence[PassageConflict]
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """The two sides of a known conflict of which a supported claim follows one without telling of the other.
+
+    Args:
+        claim: the claim.
+        judged: what was found of it.
+        known: conflicts between passages that were found before anything was said.
+    """
+    if judged.conflict is not None or judged.verdict is not Verdict.SUPPORTED:
+        return None
+    for one in known:
+        sides = (
+            (one.first, one.first_start, one.first_text), (one.second, one.second_start, one.second_text),
+        )  # fmt: skip
+        for mine, theirs in (sides, sides[::-1]):
+            followed = any(
+                span.relation == "supports"
+                and span.evidence_id == mine[0]
+                and span.start < mine[1] + len(mine[2])
+                and mine[1] < span.end
+                for span in judged.spans
+            )
+            if followed and says_of_it(mine[2], claim) >= OF_IT and not states_disagreement(claim, mine[2], theirs[2]):
+                return _place(mine, "supports", one.score), _place(theirs, "contradicts", one.score)
+    return None
+
+
+def _place(side: tuple[str, int, str], relation: str, score: float) -> EvidenceSpan:
+    name, start, text = side
+    return EvidenceSpan(
+        evidence_id=name, start=start, end=start + len(text), text=text, relation=relation, score=score
+    )  # fmt: skip
+
+
+def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
+    """What was found of the jobs, with the conflicts that show only where other sources are asked the other way round.
+
+    Asked are at most `MOST_SOURCES` others for a claim that is supported and not in conflict yet.
+    """
+    model = load_disagreement()
+    asked = [
+        (place, other)
+        for place, (job, one) in enumerate(zip(jobs, judged, strict=True))
+        for other in [found for found in _others(job, one) if model.asks(found)][:MOST_SOURCES]
+    ]
+    found = list(judged)
+    for (place, _), heard in zip(
+        asked, ask_other_sources([other for _, other in asked], scorer) if asked else (), strict=True
+    ):
+        if heard.failed is not None:
+            found[place] = replace(
+                found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=heard.failed
+            )
+        elif found[place].conflict is None and model.disagrees(heard) and _of_one_subject(jobs[place], heard):
+            found[place] = replace(found[place], conflict=_shown(heard.other))
+    return found
+
+
+def _others(job: Job, judged: Judged) -> Iterator[Other]:
+    """The sources that may be asked about a job: none where it needs no asking, or says itself that they disagree."""
+    if judged.verdict is not Verdict.SUPPORTED or judged.conflict is not None or len(job.evidence.evidence) < 2:
+        return
+    if job.denies or job.named or job.field is not None or find_pointers(job.claim):
+        return  # what one numbered passage says no other one can bear out or deny
+    claim = job.claim if job.before else job.hypothesis
+    stating = frozenset(span.evidence_id for span in judged.exact.supporting)
+    for other in others_of(claim, judged.entailment, stating):
+        if not states_disagreement(claim, other.own.premise.text, other.reading.premise.text):
+            yield replace(other, differs=_differs(job, other.source)) if other.exchanged else other
+
+
+def _differs(job: Job, source: str) -> float:
+    """How sure the exact tier is that a source by itself has another value than the claim; 0 where it finds none."""
+    item = next(one for one in job.evidence.evidence if one.id == source)
+    found = job.evidence.exact_of(item, job.claim, job.question).findings
+    against = (one for one in found if one.effect == "contradicts" and one.code.split(".", 1)[0] in _VALUES)
+    return max((one.confidence for one in against), default=0.0)
+
+
+def _of_one_subject(job: Job, heard: OtherSourceResult) -> bool:
+    other = heard.other
+    said = frozenset({other.reading.premise.text} if heard.exchanged else ())
+    may = same_subject(job.claim, job.evidence.evidence, said)
+    return may(min(other.own.premise.evidence_ids), other.source, other.reading.premise.text)
+
+
+def _shown(other: Other) -> tuple[EvidenceSpan, EvidenceSpan]:
+    return (
+        span_of(other.own, "supports", other.own.entailment),
+        span_of(other.reading, "contradicts", other.reading.contradiction),
+    )
+
+
+def span_of(reading: Reading, relation: str, score: float) -> EvidenceSpan:
+    """The first piece of what was read, as evidence of a relation."""
+    w = reading.premise.windows[0]
+    return EvidenceSpan(
+        evidence_id=w.evidence_id, start=w.start, end=w.end, text=w.text, relation=relation, score=score
+    )

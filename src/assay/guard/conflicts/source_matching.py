@@ -1,0 +1,262 @@
+"""Whether two sources really disagree about a claim, or one of them speaks of something else."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from assay.guard.lru import LruCache
+from assay.guard.subjects import of_another
+from assay.schema import Evidence
+from assay.text.lexicon import NUMBER_WORDS, find_names, find_words
+from assay.text.quantities import CURRENCY_WORDS, UNIT_WORDS
+from assay.text.sentences import split_sentences
+
+ON_ONE_MATTER: Final = 0.55
+"""The share of a sentence's content that has to be that of a claim for its value to be another one for the same."""
+MOST_SOURCES: Final = 8
+"""Sources that each claim is held against by themselves."""
+MOST_SWAPS: Final = 4
+"""Exchanges of names that are tried for a claim and a passage."""
+_RECORD: Final = re.compile(r"\s*(?:[\[{|]|[\w.-]{1,40}\s*[:=][^\n]*\n\s*[\w.-]{1,40}\s*[:=])")
+LONGEST_REMEMBERED: Final = 20_000
+"""Characters of a source whose names are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What a source speaks of."""
+
+    names: frozenset[str]
+    """The folded words of the names that it surely has."""
+    words: frozenset[str]
+    """All its words, folded."""
+
+
+_UNITS: Final = frozenset(UNIT_WORDS) | frozenset(CURRENCY_WORDS)
+_NAMED: Final = LruCache[_Named](64)
+"""Every claim on which two sources seem to disagree asks the same of them."""
+
+
+def _named(text: str) -> _Named:
+    def read() -> _Named:
+        words = find_words(text)
+        names = frozenset(key for name in find_names(text, words) if name.sure for key in name.keys)
+        return _Named(names, frozenset(word.fold for word in words.lexemes))
+
+    return _NAMED.get(text, read) if len(text) <= LONGEST_REMEMBERED else read()
+
+
+def speaks_of_another(claim: str, supporting: str, contradicting: str, passage: str) -> bool:
+    """Whether a source that seems to contradict a claim names another subject than the claim does.
+
+    It does where it lacks a name of the claim, has a name that the claim lacks, and says something else of it: the
+    opening hours of the library in Bern are no conflict with those in Lindau. Where only the name differs, the name
+    may be what the sources disagree about, and where a source names nobody, it may speak of the same.
+
+    Args:
+        claim: the claim.
+        supporting: the whole source that supports it, title included.
+        contradicting: the whole source that seems to contradict it, title included.
+        passage: the part of that source that does.
+    """
+    theirs = _named(contradicting)
+    stated = find_names(claim)
+    # Nothing that the claim names is missing there, whether it is surely a name or not: asked first, being cheap.
+    if theirs.words.issuperset(key for name in stated for key in name.keys):
+        return False
+    known = _named(supporting).names
+    own = {key for name in stated for key in name.keys if name.sure or key in known}
+    if not own - theirs.words or not theirs.names - {word.fold for word in find_words(claim).lexemes}:
+        return False
+    told = _told(claim)
+    return bool({stem for stem, fold in told if fold not in own} - {stem for stem, _ in _told(passage)})
+
+
+def with_their_name(claim: str, passage: str) -> list[str]:
+    """The claim with a name of another passage in the place of one of its own that the passage lacks.
+
+    Whether that passage bears such a claim out tells of what two names are: "The archive is kept in Bergen" is said by
+    a source that disagrees on the place; "The library of Bern opens at 9", which its source denies, is of another
+    library.
+
+    >>> with_their_name("The archive is kept in Trondheim.", "All boxes are stored at the Bergen site.")
+    ['The archive is kept in Bergen.']
+    """
+    words = {word.fold for word in find_words(passage).lexemes}
+    own = [name for name in find_names(claim) if words.isdisjoint(name.keys)]
+    said = {word.fold for word in find_words(claim).lexemes}
+    theirs = [passage[one.start : one.end] for one in find_names(passage) if one.sure and said.isdisjoint(one.keys)]
+    return [claim[: one.start] + name + claim[one.end :] for one in own for name in dict.fromkeys(theirs)][:MOST_SWAPS]
+
+
+def _told(text: str) -> set[tuple[str, str]]:
+    """The content words and the numbers of a text, stemmed and folded."""
+    return {(w.stem, w.fold) for w in find_words(text).lexemes if w.weight or w.fold[:1].isdigit()}
+
+
+def on_one_matter(said: str, stated: str, passage: str, at: int) -> bool:
+    """Whether the sentence of another source around a value speaks of what is claimed.
+
+    "2 weeks of leave" and "30 days' notice of leave" are values of two things. Most of what such a sentence says, by
+    the weight of its content words, has to stand in the claim or in what bears it out.
+
+    Args:
+        said: the claim.
+        stated: the passage that bears it out.
+        passage: the text of the other source.
+        at: where in it the value stands.
+    """
+    known = {word.stem for text in (said, stated) for word in find_words(text).lexemes if word.weight}
+    around = next(
+        (passage[one.start : one.end] for one in split_sentences(passage) if one.start <= at < one.end), passage
+    )
+    words = {word.stem: word.weight for word in find_words(around).lexemes if word.weight}
+    return sum(weight for stem, weight in words.items() if stem in known) >= ON_ONE_MATTER * sum(words.values())
+
+
+def speaks_of_it(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]) -> float:
+    """The share of what a claim says, by the weight of its content words and numbers, that a passage says too.
+
+    A passage that contradicts a claim says it but for one thing; one that says nothing else of it speaks of something
+    else, whatever a network makes of it. The words that are wrong beside it are left out.
+
+    Args:
+        hypothesis: the claim as it was read.
+        passage: what seems to contradict it.
+        wrong: start and end of the words of the claim that the network calls wrong beside the passage.
+
+    >>> speaks_of_it("The bridge is open to cars.", "The bridge remains closed.", [(14, 18)])
+    0.5
+    """
+    found = find_words(hypothesis)
+    own: dict[str, float] = {}
+    for word, start, end in zip(found.lexemes, found.starts, found.ends, strict=True):
+        weight = word.weight or (1.0 if word.fold[:1].isdigit() else 0.0)
+        if weight and not any(start < there and end > here for here, there in wrong):
+            own[word.stem] = weight
+    theirs = {word.stem for word in find_words(passage).lexemes}
+    total = sum(own.values())
+    return sum(weight for stem, weight in own.items() if stem in theirs) / total if total else 0.0
+
+
+def clause_around(text: str, at: int) -> str:
+    """The part of a text around a place, between line breaks, semicolons and the ends of sentences.
+
+    >>> clause_around("Day pass: EUR 22.00; children half price.", 14)
+    'Day pass: EUR 22.00'
+    """
+    start, end = next(
+        ((one.start, one.end) for one in split_sentences(text) if one.start <= at < one.end), (0, len(text))
+    )
+    left = max(text.rfind(mark, start, at) + 1 for mark in ";\n")
+    right = min(place if (place := text.find(mark, at, end)) >= 0 else end for mark in ";\n")
+    return text[max(start, left) : right]
+
+
+def says_of_it(claim: str, passage: str) -> float:
+    """The share of what a passage says, by the weight of its content words, that a claim says too.
+
+    Units are left out: "within a week" and "two weeks of leave" are of two things.
+
+    >>> says_of_it("No ticket is needed for the garden.", "Without a ticket nobody may enter the garden.") > 0.4
+    True
+    """
+    own = {word.stem for word in find_words(claim).lexemes if word.weight}
+    words = (word for word in find_words(passage).lexemes if word.weight and word.fold not in _UNITS)
+    theirs = {word.stem: word.weight for word in words}
+    total = sum(theirs.values())
+    return sum(weight for stem, weight in theirs.items() if stem in own) / total if total else 0.0
+
+
+def is_record(passage: str) -> bool:
+    """Whether a passage is data and no prose: JSON, a row of a table, lines of keys and values.
+
+    >>> is_record('{"id": 3}'), is_record("| Bag | 23 kg |"), is_record("user: ann\\nlocked: no"), is_record("It is.")
+    (True, True, True, False)
+    """
+    return _RECORD.match(passage) is not None
+
+
+_DISAGREEING: Final = re.compile(
+    r"\b(?:(?:dis)?agree\w*|differ\w*|contradict\w*|conflict\w*|inconsisten\w+|discrepan\w+|diverg\w+|at odds)\b",
+    re.IGNORECASE,
+)
+
+
+def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
+    """Whether a claim says that two sources differ, and follows neither: it has values of both or of none.
+
+    A claim that speaks of a difference and has the value of one source alone follows that one.
+
+    >>> mine, theirs = "Nine lifts are open, 9 of 11.", "Lifts open: 8."
+    >>> states_disagreement("The reports differ on the lifts: 9 or 8.", mine, theirs)
+    True
+    >>> states_disagreement("Fees differ, and 9 lifts are open.", mine, theirs)
+    False
+    """
+    if _DISAGREEING.search(claim) is None:
+        return False
+    stated = values_of(claim)
+    own, other = _named(mine).words, _named(theirs).words
+    return bool(stated & (own - other)) == bool(stated & (other - own))
+
+
+def values_of(text: str) -> set[str]:
+    """The folded words of a text that are numbers, in digits or words, or parts of names.
+
+    >>> sorted(values_of("Ann Lee has two keys for room 12."))
+    ['12', 'ann', 'lee', 'two']
+    """
+    words = find_words(text)
+    named = {key for name in find_names(text, words) for key in name.keys}
+    numbers = {w.fold for w in words.lexemes if w.fold in NUMBER_WORDS or any(sign.isdigit() for sign in w.fold)}
+    return named | numbers
+
+
+def closest_sources(claim: str, evidence: Sequence[Evidence], most: int = MOST_SOURCES) -> list[Evidence]:
+    """The sources that share most content words with the claim, best first."""
+    own = {fold for _, fold in _told(claim)}
+    shared = [(len(own & _named(f"{item.title or ''}\n{item.text}").words), item) for item in evidence]
+    return [item for count, item in sorted(shared, key=lambda pair: (-pair[0], pair[1].id)) if count][:most]
+
+
+def _heading(item: Evidence) -> frozenset[str]:
+    """The content words of a source's title, or of the heading that it begins with."""
+    first = item.text.lstrip().split("\n", 1)[0]
+    title = item.title or (first if first.startswith("#") else "")
+    return frozenset(word.stem for word in find_words(title[:200]).lexemes if word.weight)
+
+
+def _is_of_another(claim: set[str], mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether a claim is on what one heading names and another does not: "birth parents" and not "partners"."""
+    return bool(claim & (mine - theirs)) and bool(theirs - mine) and not claim & (theirs - mine)
+
+
+def same_subject(
+    claim: str, evidence: tuple[Evidence, ...], said: frozenset[str] = frozenset()
+) -> Callable[[str, str, str], bool]:
+    """A test for one claim: (id of the supporting source, id of the other, its passage) -> may they conflict?
+
+    Args:
+        claim: the claim.
+        evidence: all sources.
+        said: passages that are known to say the same of another name.
+    """
+
+    def whole(wanted: str) -> str:
+        return "\n".join(f"{item.title or ''}\n{item.text}" for item in evidence if item.id == wanted)
+
+    headings = {item.id: _heading(item) for item in evidence}
+    own = {word.stem for word in find_words(claim).lexemes if word.weight}
+
+    def may(supporting: str, contradicting: str, passage: str) -> bool:
+        theirs = headings[contradicting]
+        if any(_is_of_another(own, heading, theirs) for name, heading in headings.items() if name != contradicting):
+            return False
+        mine, other = whole(supporting), whole(contradicting)
+        if of_another(claim, mine, passage, other):
+            return False
+        return passage in said or not speaks_of_another(claim, mine, other, passage)
+
+    return may

@@ -1,0 +1,15 @@
+"""Functions and tools that let nothing out that did not pass."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.guard.protect.functions import OnWithheld as OnWithheld
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".functions": ("OnWithheld",),
+        },
+    )

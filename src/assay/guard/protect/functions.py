@@ -1,0 +1,274 @@
+"""Protecting functions and tools: what does not pass does not come out, and is never let through in silence."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
+
+from assay.errors import InputError, WithheldError
+from assay.guard.authors.revision import Revising, with_answer
+from assay.guard.request import EvidenceLike
+from assay.policy import answer_instead, answer_of, told_with
+from assay.rewrite.revise import REVISABLE, Author, Verify, arevise, revise
+from assay.schema import Action, HallucinationReport
+from assay.schema.run import Run, RunBuilder
+
+if TYPE_CHECKING:  # loaded with the first protected tool
+    from assay.guard.protect.tools import OnRejected
+    from assay.guard.runs.tool_calls import ToolLike
+    from assay.guard.runs.watch import RunWatch
+
+OnWithheld = Literal["raise", "answer"]
+"""What a caller gets of an output that does not pass: a `WithheldError`, or what may be said in its place."""
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with what it is to be checked against, for functions that know their evidence."""
+
+    text: str
+    evidence: EvidenceLike = None
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """How the outputs of one function are held to account."""
+
+    evidence: EvidenceLike | Callable[..., Any] = None
+    """Evidence for answers that bring none, or a function of the same arguments that gives it."""
+    question: str | Callable[..., str] | None = None
+    """What is asked, or a function of the same arguments that says so."""
+    on_withheld: OnWithheld = "raise"
+    author: Author | None = None
+    """Who revises an output that does not pass; nobody by default."""
+    attempts: int | None = None
+    read: Callable[[Any], Any] | None = None
+    """Makes an answer or a run of what the function returns."""
+    on_report: Callable[[HallucinationReport], object] | None = None
+    """Gets every report."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """Further options of the check."""
+
+
+class Protecting(Revising):
+    """The part of a guard that stands between functions and their callers; it needs what the guard has."""
+
+    @overload
+    def protect(self, function: Callable[P, R], **how: Any) -> Callable[P, R]: ...
+
+    @overload
+    def protect(self, function: None = None, **how: Any) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+    def protect(
+        self,
+        function: Callable[..., Any] | None = None,
+        *,
+        evidence: EvidenceLike | Callable[..., Any] = None,
+        question: str | Callable[..., str] | None = None,
+        on_withheld: OnWithheld = "raise",
+        author: Author | None = None,
+        attempts: int | None = None,
+        read: Callable[[Any], Any] | None = None,
+        on_report: Callable[[HallucinationReport], object] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Put the gate around a function that returns an answer or a run; also as a decorator.
+
+        The function's own value comes back if and only if the gate emits it. A function that returns text is checked
+        with `check`, one that returns an `Answer` against the evidence that it brings, one that returns a `Run`, a
+        `RunBuilder` or a `RunWatch` with `check_run`. Anything else is an error.
+
+        Args:
+            function: the function or coroutine function; none where the decorator has arguments.
+            evidence: evidence for answers that bring none, or a function of the same arguments that gives it.
+            question: what is asked, or a function of the same arguments that says so.
+            on_withheld: `raise` a `WithheldError`, or give the `answer` that may be given instead: text for an answer,
+                for a run the run with it as its final answer.
+            author: who revises what does not pass; see `revise`.
+            attempts: how many versions are asked for at most.
+            read: makes an answer or a run of what the function returns.
+            on_report: gets every report, emitted or not.
+            options: further options of `check` or `check_run`.
+
+        Raises:
+            InputError: the function cannot be protected (a generator), or a setting is wrong.
+        """
+        if on_withheld not in ("raise", "answer"):
+            raise InputError(f"on_withheld is 'raise' or 'answer', got {on_withheld!r}")
+        how = Protection(_kept(evidence), question, on_withheld, author, attempts, read, on_report, options)
+        if function is None:
+            return lambda inner: _wrapped(self, inner, how)
+        return _wrapped(self, function, how)
+
+    def protect_tool(
+        self,
+        tool: Callable[..., Any],
+        declaration: ToolLike | None = None,
+        *,
+        watch: RunWatch,
+        on_rejected: OnRejected = "return",
+    ) -> Callable[..., Any]:
+        """Put the check of calls before a tool: a rejected call is recorded and not executed.
+
+        Args:
+            tool: the function or coroutine function that executes the tool.
+            declaration: what the model was told of it; read from its signature by default.
+            watch: the run that the calls belong to, made by `watch`; it gets the calls and their results.
+            on_rejected: `return` the message for the model in place of a result, or `raise` a `CallRejectedError`
+                with it.
+
+        Returns:
+            The tool behind its check, asynchronous where the tool is.
+
+        Raises:
+            InputError: the tool has no declaration and none can be read from its signature, or a setting is wrong.
+        """
+        from assay.guard.protect.tools import protected_tool
+
+        return protected_tool(tool, declaration, watch, on_rejected)
+
+    def protect_tools(
+        self, tools: Iterable[Callable[..., Any]], *, watch: RunWatch, on_rejected: OnRejected = "return"
+    ) -> list[Callable[..., Any]]:
+        """Several tools at once, each as `protect_tool`."""
+        return [self.protect_tool(tool, watch=watch, on_rejected=on_rejected) for tool in tools]
+
+
+def _wrapped(guard: Revising, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+    from assay.guard.protect.tools import is_async
+
+    if not callable(function):
+        raise InputError(f"a function can be protected, got {type(function).__name__}")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise InputError("a generator gives its output before it is checked: use Guard.stream, or return the whole")
+    return _asynchronous(guard, function, how) if is_async(function) else _synchronous(guard, function, how)
+
+
+def _synchronous(guard: Revising, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def protected(*args: Any, **named: Any) -> Any:
+        made = function(*args, **named)
+        subject = _subject(how, made, args, named)
+        for value in (made, subject.evidence, subject.question):
+            if inspect.isawaitable(value):
+                raise InputError("something here is to be awaited: protect an `async def` instead")
+        report = _checked(guard, subject, how)
+        if _goes_back(report, how):
+            report = guard.settled(revise(report, *_loop(guard, subject, how)))
+        return _outcome(report, made, subject, how)
+
+    return protected
+
+
+def _asynchronous(guard: Revising, function: Callable[..., Any], how: Protection) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(function)
+    async def protected(*args: Any, **named: Any) -> Any:
+        import asyncio
+
+        made = await function(*args, **named)
+        subject = _subject(how, made, args, named)
+        if inspect.isawaitable(subject.evidence):
+            subject = replace(subject, evidence=await subject.evidence)
+        if inspect.isawaitable(subject.question):
+            subject = replace(subject, question=await subject.question)
+        report = await asyncio.to_thread(_checked, guard, subject, how)
+        if _goes_back(report, how):
+            report = guard.settled(await arevise(report, *_loop(guard, subject, how)))
+        return _outcome(report, made, subject, how)
+
+    return protected
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What a function returned, as it is checked."""
+
+    text: str | None
+    run: Run | None
+    evidence: Any = None
+    question: Any = None
+
+
+def _subject(how: Protection, made: Any, args: tuple[Any, ...], named: dict[str, Any]) -> _Subject:
+    """What is to be checked.
+
+    Raises:
+        InputError: the function returned nothing that can be.
+    """
+    from assay.guard.runs.watch import RunWatch
+
+    value = how.read(made) if how.read is not None else made
+    evidence = _kept(how.evidence(*args, **named) if callable(how.evidence) else how.evidence)
+    question = how.question(*args, **named) if callable(how.question) else how.question
+    match value:
+        case str():
+            return _Subject(value, None, evidence, question)
+        case Answer():
+            brought = _kept(value.evidence) if value.evidence is not None else evidence
+            return _Subject(value.text, None, brought, value.question or question)
+        case Run():
+            return _Subject(None, value, evidence, question)
+        case RunBuilder() | RunWatch():
+            return _Subject(None, value.run(), evidence, question)
+        case _:
+            raise InputError(
+                f"a protected function returns text, an Answer or a run; got {type(value).__name__}. "
+                "Say with `read` how one is made of it"
+            )
+
+
+def _kept(evidence: Any) -> Any:
+    """Evidence that can be read more than once."""
+    return tuple(evidence) if isinstance(evidence, Iterator) else evidence
+
+
+def _checked(guard: Revising, subject: _Subject, how: Protection) -> HallucinationReport:
+    options = {**how.options, "question": subject.question}
+    if subject.run is not None:
+        return guard.check_run(subject.run, evidence=subject.evidence, **options)
+    return guard.check(subject.text or "", subject.evidence, **options)
+
+
+def _goes_back(report: HallucinationReport, how: Protection) -> bool:
+    return how.author is not None and report.action in REVISABLE
+
+
+def _loop(guard: Revising, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
+    """Who revises the output, how each version is checked, and how many there may be."""
+    if how.author is None:
+        raise InputError("nobody was named who could revise the output")
+    options = {**how.options, "question": subject.question}
+    if subject.run is not None:
+        _, again = guard.run_checks(subject.run, {**options, "evidence": subject.evidence})
+    else:
+        _, again = guard.checks(subject.text or "", subject.evidence, options)
+    return how.author, again, guard.attempts(how.attempts)
+
+
+def _outcome(report: HallucinationReport, made: Any, subject: _Subject, how: Protection) -> Any:
+    """What the caller gets.
+
+    Raises:
+        WithheldError: the gate does not emit the output, and the caller asked for errors.
+    """
+    if how.on_report is not None:
+        how.on_report(report)
+    if report.action is Action.EMIT and told_with(report) is None:
+        unchanged = report.revision is None or not report.revision.changes
+        return made if unchanged else _in_form(report.output, made, subject)
+    if report.action is not Action.EMIT and how.on_withheld == "raise":
+        raise WithheldError(answer_instead(report), report)
+    return _in_form(answer_of(report), made, subject)
+
+
+def _in_form(text: str, made: Any, subject: _Subject) -> Any:
+    """Another text in the form of what the function returned: a run where it was one, else the text itself."""
+    if subject.run is not None:
+        return with_answer(subject.run, text)
+    return replace(made, text=text) if isinstance(made, Answer) else text

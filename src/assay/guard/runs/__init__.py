@@ -1,0 +1,19 @@
+"""Checks of agent runs: calls, claimed actions, and what users and tools said."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.guard.runs.evidence import DEFAULT_SOURCES as DEFAULT_SOURCES
+    from assay.guard.runs.evidence import SOURCES as SOURCES
+    from assay.guard.runs.tool_calls import ToolLike as ToolLike
+    from assay.guard.runs.tool_calls import read_tools as read_tools
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".evidence": ("DEFAULT_SOURCES", "SOURCES"),
+            ".tool_calls": ("ToolLike", "read_tools"),
+        },
+    )

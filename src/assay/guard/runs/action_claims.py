@@ -1,0 +1,341 @@
+"""What an answer claims to have done: a claim about the run, decided by the calls in its trace and not by passages.
+
+"I have cancelled order W-17" can be worded like the evidence and be false, because nothing was cancelled; and it can be
+true although no passage says so. So the trace counts first (`assay.verify.tools.action_claims`): an action that no call
+did, or that failed, is contradicted by the run; one that a call did is supported as far as the words of the claim stand
+in the call, its result or the evidence and the exact tier finds nothing against it (docs/adr/0009).
+"""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from assay.guard.check.verdicts import Judged
+from assay.guard.runs.action_evidence import ActionRecords, KnownValues, KnownWords
+from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
+from assay.schema.run import Run, ToolCall, ToolResult
+from assay.text.claims import critical_reasons
+from assay.verify.network import Judgement
+from assay.verify.tools import ActionStanding, CallOutcome, ClaimedAction, Grade, as_quote, name_words
+
+NOT_DONE: Final = 0.95
+"""The probability that a claimed action did not happen where the run changed nothing at all, or the call failed."""
+HALF_SURE: Final = 0.5
+"""The most support of an action of which the trace says only in part what became of it: it is not emitted, and not
+withheld for this alone."""
+DONE: Final = 0.95
+"""The support of an action that a call did, where every word of the claim is borne out."""
+DOUBT: Final = 0.3
+"""Findings of the exact tier that are this sure keep an action from counting as borne out."""
+MOST_DOUBT: Final = 0.8
+"""The same for the network's contradiction."""
+QUOTED: Final = 300
+"""Characters of a result that are shown as what speaks against an action."""
+MOST_CALL: Final = 20_000
+"""Characters of a call's arguments, and of its result, that are read with it."""
+_VALUES: Final = ("number.", "date.", "time.", "name.", "identifier.")
+"""Codes of findings about values, which the calls themselves settle."""
+_SAYS_MORE: Final = re.compile(
+    r"\b(?:that|which|who|because|since|so|but|if|not|no|never|without|none|nothing|is|are|was|were|will|would|can|could"
+    r"|should|must)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words that make a sentence say more than that something was done, which only the tiers can judge."""
+_PENDING: Final = (
+    r"(?:pending|queued|requested|processing|in[ _-]progress|(?:in|under)[ _-]review|awaiting|waiting|on[ _-]hold|"
+    r"scheduled|submitted|initiated|not[ _-](?:yet|changed|sent|done|applied|processed|updated)|unchanged|denied|"
+    r"declined|rejected|refused|failed|unsuccessful|partial(?:ly)?|draft|dry[ _-]run|simulated|no[ _-]op)"
+)
+_NOT_YET: Final = re.compile(
+    rf"[\"'](?:[\w-]*(?:status|state|outcome|result|progress|stage))[\"']\s*:\s*[\"'][^\"']{{0,60}}?{_PENDING}|"
+    rf"\b(?:is|are|was|were|been|remains?|still|now|currently)\s(?:still\s)?{_PENDING}\b|"
+    rf"\b(?:was|were|is|are|has|have)(?: not|n['’]t) (?:been |yet ){{0,2}}\w+ed\b",
+    re.IGNORECASE,
+)
+"""A result that says that what was called for is not done yet, or not done."""
+_IN_PROGRESS: Final = re.compile(
+    rf"\b{_PENDING}\b|\b(?:request|being|soon|will|once|until|for review)\b", re.IGNORECASE
+)
+_OF_MONEY: Final = frozenset("refunded reimbursed credited compensated paid charged".split())  # noqa: SIM905
+_MONEY: Final = re.compile(
+    r"refund|reimburs|credit|compensat|paid|pay|charge|amount|price|total|certificate|voucher|gift|balance|fee|cost",
+    re.IGNORECASE,
+)
+_NAMED: Final = re.compile(r"(?=[\w-]*\d)[A-Za-z0-9][\w-]{1,63}")
+FAILURE: Final = re.compile(
+    r"\b(?:could not|couldn['’]t|can ?not|can['’]t|unable|not able|failed|fails|failure|error|did not|didn['’]t|"
+    r"was not|wasn['’]t|were not|not possible|impossible|rejected|refused|denied|declined|unsuccessful|"
+    r"without success)\b",
+    re.IGNORECASE,
+)
+"""Words of a report that something was not done."""
+_ONE_MORE: Final = re.compile(r"\b(?:other|another|both)\b", re.IGNORECASE)
+"""Words by which an action was done to more than the one thing that a call is about."""
+_READING: Final = re.compile(
+    r"\b(?:I|we)(?:['’]ve| have| had)?\s(?:(?:already|just|now|also)\s){0,2}(?:double-?\s?)?"
+    r"(?P<verb>checked|looked up|looked into|looked at|retrieved|reviewed|found|searched|fetched|pulled up|located)\b",
+    re.IGNORECASE,
+)
+"""Acts that change nothing: "I have checked your reservation"."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunActions:
+    """The claimed actions of an answer, each at the claim that states it."""
+
+    at_claim: Mapping[ExtractedClaim, ClaimedAction] = field(default_factory=dict)
+    calls: tuple[Evidence, ...] = ()
+    """What the calls that worked did, in words."""
+    failures: tuple[Evidence, ...] = ()
+    """What failed calls returned; the source names the tool."""
+    attempts: tuple[Evidence, ...] = ()
+    """The calls that failed, in words."""
+
+    def done(self, claim: ExtractedClaim) -> bool:
+        """Whether a claim states an action that a call did."""
+        action = self.at_claim.get(claim)
+        return action is not None and action.standing is ActionStanding.DONE
+
+    def settle(self, claim: ExtractedClaim, judged: Judged, deeds: ActionRecords, emit: float) -> Judged:
+        """What the tiers found of a claim, with what the trace says of the action that it states.
+
+        Args:
+            claim: the claim.
+            judged: what the tiers found.
+            deeds: what belongs to the calls that worked.
+            emit: the support from which an output may be emitted.
+        """
+        action = self.at_claim.get(claim)
+        if action is None:
+            return self._of_failure(claim, judged)
+        if action.standing is ActionStanding.DONE:
+            unfinished = self._unfinished(claim, action)
+            if (
+                unfinished
+                or not self._as_often(claim, action)
+                or not self._told_of_money(action)
+                or not deeds.may_bear_out(claim.text, action.verb, action.tools)
+            ):
+                return self._doubted(judged, action)
+            return _done(claim, judged, action, deeds)
+        support = judged.judgement.support if judged.judgement else 0.0
+        against = judged.judgement.contradiction if judged.judgement else 0.0
+        if action.grade is Grade.HIGH:
+            made = Judgement(min(support, 1 - NOT_DONE), max(against, NOT_DONE))
+            return self._settled(judged, Verdict.CONTRADICTED, made, action)
+        if judged.verdict is Verdict.SUPPORTED and support >= emit and deeds.told(claim.text, action.verb):
+            return judged  # a record says so: "your refund has been processed" need not be the agent's own act
+        return self._doubted(judged, action)
+
+    def _of_failure(self, claim: ExtractedClaim, judged: Judged) -> Judged:
+        """What is known of a report that something could not be done: a failed call with all its words bears it out."""
+        if not self.attempts or judged.judgement is None or FAILURE.search(claim.text) is None:
+            return judged
+        said = FAILURE.sub(" ", claim.text)
+        for attempt in self.attempts:
+            if KnownValues((attempt.text,)).hold(said) and KnownWords((attempt.text,)).cover(said, ""):
+                span = EvidenceSpan(
+                    evidence_id=attempt.id, start=0, end=len(attempt.text[:QUOTED]), text=attempt.text[:QUOTED],
+                    relation="supports", score=DONE,
+                )  # fmt: skip
+                made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
+                exact = replace(judged.exact, findings=())
+                return replace(
+                    judged, verdict=Verdict.SUPPORTED, judgement=made, exact=exact, spans=(span,), conflict=None
+                )
+        return judged
+
+    def _unfinished(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
+        """Whether all calls that may have done an action say that it is not done yet, or not at all.
+
+        A claim that says so itself ("the cancellation has been requested") claims no more than the call did.
+        """
+        if _IN_PROGRESS.search(claim.text) is not None:
+            return False
+        fitting = [call for call in self.calls if not action.tools or call.source in action.tools]
+        named = set(_NAMED.findall(claim.text))
+        own = [call for call in fitting if not named.isdisjoint(_NAMED.findall(call.text))] or fitting
+        return bool(own) and all(_NOT_YET.search(call.text) is not None for call in own)
+
+    def _told_of_money(self, action: ClaimedAction) -> bool:
+        """Whether a call that may have moved money says so: a cancellation may bring a refund or not."""
+        if action.verb not in _OF_MONEY:
+            return True
+        fitting = [call for call in self.calls if not action.tools or call.source in action.tools]
+        return any(_MONEY.search(call.text) is not None for call in fitting)
+
+    def _as_often(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
+        """Whether a claim that an action was done to one thing more is borne out by more than one call."""
+        if not _ONE_MORE.search(claim.text) or not action.tools:
+            return True
+        return sum(call.source in action.tools for call in self.calls) > 1
+
+    def _doubted(self, judged: Judged, action: ClaimedAction) -> Judged:
+        support = judged.judgement.support if judged.judgement else 0.0
+        against = judged.judgement.contradiction if judged.judgement else 0.0
+        made = Judgement(min(support, HALF_SURE), against)
+        verdict = judged.verdict if judged.verdict is Verdict.CONTRADICTED else Verdict.UNSUPPORTED
+        return self._settled(judged, verdict, made, action)
+
+    def _settled(self, judged: Judged, verdict: Verdict, made: Judgement, action: ClaimedAction) -> Judged:
+        said = [piece for piece in self.failures if piece.source in action.tools]
+        shown = [
+            EvidenceSpan(
+                evidence_id=piece.id, start=0, end=len(piece.text[:QUOTED]), text=piece.text[:QUOTED],
+                relation="contradicts", score=NOT_DONE,
+            )
+            for piece in said[-1:]
+        ]  # fmt: skip
+        return replace(
+            judged, verdict=verdict, judgement=made, spans=(*shown, *judged.spans), conflict=None, failed=None,
+            signals={**judged.signals, "action_done": 0.0},
+        )  # fmt: skip
+
+
+def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, deeds: ActionRecords) -> Judged:
+    if judged.judgement is None or judged.judgement.contradiction >= MOST_DOUBT or _SAYS_MORE.search(claim.text):
+        return judged
+    if not deeds.bear_out(claim.text, action.verb, action.tools):
+        return judged
+    # Its values belong to the call: that other records have others says nothing of what was done.
+    values = _VALUES if action.tools else ()
+    if any(
+        f.effect != "note" and f.confidence >= DOUBT and not f.code.startswith(values) for f in judged.exact.findings
+    ):
+        return judged
+    made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
+    return replace(
+        judged, verdict=Verdict.SUPPORTED, judgement=made, signals={**judged.signals, "action_done": 1.0},
+        conflict=None,  # what the run did is known from its own steps, whatever a passage seems to say
+        spans=tuple(span.model_copy(update={"relation": "supports"}) if place == 0 else span
+                    for place, span in enumerate(judged.spans)),
+    )  # fmt: skip
+
+
+def place_actions(
+    found: Sequence[ExtractedClaim], actions: Sequence[ClaimedAction], text: str
+) -> tuple[tuple[ExtractedClaim, ...], dict[ExtractedClaim, ClaimedAction]]:
+    """The claims of an answer, and which of them states which action.
+
+    An action whose sentence has no checkable claim becomes a claim itself: nothing that was claimed goes unchecked.
+    """
+    near = _Near(found)
+    added = [_as_claim(action, text) for action in actions if not near.of(action)]
+    claims = tuple(sorted((*found, *added), key=lambda c: (c.span.start, c.span.end))) if added else tuple(found)
+    near = _Near(claims) if added else near
+    at: dict[ExtractedClaim, ClaimedAction] = {}
+    for action in actions:
+        there = near.of(action)
+        own = [c for c in there if action.verb in c.text.lower()]
+        for claim in (own or there)[:1]:
+            at.setdefault(claim, action)
+    return claims, at
+
+
+class _Near:
+    """The checkable claims of an answer by their sentences; sentences are disjoint."""
+
+    def __init__(self, claims: Iterable[ExtractedClaim]) -> None:
+        self._claims: dict[tuple[int, int], list[ExtractedClaim]] = {}
+        for claim in claims:
+            if claim.checkable:
+                self._claims.setdefault((claim.sentence.start, claim.sentence.end), []).append(claim)
+        self._places = sorted(self._claims)
+        self._ends = [end for _, end in self._places]
+
+    def of(self, action: ClaimedAction) -> list[ExtractedClaim]:
+        """The claims whose sentence meets that of an action, in the order of the text."""
+        found: list[ExtractedClaim] = []
+        for start, end in self._places[bisect_right(self._ends, action.start) :]:
+            if start >= action.end:
+                break
+            found += self._claims[start, end]
+        return found
+
+
+def readings(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[ExtractedClaim, ClaimedAction]:
+    """The claims that say that something was looked at, each held against whether the run looked at anything.
+
+    Args:
+        claims: the claims of an answer.
+        saw_anything: whether the run has a result that is no failure, or a passage.
+    """
+    found: dict[ExtractedClaim, ClaimedAction] = {}
+    for claim in claims:
+        match = _READING.search(claim.text) if claim.checkable else None
+        if match is None:
+            continue
+        standing = ActionStanding.DONE if saw_anything else ActionStanding.ABSENT
+        why = "" if saw_anything else f"The answer says {as_quote(claim.text, 120)}, but the run looked at nothing."
+        found[claim] = ClaimedAction(
+            claim.span.start, claim.span.end, claim.text, match["verb"].lower(), standing,
+            Grade.HIGH if saw_anything else Grade.MEDIUM, (), why,
+        )  # fmt: skip
+    return found
+
+
+def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
+    words = text[action.start : action.end]
+    span = Span(start=action.start, end=action.end)
+    reasons = critical_reasons(words, words)
+    return ExtractedClaim(
+        text=words, span=span, sentence=span, kind=ClaimKind.PROCEDURAL, checkable=True,
+        critical=reasons if "commitment" in reasons else (*reasons, "commitment"),
+    )  # fmt: skip
+
+
+def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
+    """What the report says of an action; none where the run bears it out, or a record says so."""
+    doubted = judged is not None and judged.signals.get("action_done") == 0.0
+    if action.standing is ActionStanding.DONE:
+        said = f"The answer says {as_quote(action.text, 120)}; no call of the run and no result says all of that."
+        span = Span(start=action.start, end=action.end)
+        return Issue(code="action.absent", message=said, span=span) if doubted else None
+    return action.issue() if doubted or action.grade is not Grade.LOW else None
+
+
+def calls_of(
+    run: Run, outcomes: Sequence[CallOutcome]
+) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...], tuple[Evidence, ...]]:
+    """The calls of a run that worked, in words, what those that failed returned, and those in words."""
+    results = {step.call_id: (i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolResult)}
+    calls = ((i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolCall))
+    worked: list[Evidence] = []
+    failed: list[Evidence] = []
+    tried: list[Evidence] = []
+    for (index, call), outcome in zip(calls, outcomes, strict=True):
+        place, result = results.get(call.id, (index, None)) if call.id is not None else (index, None)
+        if outcome.failed is not None:
+            text = result.text if result is not None and result.text.strip() else outcome.failed
+            failed.append(Evidence(id=f"step:{place}/{call.name}", text=text, source=call.name))
+            tried.append(Evidence(id=f"step:{index}/call", text=_told(call, result, failed=True), source=call.name))
+        elif outcome.answered:
+            worked.append(Evidence(id=f"step:{index}/call", text=_told(call, result), source=call.name))
+    return tuple(worked), tuple(failed), tuple(tried)
+
+
+_EMPTY: Final = re.compile(
+    r"\s*(?:\[\s*\]|\{\s*\}|null|none|(?:no|0) (?:results?|matches|entries|rows|records)[^\n]{0,60})\s*", re.IGNORECASE
+)
+
+
+def _told(call: ToolCall, result: ToolResult | None, *, failed: bool = False) -> str:
+    """A call as a sentence: "I did cancel order with order id: W-17. status: cancelled"."""
+    named = call.arguments.value or {}
+    given = ", ".join(f"{' '.join(name_words(key)) or key}: {_plain(value)}" for key, value in named.items())
+    given = given or (call.arguments.verbatim or "")
+    said = f" {result.text[:MOST_CALL]}" if result is not None and result.text.strip() else ""
+    if said and _EMPTY.fullmatch(said) is not None:
+        said = f" It found nothing, there is none: {said.strip()}"
+    if failed:  # in both ways in which failures are reported
+        what = " ".join(name_words(call.name)) or call.name
+        return f"I could not {what} with {given[:MOST_CALL]}. The {what} failed.{said}"
+    did = f"I did {' '.join(name_words(call.name)) or call.name}"
+    return f"{did} with {given[:MOST_CALL]}.{said}" if given else f"{did}.{said}"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,301 @@
+"""What belongs to a call: its arguments, its result, and the records of the run that share an identifier with them.
+
+"I have cancelled order W-17" and "I have cancelled order W-18" use words that a run may have both, in different places.
+So a claimed action is held against what belongs to the calls that may have done it, and not against all evidence: every
+number, date, identifier, code and name of the claim has to stand there. Records belong to a call by identifiers: the
+record `{"id": "card_88", "last_four": "7334"}`, wherever the run has it, belongs to a payment by `card_88`; one step
+far, and with its own fields alone.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, Final
+
+from assay.schema import Evidence
+from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
+from assay.text.lexicon import content_stems, find_identifiers, find_words
+from assay.text.quantities import find_quantities
+
+MOST_JSON: Final = 200_000
+"""Characters of a result that are read as JSON."""
+MOST_OBJECTS: Final = 5_000
+"""Objects of one result that are looked at."""
+MOST_JOINED: Final = 50
+"""Records that are joined to a call."""
+MOST_TEXT: Final = 60_000
+"""Characters of what belongs to a call that are read for values."""
+MOST_WORDS: Final = 0.7
+"""The share of a claim's words that has to belong to a call for the tiers to judge what else it says."""
+
+_WISHED: Final = re.compile(r"step:\d+/(?:user|system|developer)")
+"""Ids of what users and operators wrote."""
+_SHORTEST_PART: Final = 4
+"""Letters of a word that may be a part of a longer one, as "mail" is of "email"."""
+_NEUTRAL: Final = content_stems(
+    find_words(
+        """successfully following details request requested action actions accordingly change changes new additional
+        account using used ending compensation option"""
+    ).lexemes
+)
+"""Words of a report of an action that say nothing of what was done."""
+_IDENTIFIER: Final = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,63}")
+_WORD: Final = re.compile(r"[^\W_]+")
+_NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n])[\s\W]*$")
+
+
+class KnownWords:
+    """The words of texts, to tell whether a claim of an action says more than they."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Read the texts."""
+        joined = "\n".join(texts)
+        self._stems = content_stems(find_words(joined).lexemes)
+        self._glued = "".join(c for c in joined.casefold() if c.isalnum())
+        self._inside: dict[str, bool] = {}
+
+    def cover(self, claim: str, verb: str) -> bool:
+        """Whether every content word of a claim, its verb aside, stands in the texts or inside a word of them."""
+        return self.share(claim, verb) == 1
+
+    def share(self, claim: str, verb: str) -> float:
+        """The share of a claim's content words, its verb aside, that stand in the texts, by their weight."""
+        own = content_stems(find_words(verb).lexemes)
+        weights = {w.stem: w.weight for w in find_words(claim).lexemes if w.weight and w.stem not in own}
+        missing = sum(weight for stem, weight in weights.items() if not self._has(stem))
+        return 1 - missing / sum(weights.values()) if weights else 1.0
+
+    def say(self, verb: str) -> bool:
+        """Whether the verb of an action stands in the texts in any form."""
+        return all(self._has(stem) for stem in content_stems(find_words(verb).lexemes))
+
+    def _has(self, stem: str) -> bool:
+        if stem not in self._inside:
+            part = stem in _NEUTRAL or (len(stem) >= _SHORTEST_PART and stem in self._glued)
+            self._inside[stem] = stem in self._stems or part
+        return self._inside[stem]
+
+
+class KnownValues:
+    """The numbers, dates, identifiers, codes and names of texts.
+
+    >>> known = KnownValues(['{"order_id": "W-17", "paid": 20, "date": "2026-05-03"}'])
+    >>> known.hold("Order W-17 was paid with $20 on May 3."), known.hold("Order W-18 was paid.")
+    (True, False)
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Keep the texts; each kind of value is read when it is first asked for."""
+        self._text = "\n".join(texts)[:MOST_TEXT]
+
+    @cached_property
+    def _low(self) -> str:
+        return self._text.casefold()
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(word.casefold() for word in _WORD.findall(self._text))
+
+    @cached_property
+    def _numbers(self) -> frozenset[Decimal]:
+        return frozenset(_numbers(self._text))
+
+    @cached_property
+    def _dates(self) -> tuple[DateMention, ...]:
+        return tuple(find_dates(self._text.replace("T", " ")))
+
+    def hold(self, claim: str) -> bool:
+        """Whether every exact value of a claim stands in the texts."""
+        dates = find_dates(claim)
+        if not all(self._has_date(date) for date in dates):
+            return False
+        spans = [(date.start, date.end) for date in dates]
+        named = [i for i in find_identifiers(claim) if not any(i.start < end and i.end > start for start, end in spans)]
+        if not all(self._has_name(i.text) for i in named):
+            return False
+        taken = [*spans, *((i.start, i.end) for i in named)]
+        amounts = find_quantities(claim, skip=taken)
+        for amount in amounts:
+            spelled = claim[amount.number_start : amount.number_end]
+            if not any(char.isdigit() for char in spelled) and abs(amount.value) not in self._numbers:
+                return False
+        return all(self._has(value) for value in _exact(claim, taken))
+
+    def _has_date(self, date: DateMention) -> bool:
+        return any(relate_dates(date, other) is DateRelation.SAME for other in self._dates)
+
+    def _has_name(self, name: str) -> bool:
+        whole = rf"(?<![^\W_]){re.escape(name.casefold())}(?![^\W_])"
+        return re.search(whole, self._low) is not None
+
+    def _has(self, value: str | Decimal) -> bool:
+        return value in self._numbers if isinstance(value, Decimal) else value in self._words
+
+
+def _numbers(text: str) -> Iterator[Decimal]:
+    for match in _NUMBER.finditer(text):
+        yield Decimal(match.group().replace(",", ""))
+
+
+def _exact(claim: str, taken: Sequence[tuple[int, int]]) -> Iterator[str | Decimal]:
+    """The values of a claim that have to be the same: numbers, and words with digits or capitals."""
+    for word in _WORD.finditer(claim):
+        start, end = word.span()
+        if any(start < b and end > a for a, b in taken):
+            continue
+        written = word.group()
+        if written.isdecimal():
+            whole = next((m for m in _NUMBER.finditer(claim) if m.start() <= start < m.end()), None)
+            if whole is not None and whole.start() == start:
+                yield from _numbers(whole.group())
+            continue
+        digits = any(char.isdigit() for char in written)
+        capital = written[0].isupper() and len(written) > 1 and not _SENTENCE_START.search(claim, 0, start)
+        if digits or (written.isupper() and len(written) > 1) or capital:
+            yield written.casefold()
+
+
+def names_something(claim: str) -> bool:
+    """Whether a claim has a number, a date, an identifier or a name by which a record can be known to speak of it.
+
+    >>> names_something("Order W-17 has been cancelled."), names_something("Your other order has been cancelled.")
+    (True, False)
+    """
+    return bool(find_dates(claim) or find_identifiers(claim)) or next(_exact(claim, ()), None) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRecord:
+    """What belongs to a call that may have done an action, or to several."""
+
+    words: KnownWords
+    values: KnownValues
+
+    def bears_out(self, claim: str, verb: str) -> bool:
+        """Whether a claim says nothing that does not belong there."""
+        return self.values.hold(claim) and self.words.cover(claim, verb)
+
+
+class ActionRecords:
+    """The calls of a run that worked, each with what belongs to it."""
+
+    def __init__(self, calls: Sequence[Evidence], evidence: Sequence[Evidence], asked: Sequence[str]) -> None:
+        """Keep what is given; records are looked for when the first action is held against them.
+
+        Args:
+            calls: the calls that worked, in words, with the tool's name as source.
+            evidence: what the run saw.
+            asked: what users said, questions too: it tells the words for what was done, and no values.
+        """
+        self._calls = calls
+        self._evidence = evidence
+        self._asked = asked
+        self._made: dict[tuple[str, ...], ActionRecord] = {}
+
+    def bear_out(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
+        """Whether a claim says nothing that does not belong to one call.
+
+        A claim that names several things may be what several calls of one tool did, each of which has one of them.
+
+        Args:
+            claim: the claim.
+            verb: the verb of its action.
+            tools: the tools that may have done it; where none are named, all that the run saw counts.
+        """
+        if not tools:
+            return self._deed(tuple(self._seen)).bears_out(claim, verb)
+        calls = [call for call in self._calls if call.source in tools]
+        if any(self._deed((call.text,)).bears_out(claim, verb) for call in calls):
+            return True
+        named = set(_IDENTIFIER.findall(claim))
+        for tool in tools if len(named) > 1 else ():
+            texts = [c.text for c in calls if c.source == tool and not named.isdisjoint(_IDENTIFIER.findall(c.text))]
+            if len(texts) > 1 and self._deed(tuple(texts)).bears_out(claim, verb):
+                return True
+        return False
+
+    def may_bear_out(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
+        """Whether calls that worked leave room for a claim: they have its values and most of its words."""
+        calls = [call.text for call in self._calls if not tools or call.source in tools]
+        each = [self._deed((text,)) for text in calls]
+        for deed in [*each, self._deed(tuple(calls))] if tools else [self._deed(tuple(self._seen))]:
+            if deed.values.hold(claim) and deed.words.share(claim, verb) >= MOST_WORDS:
+                return True
+        return False
+
+    def told(self, claim: str, verb: str) -> bool:
+        """Whether something that the run saw tells of an action that no call did, with its values and its verb.
+
+        Without a number, a name or an identifier in the claim nothing can be known to tell of just that action, and
+        instructions and wishes tell of none.
+        """
+        if not names_something(claim):
+            return False
+        for piece in self._evidence:
+            if not _WISHED.match(piece.id) and KnownWords((piece.text,)).say(verb):
+                deed = self._deed((piece.text,))
+                if deed.values.hold(claim) and deed.words.share(claim, verb) >= MOST_WORDS:
+                    return True
+        return False
+
+    @cached_property
+    def _seen(self) -> list[str]:
+        return [*(call.text for call in self._calls), *(piece.text for piece in self._evidence)]
+
+    def _deed(self, texts: tuple[str, ...]) -> ActionRecord:
+        if texts not in self._made:
+            whole = (*texts, *self._joined(texts))
+            self._made[texts] = ActionRecord(KnownWords((*whole, *self._asked)), KnownValues(whole))
+        return self._made[texts]
+
+    @cached_property
+    def _records(self) -> Mapping[str, Sequence[str]]:
+        """By each identifier the records that have it among their own fields, or stand under it."""
+        found: dict[str, list[str]] = {}
+        for piece in self._evidence:
+            for names, text in _objects(piece.text):
+                for name in names:
+                    found.setdefault(name, []).append(text)
+        return found
+
+    def _joined(self, texts: Sequence[str]) -> Iterator[str]:
+        names = dict.fromkeys(name for text in texts for name in _IDENTIFIER.findall(text[:MOST_TEXT]))
+        joined = dict.fromkeys(text for name in names for text in self._records.get(name, ()))
+        yield from list(joined)[:MOST_JOINED]
+
+
+def _objects(text: str) -> Iterator[tuple[set[str], str]]:
+    """The records of a JSON text: what names each of them, and its own fields written out.
+
+    A record is named by the key that it stands under, by a field `id`, and, where it is no part of another record, by
+    the first of its fields that holds an identifier. Other identifiers in it are references: the buyer of an order does
+    not join all of his other orders to it.
+    """
+    if len(text) > MOST_JSON or text.lstrip()[:1] not in ("{", "["):
+        return
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    waiting: list[tuple[str, Any, bool]] = [("", value, False)]
+    for _ in range(MOST_OBJECTS):
+        if not waiting:
+            return
+        key, here, inner = waiting.pop()
+        if isinstance(here, list):
+            waiting += [("", item, inner) for item in reversed(here) if isinstance(item, dict | list)]
+        elif isinstance(here, dict):
+            waiting += [(name, item, True) for name, item in reversed(here.items()) if isinstance(item, dict | list)]
+            own = {name: item for name, item in here.items() if isinstance(item, str | int | float)}
+            first = next(filter(_is_identifier, own.values()), None) if not inner else None
+            names = {str(name) for name in (key, own.get("id"), first) if _is_identifier(name)}
+            if names and own:
+                yield names, "\n".join(f"{name}: {item}" for name, item in ((key, ""), *own.items()))
+
+
+def _is_identifier(value: object) -> bool:
+    return isinstance(value, str) and _IDENTIFIER.fullmatch(value) is not None

@@ -1,0 +1,215 @@
+"""What an agent run adds to the check of its answer: its calls, its claimed actions, its probes, its faults."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from assay.guard.check.evidence_index import PreparedEvidence
+from assay.guard.check.verdicts import SURE, Judged
+from assay.guard.runs.action_claims import (
+    FAILURE,
+    HALF_SURE,
+    RunActions,
+    action_issue,
+    calls_of,
+    place_actions,
+    readings,
+)
+from assay.guard.runs.action_evidence import ActionRecords
+from assay.guard.runs.changed_results import without_overtaken
+from assay.guard.runs.evidence import own_words, questions_in
+from assay.guard.runs.small_talk import without_courtesies
+from assay.guard.runs.tool_calls import RunFindings
+from assay.guard.runs.user_statements import UserStatements, stated, statements_of_users, stems_of
+from assay.schema import Coverage, Evidence, ExtractedClaim, Issue, Verdict
+from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
+from assay.verify.exact import ExactFinding
+
+_USER: Final = re.compile(r"step:\d+/user(?:#\d+)?")
+_OF_USER: Final = re.compile(
+    r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll)|user|customer|asked|requested|told me)\b", re.IGNORECASE
+)
+"""Words of a claim about the user, or about what the user said."""
+_DOCUMENT: Final = 60
+"""Words from which a text that a user gives is a document and no statement."""
+
+
+def _is_document(text: str) -> bool:
+    return len(text.split()) >= _DOCUMENT
+
+
+_VALUES_MISSING: Final = frozenset({"number.missing", "date.missing", "time.missing"})
+_SURELY_MISSING: Final = 0.6
+"""From here on a value of a claim stands nowhere and follows from nothing that the run has seen."""
+
+
+_QUOTED: Final = re.compile(r"'([^']{1,80})'")
+
+
+def _name_of(claim: ExtractedClaim, finding: ExactFinding) -> str:
+    """The identifier that a finding is of: as its message quotes it, since its place may be of the sentence before."""
+    quoted = _QUOTED.search(finding.message)
+    return quoted[1] if quoted is not None else claim.text[finding.claim_start : finding.claim_end]
+
+
+def _is_seen(name: str, seen: str) -> bool:
+    """Whether users or calls have an identifier, or the figure of one that a word stands before ("invoice 88")."""
+    if name.casefold() in seen:
+        return True
+    figure = re.search(r"\S*\d\S*", name.casefold())
+    return figure is not None and re.search(rf"(?<![\w-]){re.escape(figure[0])}(?![\w-])", seen) is not None
+
+
+def _within_what_was_seen(claim: ExtractedClaim, judged: Judged, seen: str) -> Judged:
+    """A judgement that a claim about an identifier or with a value which stands nowhere in the run cannot pass by.
+
+    An agent has identifiers from users, tools and passages; another one was made up, however like the rest it reads.
+    So was an amount or a date that no result has and that follows from none: beside records networks let those pass.
+
+    Args:
+        claim: the claim.
+        judged: what was found of it.
+        seen: what users and calls of the run have, questions and arguments too: those are no evidence, but known.
+    """
+    missing = [f for f in judged.exact.findings if f.code == "identifier.missing" and f.confidence >= SURE]
+    made_up = any(not _is_seen(_name_of(claim, f), seen) for f in missing) or any(
+        f.code in _VALUES_MISSING and f.confidence >= _SURELY_MISSING for f in judged.exact.findings
+    )
+    if not made_up or judged.judgement is None or judged.judgement.support <= HALF_SURE:
+        return judged
+    verdict = Verdict.UNSUPPORTED if judged.verdict is Verdict.SUPPORTED else judged.verdict
+    return replace(judged, verdict=verdict, judgement=replace(judged.judgement, support=HALF_SURE))
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """An agent run beside the check of its answer."""
+
+    run: Run
+    findings: RunFindings
+    notes: tuple[str, ...] = ()
+    """What a reader should know of what was read, beside the findings' own notes."""
+    tools: tuple[str, ...] = ()
+    """Names of the tools that the transcript does not declare itself."""
+    actions: RunActions = field(default_factory=RunActions)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Why the run cannot be taken as it stands."""
+        return self.findings.faults
+
+    @property
+    def any_done(self) -> bool:
+        """Whether the answer claims anything that a call did."""
+        return any(map(self.states_done, self.actions.at_claim))
+
+    def states_done(self, claim: ExtractedClaim) -> bool:
+        """Whether a claim states an action that a call did."""
+        return self.actions.done(claim)
+
+    def states_deed(self, claim: ExtractedClaim) -> bool:
+        """Whether a claim states an action of the agent, whatever became of it."""
+        return claim in self.actions.at_claim
+
+    def asked(self, question: str | None) -> str | None:
+        """What users asked, in the words of all of them, where the answer rests on passages alone.
+
+        An agent that calls tools decides itself what to look up, and its answer may tell what came of it in any words:
+        then nothing is said. Of a long text, which is a document, only the sentences that ask are taken.
+
+        Args:
+            question: what the answer is to; the users' last words, where the caller names nothing else.
+        """
+        if question is None or any(isinstance(step, ToolCall) for step in self.run.steps):
+            return None
+        texts = [step.text for step in self.run.steps if isinstance(step, UserInput)]
+        if not texts or question.strip() != texts[-1].strip():
+            return question
+        said = [own_words(text) for text in texts]
+        if "?" not in questions_in(said[-1]):
+            return None
+        return "\n".join(questions_in(text) if _is_document(text) else text for text in said)
+
+    def retrieved(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """The evidence but for what users say in their own words."""
+        return [piece for piece in evidence if not _USER.fullmatch(piece.id) or _is_document(piece.text)]
+
+    @property
+    def _seen(self) -> str:
+        """What users wrote and what calls were given, in small letters."""
+        users = (step.text for step in self.run.steps if isinstance(step, UserInput))
+        calls = (step.arguments.verbatim or "" for step in self.run.steps if isinstance(step, ToolCall))
+        return "\n".join((*users, *calls)).casefold()
+
+    def reports_failure(self, claim: ExtractedClaim) -> bool:
+        """Whether a claim says that something could not be done, where a call of the run failed."""
+        return bool(self.actions.failures) and FAILURE.search(claim.text) is not None
+
+    @property
+    def _looked_at_anything(self) -> bool:
+        return any(isinstance(step, ToolCall | Passage) for step in self.run.steps)
+
+    def hearable(self, claim: ExtractedClaim, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """The evidence that can bear out a claim: what a user says tells what the user wants and is, and nothing else.
+
+        No word of a user says that something was done. Of the world a user's own words are no evidence either, where
+        the run has looked at anything else; a long text that a user gives is a document, and so is what is stated in a
+        prompt that is all that there is ("Our fee is 40 euros. How much is it?"). How much of a user's words bears on a
+        claim about the user is said in `user_statements`.
+        """
+        deed = self.states_deed(claim)
+        others = [piece for piece in evidence if not _USER.fullmatch(piece.id)]
+        if deed or (self._looked_at_anything and not _OF_USER.search(claim.text)):
+            heard = UserStatements.NOTHING
+        elif not self._looked_at_anything:
+            heard = (
+                UserStatements.STATED
+                if statements_of_users(claim.text, ()) is not UserStatements.ALL
+                else UserStatements.ALL
+            )
+        else:
+            heard = statements_of_users(claim.text, stems_of(others))
+        pieces = []
+        for piece in evidence:
+            if not _USER.fullmatch(piece.id) or heard is UserStatements.ALL or (not deed and _is_document(piece.text)):
+                pieces.append(piece)
+            elif heard is UserStatements.STATED and (said := stated(piece)) is not None:
+                pieces.append(said)
+        return pieces
+
+    def placed(
+        self, claims: Sequence[ExtractedClaim], text: str
+    ) -> tuple["RunContext", tuple[ExtractedClaim, ...]]:  # fmt: skip
+        """The context with the claimed actions at their claims, and the claims with those that actions add."""
+        within = [action for action in self.findings.actions if action.end <= len(text)]
+        called = [step.name for step in self.run.steps if isinstance(step, ToolCall | ToolDeclaration)]
+        all_claims, at = place_actions(without_courtesies(claims, (*self.tools, *called)), within, text)
+        worked, failed, tried = calls_of(self.run, self.findings.outcomes)
+        saw = bool(worked) or any(isinstance(step, Passage) for step in self.run.steps)
+        return replace(self, actions=RunActions({**readings(all_claims, saw), **at}, worked, failed, tried)), all_claims
+
+    def settled(
+        self, judged: Sequence[tuple[ExtractedClaim, Judged]], evidence: PreparedEvidence, emit: float
+    ) -> list[Judged]:
+        """What was found of each claim, with what the trace says of the actions; see `RunActions.settle`."""
+        seen = self._seen
+        judged = [
+            (claim, _within_what_was_seen(claim, without_overtaken(found, self.run), seen)) for claim, found in judged
+        ]
+        if not self.actions.at_claim and not self.actions.attempts:
+            return [found for _, found in judged]
+        asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]
+        deeds = ActionRecords(self.actions.calls, evidence.evidence, asked)
+        return [self.actions.settle(claim, found, deeds, emit) for claim, found in judged]
+
+    def issues_at(self, claim: ExtractedClaim, judged: Judged | None) -> tuple[Issue, ...]:
+        """What the trace says against an action that a claim states, as it was settled."""
+        action = self.actions.at_claim.get(claim)
+        issue = action_issue(action, judged) if action is not None else None
+        return (issue,) if issue is not None else ()
+
+    def told(self, coverage: Coverage) -> Coverage:
+        """The coverage with what a reader should know of what was read of the run."""
+        reasons = tuple(dict.fromkeys((*coverage.reasons, *self.findings.notes, *self.notes)))
+        return coverage.model_copy(update={"reasons": reasons})

@@ -1,0 +1,227 @@
+"""Stage 1 of a run as the report and the gate take it: each call's validation, what counts against the answer, why."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from assay.errors import InputError
+from assay.schema import Issue, ToolCallValidation
+from assay.schema.run import Executor, ModelTurn, Run, ToolCall, ToolDeclaration, ToolResult, UserInput
+from assay.schema.traces import read_tool
+from assay.verify.tools import (
+    CallCheck,
+    CallOutcome,
+    CallStatus,
+    ClaimedAction,
+    Rules,
+    ToolReport,
+    as_quote,
+    call_outcomes,
+    check_tools,
+    tool_from_function,
+)
+
+CUT_OFF: Final = frozenset(
+    {"length", "max_tokens", "content_filter", "incomplete", "max_output_tokens", "model_context_window_exceeded"}
+)
+"""Reasons to stop that leave an answer unfinished, in the words of the formats."""
+UNDECLARED: Final = "undeclared"
+"""The type of a declaration that stands in for those that a transcript does not carry."""
+MOST_REASONS: Final = 20
+"""Reasons of one kind that a report lists."""
+
+ToolLike = ToolDeclaration | Mapping[str, Any] | Any
+"""A declaration, one as a chat format writes it, or a Python function."""
+
+
+def read_tools(tools: Iterable[ToolLike]) -> tuple[ToolDeclaration, ...]:
+    """Declarations of whatever form.
+
+    Raises:
+        InputError: something is no declaration, or a function's signature cannot be written as one.
+
+    >>> [tool.name for tool in read_tools([{"type": "function", "function": {"name": "find", "parameters": {}}}])]
+    ['find']
+    """
+    if isinstance(tools, str | bytes | Mapping) or callable(tools):
+        raise InputError(f"tools are given as a list of declarations or functions, got {type(tools).__name__}")
+    return tuple(_read_tool(tool) for tool in tools)
+
+
+def _read_tool(tool: ToolLike) -> ToolDeclaration:
+    if isinstance(tool, ToolDeclaration):
+        return tool
+    if isinstance(tool, Mapping):
+        read = read_tool(dict(tool), "")
+        if not read.name:
+            raise InputError(f"a declared tool has a name; got the members {sorted(map(str, tool))}")
+        return read
+    if callable(tool):
+        return tool_from_function(tool)
+    raise InputError(f"a tool is a declaration, a mapping or a function, got {type(tool).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFindings:
+    """What stage 1 found of a run, and what else keeps it from being taken as it stands."""
+
+    validations: tuple[ToolCallValidation, ...]
+    actions: tuple[ClaimedAction, ...]
+    """What the final answer claims to have done."""
+    outcomes: tuple[CallOutcome, ...]
+    """What became of each call, in order."""
+    rejected: int
+    """Calls since the last user input that were rejected and not held back."""
+    faults: tuple[str, ...]
+    """Why the run cannot be taken as it stands; each keeps the answer from being emitted."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know beside it."""
+
+
+def findings_of(
+    run: Run,
+    *,
+    tools: Sequence[ToolDeclaration] = (),
+    rules: Rules | None = None,
+    now: datetime | None = None,
+    checked: Sequence[CallCheck] = (),
+) -> RunFindings:
+    """Check every call of a run and judge what that means for its answer.
+
+    Args:
+        run: the run.
+        tools: declarations that the transcript does not carry.
+        rules: which arguments are traced, and to whom.
+        now: when the run took place; relative dates are counted from it.
+        checked: the first calls' checks where they were made as the run grew; they are not made again.
+    """
+    places = [index for index, step in enumerate(run.steps) if isinstance(step, ToolCall)]
+    calls = [step for step in run.steps if isinstance(step, ToolCall)]
+    declared = (*tools, *(step for step in run.steps if isinstance(step, ToolDeclaration)))
+    if len(checked) == len(calls) and calls:
+        report = ToolReport(tuple(checked), _log_of(checked), _actions_of(run, declared))
+    else:
+        report = check_tools(run, rules, now=now, declarations=tools if declared else stand_ins(calls))
+        if not declared:
+            report = replace(report, calls=tuple(without_schema(check) for check in report.calls))
+    results = [step for step in run.steps if isinstance(step, ToolResult)]
+    outcomes = call_outcomes(calls, results, declared)
+    validations = tuple(
+        validation.model_copy(update={"step": place, "executed": outcome.answered and outcome.failed is None})
+        for validation, place, outcome in zip(report.validations(), places, outcomes, strict=True)
+    )
+    return RunFindings(
+        validations, report.actions, outcomes, _counted(run, validations, outcomes),
+        (*_ending(run), *_faults(run), *_unchecked(validations, calls, outcomes)), _notes(calls, outcomes),
+    )  # fmt: skip
+
+
+def stand_ins(calls: Iterable[ToolCall]) -> tuple[ToolDeclaration, ...]:
+    """Declarations without a schema for the tools that are called where none are declared at all."""
+    return tuple(ToolDeclaration(name=name, type=UNDECLARED) for name in dict.fromkeys(call.name for call in calls))
+
+
+def without_schema(check: CallCheck) -> CallCheck:
+    """The check of a call of which no schema is known: traced, and never accepted."""
+    if check.status is not CallStatus.ACCEPTED:
+        return check
+    issue = Issue(
+        code="tool.undeclared", path="",
+        message=f"No declaration of {as_quote(check.tool)} is at hand, so its arguments could not be held against one.",
+    )  # fmt: skip
+    return replace(check, status=CallStatus.UNCHECKED, issues=(*check.issues, issue))
+
+
+def _log_of(checks: Iterable[CallCheck]) -> Any:
+    from assay.verify.tools import AttemptLog
+
+    log = AttemptLog()
+    for check in checks:
+        log = log.record(check)
+    return log
+
+
+def _actions_of(run: Run, declared: tuple[ToolDeclaration, ...]) -> tuple[ClaimedAction, ...]:
+    from assay.verify.tools import check_actions
+
+    return check_actions(run, declared)
+
+
+def _counted(run: Run, validations: Sequence[ToolCallValidation], outcomes: Sequence[CallOutcome]) -> int:
+    """Rejected calls since the last user input that went through or are still open.
+
+    One that came back as a failure was held back, and what the model said then is judged for itself.
+    """
+    asked = max((index for index, step in enumerate(run.steps) if isinstance(step, UserInput)), default=-1)
+    return sum(
+        validation.status == "rejected" and (validation.step or 0) > asked and outcome.failed is None
+        for validation, outcome in zip(validations, outcomes, strict=True)
+    )
+
+
+def _ending(run: Run) -> tuple[str, ...]:
+    """Why the run has no answer to be judged, or one that is cut off."""
+    if run.final_answer is None or not run.final_turns:
+        last = run.steps[-1] if run.steps else None
+        if isinstance(last, ToolCall):
+            open_calls = _last_calls(run)
+            names = ", ".join(as_quote(name) for name in open_calls[:5])
+            return (f"The run has not ended: its last turn calls {names}.",)
+        what = "it has no steps" if last is None else f"its last step is a {last.kind.replace('_', ' ')}"
+        return (f"The run has no final answer: {what}.",)
+    stops = {step.stop_reason for index in run.final_turns if isinstance(step := run.steps[index], ModelTurn)}
+    return tuple(
+        f"The model stopped because of {as_quote(stop)}: the answer is cut off."
+        for stop in sorted(stop for stop in stops if stop in CUT_OFF)
+    )
+
+
+def _last_calls(run: Run) -> list[str]:
+    names: list[str] = []
+    for step in reversed(run.steps):
+        if not isinstance(step, ToolCall):
+            break
+        names.append(step.name)
+    return list(dict.fromkeys(reversed(names)))
+
+
+def _faults(run: Run) -> tuple[str, ...]:
+    """What is wrong with the transcript: what was read may not be what happened."""
+    told = [f"The transcript is faulty: {fault.message}." for fault in run.faults]
+    for index, step in enumerate(run.steps):
+        told += [f"Step {index} of the run is faulty: {fault.message}." for fault in step.faults]
+    return _some(told)
+
+
+def _unchecked(
+    validations: Sequence[ToolCallValidation], calls: Sequence[ToolCall], outcomes: Sequence[CallOutcome]
+) -> tuple[str, ...]:
+    """Calls that nobody could check, and malformed ones that went through: what ran is not what was read."""
+    told = []
+    for validation, call, outcome in zip(validations, calls, outcomes, strict=True):
+        if validation.status == "unchecked":
+            why = validation.errors[0] if validation.errors else "no reason is known."
+            told.append(f"The call of {as_quote(call.name)} could not be checked: {why}")
+        elif not call.arguments.well_formed and validation.status == "rejected" and outcome.failed is None:
+            told.append(f"The call of {as_quote(call.name)} has malformed arguments and did not fail.")
+    return _some(told)
+
+
+def _notes(calls: Sequence[ToolCall], outcomes: Sequence[CallOutcome]) -> tuple[str, ...]:
+    unanswered = [
+        call.name
+        for call, outcome in zip(calls, outcomes, strict=True)
+        if not outcome.answered and call.executor is Executor.CLIENT
+    ]
+    if not unanswered:
+        return ()
+    names = ", ".join(as_quote(name) for name in dict.fromkeys(unanswered))
+    return (f"The run has no result for {len(unanswered)} of its calls: {names}.",)
+
+
+def _some(told: Sequence[str]) -> tuple[str, ...]:
+    unique = tuple(dict.fromkeys(told))
+    if len(unique) <= MOST_REASONS:
+        return unique
+    return (*unique[:MOST_REASONS], f"There are {len(unique) - MOST_REASONS} further reasons of this kind.")

@@ -1,0 +1,293 @@
+"""Holds back what a stream shows until it has passed: a sentence at a time, or a tool call.
+
+Pure: events go in, what may go out comes out. Nothing here waits, checks or sends. The events of a stream form a queue
+in which each event names what must have passed before it may go out: the text up to its last character, a call, or
+everything. An event goes out as it came, byte for byte, or not at all; so what has gone out is always a beginning of
+what the upstream sent.
+
+A sentence is complete when another one begins. What is complete is checked together with the text before it, because
+a claim is read in its context; the last sentence is checked with the whole text when the text has ended.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from assay.text.sentences import split_sentences
+
+E = TypeVar("E")
+"""An event: whatever a stream is made of."""
+E_contra = TypeVar("E_contra", contravariant=True)
+
+WINDOW: Final = 6_000
+"""Characters of the text before a sentence that are checked with it, so that a long stream costs no more a sentence
+than a short one. The whole text is checked once more when it has ended."""
+
+_MAY_END: Final = re.compile(r"[.!?:;…\n\r\x0b\x0c\x85\u2028\u2029。！？｡．।॥۔։።؟]")
+_OPEN_MARK: Final = re.compile(r"\s*(?:\[[^\]\n]{0,60}\]?\s*|[⁰¹²³⁴-⁹]+\s*)*\Z")
+"""The beginning of a text that may still be a citation of the sentence before."""
+
+
+@dataclass(slots=True)
+class StreamDelta:
+    """What one event of a stream adds."""
+
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    """Text by the channel that it belongs to, in order."""
+    calls: list[str] = field(default_factory=list)
+    """The calls that the event shows a part of."""
+    ended_calls: dict[str, Any] = field(default_factory=dict)
+    """Calls that are complete, as an answer of the format that contains each."""
+    ended_texts: list[str] = field(default_factory=list)
+    """Channels that get no more text."""
+    needs_texts: list[str] = field(default_factory=list)
+    """Channels that must have passed as a whole before this event may go out."""
+    needs_all: bool = False
+    """Whether everything must have passed before this event may go out."""
+    ends: bool = False
+    """Whether the answer is complete."""
+    unreadable: str | None = None
+    """What in it no check can read."""
+    failed: bool = False
+    """Whether it says that the upstream failed."""
+
+
+class StreamReader(Protocol[E_contra]):
+    """Says what the events of a stream add."""
+
+    def read(self, event: E_contra, data: Any) -> StreamDelta:
+        """What an event adds; `data` is its content as JSON, none where it has none."""
+        ...
+
+    def end(self) -> StreamDelta:
+        """What is complete because the stream has ended."""
+        ...
+
+    def sent(self, data: Any) -> None:
+        """Takes note of an event that went out."""
+        ...
+
+
+@dataclass(slots=True)
+class _Channel:
+    """One text as far as it is known."""
+
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    tail: str = ""
+    """What stands behind the last complete sentence."""
+    looked: int = 0
+    """How long the tail was when sentences were last looked for."""
+    cuts: list[int] = field(default_factory=list)
+    """The ends of complete sentences."""
+    checked: int = 0
+    passed: int = 0
+    ended: bool = False
+    done: bool = False
+    """Whether the whole text has passed."""
+
+    @property
+    def cut(self) -> int:
+        return self.cuts[-1] if self.cuts else 0
+
+    def text(self) -> str:
+        whole = "".join(self.pieces)
+        self.pieces = [whole]
+        return whole
+
+    def grow(self, piece: str) -> None:
+        self.pieces.append(piece)
+        self.length += len(piece)
+        self.tail += piece
+        self.done = False
+        # A long text without an end is looked at again only when it has grown by a part of itself.
+        if len(self.tail) - self.looked > len(self.tail) // 64 and _MAY_END.search(self.tail):
+            self._find_cut()
+
+    def _find_cut(self) -> None:
+        self.looked = len(self.tail)
+        sentences = split_sentences(self.tail)
+        if len(sentences) < 2 or _OPEN_MARK.match(self.tail, sentences[-1].start):
+            return
+        start = sentences[-1].start
+        self.cuts.append(self.length - len(self.tail) + start)
+        self.tail = self.tail[start:]
+        self.looked = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JobText:
+    """A text to be checked."""
+
+    channel: str
+    text: str
+    end: int
+    """How far into the channel's text it reaches."""
+    final: bool
+    """Whether it is the whole text, with nothing to follow."""
+    begun: bool
+    """Whether something of the channel has gone out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be checked next."""
+
+    texts: tuple[JobText, ...]
+    calls: Mapping[str, Any]
+    """Complete calls, each as an answer of the format that contains it."""
+    with_calls: bool
+    """Whether the answer has calls beside its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Generic[E]):
+    """An event that waits."""
+
+    event: E
+    data: Any
+    texts: tuple[tuple[str, int], ...]
+    whole_texts: tuple[str, ...]
+    calls: tuple[str, ...]
+    everything: bool
+    part: bool = False
+    """Whether the rest of the event still waits."""
+
+
+Split = Callable[[E, int], tuple[E, E] | None]
+"""Cuts an event of text before its last characters, as many as are named; none where nothing would stand before."""
+
+
+class Holdback(Generic[E]):
+    """The queue of one stream."""
+
+    def __init__(self, stream: StreamReader[E], *, loose: bool = False, split: Split[E] | None = None) -> None:
+        """An empty queue for the events that `stream` reads.
+
+        A `loose` one lets out everything but the end of the answer, which waits until all of it has been looked at.
+        With `split` an event of text may go out in two parts: what passed first, the rest when it has.
+        """
+        self._stream = stream
+        self._loose = loose
+        self._split = split
+        self._channels: dict[str, _Channel] = {}
+        self._calls: dict[str, Any] = {}
+        self._passed_calls: set[str] = set()
+        self._queue: deque[Held[E]] = deque()
+        self._some_calls = False
+        self._out: dict[str, int] = {}
+        self.ended = False
+        """Whether the answer is complete."""
+
+    def take(self, event: E, data: Any) -> StreamDelta:
+        """Puts an event at the end of the queue."""
+        reading = self._stream.read(event, data)
+        self._note(reading)
+        needed = {channel: self._channels[channel].length for channel, _ in reading.texts}
+        whole = tuple(channel for channel in reading.needs_texts if channel in self._channels)
+        held = Held(event, data, tuple(needed.items()), whole, tuple(set(reading.calls)), reading.needs_all)
+        self._queue.append(held)
+        return reading
+
+    def pass_on(self, event: E) -> None:
+        """Puts an event at the end of the queue that waits for nothing but its turn."""
+        self._queue.append(Held(event, None, (), (), (), everything=not self._loose))
+
+    def end(self) -> StreamDelta:
+        """Takes note of the stream's end: every text that has begun is complete."""
+        reading = self._stream.end()
+        self._note(reading)
+        for channel in self._channels.values():
+            channel.ended = True
+        self.ended = True
+        return reading
+
+    def _note(self, reading: StreamDelta) -> None:
+        for name, piece in reading.texts:
+            self._channels.setdefault(name, _Channel()).grow(piece)
+        for name in reading.ended_texts:
+            self._channels.setdefault(name, _Channel()).ended = True
+        self._calls |= reading.ended_calls
+        self._some_calls = self._some_calls or bool(reading.calls or reading.ended_calls)
+        self.ended = self.ended or reading.ends
+
+    def job(self) -> Job | None:
+        """What there is to check now; none where nothing is complete that has not been checked."""
+        texts = []
+        for name, channel in self._channels.items():
+            if channel.ended and not channel.done:
+                texts.append(JobText(name, channel.text(), channel.length, True, channel.passed > 0))
+            elif not channel.ended and channel.cut > channel.checked:
+                start = self._window(channel)
+                part = channel.text()[start : channel.cut]
+                texts.append(JobText(name, part, channel.cut, False, channel.passed > 0))
+        calls = {key: answer for key, answer in self._calls.items() if key not in self._passed_calls}
+        if not texts and not calls:
+            return None
+        return Job(tuple(texts), calls, self._some_calls)
+
+    @staticmethod
+    def _window(channel: _Channel) -> int:
+        first = channel.cut - WINDOW
+        return 0 if first <= 0 else next((cut for cut in channel.cuts if cut >= first), 0)
+
+    def settle(self, job: Job, waits: Iterable[str] = ()) -> None:
+        """Takes note that everything in a job passed, but for the texts that wait for a claim to follow."""
+        kept = set(waits)
+        for text in job.texts:
+            channel = self._channels[text.channel]
+            channel.checked = max(channel.checked, text.end)
+            if text.channel not in kept:
+                channel.passed = max(channel.passed, text.end)
+                channel.done = channel.done or (text.final and text.end == channel.length)
+        self._passed_calls |= set(job.calls)
+
+    def release(self) -> list[Held[E]]:
+        """Takes the events that may go out off the queue, in order."""
+        free: list[Held[E]] = []
+        while self._queue and self._may_go(self._queue[0]):
+            held = self._queue.popleft()
+            self._stream.sent(held.data)
+            self._out |= dict(held.texts)
+            free.append(held)
+        if self._split is not None and not self._loose and self._queue:
+            free += self._first_part(self._queue[0], self._split)
+        return free
+
+    def _first_part(self, held: Held[E], split: Split[E]) -> list[Held[E]]:
+        """What has passed of the event that is next; the rest takes its place."""
+        for name, end in held.texts:
+            passed = self._channels[name].passed
+            cut = split(held.event, end - passed) if passed < end else None
+            if cut is not None:
+                self._queue[0] = replace(held, event=cut[1])
+                return [Held(cut[0], None, ((name, passed),), (), (), everything=False, part=True)]
+        return []
+
+    def _may_go(self, held: Held[E]) -> bool:
+        if self._loose:
+            return not held.everything or self.all_passed
+        if any(self._channels[name].passed < end for name, end in held.texts):
+            return False
+        if any(not self._channels[name].done for name in held.whole_texts):
+            return False
+        if any(key not in self._passed_calls for key in held.calls):
+            return False
+        return not held.everything or self.all_passed
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether every text and every call has passed as a whole."""
+        texts = all(channel.done for channel in self._channels.values())
+        return texts and set(self._calls) <= self._passed_calls
+
+    def shown(self) -> dict[str, str]:
+        """What has gone out of each text, in whole events."""
+        return {name: channel.text()[: self._out.get(name, 0)] for name, channel in self._channels.items()}
+
+    @property
+    def waiting(self) -> int:
+        """Events in the queue."""
+        return len(self._queue)

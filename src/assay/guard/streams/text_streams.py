@@ -1,0 +1,330 @@
+"""Streams of text: nothing of a claim that does not pass is ever given out, or it is corrected at once.
+
+The text is held back one sentence at a time. A sentence is complete when another one begins; it is checked together
+with what stands before it while the next is being made, and goes out as soon as it passes. When the source has ended
+all of the text is checked once more, its tail included, by the same path as a text that was not streamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import TracebackType
+from typing import Any, Final, Self
+
+from assay.errors import InputError, WithheldError
+from assay.guard.rulings import UNCHECKED, Ruling, on_part, on_report
+from assay.guard.streams.flow import Flow, StreamTiming
+from assay.guard.streams.holdback import Job, StreamDelta
+from assay.guard.streams.runner import adrive, drive
+from assay.policy import Mode
+from assay.schema import HallucinationReport
+from assay.schema.run import ModelTurn, Run, TextPart
+
+_CHANNEL: Final = "text"
+_ON_WITHHELD: Final = ("answer", "end", "raise")
+_FAIL_ON: Final = ("revise", "block")
+_OF_TEXT: Final = frozenset({"schema", "citations"})
+"""Options of `check` that say something only of a whole text."""
+
+
+class Notice(str):
+    """Text that the policy says, and not the source: why the rest is missing, or what is to be shown with it."""
+
+    __slots__ = ()
+
+
+class Correction(str):
+    """An event behind text that went out and did not pass: as text, words for its reader."""
+
+    __slots__ = ("reasons", "report")
+
+    report: HallucinationReport | None
+    """What was found, with the claims that did not hold."""
+    reasons: tuple[str, ...]
+    """Why the gate would not have let it out."""
+
+    def __new__(cls, words: str, report: HallucinationReport | None = None, reasons: tuple[str, ...] = ()) -> Self:
+        """Words for the reader, and what they rest on."""
+        made = super().__new__(cls, words)
+        made.report = report
+        made.reasons = reasons
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOutcome:
+    """How a stream ended."""
+
+    finished: bool
+    """Whether it has; until then nothing counts as passed."""
+    action: str
+    """The gate's action on all of it, or `unchecked`."""
+    passed: bool
+    """Whether all of the source's text may stand."""
+    released: str
+    """The text of the source that was given out."""
+    notice: str | None = None
+    """What the policy says in place of the rest, or together with the text."""
+    report: HallucinationReport | None = None
+    """The report of the whole text, or of the part that stopped the stream; none where no check was made."""
+    reasons: tuple[str, ...] = ()
+    timing: StreamTiming = field(default_factory=StreamTiming)
+    """What it cost; also in `report.timing.stages_ms` as `stream_first` and `stream_total`."""
+
+
+class _TextReader:
+    """Every piece is text of the one answer."""
+
+    def read(self, event: str, data: Any) -> StreamDelta:  # noqa: ARG002 text carries no JSON
+        return StreamDelta(texts=[(_CHANNEL, event)] if event else [])
+
+    def end(self) -> StreamDelta:
+        # Also where nothing was said: an empty answer is an answer, and none that passes.
+        return StreamDelta(ended_texts=[_CHANNEL])
+
+    def sent(self, data: Any) -> None:
+        """Nothing is to be noted."""
+
+
+def _cut(event: str, back: int) -> tuple[str, str] | None:
+    at = len(event) - back
+    return (event[:at], event[at:]) if at > 0 else None
+
+
+class _TextFlow(Flow[Any, str, str]):
+    """A stream of text."""
+
+    def __init__(self, read: Callable[[Any], str | None] | None, *, enforces: bool, says: bool) -> None:
+        super().__init__(_TextReader(), enforces=enforces, split=_cut)
+        self._read = read
+        self._says = says
+        self._given: list[str] = []
+
+    @property
+    def given(self) -> str:
+        """The text that was let out."""
+        whole = "".join(self._given)
+        self._given = [whole]
+        return whole
+
+    def _events(self, piece: Any) -> Iterable[tuple[str, Any]]:
+        text = piece if self._read is None else self._read(piece)
+        if text is not None and not isinstance(text, str):
+            raise InputError(
+                f"a stream gives text, got {type(text).__name__}; say with `read` how text is made of a piece"
+            )
+        return ((text, None),) if text else ()
+
+    def _shown(self, event: str, data: Any) -> str:  # noqa: ARG002 text carries no JSON
+        self._given.append(event)
+        return event
+
+    def _ending(self, ruling: Ruling) -> Iterable[str]:
+        return self._disclosure(ruling) if self._says else ()
+
+    def _disclosure(self, ruling: Ruling) -> Iterable[str]:
+        if not ruling.notice:
+            return ()
+        return (Notice(f"\n\n{ruling.notice}" if self.given else ruling.notice),)
+
+    def _correction(self, ruling: Ruling) -> Iterable[str]:
+        report = ruling.reports[0] if ruling.reports else None
+        return (Correction(f"\n\n[Correction] {_said_of(ruling)}\n\n", report, ruling.reasons),)
+
+
+def _said_of(ruling: Ruling) -> str:
+    """What a reader is told of text that stands there already."""
+    wrong = [str(claim["text"]) for claim in ruling.summary("").get("claims", [])] if ruling.reports else []
+    if not wrong:
+        return "Not all of this could be checked."
+    quoted = "; ".join(f"“{text}”" for text in wrong)
+    return f"The available documents do not bear this out: {quoted}"
+
+
+@dataclass(frozen=True)
+class TextCheck:
+    """What the text of a stream is checked against."""
+
+    check: Callable[..., HallucinationReport]
+    check_run: Callable[..., HallucinationReport]
+    evidence: Any = None
+    run: Any = None
+    fail_on: str = "revise"
+    claim_free: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _run(self) -> Run | None:
+        if self.run is None or isinstance(self.run, Run):
+            return self.run
+        told = getattr(self.run, "run", None)
+        if callable(told):  # a builder, or a watch
+            made: Run = told()
+            return made
+        from assay.schema.traces import read_run
+
+        return read_run(self.run)
+
+    def rule(self, job: Job) -> dict[str, Ruling]:
+        """The rulings on a job."""
+        found = {}
+        for text in job.texts:
+            if text.final:
+                report = self._report(text.text, claim_free=self.claim_free, options=self.options)
+                found[text.channel] = on_report(report, self.fail_on)
+            else:
+                # Whether a text may be free of claims is decided at its end, as is what only holds for the whole.
+                options = {name: value for name, value in self.options.items() if name not in _OF_TEXT}
+                report = self._report(text.text, claim_free=True, options=options)
+                found[text.channel] = on_part(report, self.fail_on, begun=text.begun)
+        return found
+
+    def _report(self, text: str, *, claim_free: bool, options: Mapping[str, Any]) -> HallucinationReport:
+        run = self._run
+        if run is None:
+            return self.check(text, self.evidence, claim_free=claim_free, **options)
+        grown = run.append(ModelTurn(content=(TextPart(text=text),)))
+        return self.check_run(grown, evidence=self.evidence, claim_free=claim_free, **options)
+
+
+class _Stream:
+    """What both kinds of streams have."""
+
+    def __init__(self, flow: _TextFlow, on_withheld: str) -> None:
+        self._flow = flow
+        self._on_withheld = on_withheld
+
+    @property
+    def outcome(self) -> StreamOutcome:
+        """How it ended, or where it stands."""
+        flow = self._flow
+        ruling, given, timing = flow.ruling, flow.given, flow.timing
+        if ruling is None:
+            return StreamOutcome(flow.finished, UNCHECKED, False, given, timing=timing)
+        report = _timed(ruling.reports[0], timing) if ruling.reports else None
+        if not flow.finished:
+            return StreamOutcome(False, UNCHECKED, False, given, report=report, timing=timing)
+        return StreamOutcome(
+            True, ruling.action, ruling.passes, given, ruling.notice, report, ruling.reasons, timing
+        )  # fmt: skip
+
+    @property
+    def report(self) -> HallucinationReport | None:
+        """The report of the whole text, or of the part that stopped the stream; none before anything was checked."""
+        return self.outcome.report
+
+    @property
+    def text(self) -> str:
+        """The text of the source that was given out so far, without notices and corrections."""
+        return self._flow.given
+
+    def _raise_withheld(self) -> None:
+        stopped = self._flow.stopped
+        if stopped is not None and self._on_withheld == "raise":
+            raise WithheldError(stopped.notice or "", self.report)
+
+
+def _timed(report: HallucinationReport, timing: StreamTiming) -> HallucinationReport:
+    """The report with what the stream cost, where something went out."""
+    spent = {"stream_first": timing.first_ms, "stream_total": timing.total_ms}
+    stages = {**report.timing.stages_ms, **{name: value for name, value in spent.items() if value is not None}}
+    return report.model_copy(update={"timing": report.timing.model_copy(update={"stages_ms": stages})})
+
+
+class TextStream(_Stream, Iterator[str]):
+    """Gives the text that may be shown; made by `Guard.stream`. A context manager, which closes the source."""
+
+    def __init__(self, source: Iterable[Any], flow: _TextFlow, check: TextCheck, on_withheld: str) -> None:
+        super().__init__(flow, on_withheld)
+        self._pieces = self._run(source, check)
+
+    def _run(self, source: Iterable[Any], check: TextCheck) -> Generator[str, None, None]:
+        yield from drive(source, self._flow, check.rule)
+        self._raise_withheld()
+
+    def __next__(self) -> str:
+        """The next text that may be shown."""
+        return next(self._pieces)
+
+    def close(self) -> None:
+        """Leaves the stream; the source is closed where it can be."""
+        self._pieces.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncTextStream(_Stream, AsyncIterator[str]):
+    """As `TextStream`, for an event loop."""
+
+    def __init__(self, source: AsyncIterable[Any], flow: _TextFlow, check: TextCheck, on_withheld: str) -> None:
+        super().__init__(flow, on_withheld)
+        self._pieces = self._run(source, check)
+
+    async def _run(self, source: AsyncIterable[Any], check: TextCheck) -> AsyncGenerator[str, None]:
+        pieces = adrive(source, self._flow, check.rule)
+        try:
+            async for piece in pieces:
+                yield piece
+        finally:
+            await pieces.aclose()
+        self._raise_withheld()
+
+    async def __anext__(self) -> str:
+        """The next text that may be shown."""
+        return await anext(self._pieces)
+
+    async def aclose(self) -> None:
+        """Leaves the stream; the source is closed where it can be."""
+        await self._pieces.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def open_stream(
+    source: object,
+    check: TextCheck,
+    *,
+    mode: Mode | str,
+    on_withheld: str,
+    read: Callable[[Any], str | None] | None,
+) -> TextStream | AsyncTextStream:
+    """A stream over a source; see `Guard.stream`.
+
+    Raises:
+        InputError: the source is no stream, or a setting is wrong.
+    """
+    if mode not in (Mode.ENFORCE, Mode.ANNOTATE):
+        raise InputError(f"a stream's mode is 'enforce' or 'annotate', got {mode!r}")
+    if on_withheld not in _ON_WITHHELD:
+        raise InputError(f"on_withheld is one of {', '.join(_ON_WITHHELD)}; got {on_withheld!r}")
+    if check.fail_on not in _FAIL_ON:
+        raise InputError(f"fail_on is 'revise' or 'block', got {check.fail_on!r}")
+    flow = _TextFlow(read, enforces=mode == Mode.ENFORCE, says=on_withheld == "answer")
+    if isinstance(source, AsyncIterable):
+        return AsyncTextStream(source, flow, check, on_withheld)
+    if isinstance(source, Iterable) and not isinstance(source, str | bytes):
+        return TextStream(source, flow, check, on_withheld)
+    raise InputError(f"a stream is an iterable of pieces, asynchronous or not; got {type(source).__name__}")

@@ -1,0 +1,1 @@
+"""The gate around clients of the official SDKs."""

@@ -1,0 +1,97 @@
+"""LangChain's messages as the steps of a run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
+)
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from assay.integrations.run_gate import run_from, text_parts, tool_result
+from assay.schema.run import (
+    ModelTurn,
+    Run,
+    Step,
+    SystemPrompt,
+    ToolCall,
+    ToolDeclaration,
+    UserInput,
+    plain_json,
+    read_argument_object,
+    read_arguments,
+)
+from assay.schema.traces import read_steps
+
+
+def run_of(declarations: Iterable[ToolDeclaration], system: str | None, messages: Iterable[Any]) -> Run:
+    """The run that a list of messages tells of."""
+    steps: list[Step] = [*declarations, *([SystemPrompt(content=text_parts(system))] if system else [])]
+    for message in convert_to_messages(messages):
+        steps += _steps(message)
+    return run_from(steps)
+
+
+def _steps(message: BaseMessage) -> Sequence[Step]:
+    text = str(message.text)
+    match message:
+        case AIMessage():
+            return [*([ModelTurn(content=text_parts(text))] if text else []), *_called(message)]
+        case ToolMessage():
+            failed = message.status == "error"
+            said = text or "done"
+            return [tool_result(message.tool_call_id, message.name, said, failed=failed)]
+        case SystemMessage():
+            return [SystemPrompt(content=text_parts(text))]
+        case HumanMessage():
+            return [UserInput(content=text_parts(text))]
+        case _:
+            return read_steps(convert_to_openai_messages([message]), format="openai_chat")
+
+
+def read_call(call: Mapping[str, Any]) -> ToolCall:
+    """A call as a step."""
+    return ToolCall(id=call["id"], name=call["name"], arguments=read_argument_object(plain_json(call["args"]).value))
+
+
+def _called(message: AIMessage) -> list[ToolCall]:
+    """The calls of a message, those whose arguments are no JSON behind the others."""
+    good = [read_call(call) for call in message.tool_calls]
+    bad = [
+        ToolCall(id=call["id"], name=call["name"] or "", arguments=read_arguments(call["args"] or ""))
+        for call in message.invalid_tool_calls
+    ]
+    return [*good, *bad]
+
+
+def told(system: BaseMessage | None, tools: Iterable[Any]) -> dict[str, Any]:
+    """What only a model's request knows, in JSON: tools are as the model is told of them, without what is injected."""
+    declared = [dict(tool) if isinstance(tool, Mapping) else convert_to_openai_tool(tool) for tool in tools]
+    return {"system": None if system is None else str(system.text), "tools": declared}
+
+
+def messages_of(state: Any) -> list[Any]:
+    """The messages of a graph's state, whatever form it has."""
+    if isinstance(state, list):
+        return state
+    found = state.get("messages", []) if isinstance(state, Mapping) else getattr(state, "messages", [])
+    return list(found)
+
+
+def with_text(message: BaseMessage, text: str) -> AIMessage:
+    """A message that says something else in the place of another; it keeps what the other cost, not what it said."""
+    used = message.usage_metadata if isinstance(message, AIMessage) else None
+    return AIMessage(content=text, id=message.id, name=message.name, usage_metadata=used)
+
+
+def without_text(content: Any) -> Any:
+    """The content of a message without its text; blocks of other types stay, a provider's own form of calls too."""
+    if isinstance(content, str):
+        return ""
+    return [block for block in content if isinstance(block, dict) and block.get("type") != "text"]

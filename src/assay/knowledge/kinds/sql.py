@@ -1,0 +1,219 @@
+"""A database: statements that the operator wrote, with named parameters that a claim's values are bound to.
+
+A statement is prepared once and never composed. The connection reads only: SQLite files are opened so and every
+statement is held against a list of what a reading one does; PostgreSQL gets a transaction that is read-only and a time
+limit of its own. The role in the URL should be one that may only read besides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.errors import MissingPackageError, PolicyError, SourceError
+from assay.knowledge.formulating import PARAMETERS, bindings
+from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage, cut
+from assay.knowledge.kinds.templates import is_sendable, worded
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine, TextClause
+
+_READS: Final = re.compile(r"\s*(?:select|with|values)\b", re.IGNORECASE)
+_QUOTED: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL)
+_ALLOWED: Final = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION}
+)
+_STEPS: Final = 2_000
+"""Instructions of SQLite between two looks at the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One prepared statement."""
+
+    sql: str
+    passage: str | None = None
+    """The wording of a row, with the names of its columns in braces."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlSettings:
+    """One database."""
+
+    url: str = field(repr=False)
+    """As SQLAlchemy writes it; in no message."""
+    statements: tuple[Statement, ...]
+
+
+class SqlSource:
+    """Asks a database."""
+
+    def __init__(self, settings: SqlSettings, limits: Limits | None = None) -> None:
+        """Prepare the statements; no connection is made.
+
+        Raises:
+            MissingPackageError: SQLAlchemy is not installed.
+            PolicyError: the URL is none, or a statement is not one that reads, or has a parameter that is none.
+        """
+        try:
+            from sqlalchemy.engine import make_url
+            from sqlalchemy.exc import ArgumentError
+        except ImportError as error:
+            raise MissingPackageError("a source of kind sql needs SQLAlchemy: pip install 'assay-ai[store]'") from error
+        try:
+            self._url = make_url(settings.url)
+        except ArgumentError as error:
+            raise PolicyError("expected the URL of a database, such as sqlite:///products.db") from error
+        if self._url.get_backend_name() not in {"sqlite", "postgresql"}:
+            raise PolicyError(
+                f"expected a database of SQLite or PostgreSQL, got {self._url.get_backend_name()}"
+            )  # fmt: skip
+        self._settings, self._limits = settings, limits or Limits()
+        self._prepared = [(_prepared(one.sql), one) for one in settings.statements]
+        if not self._prepared:
+            raise PolicyError("expected at least one statement")
+        self._engine_: Engine | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters of the statements."""
+        return tuple(dict.fromkeys(name for (_, names), _ in self._prepared for name in names))
+
+    @property
+    def digest(self) -> str:
+        """Of the place, without the password, and the statements."""
+        told = [self._url.render_as_string(hide_password=True), [(s.sql, s.passage) for s in self._settings.statements]]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
+        """The rows of every statement, for the first values that give any.
+
+        Raises:
+            SourceError: the database could not be asked.
+        """
+        from sqlalchemy.exc import SQLAlchemyError
+
+        passages: list[Passage] = []
+        asked: list[Mapping[str, object]] = []
+        try:
+            with self._connected(deadline) as connection:
+                for number, ((clause, names), statement) in enumerate(self._prepared, start=1):
+                    for values in bindings(names, inquiry, self._limits.statements):
+                        if not all(isinstance(value, int) or is_sendable(value) for value in values.values()):
+                            continue  # no database takes it; another value may do
+                        self._limit(connection, deadline)
+                        asked.append({"statement": statement.sql, **values})
+                        rows = self._rows(connection, clause, values)
+                        passages += [
+                            Passage(f"statement {number}, row {at}", worded(statement.passage, row))
+                            for at, row in enumerate(rows, start=1)
+                        ]
+                        if rows:
+                            break
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+            if deadline.left <= 0:
+                raise SourceError("it did not answer in time") from error
+            raise SourceError(f"the database could not be asked: {_cause(error)}") from error
+        kept, notes = cut(passages, self._limits)
+        size = sum(len(one.text) for one in passages)
+        if size > self._limits.response_bytes:
+            raise SourceError(f"it sent more than the {self._limits.response_bytes:,} characters that are allowed")
+        return Found(kept, tuple(asked), size, notes)
+
+    def _rows(self, connection: Connection, clause: TextClause, values: Mapping[str, object]) -> list[dict[str, Any]]:
+        bound = {name: float(str(value)) if name == "number" else value for name, value in values.items()}
+        result = connection.execute(clause, bound)
+        return [dict(row._mapping) for row in result.fetchmany(self._limits.passages + 1)]  # noqa: SLF001 public by its documentation
+
+    @property
+    def engine(self) -> Engine:
+        """What connects; made with the first question."""
+        if self._engine_ is None:
+            self._engine_ = self._made()
+        return self._engine_
+
+    def _made(self) -> Engine:
+        from sqlalchemy import NullPool, create_engine
+
+        if self._url.get_backend_name() != "sqlite":
+            return create_engine(self._url, poolclass=NullPool, connect_args={"connect_timeout": 5})
+        path = self._url.database or ""
+        if path in {"", ":memory:"}:
+            raise PolicyError("expected the file of a database, such as sqlite:///products.db")
+        address = f"{Path(path).absolute().as_uri()}?mode=ro"
+
+        def opened() -> sqlite3.Connection:
+            made = sqlite3.connect(address, uri=True, timeout=1.0, check_same_thread=False)
+            made.execute("PRAGMA query_only=ON")
+            made.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(self._limits.response_bytes, 100_000))
+            return made
+
+        return create_engine("sqlite://", creator=opened, poolclass=NullPool)
+
+    @contextmanager
+    def _connected(self, deadline: Deadline) -> Iterator[Connection]:
+        with self.engine.connect() as connection:
+            if self.engine.dialect.name == "sqlite":
+                raw = connection.connection.driver_connection
+                assert isinstance(raw, sqlite3.Connection)  # noqa: S101 what `_made` made
+                # Not before: SQLAlchemy asks a new connection for its settings.
+                raw.set_authorizer(_reading_only)
+                raw.set_progress_handler(lambda: int(deadline.left <= 0), _STEPS)
+            yield connection
+
+    def _limit(self, connection: Connection, deadline: Deadline) -> None:
+        left = deadline.require()
+        if self.engine.dialect.name == "postgresql":
+            from sqlalchemy import text
+
+            connection.rollback()
+            connection.execute(text("SET TRANSACTION READ ONLY"))
+            connection.execute(
+                text("SELECT set_config('statement_timeout', :limit, true)"), {"limit": str(max(1, int(left * 1000)))}
+            )  # fmt: skip
+
+    def close(self) -> None:
+        """Let go of connections."""
+        if self._engine_ is not None:
+            self._engine_.dispose()
+
+
+def _prepared(sql: str) -> tuple[TextClause, tuple[str, ...]]:
+    """A statement with its parameters.
+
+    Raises:
+        PolicyError: it is not one statement that reads, or has a parameter that is none, or none at all.
+    """
+    from sqlalchemy import text
+
+    bare = _QUOTED.sub(" ", sql).strip().rstrip(";")
+    if not _READS.match(bare) or ";" in bare:
+        raise PolicyError(f"expected one statement that reads, SELECT or WITH, got {sql[:60]!r}")
+    clause = text(sql.strip().rstrip(";"))
+    names = tuple(clause._bindparams)  # noqa: SLF001 there is no other way to ask
+    unknown = [name for name in names if name not in PARAMETERS]
+    if unknown or not names:
+        said = f":{unknown[0]} is no parameter" if unknown else "it has no parameter for anything of a claim"
+        raise PolicyError(f"{said}; there are {', '.join(':' + name for name in sorted(PARAMETERS))}")
+    return clause, names
+
+
+def _reading_only(action: int, _first: str | None, second: str | None, *_: str | None) -> int:
+    if action in _ALLOWED:
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_FUNCTION and second != "load_extension":
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+def _cause(error: BaseException) -> str:
+    """What went wrong in the driver's words, which quote the statement at most and none of the values."""
+    origin = getattr(error, "orig", None) or error
+    return f"{type(origin).__name__}: {str(origin).splitlines()[0][:160]}" if str(origin) else type(origin).__name__

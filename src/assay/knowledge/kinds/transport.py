@@ -1,0 +1,145 @@
+"""One HTTP request with a deadline that holds whatever the other side does, and a bound on what it may send.
+
+The standard library's client, since a source needs little of one: no redirect is followed, no proxy is read from the
+environment, no cookie is kept, no compressed body is unpacked. A body that is shorter than announced, longer than
+allowed or not there in time is a failure and never an answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from assay.errors import SourceError
+from assay.knowledge.interface import Deadline
+
+_CHUNK = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent."""
+
+    url: str
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By lower-case names."""
+    body: bytes
+
+
+def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "application/json") -> Response:
+    """Send a request and read the whole answer.
+
+    Args:
+        request: what to send; its URL was made by `assay.knowledge.kinds.templates` and is ASCII.
+        deadline: until when.
+        most: bytes of the body at most.
+        accept: the media type that is wanted.
+
+    Raises:
+        SourceError: there was no answer in time, it is larger than allowed, shorter than announced, compressed, or no
+            HTTP; the message names no address and no credential.
+    """
+    parts = urlsplit(request.url)
+    connection = _connection(parts.scheme, parts.hostname or "", parts.port, deadline)
+    # Timeouts of sockets are for each read: a server that sends a byte a second would never run into one. This ends it.
+    sockets: list[socket.socket] = []
+    watch = threading.Timer(deadline.require(), _cut_off, (connection, sockets))
+    watch.daemon = True
+    watch.start()
+    try:
+        target = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
+        connection.request(request.method, target, request.body, {
+            "Accept": accept, "Accept-Encoding": "identity", "User-Agent": "assay", "Connection": "close",
+            **dict(request.headers),
+        })  # fmt: skip
+        if connection.sock is not None:
+            sockets.append(connection.sock)  # the connection lets go of it with the head of an answer
+        answer = connection.getresponse()
+        headers = {name.lower(): value for name, value in answer.getheaders()}
+        return Response(answer.status, headers, _body(answer, headers, deadline, most))
+    except SourceError:
+        raise
+    except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
+        # AttributeError: the connection was cut off between two reads.
+        if deadline.left <= 0:
+            raise SourceError("it did not answer in time") from error
+        raise SourceError(_why(error)) from error
+    finally:
+        watch.cancel()
+        connection.close()
+
+
+def _connection(scheme: str, host: str, port: int | None, deadline: Deadline) -> http.client.HTTPConnection:
+    if scheme == "https":
+        return http.client.HTTPSConnection(
+            host, port, timeout=deadline.require(), context=ssl.create_default_context()
+        )  # fmt: skip
+    return http.client.HTTPConnection(host, port, timeout=deadline.require())
+
+
+def _cut_off(connection: http.client.HTTPConnection, sockets: list[socket.socket]) -> None:
+    """Ends whatever a thread waits for at the socket."""
+    for found in (connection.sock, *sockets):
+        if found is not None:
+            with contextlib.suppress(OSError):
+                found.shutdown(socket.SHUT_RDWR)
+
+
+def _body(answer: http.client.HTTPResponse, headers: Mapping[str, str], deadline: Deadline, most: int) -> bytes:
+    if headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
+        raise SourceError("it answered with a compressed body, which was not asked for")
+    said = headers.get("content-length", "")
+    if said.isdigit() and int(said) > most:
+        raise SourceError(f"it announced {int(said):,} bytes, and {most:,} are allowed")
+    pieces: list[bytes] = []
+    size = 0
+    while piece := answer.read1(_CHUNK):
+        deadline.require()
+        size += len(piece)
+        if size > most:
+            raise SourceError(f"it sent more than the {most:,} bytes that are allowed")
+        pieces.append(piece)
+    deadline.require()  # a connection that was cut off reads like one that has ended
+    if said.isdigit() and size < int(said):
+        raise SourceError(f"it announced {int(said):,} bytes and sent {size:,}")
+    return b"".join(pieces)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "it refused the connection"
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    if isinstance(error, ssl.SSLError):
+        return f"its certificate or its encryption does not hold: {error.reason}"
+    if isinstance(error, http.client.IncompleteRead | http.client.RemoteDisconnected):
+        return "it closed the connection before the answer was complete"
+    return f"it was not reached: {type(error).__name__}"
+
+
+def require_ok(response: Response) -> None:
+    """Refuse an answer that is an error or leads elsewhere.
+
+    Raises:
+        SourceError: its status is not of the 200s.
+    """
+    if 300 <= response.status < 400:
+        raise SourceError(f"it answered {response.status}: redirects are not followed")
+    if not 200 <= response.status < 300:
+        raise SourceError(f"it answered {response.status}")

@@ -1,0 +1,1 @@
+"""Chat models by their official SDKs, and their answers as completions."""

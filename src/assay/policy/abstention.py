@@ -1,0 +1,128 @@
+"""Abstention as a part of the decision (docs/concepts.md#abstention): what a policy file says and changes.
+
+    policy:
+      preset: general
+      abstention:
+        high: 0.9
+        slope: 1.7
+
+Without the block nothing changes. With it the answer is given, given with a caveat, or held back with the reason and
+what to do next; never more permissively than the gate had decided.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from assay.policy.responses import disclosure, untold_words
+from assay.policy.routes import Route
+from assay.schema import Action, Decision, Value
+from assay.schema.report_parts import Abstention, AbstentionTrigger, Answering
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, le=1)]
+
+
+class SignalWeights(Value):
+    """What each signal of confidence weighs; one that is missing is left out and the others are scaled up."""
+
+    groundedness: Weight = 0.45
+    """How far the evidence bears out the output."""
+    certainty: Weight = 0.1
+    """One minus the entropy of the log-probabilities."""
+    consistency: Weight = 0.2
+    """How far the model agrees with itself when asked again."""
+    retrieval_quality: Weight = 0.1
+    """How well the best passage fits the question."""
+    coverage: Weight = 0.1
+    """How much of the question all passages cover."""
+    directness: Weight = 0.05
+    """One minus how much the wording holds back."""
+
+    @model_validator(mode="after")
+    def _weighs(self) -> Self:
+        if not any(self.model_dump().values()):
+            raise PydanticCustomError(
+                "contradiction", "{reason}", {"reason": "one of the weights must be above 0", "fields": ["weights"]}
+            )
+        return self
+
+
+class Abstaining(Value):
+    """The thresholds and the curve of the decision whether to answer; see `assay.rewrite.answers.abstention.Limits`."""
+
+    high: Share = 0.85
+    """The confidence from which an answer is given as it is."""
+    low: Share = 0.4
+    """The confidence below which it is not given at all."""
+    claim: Share = 0.6
+    """The probability of support below which a claim gets a caveat."""
+    groundedness: Share = 0.6
+    """The groundedness below which nothing is given without a caveat."""
+    coverage: Share = 0.3
+    """The share of the question that the evidence has to speak of."""
+    entropy: Share = 0.6
+    """The normalised entropy above which the model counts as undecided."""
+    agreement: Share = 0.5
+    """The agreement up to which the model contradicts itself."""
+    domain: Share = 0.2
+    """The share of the question that belongs to the service's domain."""
+    staleness_days: float = Field(default=730.0, ge=0)
+    """How old evidence may be on the day that the answer is to hold on, where the caller names it."""
+    scope: tuple[str, ...] = ()
+    """Words or texts that say what the service is for; without them every question is within its domain."""
+    weights: SignalWeights = SignalWeights()
+    """What each signal weighs."""
+    slope: float | None = Field(default=None, gt=0)
+    """Of the curve that makes a probability of the mean of signals; none where none was fitted."""
+    intercept: float = 0.0
+    """Of that curve."""
+    rows: int = Field(default=0, ge=0)
+    """Labelled outputs that the curve was fitted on."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low > self.high:
+            reason = f"low must be at most high, got {self.low:g} and {self.high:g}"
+            raise PydanticCustomError("contradiction", "{reason}", {"reason": reason, "fields": ["low", "high"]})
+        return self
+
+
+_GAPS: Final = frozenset({AbstentionTrigger.NO_RELEVANT_EVIDENCE, AbstentionTrigger.LOW_COVERAGE})
+_HELD: Final = frozenset({Route.SERVE, Route.SERVE_WITH_DISCLOSURE})
+"""The routes that let claims out. The others release nothing, or claim nothing that could be doubted."""
+
+
+def concerns(decision: Decision) -> bool:
+    """Whether there is anything to decide: the gate would let claims out that are held to evidence."""
+    return decision.route in _HELD
+
+
+def with_answering(decision: Decision, abstention: Abstention, untold: Sequence[str] = ()) -> Decision:
+    """The gate's decision with that of whether to answer: the stricter of the two.
+
+    Args:
+        decision: that of the gate.
+        abstention: that of whether to answer.
+        untold: the parts of the question that nothing tells of, which the reader is told in any case.
+
+    >>> served = Decision(action=Action.EMIT, route="serve", reasons=("All hold.",))
+    >>> with_answering(served, Abstention(outcome=Answering.ABSTAIN, reason="stale", response="Too old.")).response
+    'Too old.'
+    """
+    if not concerns(decision) or abstention.outcome is Answering.RESPOND:
+        return decision
+    if abstention.outcome is Answering.PARTIAL_WITH_CAVEATS:
+        if decision.action is not Action.EMIT:
+            return decision
+        reason = f"Confidence allows it with a caveat only ({abstention.reason.replace('_', ' ')})."
+        told = f"{disclosure()} {untold_words(untold)}" if untold else disclosure()
+        return Decision(action=Action.REVISE, route=Route.SERVE_WITH_DISCLOSURE, reasons=(reason,), response=told)
+    fired = {one.trigger for one in abstention.triggers}
+    route = Route.WITHHOLD_KNOWLEDGE_GAP if fired & _GAPS else Route.WITHHOLD
+    reason = f"Confidence does not allow an answer ({abstention.reason.replace('_', ' ')})."
+    before = decision.reasons if decision.action is not Action.EMIT else ()
+    response = f"{abstention.response or ''} {untold_words(untold)}".strip() if untold else abstention.response
+    return Decision(action=Action.BLOCK, route=route, reasons=(reason, *before), response=response)

@@ -1,0 +1,279 @@
+"""What another policy would have decided on an output that was checked before, without checking it again.
+
+A report holds what the gate decided on: the probabilities of each claim and the counts of everything else. From those
+the gate's input is made anew under other thresholds, verdicts and severities included, and the gate itself decides.
+What cannot be known that way is not guessed: `redecide` says that the output would have to be checked again.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from assay.policy.findings.severity_formula import severity
+from assay.policy.gate import decide
+from assay.policy.model import Policy
+from assay.policy.routes import Route
+from assay.policy.signals import LOGIC_HINTS, ClaimSignal, GateInput
+from assay.schema import Action, ClaimKind, Decision, Stakes, Verdict
+from assay.stats import metrics
+
+FROZEN: Final = ("citations", "windows_per_claim", "consistency_probes", "logic", "abstention", "judge", "judge_calls",
+                 "judge_confidence", "prior", "external")  # fmt: skip
+"""Settings that change what is read, not only what is decided."""
+OFF: Final = "off"
+"""The setting of `omissions` under which nobody looks for them."""
+MAJORITY: Final = 0.5
+"""A probe diverged unless more than this share of the answers agrees (`assay.verify.consistency.probes`)."""
+
+_UNCITED: Final = re.compile(r"(\d+) claims? ha(?:s|ve) no citation, and the policy requires one for each\.")
+_REJECTED: Final = re.compile(r"(\d+) tool calls? of the final turn failed validation\.")
+_TRACE: Final = "action."
+_DENIED: Final = "denied"
+"""What a judge says of an omission that is none: such a one counts for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFacts:
+    """What was found of one claim, as far as the gate needs it."""
+
+    score: float | None
+    contradiction: float | None
+    verdict: Verdict
+    critical: bool
+    reasons: tuple[str, ...]
+    kind: ClaimKind
+    hedge: float
+    fabricated: bool
+    illogical: bool
+    part_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateFacts:
+    """What the gate decided on once, and what it decided."""
+
+    claims: tuple[ClaimFacts, ...]
+    gate: GateInput
+    """Its input as it was, claims included."""
+    action: Action
+    route: str
+    overall: float | None
+    measured: bool
+    """Whether the metrics over claims had values."""
+    cited: bool
+    """Whether citations were judged: by the policy's threshold of support."""
+    traced: bool
+    """Whether the trace of a run or a judge settled a claim: by several thresholds at once."""
+    probed: bool
+    """Whether the model was asked again, which depends on the verdicts."""
+
+
+def facts_of(report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy) -> GateFacts | None:
+    """The facts in a report.
+
+    Args:
+        report: the report in its wire form.
+        asked: what the check was given beside the evidence, by the names of `Guard.check`.
+        policy: the policy that decided, which an earlier version of assay may have known under another digest.
+
+    Returns:
+        The facts; none where the gate, given them, decides something else than the report says: a revision, an
+        abstention or another version of the gate had a part in it, and then nothing can be told.
+    """
+    claims = tuple(_claim(one) for one in report["claims"])
+    statuses = [one["status"] for one in report.get("citations", ())]
+    gate = _gate_of(report, asked, policy, claims)
+    decision = report["decision"]
+    facts = GateFacts(
+        claims=claims, gate=gate, action=Action(decision["action"]), route=decision["route"],
+        overall=report.get("overall_score"), measured=gate.factscore is not None, cited=bool(statuses),
+        traced=any(_is_traced(one) for one in report["claims"]), probed=bool(report.get("consistency_probes", ())),
+    )  # fmt: skip
+    return _reproduced(facts, decision, policy)
+
+
+_OUT: Final = frozenset({(Action.EMIT, route) for route in Route} | {(Action.REVISE, Route.SERVE_WITH_DISCLOSURE)})
+"""What lets an output out, by itself or with a disclosure."""
+
+
+def undecided(report: Mapping[str, Any], policy: Policy) -> str | None:
+    """Why what a report holds does not lead a policy to let its output out; none where it does.
+
+    Whether the caller declared the output to be free of claims, and what its task was, the report says by its route.
+
+    Args:
+        report: the report in its wire form, whose decision lets the output out.
+        policy: the policy in whose name it is.
+    """
+    route = report["decision"]["route"]
+    task = next(iter(policy.ungrounded_tasks), "qa") if route == Route.SERVE_UNGROUNDED else "qa"
+    asked = {"claim_free": route == Route.SERVE_CLAIM_FREE, "task": task}
+    gate = _gate_of(report, asked, policy, tuple(_claim(one) for one in report["claims"]))
+    decision, overall = decide(policy, gate)
+    if (decision.action, decision.route) not in _OUT:
+        return f"the policy {policy.name} decides {decision.action.value} on what it holds: {decision.reasons[0]}"
+    if overall != report.get("overall_score"):
+        return "its overall score is another one than that of its claims"
+    return None
+
+
+def _gate_of(
+    report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy, claims: tuple[ClaimFacts, ...]
+) -> GateInput:
+    """The input of the gate, as a report tells it."""
+    decision, coverage, retrieval = report["decision"], report["coverage"], report["retrieval"]
+    statuses = [one["status"] for one in report.get("citations", ())]
+    values = report.get("metrics", {})
+    spoken = [one for one in claims if one.kind is not ClaimKind.META]
+    probes = report.get("consistency_probes", ())
+    codes = [one["code"] for one in report.get("issues", ())]
+    stakes = Stakes(report.get("stakes", Stakes.MEDIUM.value))
+    return GateInput(
+        claims=tuple(_signal(one, one.verdict, policy, stakes) for one in claims),
+        citations_fabricated=statuses.count("fabricated"),
+        citations_failed=sum(statuses.count(name) for name in ("misquoted", "misattributed", "non_entailing")),
+        claims_uncited=_told(_UNCITED, decision["reasons"]),
+        citations_unchecked=statuses.count("unchecked"),
+        conflicts=len(retrieval.get("conflicts", ())),
+        unchecked_characters=coverage["unchecked"],
+        evidence_unread_characters=coverage.get("evidence_characters", 0) - coverage.get("evidence_read", 0),
+        structural_issues=sum(one.startswith("structure.") for one in codes),
+        rejected_tool_calls=_told(_REJECTED, decision["reasons"]),
+        diverged_probes=sum(not one["agreement"] > MAJORITY for one in probes),
+        declared_claim_free=bool(asked.get("claim_free", False)),
+        task=str(asked.get("task", "qa")),
+        stakes=stakes,
+        revisions_failed=int(asked.get("revisions_failed", 0)),
+        faithfulness=_value(values, "faithfulness"),
+        factscore=_value(values, "factscore"),
+        has_evidence=retrieval["windows"] > 0,
+        # Of an agent's talk the report says by its route that it claims nothing.
+        abstention_only=(bool(spoken) and all(one.kind is ClaimKind.ABSTENTION for one in spoken))
+        or decision["route"] == Route.SERVE_ABSTENTION,
+        empty=not report["output"].strip(),
+        irrelevant_evidence="evidence.irrelevant" in codes,
+        hidden=codes.count("text.hidden"),
+        logic_faults=sum(map(_is_logic_fault, codes)),
+        omissions=sum(one.get("judged") != _DENIED for one in report.get("omissions", ())),
+        unjudged=sum(map(_is_unjudged, report["claims"])),
+    )
+
+
+def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None:
+    """What another policy would have decided.
+
+    Args:
+        facts: what was found.
+        before: the policy that decided.
+        after: the other one.
+
+    Returns:
+        Its decision, as the gate would have made it; none where the output would have to be checked again.
+    """
+    judged_otherwise = (before.support_threshold, before.contradiction_threshold) != (
+        after.support_threshold, after.contradiction_threshold,
+    )  # fmt: skip
+    if any(getattr(before, name) != getattr(after, name) for name in FROZEN):
+        return None
+    if (before.omissions == OFF) != (after.omissions == OFF):
+        return None
+    if judged_otherwise and (facts.traced or facts.probed or facts.cited):
+        return None
+    if judged_otherwise and any(one.part_of is not None for one in facts.claims):
+        return None  # whether its pieces are judged hangs on whether the whole sentence is supported
+    if facts.traced and before.emit_threshold != after.emit_threshold:
+        return None
+    return decide(after, _gate(facts, after, judged_otherwise=judged_otherwise))[0]
+
+
+def _gate(facts: GateFacts, policy: Policy, *, judged_otherwise: bool) -> GateInput:
+    stakes = facts.gate.stakes
+    verdicts = [_verdict(facts, one, policy) if judged_otherwise else one.verdict for one in facts.claims]
+    claims = tuple(
+        _signal(one, verdict, policy, stakes) for one, verdict in zip(facts.claims, verdicts, strict=True)
+    )  # fmt: skip
+    factscore = facts.gate.factscore
+    if judged_otherwise and facts.measured:
+        scored = [
+            v is Verdict.SUPPORTED for one, v in zip(facts.claims, verdicts, strict=True) if one.score is not None
+        ]
+        factscore = metrics.factscore(scored).value
+    return replace(facts.gate, claims=claims, factscore=factscore)
+
+
+def _verdict(facts: GateFacts, claim: ClaimFacts, policy: Policy) -> Verdict:
+    """The verdict by the thresholds; contradiction is looked at before support."""
+    if claim.score is None or not facts.gate.has_evidence:
+        return claim.verdict
+    if claim.contradiction is not None and claim.contradiction >= policy.contradiction_threshold:
+        return Verdict.CONTRADICTED
+    return Verdict.SUPPORTED if claim.score >= policy.support_threshold else Verdict.UNSUPPORTED
+
+
+def _signal(claim: ClaimFacts, verdict: Verdict, policy: Policy, stakes: Stakes) -> ClaimSignal:
+    graded = None
+    if verdict in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
+        graded = severity(
+            policy, verdict=verdict, kind=claim.kind, critical_reasons=claim.reasons, stakes=stakes, hedge=claim.hedge,
+            contradiction=claim.contradiction, has_specifics=bool(claim.reasons),
+            feeds_action=claim.kind is ClaimKind.PROCEDURAL,
+        ).score  # fmt: skip
+    return ClaimSignal(
+        claim.score, verdict, claim.critical, graded, claim.contradiction, claim.fabricated, claim.illogical,
+        claim.part_of,
+    )  # fmt: skip
+
+
+def _reproduced(facts: GateFacts, told: Mapping[str, Any], policy: Policy) -> GateFacts | None:
+    """The facts once they lead to the decision that the report tells; faults of a run are found as what is missing."""
+    decision, overall = decide(policy, facts.gate)
+    if list(decision.reasons) != list(told["reasons"]):
+        faults = tuple(reason for reason in told["reasons"] if reason not in decision.reasons)
+        facts = replace(facts, gate=replace(facts.gate, run_faults=faults))
+        decision, overall = decide(policy, facts.gate)
+    same = (decision.action, decision.route, list(decision.reasons), overall) == (
+        facts.action, facts.route, list(told["reasons"]), facts.overall,
+    )  # fmt: skip
+    held = facts.traced or all(_verdict(facts, one, policy) is one.verdict for one in facts.claims)
+    return facts if same and held else None
+
+
+def _claim(one: Mapping[str, Any]) -> ClaimFacts:
+    codes = [issue["code"] for issue in one.get("issues", ())]
+    return ClaimFacts(
+        score=one.get("score"), contradiction=one.get("contradiction"), verdict=Verdict(one["verdict"]),
+        critical=one["critical"], reasons=tuple(one.get("critical_reasons", ())), kind=ClaimKind(one["kind"]),
+        hedge=one.get("hedge", 0.0),
+        fabricated="citation.fabricated" in codes, illogical=any(map(_is_logic_fault, codes)),
+        part_of=one.get("part_of"),
+    )  # fmt: skip
+
+
+def _is_logic_fault(code: str) -> bool:
+    return code.startswith("logic.") and code not in LOGIC_HINTS
+
+
+def _is_traced(one: Mapping[str, Any]) -> bool:
+    stated = any(issue["code"].startswith(_TRACE) for issue in one.get("issues", ()))
+    return (
+        stated
+        or "action_done" in one.get("signals", {})
+        or one.get("judgement") is not None
+        or one.get("external") is not None
+    )
+
+
+def _is_unjudged(one: Mapping[str, Any]) -> bool:
+    """Whether a judge was to be asked about a supported claim, and nothing that can be used was said."""
+    told = one.get("judgement")
+    return told is not None and told["outcome"] == "unchecked" and one["verdict"] == Verdict.SUPPORTED.value
+
+
+def _told(pattern: re.Pattern[str], reasons: Sequence[str]) -> int:
+    return next((int(found[1]) for reason in reasons if (found := pattern.fullmatch(reason))), 0)
+
+
+def _value(values: Mapping[str, Any], name: str) -> float | None:
+    found: float | None = values.get(name, {}).get("value")
+    return found

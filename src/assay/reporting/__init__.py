@@ -1,0 +1,33 @@
+"""What draws reports for people: an HTML writer that escapes everything, marked claims, curves and style."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.reporting.claim_marks import GRAVITY as GRAVITY
+    from assay.reporting.claim_marks import SIGNS as SIGNS
+    from assay.reporting.claim_marks import WORDS as WORDS
+    from assay.reporting.claim_marks import Piece as Piece
+    from assay.reporting.claim_marks import deciding_spans as deciding_spans
+    from assay.reporting.claim_marks import pieces as pieces
+    from assay.reporting.curves import curve as curve
+    from assay.reporting.curves import reliability as reliability
+    from assay.reporting.html_writer import Child as Child
+    from assay.reporting.html_writer import Markup as Markup
+    from assay.reporting.html_writer import direction as direction
+    from assay.reporting.html_writer import foreign as foreign
+    from assay.reporting.html_writer import group as group
+    from assay.reporting.html_writer import page as page
+    from assay.reporting.html_writer import tag as tag
+    from assay.reporting.page_style import BASE as BASE
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".claim_marks": ("GRAVITY", "Piece", "SIGNS", "WORDS", "deciding_spans", "pieces"),
+            ".curves": ("curve", "reliability"),
+            ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "tag"),
+            ".page_style": ("BASE",),
+        },
+    )

@@ -1,0 +1,16 @@
+"""Documents from evidence, in the form that a schema gives."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.rewrite.documents.structured_generation import DocumentOptions as DocumentOptions
+    from assay.rewrite.documents.structured_generation import document_steps as document_steps
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".structured_generation": ("DocumentOptions", "document_steps"),
+        },
+    )

@@ -1,0 +1,439 @@
+"""Asks a model again (docs/concepts.md#self-consistency): probes of claims, and the consensus of several answers.
+
+Each probe is a request of its own: the same evidence and the same question, in another wording and at a temperature
+above zero, with nothing of the answer that is being tested in it. Where there is no question, or the new answers do not
+speak of a claim, the claim itself is asked about with its critical words left blank.
+
+What an answer says of a claim is judged by the embedded network and by the values in both, never by cosine: it agrees,
+denies or keeps silent. An answer that was cut off, declined, or says that it does not know has no vote; where none
+has, the claim counts as diverged.
+"""
+
+import asyncio
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from assay.errors import ChatError, InputError, VerifierError
+from assay.models import PairScorer
+from assay.models.chat import ChatModel, ChatRequest, Completion, Message
+from assay.prompts import Data, load_prompt
+from assay.rewrite.probes.blanked_questions import blanked
+from assay.schema import ConsistencyProbe, Evidence, HallucinationReport, Verdict
+from assay.stats import samples_wanted
+from assay.text.claims import RuleClaimExtractor, is_abstention, is_fragment
+from assay.verify.consistency import Agreement, Consistency, ProbeRequest, cluster_claims, values_differ
+
+PROMPTS: Final = ("probe_answer", "probe_blank")
+"""The prompts that probes are asked with."""
+_SPECIAL_TOKENS: Final = 4
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOptions:
+    """How much is asked.
+
+    Raises:
+        InputError: a setting is out of its range.
+    """
+
+    samples: int = 3
+    """Answers to the question at first."""
+    adaptive: bool = False
+    """Whether the risk of the claims, where it is known, says how many answers there are: 1, 3 or 5 in place of
+    `samples`, and up to `most` where they do not agree (see `assay.stats.agreement.samples_wanted`)."""
+    most: int = 5
+    """Answers to the question where the first ones do not agree on a claim."""
+    blanks: int = 2
+    """Answers to a claim with its critical words left blank, where the others keep silent."""
+    temperature: float = 0.7
+    """Of the samples; at 0 the model would only repeat itself."""
+    concurrency: int = 4
+    """Requests at once."""
+    agrees: float = 0.5
+    """The probability of entailment from which an answer agrees with a claim."""
+    denies: float = 0.5
+    """The probability of contradiction from which it denies it."""
+    max_tokens: int = 256
+    """Tokens of one answer; the network reads it whole beside a claim."""
+    seed: int | None = 11
+    """Of the samples, each gets its own from here; none leaves it to the endpoint."""
+
+    def __post_init__(self) -> None:
+        counts = (self.samples, self.blanks, self.concurrency, self.max_tokens)
+        if min(counts) < 1 or self.most < self.samples:
+            raise InputError("expected samples, blanks, concurrency and max_tokens of 1 or more, and most >= samples")
+        if not 0 < self.temperature <= 2 or not 0 < self.agrees <= 1 or not 0 < self.denies <= 1:
+            raise InputError("expected a temperature in (0, 2] and thresholds in (0, 1]")
+
+
+_Steps = Generator[list[ChatRequest], list[Completion], list[ConsistencyProbe]]
+
+
+class SamplingProber:
+    """A `Prober` that asks a chat model.
+
+    Args:
+        chat: the model.
+        scorer: the network that compares answers with claims.
+        options: how much is asked.
+    """
+
+    def __init__(self, chat: ChatModel, scorer: PairScorer, options: ProbeOptions | None = None) -> None:
+        self._chat = chat
+        self._scorer = scorer
+        self._options = options or ProbeOptions()
+
+    def probe(self, request: ProbeRequest) -> list[ConsistencyProbe]:
+        """One probe for each claim, in order; requests run at the same time.
+
+        Raises:
+            VerifierError: the model could not be asked, gave nothing that can be compared, or the network failed.
+        """
+        steps = self._steps(request)
+        try:
+            asked = next(steps)
+            while True:
+                asked = steps.send(_all_at_once(self._chat, asked, self._options.concurrency))
+        except StopIteration as end:
+            return list(end.value)
+        except ChatError as error:
+            raise VerifierError(f"the model could not be asked again: {error}") from error
+
+    async def aprobe(self, request: ProbeRequest) -> list[ConsistencyProbe]:
+        """As `probe`, without blocking the event loop while the model is asked."""
+        steps = self._steps(request)
+        try:
+            asked = next(steps)
+            while True:
+                answered = await _gathered(self._chat, asked, self._options.concurrency)
+                asked = await asyncio.to_thread(_sent, steps, answered)
+        except _Done as end:
+            return list(end.probes)
+        except StopIteration as end:
+            return list(end.value)
+        except ChatError as error:
+            raise VerifierError(f"the model could not be asked again: {error}") from error
+
+    def _open(self, votes: Sequence[tuple[str, bool]]) -> bool:
+        """Whether further answers may settle a claim: the first ones differ, or the only one denies it."""
+        return _split(votes) or (self._options.adaptive and any(not agrees for _, agrees in votes))
+
+    def _steps(self, request: ProbeRequest) -> _Steps:
+        """What is asked in which order: the question, more of it where answers differ, then blanks."""
+        claims = tuple(dict.fromkeys(request.claims))
+        votes: dict[str, list[tuple[str, bool]]] = {claim: [] for claim in claims}
+        given = 0
+        if claims and request.question and request.question.strip():
+            samples = self._options.samples
+            if self._options.adaptive and request.risk is not None:
+                samples = samples_wanted(min(max(request.risk, 0.0), 1.0))
+            answers = yield [self._question(request, n) for n in range(samples)]
+            given += self._count(votes, request, answers)
+            if self._options.most > samples and any(self._open(votes[claim]) for claim in claims):
+                extra = range(samples, self._options.most)
+                given += self._count(votes, request, (yield [self._question(request, n) for n in extra]))
+        silent = [claim for claim in claims if not votes[claim]]
+        blanks = {claim: blank for claim in silent if (blank := blanked(claim)) is not None}
+        if blanks:
+            asked = [(claim, n) for claim in blanks for n in range(self._options.blanks)]
+            completions = yield [self._blank(request, blanks[claim], n) for claim, n in asked]
+            for (claim, _), completion in zip(asked, completions, strict=True):
+                texts = _usable([completion])
+                given += len(texts)
+                self._vote(votes, [claim], texts, None)
+        if claims and not given:
+            raise VerifierError("the model gave no answer that can be compared: all were cut off or declined")
+        return [_probe(claim, votes[claim]) for claim in request.claims]
+
+    def _question(self, request: ProbeRequest, number: int) -> ChatRequest:
+        values = {"question": Data.of({"question": request.question or ""})}
+        return self._request("probe_answer", request.evidence, number, values)
+
+    def _blank(self, request: ProbeRequest, sentence: str, number: int) -> ChatRequest:
+        return self._request("probe_blank", request.evidence, number, {"sentence": Data.of({"sentence": sentence})})
+
+    def _request(
+        self, prompt: str, evidence: Sequence[Evidence], number: int, values: Mapping[str, Data]
+    ) -> ChatRequest:
+        # Another order of the passages each time: an answer that hangs on their order is no knowledge.
+        turned = [*evidence[number % max(1, len(evidence)) :], *evidence[: number % max(1, len(evidence))]]
+        passages = Data(tuple({"id": piece.id, "title": piece.title or "", "text": piece.text} for piece in turned))
+        rendered = load_prompt(prompt).render(evidence=passages, attempt=number + 1, **values)
+        seed = self._options.seed
+        return ChatRequest(
+            (Message("system", rendered.system), Message("user", rendered.user)),
+            temperature=self._options.temperature,
+            max_tokens=self._options.max_tokens,
+            seed=None if seed is None else seed + number,
+        )
+
+    def _count(
+        self, votes: dict[str, list[tuple[str, bool]]], request: ProbeRequest, completions: Sequence[Completion]
+    ) -> int:
+        texts = _usable(completions)
+        self._vote(votes, list(votes), texts, request.question)
+        return len(texts)
+
+    def _vote(
+        self,
+        votes: dict[str, list[tuple[str, bool]]],
+        claims: Sequence[str],
+        answers: Sequence[str],
+        question: str | None,
+    ) -> None:
+        """Count what each answer says of each claim, in one call of the network."""
+        spoken = [answer for answer in answers if not is_abstention(answer)]
+        pairs = [(premise_of(answer, question), claim) for answer in spoken for claim in claims]
+        said = iter(_judged(pairs, self._scorer, self._options))
+        for answer in spoken:
+            for claim in claims:
+                verdict = next(said)
+                if verdict is not None:
+                    votes[claim].append((answer, verdict))
+
+
+class _Done(Exception):  # noqa: N818 no error: a StopIteration cannot leave a thread
+    def __init__(self, probes: Sequence[ConsistencyProbe]) -> None:
+        super().__init__()
+        self.probes = probes
+
+
+def _sent(steps: _Steps, answered: list[Completion]) -> list[ChatRequest]:
+    try:
+        return steps.send(answered)
+    except StopIteration as end:
+        raise _Done(end.value) from end
+
+
+def premise_of(answer: str, question: str | None) -> str:
+    """An answer as the network reads it: a phrase together with its question."""
+    return f"{question.strip()} {answer}" if question and is_fragment(answer) else answer
+
+
+def _usable(completions: Sequence[Completion]) -> list[str]:
+    """The answers that the model finished and did not decline."""
+    return [c.text for one in completions for c in one.choices if c.complete and c.text.strip()]
+
+
+def _split(votes: Sequence[tuple[str, bool]]) -> bool:
+    return len({agrees for _, agrees in votes}) > 1
+
+
+def _probe(claim: str, votes: Sequence[tuple[str, bool]]) -> ConsistencyProbe:
+    """Nothing said of a claim is no agreement with it."""
+    agreement = sum(agrees for _, agrees in votes) / len(votes) if votes else 0.0
+    answers = tuple(answer for answer, _ in votes)
+    return ConsistencyProbe(claim=claim, original=claim, probe_answers=answers, agreement=agreement)
+
+
+def _judged(pairs: Sequence[tuple[str, str]], scorer: PairScorer, options: ProbeOptions) -> list[bool | None]:
+    """For each answer and claim whether it agrees, denies (false) or keeps silent (none).
+
+    Raises:
+        VerifierError: the network failed, or an answer is longer than it reads with a claim.
+    """
+    unique = list(dict.fromkeys(pairs))
+    if not unique:
+        return []
+    counts = scorer.count_tokens([text for pair in unique for text in pair])
+    longest = max(counts[2 * at] + counts[2 * at + 1] for at in range(len(unique)))
+    if longest + _SPECIAL_TOKENS > scorer.max_pair_tokens:
+        raise VerifierError(
+            f"an answer and a claim have {longest} tokens together and the network reads {scorer.max_pair_tokens}; "
+            "ask a narrower question, or lower max_tokens"
+        )
+    rows = scorer.score(unique).tolist()
+    said = {pair: _said(pair, float(row[0]), float(row[2]), options) for pair, row in zip(unique, rows, strict=True)}
+    return [said[pair] for pair in pairs]
+
+
+def _said(pair: tuple[str, str], entailment: float, contradiction: float, options: ProbeOptions) -> bool | None:
+    if contradiction >= options.denies:
+        return False
+    if entailment < options.agrees:
+        # Near to the claim in everything but a value: a denial that the network passes over.
+        return False if entailment + contradiction >= options.agrees and values_differ(*pair) else None
+    return not values_differ(*pair)
+
+
+def _all_at_once(chat: ChatModel, requests: Sequence[ChatRequest], concurrency: int) -> list[Completion]:
+    if len(requests) < 2 or concurrency < 2:
+        return [chat.complete(request) for request in requests]
+    with ThreadPoolExecutor(max_workers=min(concurrency, len(requests))) as pool:
+        return list(pool.map(chat.complete, requests))
+
+
+async def _gathered(chat: ChatModel, requests: Sequence[ChatRequest], concurrency: int) -> list[Completion]:
+    limit = asyncio.Semaphore(concurrency)
+
+    async def one(request: ChatRequest) -> Completion:
+        async with limit:
+            return await chat.acomplete(request)
+
+    return list(await asyncio.gather(*(one(request) for request in requests)))
+
+
+def critical_claims(report: HallucinationReport) -> tuple[str, ...]:
+    """The claims that are probed by default: critical ones that the evidence supports; the others fail already."""
+    return tuple(claim.text for claim in report.claims if claim.critical and claim.verdict is Verdict.SUPPORTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """What several answers to one request come to."""
+
+    text: str
+    """The claims that more than half of the answers make, as sentences; empty where there are none."""
+    uncertain: tuple[str, ...]
+    """Claims that some answers make: to be flagged."""
+    dropped: tuple[str, ...]
+    """Claims that few make."""
+    agreement: Agreement
+    answers: tuple[str, ...]
+    """The answers that counted."""
+    asked: int
+    """The answers that were asked for."""
+
+
+_Rounds = Generator[list[ChatRequest], list[Completion], T]
+
+
+def sample_consensus(
+    chat: ChatModel,
+    request: ChatRequest,
+    scorer: PairScorer,
+    samples: int,
+    *,
+    most: int | None = None,
+    concurrency: int = 4,
+) -> Consensus:
+    """Ask `samples` times and keep what most answers say (docs/concepts.md#self-consistency); see `samples_wanted` for
+    how often.
+
+    Args:
+        chat: the model.
+        request: what is asked; its temperature should be above 0, and each sample gets a seed of its own.
+        scorer: the network that puts claims together.
+        samples: how many answers; of one answer everything is kept, since nothing speaks against it.
+        most: how many answers in all where the first ones do not agree on every claim; `samples` by default.
+        concurrency: requests at once.
+
+    Raises:
+        InputError: fewer than one sample is asked for, or `most` is below `samples`.
+        VerifierError: no answer can be compared, or the network failed.
+        ChatError: the model could not be asked.
+    """
+    return driven(_text_rounds(request, scorer, samples, most), chat, concurrency)
+
+
+async def asample_consensus(
+    chat: ChatModel,
+    request: ChatRequest,
+    scorer: PairScorer,
+    samples: int,
+    *,
+    most: int | None = None,
+    concurrency: int = 4,
+) -> Consensus:
+    """As `sample_consensus`, without blocking the event loop."""
+    return await adriven(_text_rounds(request, scorer, samples, most), chat, concurrency)
+
+
+def _text_rounds(request: ChatRequest, scorer: PairScorer, samples: int, most: int | None) -> _Rounds[Consensus]:
+    completions = yield sampled(request, 0, bounded(samples, most)[0])
+    found = _consensus(completions, scorer, samples)
+    if most is None or most == samples or all(cluster.frequency == 1 for cluster in found.agreement.clusters):
+        return found
+    completions += yield sampled(request, samples, most)
+    return _consensus(completions, scorer, most)
+
+
+def bounded(samples: int, most: int | None) -> tuple[int, int]:
+    """How many answers are asked for at first and in all.
+
+    Raises:
+        InputError: fewer than one is asked for at first, or fewer in all than at first.
+    """
+    if samples < 1:
+        raise InputError(f"expected one sample or more, got {samples}")
+    if most is not None and most < samples:
+        raise InputError(f"expected most to be at least samples, got {most} and {samples}")
+    return samples, samples if most is None else most
+
+
+def sampled(request: ChatRequest, first: int, end: int) -> list[ChatRequest]:
+    """The request once for each number from `first` to before `end`, each with a seed of its own."""
+    return [_seeded(request, None if request.seed is None else request.seed + n) for n in range(first, end)]
+
+
+def driven(rounds: _Rounds[T], chat: ChatModel, concurrency: int) -> T:
+    """Ask what the rounds want, in this thread and its helpers."""
+    said: list[Completion] | None = None
+    while True:
+        try:
+            asked = next(rounds) if said is None else rounds.send(said)
+        except StopIteration as end:
+            made: T = end.value
+            return made
+        said = _all_at_once(chat, asked, concurrency)
+
+
+async def adriven(rounds: _Rounds[T], chat: ChatModel, concurrency: int) -> T:
+    """As `driven`, with the model awaited and what is compared off the event loop."""
+    asked = next(rounds)
+    while True:
+        said = await _gathered(chat, asked, concurrency)
+        over, result = await asyncio.to_thread(_advanced, rounds, said)
+        if over:
+            made: T = result
+            return made
+        asked = result
+
+
+def _advanced(rounds: _Rounds[Any], said: list[Completion]) -> tuple[bool, Any]:
+    """Whether the rounds are over, and what came of them or is asked next: no StopIteration can leave a thread."""
+    try:
+        return False, rounds.send(said)
+    except StopIteration as end:
+        return True, end.value
+
+
+def _seeded(request: ChatRequest, seed: int | None) -> ChatRequest:
+    fields: dict[str, Any] = {name: getattr(request, name) for name in ChatRequest.__dataclass_fields__}
+    return ChatRequest(**{**fields, "seed": seed, "n": 1})
+
+
+def _consensus(completions: Sequence[Completion], scorer: PairScorer, asked: int) -> Consensus:
+    answers = _usable(completions)
+    if not answers:
+        raise VerifierError("the model gave no answer that can be compared: all were cut off or declined")
+    return consensus_of(answers, scorer, asked)
+
+
+def consensus_of(answers: Sequence[str], scorer: PairScorer, asked: int | None = None) -> Consensus:
+    """What several answers to one request come to, whoever asked for them (docs/concepts.md#self-consistency).
+
+    Args:
+        answers: the answers; of one everything is kept, since nothing speaks against it.
+        scorer: the network that puts claims together.
+        asked: how many were asked for; as many as there are by default.
+
+    Raises:
+        InputError: there is no answer, or they have too many claims to compare.
+        VerifierError: the network failed.
+    """
+    if not answers:
+        raise InputError("expected one answer or more, got none")
+    extractor = RuleClaimExtractor()
+    claims = [[claim.text for claim in extractor.extract(answer) if claim.checkable] for answer in answers]
+    agreement = cluster_claims(claims, scorer)
+    said = {kind: [c.representative for c in agreement.clusters if c.consistency is kind] for kind in Consistency}
+    order = [claim for one in claims for claim in one]
+    kept = sorted(said[Consistency.CONSISTENT], key=order.index)
+    return Consensus(
+        " ".join(kept), tuple(said[Consistency.UNCERTAIN]), tuple(said[Consistency.INCONSISTENT]), agreement,
+        tuple(answers), len(answers) if asked is None else asked,
+    )  # fmt: skip

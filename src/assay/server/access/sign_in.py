@@ -1,0 +1,217 @@
+"""How people sign in and out, and how passwords are set. Plain functions that may block: routes run them on threads.
+
+Whatever is wrong with a name, a password, a tenant, or with how often it was tried, the answer is the same, and it
+takes the same work: the hash is made and a failure is stored in every case.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from assay.errors import StoreError
+from assay.schema import Role
+from assay.server.access.passwords import Passwords, checked_password
+from assay.server.access.rate_limits import Buckets
+from assay.server.access.refusals import Refusals
+from assay.server.access.settings import AccessSettings
+from assay.store.access import (
+    RESET,
+    SETUP,
+    Session,
+    StaleError,
+    User,
+    create_user,
+    end_session,
+    find_session,
+    find_token,
+    find_user,
+    get_user,
+    has_people,
+    make_token,
+    note_failure,
+    open_session,
+    rehash_password,
+    reset_with_token,
+    set_password,
+    setup_with_token,
+    tries_key,
+    waits_until,
+)
+from assay.store.db import Store
+from assay.store.records import DEFAULT_TENANT, checked_tenant
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A session that has begun."""
+
+    secret: str
+    """What goes into the cookie."""
+    session: Session
+    user: User
+
+
+class TooOftenError(StoreError):
+    """An address tries too often."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__("this address tried to sign in too often")
+        self.wait = wait
+        """Seconds until it may try again."""
+
+
+class SigningIn:
+    """Begins and ends sessions."""
+
+    def __init__(
+        self, store: Store, passwords: Passwords, settings: AccessSettings, tries: Buckets,
+        refusals: Refusals | None = None,
+    ) -> None:  # fmt: skip
+        """Sessions over a store; `tries` limits how often an address may try, `refusals` counts what is refused."""
+        self._store, self._passwords, self._settings, self._tries = store, passwords, settings, tries
+        self._refusals = refusals or Refusals()
+
+    def sign_in(self, name: str, password: str, *, tenant: str = DEFAULT_TENANT, address: str) -> SignedIn | None:
+        """Begin a session, with a secret that was never seen before.
+
+        Returns:
+            The session; none where name or password are wrong, or it was tried too often. Nobody learns which.
+
+        Raises:
+            TooOftenError: the address tries too often.
+            BusyError: too many are signing in at once.
+        """
+        if wait := self._tries.take(address):
+            raise TooOftenError(wait)
+        key = tries_key(tenant, name)
+        user = self._user(name, tenant)
+        waits = waits_until(self._store, key) is not None
+        usable = user if user is not None and user.disabled is None and user.password is not None else None
+        fits = self._passwords.fits(password, None if usable is None else usable.password)
+        if not fits or usable is None or waits:
+            note_failure(self._store, key)
+            # The log names whose password was wrong by id, and no name that was made up.
+            self._refusals.note(
+                "sign_in.locked" if waits else "sign_in.refused", address=address,
+                tenant=tenant if user is None else user.tenant, subject=None if user is None else user.id,
+            )  # fmt: skip
+            return None
+        try:
+            secret, session = open_session(self._store, usable, self._lasts, tries=key)
+        except StaleError:
+            return None
+        if usable.password is not None and self._passwords.is_old(usable.password):
+            rehash_password(self._store, usable, self._passwords.make(password))
+        return SignedIn(secret, session, usable)
+
+    def _user(self, name: str, tenant: str) -> User | None:
+        try:
+            return find_user(self._store, name, checked_tenant(tenant))
+        except StoreError:
+            # No name or no tenant that could be. What follows is the same as for one that is not there.
+            return find_user(self._store, "nobody of this name", DEFAULT_TENANT)
+
+    @property
+    def _lasts(self) -> timedelta:
+        return timedelta(hours=self._settings.session_hours)
+
+    def sign_out(self, session: str, tenant: str, actor: str) -> None:
+        """End a session at once, in every process."""
+        end_session(self._store, session, tenant, actor=actor)
+
+    def sign_out_secret(self, secret: str) -> None:
+        """End the session of a cookie, if it is one."""
+        found = find_session(self._store, secret, timedelta(days=365))
+        if found is not None:
+            session, user = found
+            end_session(self._store, session.id, session.tenant, actor=user.id)
+
+    def change_password(self, user: str, tenant: str, old: str, new: str, *, keep: str, address: str) -> bool:
+        """Set one's own password; all sessions but this one end.
+
+        Returns:
+            Whether the old one was right.
+
+        Raises:
+            InputError: the new one can be guessed at once.
+            TooOftenError: the address tries too often.
+        """
+        if wait := self._tries.take(address):
+            raise TooOftenError(wait)
+        found = get_user(self._store, user, tenant)
+        stored = None if found is None else found.password
+        if not self._passwords.fits(old, stored) or found is None:
+            self._refusals.note("password.refused", address=address, tenant=tenant, actor=user, subject=user)
+            return False
+        checked_password(new, found.name or "")
+        set_password(
+            self._store, user, tenant, self._passwords.make(new), actor=user, keep=keep, old=stored
+        )  # fmt: skip
+        return True
+
+    def make_user(
+        self, name: str, roles: tuple[Role, ...], *, tenant: str, actor: str, password: str | None = None,
+        expertise: tuple[str, ...] = (),
+    ) -> User:  # fmt: skip
+        """Make a user, with a password or without one yet.
+
+        Raises:
+            InputError: the password can be guessed at once.
+            TakenError: there is one of this name.
+        """
+        hashed = None if password is None else self._passwords.make(checked_password(password, name))
+        return create_user(
+            self._store, name, roles, tenant=tenant, password=hashed, expertise=expertise, actor=actor
+        )  # fmt: skip
+
+    def make_reset(self, user: str, tenant: str, actor: str) -> str:
+        """A token with which a user sets the password anew; earlier ones end.
+
+        Raises:
+            StaleError: the tenant has no such user.
+        """
+        lasts = timedelta(hours=self._settings.token_hours)
+        return make_token(self._store, RESET, lasts, tenant=tenant, user=user, actor=actor)[0]
+
+    def reset(self, token: str, password: str, address: str) -> bool:
+        """Set a password with a token, which is used up by it. The user's sessions end.
+
+        Returns:
+            Whether the token was good.
+
+        Raises:
+            InputError: the password can be guessed at once; the token is still good then.
+            TooOftenError: the address tries too often.
+        """
+        if wait := self._tries.take(address):
+            raise TooOftenError(wait)
+        checked_password(password)
+        if find_token(self._store, token, RESET) is None:
+            self._refusals.note("token.refused", address=address, tenant=DEFAULT_TENANT)
+            return False
+        return reset_with_token(self._store, token, self._passwords.make(password))
+
+    def set_up(self, token: str, name: str, password: str, address: str) -> bool:
+        """Make the first administrator with the token that was shown when the server started.
+
+        Returns:
+            Whether the token was good, and there was nobody yet.
+
+        Raises:
+            InputError: the password can be guessed at once; the token is still good then.
+            StoreError: the name is malformed.
+            TooOftenError: the address tries too often.
+        """
+        if wait := self._tries.take(address):
+            raise TooOftenError(wait)
+        checked_password(password, name)
+        if find_token(self._store, token, SETUP) is None:
+            self._refusals.note("token.refused", address=address, tenant=DEFAULT_TENANT)
+            return False
+        return setup_with_token(self._store, token, name, self._passwords.make(password)) is not None
+
+
+def setup_token(store: Store, settings: AccessSettings, tenant: str = DEFAULT_TENANT) -> str | None:
+    """A token that makes the first administrator, where there is nobody yet; one that was made before ends."""
+    if has_people(store):
+        return None
+    return make_token(store, SETUP, timedelta(hours=settings.token_hours), tenant=tenant)[0]

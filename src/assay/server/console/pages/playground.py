@@ -1,0 +1,128 @@
+"""The playground: an answer and its evidence, and the report as they are written. Nothing of it is recorded."""
+
+import re
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from assay.errors import AssayError
+from assay.guard import CheckRequest
+from assay.policy import PRESETS
+from assay.reporting import Child, Markup, foreign, group, tag
+from assay.schema import Evidence, HallucinationReport, Permission, Stakes
+from assay.server.console.errors import page_router
+from assay.server.console.layout import HEADERS, allowed, form, form_of, render
+from assay.server.console.parts import button, empty_state, field, note, select, text_area, text_input
+from assay.server.console.views.report import answer_view, citations_view, coverage_view, decision_view, findings_view
+from assay.server.console.views.report_parts import abstention_view, omissions_view
+from assay.server.services import Services
+
+PART_HEADER: Final = "x-assay-part"
+"""A request with it is answered with the report alone, for the script that puts it into the page."""
+MOST_PASSAGES: Final = 200
+_BORDER: Final = re.compile(r"(?m)^[ \t]*-{3,}[ \t]*$")
+_NAMED: Final = re.compile(r"\[([^\[\]\n]{1,120})\][ \t]*")
+
+_EXAMPLE: Final = {
+    "question": "How long is partner leave, and who may take it?",
+    "answer": "Partners get 4 weeks of paid leave [hr-2]. It has to be taken within six months of the birth [hr-2]. "
+    "Adoptive parents may take it as well.",
+    "evidence": "[hr-2] Partners are entitled to 2 weeks of paid leave. The leave is to be taken within six months of "
+    "the birth of the child.\n---\n[hr-7] Requests for leave are made to the team lead at least eight weeks ahead.",
+}
+
+
+def make_playground(services: Services) -> APIRouter:
+    """The playground at `/console/playground`."""
+    router = page_router()
+
+    @router.get("/console/playground")
+    def empty(request: Request) -> Response:
+        allowed(request, Permission.CHECK)
+        given = _EXAMPLE if request.query_params.get("example") is not None else {}
+        return _page(request, given, _waiting())
+
+    @router.post("/console/playground")
+    async def check(request: Request) -> Response:
+        allowed(request, Permission.CHECK)
+        given = await form_of(request)
+        shown = await _checked(services, given)
+        if request.headers.get(PART_HEADER) == "report":
+            return HTMLResponse(group(shown).html, headers=HEADERS)
+        return _page(request, given, shown)
+
+    return router
+
+
+async def _checked(services: Services, given: dict[str, str]) -> Child:
+    """The report as a part of a page, or why there is none."""
+    answer = given.get("answer", "")
+    if not answer.strip():
+        return _waiting()
+    try:
+        evidence = passages(given.get("evidence", ""))
+        guard = services.guard_of(given.get("policy") or None)
+        stakes = Stakes(given.get("stakes") or "medium")
+        asked = CheckRequest(answer, evidence, given.get("question") or None, stakes, asks=False)
+        report = await services.checker.run(lambda: next(iter(guard.check_many([asked]))))
+    except (AssayError, ValueError) as error:
+        return note("bad", tag("b", "It was not checked. "), foreign(str(error)[:1_000]))
+    return _report(report, {one.id: one for one in evidence})
+
+
+def passages(text: str) -> tuple[Evidence, ...]:
+    """The evidence out of one text: passages are parted by a line of dashes, and may begin with their id in brackets.
+
+    >>> [(one.id, one.text) for one in passages("[hr-2] Two weeks.\\n---\\nEight weeks.")]
+    [('hr-2', 'Two weeks.'), ('2', 'Eight weeks.')]
+    """
+    found: dict[str, Evidence] = {}
+    for number, part in enumerate(_BORDER.split(text)[:MOST_PASSAGES], 1):
+        body = part.strip()
+        named = _NAMED.match(body)
+        name = named[1] if named is not None else str(number)
+        if body:
+            while name in found:
+                name += "′"
+            found[name] = Evidence(id=name, text=body[named.end() :] if named is not None else body)
+    return tuple(found.values())
+
+
+def _report(report: HallucinationReport, evidence: dict[str, Evidence]) -> Child:
+    return [
+        decision_view(report), answer_view(report, evidence, {}), findings_view(report),
+        omissions_view(report), abstention_view(report), citations_view(report.citations), coverage_view(report),
+    ]  # fmt: skip
+
+
+def _waiting() -> Markup:
+    return empty_state(
+        "Write or paste an answer",
+        "Each claim is tested against the evidence as you write. Nothing is recorded, and no chat model is asked.",
+        tag("a", "Fill in an example", href="/console/playground?example", class_="button"),
+    )
+
+
+def _page(request: Request, given: dict[str, str], shown: Child) -> Response:
+    policies = [("", "Policy of the server"), *((name, name) for name in PRESETS)]
+    stakes = [(one.value, f"{one.value.capitalize()} stakes") for one in Stakes]
+    hint = "Passages are parted by a line of ---. One may begin with its id: [hr-2]"
+    fields = form(
+        request, "/console/playground",
+        field("Question", text_input("question", given.get("question", ""), placeholder="Optional")),
+        field("Answer", text_area("answer", given.get("answer", ""), rows=9, required=True)),
+        field("Evidence", text_area("evidence", given.get("evidence", ""), rows=12), hint),
+        tag("div", field("Policy", select("policy", policies, given.get("policy"))),
+            field("Stakes", select("stakes", stakes, given.get("stakes", "medium"))), class_="pair"),
+        tag("div", button("Check", "primary"), tag("span", role="status", class_="soft", data_state=True),
+            class_="actions"),
+        class_="stack", data_playground=True,
+    )  # fmt: skip
+    live = tag("div", shown, class_="report", data_report=True)
+    return render(
+        request, "Playground", tag("div", fields, live, class_="bench"), current="playground",
+        about="An answer, its evidence, and what stands up. Nothing of it is recorded.",
+        scripts=("run.js", "playground.js"),
+    )  # fmt: skip

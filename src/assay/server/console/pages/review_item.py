@@ -1,0 +1,498 @@
+"""`/console/review/{id}`: one output that waits for a person: the whole package, and what may be done with it.
+
+A decision takes two steps. A key or a button leads to a page that says what is going to happen, shows the difference
+that an edit makes, and asks for the reason; only from there it is decided, once, on the version that was looked at.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay.errors import ReviewError
+from assay.reporting import Child, Markup, foreign, group, tag
+from assay.rewrite.revise import changes_between
+from assay.schema import Action, HallucinationReport, Permission, Verdict
+from assay.schema.escalation import (
+    EscalationPackage,
+    ReviewEvent,
+    ReviewItem,
+    Suggestion,
+)
+from assay.server.caller import Caller
+from assay.server.console.errors import error_page, page_router
+from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.pages.review import deadline_view, holder_view, tier_badge
+from assay.server.console.parts import (
+    act_badge,
+    action_badge,
+    badge,
+    button,
+    details,
+    facts,
+    field,
+    link_button,
+    moment,
+    note,
+    number,
+    panel,
+    select,
+    text_area,
+)
+from assay.server.console.views.report import answer_view, coverage_view, evidence_view
+from assay.server.console.views.revisions import diff
+from assay.server.console.views.tool_calls import tools_view
+from assay.server.reviews.service import ReviewService
+from assay.server.services import Services
+from assay.store.reviews import Reviewer, Reviews, read_events, read_item, read_package
+
+STATUSES: Final = {"missing": 404, "held": 409, "decided": 409, "stale": 412, "refused": 422}
+"""What each refusal of the queue is as a status."""
+LONGEST_OUTPUT: Final = 2_000_000
+"""The most characters of an edited output."""
+MOST_LABELS: Final = 30
+"""Claims that a reviewer may label at once."""
+ACTS: Final = {
+    "approve": ("a", "Approve", "The output goes out as it is."),
+    "edit": ("e", "Edit", "Your text is checked again, and goes out in its place."),
+    "reject": ("r", "Reject", "The output stays withheld. A deliberate answer takes its place."),
+    "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
+}
+"""What may be done, by key: the words of its button, and what happens."""
+
+_PATH: Final = "/console/review"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    item: ReviewItem
+    package: EscalationPackage | None
+    events: Sequence[ReviewEvent]
+
+
+def make_review_pages(services: Services) -> APIRouter:
+    """The pages of one item."""
+    router = page_router()
+    pages = _Pages(services)
+    router.add_api_route(f"{_PATH}/{{id_}}", pages.item, methods=["GET"])
+    router.add_api_route(f"{_PATH}/{{id_}}/confirm", pages.confirm, methods=["POST"])
+    router.add_api_route(f"{_PATH}/{{id_}}/decide", pages.decide, methods=["POST"])
+    router.add_api_route(f"{_PATH}/{{id_}}/{{act}}", pages.hold, methods=["POST"])
+    return router
+
+
+class _Pages:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._desk = ReviewService(Reviews(services.store), services.guard_of)
+
+    def _read(self, caller: Caller, id_: str) -> _Shown:
+        with self._services.store.reading(caller.tenant) as connection:
+            item = read_item(connection, caller.tenant, id_)
+            if item is None:
+                raise HTTPException(404, "this tenant has no such item")
+            package = read_package(connection, caller.tenant, id_)
+            return _Shown(item, package, read_events(connection, caller.tenant, id_))
+
+    def item(self, request: Request, id_: str) -> Response:
+        """The item with all that a reviewer needs."""
+        caller = allowed(request, Permission.READ)
+        return self._item(request, caller, self._read(caller, id_))
+
+    def _item(self, request: Request, caller: Caller, shown: _Shown) -> Response:
+        item, package, now = shown.item, shown.package, self._services.store.now()
+        heading = (
+            foreign(package.task_context.question[:300]) if package and package.task_context.question else "Review"
+        )
+        body: list[Child] = [_state(item, package, now)]
+        if item.state.decided:
+            body.append(_outcome(item))
+        elif caller.may(Permission.REVIEW):
+            body.append(_acts(request, caller, item, package, now))
+        if package is None:
+            body.append(note("doubt", "The content of this output was erased: nothing can be shown or released."))
+        else:
+            body += _package(request, caller, item, package)
+        body.append(_history(shown.events, now))
+        return render(
+            request, "Review", *body, current="review", heading=heading, scripts=("run.js", "review.js"),
+            about=_about(package),
+            parent=("Review", _PATH), actions=link_button("The run", f"/console/runs/{item.run}"),
+        )  # fmt: skip
+
+    async def confirm(self, request: Request, id_: str) -> Response:
+        """What is going to happen, and the question for its reason."""
+        caller = allowed(request, Permission.REVIEW)
+        fields = await form_of(request)
+        return await run_in_threadpool(self._confirm, request, caller, id_, fields)
+
+    def _confirm(self, request: Request, caller: Caller, id_: str, fields: dict[str, str]) -> Response:
+        shown, act = self._read(caller, id_), fields.get("act", "")
+        if act not in ACTS:
+            raise HTTPException(422, f"expected one of the acts {', '.join(ACTS)}")
+        if shown.item.state.decided:
+            return error_page(request, 409, f"the item was decided already: it is {shown.item.state.value}", "review")
+        if act != "edit":
+            return _confirm_page(request, shown, act)
+        output = fields.get("output", "")
+        try:
+            checked = self._desk.edited(caller.tenant, id_, output)
+        except ReviewError as error:
+            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+        return _confirm_page(request, shown, act, checked)
+
+    async def decide(self, request: Request, id_: str) -> Response:
+        """Decides, on the version that was looked at."""
+        caller = allowed(request, Permission.REVIEW)
+        fields = await form_of(request)
+        try:
+            await run_in_threadpool(self._decide, caller, id_, fields)
+        except ReviewError as error:
+            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+        return redirect(f"{_PATH}/{id_}", f"review.{fields['act']}")
+
+    def _decide(self, caller: Caller, id_: str, fields: dict[str, str]) -> ReviewItem:
+        who, tenant, labels = reviewer_of(caller), caller.tenant, _labels(fields)
+        act, reason, version = fields.get("act", ""), fields.get("reason", ""), _version(fields)
+        if version is None:
+            raise ReviewError("expected the version that was looked at", "refused")
+        match act:
+            case "approve":
+                return self._desk.approve(tenant, id_, who, reason, claims=labels, version=version)
+            case "reject":
+                response = fields.get("response", "").strip() or None
+                return self._desk.reject(
+                    tenant, id_, who, reason, response=response, claims=labels, version=version
+                )  # fmt: skip
+            case "edit":
+                checked = self._desk.edited(tenant, id_, fields.get("output", ""))
+                return self._desk.edit(
+                    tenant, id_, who, reason, checked, accept="accept" in fields, claims=labels, version=version
+                )  # fmt: skip
+            case "ask":
+                return self._desk.reviews.ask(tenant, id_, who, reason, version)
+            case _:
+                raise ReviewError(f"expected one of the acts {', '.join(ACTS)}", "refused")
+
+    async def hold(self, request: Request, id_: str, act: str) -> Response:
+        """Takes an item, or gives it back."""
+        caller = allowed(request, Permission.REVIEW)
+        fields = await form_of(request)
+        if act not in ("claim", "release"):
+            raise HTTPException(404, "there is no such act on an item")
+        queue, who = self._desk.reviews, reviewer_of(caller)
+        try:
+            if act == "claim":
+                await run_in_threadpool(queue.claim, caller.tenant, id_, who, _version(fields))
+            else:
+                await run_in_threadpool(queue.release, caller.tenant, id_, who, version=_version(fields))
+        except ReviewError as error:
+            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+        return redirect(f"{_PATH}/{id_}", f"review.{act}")
+
+
+def reviewer_of(caller: Caller) -> Reviewer:
+    """A caller as the queue knows reviewers."""
+    return Reviewer(caller.name, frozenset(caller.expertise), admin=caller.may(Permission.ADMINISTER))
+
+
+# What stands above
+
+
+def _about(package: EscalationPackage | None) -> Child:
+    if package is None:
+        return None
+    context = package.task_context
+    told = [f"Stakes {context.stakes.value}", f"task {context.task}"[:60]]
+    if context.caller:
+        told.append(f"asked by {context.caller}"[:80])
+    return foreign(", ".join(told) + ".")
+
+
+def _state(item: ReviewItem, package: EscalationPackage | None, now: datetime) -> Markup:
+    pairs: list[tuple[str, Child]] = [
+        ("State" if item.state.decided else "To decide", deadline_view(item, now)),
+        ("Tier", tier_badge(item.tier)),
+        ("Risk", number(item.risk)),
+        ("Decided by" if item.state.decided else "Who has it", holder_view(item, now)),
+        ("Waits since", moment(item.created, now)),
+    ]
+    if package is not None:
+        pairs.insert(3, ("Score", number(package.confidence_breakdown.overall)))
+        reasons = tag("ul", (tag("li", foreign(one)) for one in package.task_context.reasons[:12]), class_="reasons")
+        return tag("section", facts(pairs), reasons, class_="panel box state")
+    return tag("section", facts(pairs), class_="panel box state")
+
+
+def _outcome(item: ReviewItem) -> Markup:
+    found = item.outcome
+    if found is None:
+        return note("quiet", "Its content was erased before anybody decided; it stays withheld.")
+    tone = "good" if item.state.released else "bad"
+    return panel(
+        "Decision",
+        tag("p", badge(item.state.value, tone), " by ", foreign(found.actor[:80], "b"), ", ", moment(found.at)),
+        foreign(found.reason[:10_000], "p", class_="text"),
+        details("The text that went out", foreign(found.output[:60_000], "div", class_="text"))
+        if found.output
+        else None,
+        details("Its receipt", tag("pre", foreign(found.receipt[:20_000], "code"), tabindex=0, class_="pre"))
+        if found.receipt
+        else None,
+        style="box",
+    )
+
+
+# What may be done
+
+
+def _acts(
+    request: Request, caller: Caller, item: ReviewItem, package: EscalationPackage | None, now: datetime
+) -> Markup:
+    holder = item.holder if item.held_until is not None and item.held_until > now else None
+    version = tag("input", type_="hidden", name_="version", value=item.version)
+    path = f"{_PATH}/{item.id}"
+    if holder not in (None, caller.name) and not caller.may(Permission.ADMINISTER):
+        return tag("p", foreign(holder or "", "b"), " has it until ", f"{item.held_until:%H:%M}",
+                   " UTC. Nobody else can decide before.", class_="note doubt")  # fmt: skip
+    mine = holder == caller.name
+    take = form(
+        request, f"{path}/{'release' if mine else 'claim'}", version,
+        button("Give it back" if mine else group("Take it ", tag("kbd", "t")), data_key="t" if not mine else None),
+    )  # fmt: skip
+    buttons = (
+        button(group(words, " ", tag("kbd", key)), _style(act, package), name_="act", value=act, data_key=key)
+        for act, (key, words, _) in ACTS.items()
+        if act in _open_acts(package)
+    )  # fmt: skip
+    edit = None
+    if package is not None:
+        edit = tag("a", "Edit ", tag("kbd", "e"), href="#edit", class_=f"button {_style('edit', package)}".strip(),
+                   data_key="e")  # fmt: skip
+    said = None
+    if package is not None:
+        said = tag("p", "The findings speak for: ", tag("b", package.suggested_action.replace("_", " ")), ". ",
+                   foreign(package.suggested_because), class_="soft")  # fmt: skip
+    return tag(
+        "section", tag("h2", "Decide", class_="hidden"),
+        tag("div", form(request, f"{path}/confirm", version, buttons, class_="inline"), edit, take, class_="actions"),
+        said, class_="acts", data_acts=True,
+    )  # fmt: skip
+
+
+def _open_acts(package: EscalationPackage | None) -> frozenset[str]:
+    """What may be done with a button: nobody approves what the gate blocks; what was erased can only be rejected."""
+    if package is None:
+        return frozenset({"reject"})
+    blocked = package.verification_report.action is Action.BLOCK
+    return frozenset({"reject", "ask"}) if blocked else frozenset({"approve", "reject", "ask"})
+
+
+def _style(act: str, package: EscalationPackage | None) -> str:
+    """What the findings speak for stands out, and nothing else does: nobody is led to approve what they contradict."""
+    if package is not None and act == package.suggested_action.removesuffix("_evidence"):
+        return "primary"
+    return "danger" if act == "reject" else ""
+
+
+# The package
+
+
+def _package(request: Request, caller: Caller, item: ReviewItem, package: EscalationPackage) -> list[Child]:
+    texts = {one.id: one for one in package.evidence_used}
+    report = package.verification_report
+    parts: list[Child] = [answer_view(report, texts, {}, below=coverage_view(report))]
+    if not item.state.decided and caller.may(Permission.REVIEW):
+        suggested = _suggestions(package.suggested_corrections)
+        parts.append(tag("div", _edit_form(request, item, package), suggested, class_="editing"))
+    parts.append(_alternatives(package))
+    parts.append(tools_view(report))
+    if package.reasoning:
+        words = (foreign(one, "p", class_="text") for one in package.reasoning)
+        parts.append(panel("What the model was thinking", note("quiet", "Told by the model: no evidence of anything."),
+                           details("Show it", words)))  # fmt: skip
+    parts.append(evidence_view([(one.id, "", one) for one in package.evidence_used]))
+    return parts
+
+
+def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -> Markup:
+    area = text_area(
+        "output",
+        package.output,
+        rows=min(18, 4 + package.output.count("\n")),
+        maxlength=LONGEST_OUTPUT,
+        data_edit=True,
+        aria_describedby="edit-hint",
+        dir="auto",
+    )
+    return panel(
+        "Edit",
+        form(
+            request, f"{_PATH}/{item.id}/confirm", tag("input", type_="hidden", name_="version", value=item.version),
+            tag("input", type_="hidden", name_="act", value="edit"),
+            field("The text that is to go out", area, tag("span", ACTS["edit"][2], id="edit-hint")),
+            tag("div", tag("h3", "What you change"), tag("div", data_diff=True, class_="diff text", aria_live="polite"),
+                hidden=True, data_diff_box=True),
+            button("Go on with this text", "primary"), class_="stack",
+        ), id_="edit", style="box",
+    )  # fmt: skip
+
+
+def _suggestions(suggestions: Sequence[Suggestion]) -> Markup | None:
+    if not suggestions:
+        return None
+    items = (
+        tag(
+            "li",
+            tag("del", foreign(one.before[:600])),
+            " ",
+            tag("ins", foreign(one.after[:600])) if one.after is not None else None,
+            tag("p", foreign(one.reason[:600]), class_="soft"),
+            tag(
+                "button",
+                "Take it over",
+                type_="button",
+                class_="link",
+                data_start=one.span.start,
+                data_end=one.span.end,
+                data_after=one.after,
+                hidden=True,
+                data_suggestion=True,
+            )
+            if one.after is not None
+            else None,
+        )
+        for one in suggestions[:50]
+    )
+    return panel("Suggested corrections", tag("ul", items, class_="plain suggestions"))
+
+
+def _alternatives(package: EscalationPackage) -> Markup | None:
+    if not package.alternatives:
+        return None
+    shown = (
+        details(tag("span", one.kind), foreign(one.text[:20_000], "div", class_="text")) for one in package.alternatives
+    )  # fmt: skip
+    return panel("Other texts that could go out", shown)
+
+
+def _history(events: Sequence[ReviewEvent], now: datetime) -> Markup | None:
+    if not events:
+        return None
+    items = (
+        tag("li", foreign("The gate" if one.actor == "gate" else one.actor[:80], "b"), " ",
+            act_badge(one.act) or one.act.replace("_", " "), " ", moment(one.at, now),
+            foreign(one.reason[:2_000], "p", class_="text soft") if one.reason else None)
+        for one in events
+    )  # fmt: skip
+    return panel("History", tag("ol", items, class_="plain events"))
+
+
+# The second step
+
+
+def _confirm_page(request: Request, shown: _Shown, act: str, checked: HallucinationReport | None = None) -> Response:
+    item, package = shown.item, shown.package
+    _, words, meaning = ACTS[act]
+    hidden_fields: list[Child] = [
+        tag("input", type_="hidden", name_="act", value=act),
+        tag("input", type_="hidden", name_="version", value=item.version),
+    ]
+    body: list[Child] = [tag("p", meaning, class_="meaning")]
+    more: list[Child] = [field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True),
+                               _WHY[act])]  # fmt: skip
+    may_send = True
+    if checked is not None and package is not None:
+        may_send = checked.action is not Action.BLOCK
+        body += _edited(package, checked)
+        hidden_fields.append(tag("input", type_="hidden", name_="output", value=checked.output))
+        if may_send and checked.action is not Action.EMIT:
+            more.append(_ACCEPT)
+    elif package is not None:
+        body.append(panel("The output", foreign(package.output[:60_000], "div", class_="diff text")))
+    if act == "reject" and package is not None:
+        told = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
+        more.append(field("What is said in its place", text_area("response", told, rows=3, maxlength=20_000)))
+    if act != "ask" and package is not None and package.flagged_claims:
+        more.append(_label_fields(package))
+    if may_send:
+        send = group(
+            button(words, "danger" if act == "reject" else "primary", data_confirm=True),
+            link_button("Back", f"{_PATH}/{item.id}"),
+            tag("small", tag("kbd", "Ctrl"), " ", tag("kbd", "Enter")),
+        )
+        body.append(form(request, f"{_PATH}/{item.id}/decide", hidden_fields, more, tag("div", send, class_="actions"),
+                         class_="stack confirm"))  # fmt: skip
+    else:
+        body.append(tag("p", link_button("Back", f"{_PATH}/{item.id}"), class_="actions"))
+    return render(
+        request, f"{words}?", *body, current="review", parent=("The item", f"{_PATH}/{item.id}"),
+        scripts=("review.js",),
+        about="A decision is final, and an entry of the audit log." if act != "ask" else None,
+    )  # fmt: skip
+
+
+def _edited(package: EscalationPackage, checked: HallucinationReport) -> list[Child]:
+    """The difference that an edit makes, and what the gate says of it."""
+    parts: list[Child] = []
+    if checked.output == package.output:
+        parts.append(note("doubt", "Nothing is changed: this would be the same as to approve it."))
+    else:
+        parts.append(panel("What you change", diff(package.output, changes_between(package.output, checked.output))))
+    reasons = tag("ul", (tag("li", foreign(one)) for one in checked.decision.reasons[:8]), class_="reasons")
+    tone = {Action.EMIT: "good", Action.BLOCK: "bad"}.get(checked.action, "doubt")
+    parts.append(
+        panel("Your text was checked", note(tone, action_badge(checked.action), " ", _SAYS[checked.action]), reasons)
+    )
+    return parts
+
+
+_SAYS: Final = {
+    Action.EMIT: "The gate lets it out.",
+    Action.REVISE: "The gate would send it back. You may accept the findings and let it out.",
+    Action.ESCALATE: "The gate would ask a person, which is you. You may accept the findings and let it out.",
+    Action.BLOCK: "The gate blocks it: nobody can let it out. Go back and change it, or reject the output.",
+}
+_ACCEPT: Final = tag(
+    "label", tag("input", type_="checkbox", name_="accept", required=True),
+    tag("span", "I accept these findings, and let my text out all the same."), class_="accept",
+)  # fmt: skip
+
+
+_WHY: Final = {
+    "approve": "It goes into the record: what you looked at, and why it may go out.",
+    "edit": "It goes into the record: what was wrong, and where the right words are from.",
+    "reject": "It goes into the record: what is wrong with it.",
+    "ask": "The caller reads it: which evidence do you need?",
+}
+
+
+def _label_fields(package: EscalationPackage) -> Markup:
+    options = (("", "no label"), (Verdict.SUPPORTED.value, "is right"), (Verdict.UNSUPPORTED.value, "has no support"),
+               (Verdict.CONTRADICTED.value, "is wrong"))  # fmt: skip
+    rows = (
+        tag("div", foreign(one.text[:400], "p"), field(f"Claim {one.claim + 1}", select(f"claim.{one.claim}", options)),
+            class_="labelled")
+        for one in package.flagged_claims[:MOST_LABELS]
+    )  # fmt: skip
+    return details("Say what is true of each claim (it teaches the verifier)", rows)
+
+
+def _labels(fields: dict[str, str]) -> dict[int, Verdict]:
+    found = {}
+    for name, value in fields.items():
+        place = name.removeprefix("claim.")
+        if name.startswith("claim.") and place.isdigit() and len(place) < 7 and value in set(Verdict):
+            found[int(place)] = Verdict(value)
+    return found
+
+
+def _version(fields: dict[str, str]) -> int | None:
+    text = fields.get("version", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

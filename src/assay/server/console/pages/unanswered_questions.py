@@ -1,0 +1,169 @@
+"""`/console/gaps`: what users asked that the evidence could not answer, for those who keep the corpus."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay.reporting import Child, Markup, foreign, tag
+from assay.schema import Permission
+from assay.server.console.layout import address, allowed, render
+from assay.server.console.parts import (
+    badge,
+    empty_state,
+    joined,
+    line,
+    link_button,
+    moment,
+    note,
+    pager,
+    panel,
+    share,
+    stat,
+    stats,
+    tabs,
+)
+from assay.server.services import Services
+from assay.store.db import Store
+from assay.store.insights import Gap, Gaps, UnansweredQuestion, Why, find_gaps
+
+PERIODS: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "all": "All"}
+"""How far back questions count, in days."""
+SHOWN: Final = 20
+"""Gaps of one page."""
+MOST_LISTED: Final = 12
+"""Questions of a gap that are listed."""
+MOST_WORDS: Final = 600
+"""Characters of a passage or claim that are shown."""
+
+_WORDS: Final = {Why.ABSTAINED: "no answer", Why.WITHHELD: "withheld", Why.WAITED: "held up"}
+_TONES: Final = {Why.ABSTAINED: "quiet", Why.WITHHELD: "bad", Why.WAITED: "doubt"}
+
+
+def make_gap_pages(services: Services) -> APIRouter:
+    """The page of evidence gaps."""
+    from assay.server.console.errors import page_router
+
+    router = page_router()
+
+    @router.get("/console/gaps")
+    def gaps(request: Request) -> Response:
+        caller = allowed(request, Permission.READ)
+        return _page(request, services.store, caller.tenant)
+
+    return router
+
+
+def _page(request: Request, store: Store, tenant: str) -> Response:
+    given = request.query_params
+    period = given.get("days", "30") if given.get("days", "30") in PERIODS else "30"
+    page = int(given["page"]) if given.get("page", "").isdigit() and len(given["page"]) < 5 else 0
+    since = None if period == "all" else store.now() - timedelta(days=int(period))
+    found = find_gaps(store, tenant, since=since, first=page * SHOWN, shown=SHOWN)
+    body: list[Child] = []
+    if found.cut:
+        body.append(note("quiet", f"Only the latest {found.questions:,} questions are grouped."))
+    if not found.questions:
+        body.append(_nothing(period))
+        return render(request, "Evidence gaps", *body, current="gaps", about=_ABOUT, actions=_periods(period))
+    body.append(_figures(found))
+    rows = tag(
+        "ol",
+        (_gap(gap, store, first=at == 0) for at, gap in enumerate(found.gaps)),
+        class_="gap-list",
+        start=page * SHOWN + 1,
+    )
+    body.append(panel("Asked most often", rows))
+    more = found.found > (page + 1) * SHOWN
+    leads = pager(
+        address("/console/gaps", days=period, page=page + 1) if more else None,
+        address("/console/gaps", days=period) if page else None,
+        f"{min(len(found.gaps), found.found):,} of {found.found:,} gaps",
+    )
+    return render(
+        request, "Evidence gaps", *body, leads, current="gaps", about=_ABOUT, actions=_periods(period)
+    )  # fmt: skip
+
+
+_ABOUT: Final = (
+    "Questions whose answers had no support in the evidence. Those that ask for the same thing stand together."
+)
+
+
+def _periods(period: str) -> Markup:
+    return tabs(
+        "Period", ((words, address("/console/gaps", days=key), key == period) for key, words in PERIODS.items())
+    )
+
+
+def _nothing(period: str) -> Markup:
+    wider = link_button("Look at all", address("/console/gaps", days="all")) if period != "all" else None
+    return empty_state(
+        "No gaps", "Every question of this period that was checked found its evidence, or none was recorded.", wider
+    )
+
+
+def _figures(found: Gaps) -> Markup:
+    most = max((len(gap.asked) for gap in found.gaps), default=0)
+    return stats(
+        stat("Questions without support", f"{found.questions:,}"),
+        stat("Different gaps", f"{found.found:,}"),
+        stat("Asked most often", f"{most:,} times" if most != 1 else "once"),
+        stat("Share of the largest", share(most, found.questions)),
+    )
+
+
+def _gap(gap: Gap, store: Store, *, first: bool) -> Markup:
+    times = len(gap.asked)
+    reasons = (badge(f"{count} {_WORDS[why]}", _TONES[why]) for why, count in gap.reasons.items())
+    summary = tag(
+        "summary",
+        tag("span", tag("b", f"{times:,}"), tag("span", "×", aria_hidden="true"), class_="times",
+            aria_label=f"asked {times} times" if times > 1 else "asked once", role="img"),
+        tag("span", line(gap.question), class_="topic"),
+        tag("span", tuple(reasons), class_="reasons"),
+        moment(gap.last, store.now()),
+    )  # fmt: skip
+    return tag("li", tag("details", summary, tag("div", _sides(gap, store), class_="gap"), open=first))
+
+
+def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
+    sources = (
+        tag("li", foreign(one.text[:MOST_WORDS], "q"), tag("cite", foreign(one.evidence_id[:120])))
+        for one in gap.sources
+    )  # fmt: skip
+    claims = (tag("li", foreign(text[:MOST_WORDS])) for text in gap.claims[:MOST_LISTED])
+    wordings = _wordings(gap.asked)
+    listed = tag("ul", (_asked(ones, store) for ones in wordings[:MOST_LISTED]), class_="plain asked")
+    more = sum(map(len, wordings[MOST_LISTED:]))
+    return (
+        tag("section", tag("h3", "Closest passages"),
+            tag("ul", sources, class_="plain passages") if gap.sources
+            else tag("p", "No passage came near it: the corpus does not speak of this.", class_="soft")),
+        tag("section", tag("h3", "Said without support"),
+            tag("ul", claims, class_="plain") if gap.claims
+            else tag("p", "Nothing: the answers said that they have none.", class_="soft")),
+        tag("section", tag("h3", "UnansweredQuestion"), listed,
+            tag("p", f"and {more:,} more", class_="soft") if more > 0 else None, class_="wide"),
+    )  # fmt: skip
+
+
+def _wordings(asked: Sequence[UnansweredQuestion]) -> list[list[UnansweredQuestion]]:
+    """The same words once, those asked most often first; each with the latest first."""
+    found: dict[str, list[UnansweredQuestion]] = {}
+    for one in asked:
+        found.setdefault(" ".join(one.question.casefold().split()), []).append(one)
+    return sorted(found.values(), key=len, reverse=True)
+
+
+def _asked(ones: Sequence[UnansweredQuestion], store: Store) -> Markup:
+    """Questions in the same words: how often, what became of them, and the latest run."""
+    latest = ones[0]
+    counts = Counter(one.why for one in ones)
+    signs = (badge(f"{counts[why]:,} {_WORDS[why]}", _TONES[why]) for why in Why if counts[why])
+    link = tag("a", line(latest.question, 160), href=f"/console/runs/{latest.run}")
+    return tag("li", link, tag("span", joined(signs), " ", moment(latest.created, store.now()), class_="soft"))

@@ -1,0 +1,373 @@
+"""`/console/users`: the people of a tenant, their roles and sessions, and the keys of its programs."""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay.errors import StoreError
+from assay.reporting import Markup, foreign, group, tag
+from assay.schema import PERMISSIONS, Permission, Role
+from assay.server.caller import Caller
+from assay.server.console.errors import page_router
+from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.parts import (
+    Column,
+    badge,
+    button,
+    details,
+    field,
+    hidden,
+    moment,
+    note,
+    panel,
+    select,
+    table,
+    tabs,
+    text_input,
+)
+from assay.server.services import Services
+from assay.store.access import (
+    RESET,
+    ApiKey,
+    StaleError,
+    TakenError,
+    User,
+    change_user,
+    create_key,
+    create_user,
+    end_session,
+    forget_user,
+    list_keys,
+    list_sessions,
+    list_users,
+    make_token,
+    revoke_key,
+    rotate_key,
+)
+from assay.store.db import MOST_LISTED, Store
+
+RESET_LASTS: Final = timedelta(hours=24)
+"""How long the link is good with which a person sets the password."""
+DAYS: Final = (("", "as long as it is not revoked"), ("30", "30 days"), ("90", "90 days"), ("365", "one year"))
+"""How long a key may be good."""
+ROLE_WORDS: Final = {
+    Role.VIEWER: "reads reports", Role.REVIEWER: "decides on what waits", Role.AUDITOR: "reads the audit log",
+    Role.ADMIN: "does everything",
+}  # fmt: skip
+KEY_PERMISSIONS: Final = (
+    Permission.CHECK, Permission.GATEWAY, Permission.READ, Permission.FEEDBACK, Permission.REVIEW, Permission.AUDIT,
+)  # fmt: skip
+"""What a program may be given here; who administers signs in."""
+
+_PATH: Final = "/console/users"
+
+
+def make_user_pages(services: Services) -> APIRouter:
+    """The pages of people, keys and sessions."""
+    router = page_router()
+    pages = _Pages(services)
+    router.add_api_route(_PATH, pages.people, methods=["GET"])
+    router.add_api_route(f"{_PATH}/keys", pages.keys, methods=["GET"])
+    router.add_api_route(f"{_PATH}/sessions", pages.sessions, methods=["GET"])
+    router.add_api_route(f"{_PATH}/new", pages.new_user, methods=["POST"])
+    router.add_api_route(f"{_PATH}/keys/new", pages.new_key, methods=["POST"])
+    router.add_api_route(f"{_PATH}/keys/{{id_}}/{{act}}", pages.change_key, methods=["POST"])
+    router.add_api_route(f"{_PATH}/sessions/{{id_}}/end", pages.end_session, methods=["POST"])
+    router.add_api_route(f"{_PATH}/{{id_}}/{{act}}", pages.change_user, methods=["POST"])
+    return router
+
+
+class _Pages:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @property
+    def _store(self) -> Store:
+        return self._services.store
+
+    # People
+
+    def people(self, request: Request) -> Response:
+        """Everybody who may sign in."""
+        return self._people(request, allowed(request, Permission.ADMINISTER))
+
+    def _people(self, request: Request, caller: Caller, told: Markup | None = None, status: int = 200) -> Response:
+        users = list_users(self._store, caller.tenant, limit=MOST_LISTED)
+        columns = (Column("Name", "main"), Column("Roles"), Column("Since", "less"), Column("Change", hidden=True))
+        rows = ((_named(user, caller), _roles(user), moment(user.created), _changes(request, user)) for user in users)
+        empty = ("Nobody yet", "Until there is a user, whoever reaches this machine is let in.")
+        return render(
+            request, "Access", _tabs("people"), told, table("People", columns, rows, empty=empty),
+            panel("Add a person", _new_user(request), style="box"), current="users", about=_ABOUT, status=status,
+        )  # fmt: skip
+
+    async def new_user(self, request: Request) -> Response:
+        """Make a user, and the link with which the password is set."""
+        caller = allowed(request, Permission.ADMINISTER)
+        fields = await form_of(request)
+        return await asyncio.to_thread(self._made_user, request, caller, fields)
+
+    def _made_user(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
+        roles = _chosen_roles(fields)
+        try:
+            user = create_user(
+                self._store, fields.get("name", ""), roles, tenant=caller.tenant, actor=caller.actor,
+                expertise=fields.get("expertise", "").replace(",", " ").split(),
+            )  # fmt: skip
+        except TakenError as error:
+            return self._people(request, caller, note("bad", str(error)), 409)
+        except StoreError as error:
+            return self._people(request, caller, note("bad", str(error)), 422)
+        return self._people(request, caller, self._link(request, caller, user.id, user.name or ""))
+
+    def _link(self, request: Request, caller: Caller, id_: str, name: str) -> Markup:
+        secret, ends = make_token(
+            self._store, RESET, RESET_LASTS, tenant=caller.tenant, user=id_, actor=caller.actor
+        )  # fmt: skip
+        link = f"{request.url.scheme}://{request.url.netloc}/console/reset?token={secret}"
+        return _secret(
+            group("Send ", foreign(name[:80], "b"), " this link to set the password; it is good once, until ",
+                  moment(ends), ", and is not shown again."), link,
+        )  # fmt: skip
+
+    async def change_user(self, request: Request, id_: str, act: str) -> Response:
+        """Change, disable, let in again, forget, or give a new link."""
+        caller = allowed(request, Permission.ADMINISTER)
+        fields = await form_of(request)
+        return await asyncio.to_thread(self._changed_user, request, caller, id_, act, fields)
+
+    def _changed_user(self, request: Request, caller: Caller, id_: str, act: str, fields: dict[str, str]) -> Response:
+        store, tenant, actor = self._store, caller.tenant, caller.actor
+        try:
+            if act == "roles":
+                done: object = change_user(
+                    store, id_, tenant, actor=actor, version=_version(fields), roles=_chosen_roles(fields),
+                    expertise=fields.get("expertise", "").replace(",", " ").split(),
+                )  # fmt: skip
+            elif act in ("disable", "enable"):
+                done = change_user(store, id_, tenant, actor=actor, version=_version(fields), disabled=act == "disable")
+            elif act == "forget":
+                done = forget_user(store, id_, tenant, actor=actor)
+            elif act == "link":
+                return self._people(request, caller, self._link(request, caller, id_, fields.get("name", "")))
+            else:
+                raise HTTPException(404, f"there is no act {act[:40]} on a user")
+        except StaleError as error:
+            return self._people(request, caller, note("bad", str(error)), 409)
+        except StoreError as error:
+            return self._people(request, caller, note("bad", str(error)), 422)
+        if not done:
+            raise HTTPException(404, "this tenant has no such user")
+        return redirect(_PATH, "users.changed")
+
+    # Keys
+
+    def keys(self, request: Request) -> Response:
+        """The keys of programs."""
+        return self._keys(request, allowed(request, Permission.ADMINISTER))
+
+    def _keys(self, request: Request, caller: Caller, told: Markup | None = None, status: int = 200) -> Response:
+        now = self._store.now()
+        keys = list_keys(self._store, caller.tenant, limit=MOST_LISTED)[::-1]
+        columns = (
+            Column("Name", "main"), Column("May"), Column("Made", "less"), Column("Last used"), Column("Ends", "less"),
+            Column("Change", hidden=True),
+        )  # fmt: skip
+        rows = (
+            (_key_name(key, key.holds(now)), ", ".join(one.value for one in key.permissions), moment(key.created),
+             moment(key.used, now) if key.used else "never", moment(key.expires) if key.expires else "–",
+             _key_changes(request, key) if key.holds(now) else "")
+            for key in keys
+        )  # fmt: skip
+        empty = ("No keys yet", "A program calls the API with a key of its own, which can be ended alone.")
+        return render(
+            request, "Access", _tabs("keys"), told, table("API keys, the newest first", columns, rows, empty=empty),
+            panel("Make a key", _new_key(request), style="box"), current="users", about=_ABOUT, status=status,
+        )  # fmt: skip
+
+    async def new_key(self, request: Request) -> Response:
+        """Make a key, and show it this once."""
+        caller = allowed(request, Permission.ADMINISTER)
+        fields = await form_of(request)
+        return await asyncio.to_thread(self._made_key, request, caller, fields)
+
+    def _made_key(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
+        permissions = [one for one in KEY_PERMISSIONS if f"may.{one.value}" in fields]
+        days = fields.get("days", "")
+        lasts = timedelta(days=int(days)) if days in dict(DAYS) and days else None
+        try:
+            secret, key = create_key(
+                self._store, fields.get("name", ""), permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
+            )  # fmt: skip
+        except StoreError as error:
+            return self._keys(request, caller, note("bad", str(error)), 422)
+        return self._keys(request, caller, _shown_key(key, secret))
+
+    async def change_key(self, request: Request, id_: str, act: str) -> Response:
+        """Replace or revoke a key."""
+        caller = allowed(request, Permission.ADMINISTER)
+        await form_of(request)
+        return await asyncio.to_thread(self._changed_key, request, caller, id_, act)
+
+    def _changed_key(self, request: Request, caller: Caller, id_: str, act: str) -> Response:
+        store, tenant, actor = self._store, caller.tenant, caller.actor
+        try:
+            if act == "revoke" and revoke_key(store, id_, tenant, actor=actor):
+                return redirect(f"{_PATH}/keys", "keys.revoked")
+            made = rotate_key(store, id_, tenant, actor=actor) if act == "rotate" else None
+        except StaleError as error:
+            return self._keys(request, caller, note("bad", str(error)), 409)
+        if made is None:
+            raise HTTPException(404, "this tenant has no such key")
+        return self._keys(request, caller, _shown_key(made[1], made[0]))
+
+    # Sessions
+
+    def sessions(self, request: Request) -> Response:
+        """Who is signed in."""
+        caller = allowed(request, Permission.ADMINISTER)
+        now = self._store.now()
+        names = {user.id: user.name for user in list_users(self._store, caller.tenant, limit=MOST_LISTED)}
+        columns = (Column("Who", "main"), Column("Began"), Column("Last seen"), Column("Ends", "less"),
+                   Column("Change", hidden=True))  # fmt: skip
+        rows = (
+            (foreign((names.get(one.user) or one.user)[:80]), moment(one.created), moment(one.seen, now),
+             moment(one.ends), form(request, f"{_PATH}/sessions/{one.id}/end", button("End", "danger")))
+            for one in list_sessions(self._store, caller.tenant, limit=MOST_LISTED)
+        )  # fmt: skip
+        empty = ("Nobody is signed in", "A session begins when somebody signs in, and ends when it is idle for long.")
+        shown = table("Sessions", columns, rows, empty=empty)
+        return render(request, "Access", _tabs("sessions"), shown, current="users", about=_ABOUT)
+
+    async def end_session(self, request: Request, id_: str) -> Response:
+        """End a session at once."""
+        caller = allowed(request, Permission.ADMINISTER)
+        await form_of(request)
+        if not await asyncio.to_thread(_ended, self._store, id_, caller):
+            raise HTTPException(404, "this tenant has no such session")
+        return redirect(f"{_PATH}/sessions", "sessions.ended")
+
+
+_ABOUT: Final = "Who may do what. Each change is an entry of the audit log."
+
+
+def _ended(store: Store, id_: str, caller: Caller) -> bool:
+    return end_session(store, id_, caller.tenant, actor=caller.actor)
+
+
+def _version(fields: dict[str, str]) -> int | None:
+    text = fields.get("version", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _chosen_roles(fields: dict[str, str]) -> list[Role]:
+    return [role for role in Role if f"role.{role.value}" in fields]
+
+
+def _tabs(here: str) -> Markup:
+    entries = (
+        ("People", _PATH, "people"),
+        ("Keys", f"{_PATH}/keys", "keys"),
+        ("Sessions", f"{_PATH}/sessions", "sessions"),
+    )
+    return tabs("Access", ((words, href, key == here) for words, href, key in entries))
+
+
+def _named(user: User, caller: Caller) -> Markup:
+    marks = [badge("kept out", "bad")] if user.disabled is not None else []
+    marks += [badge("you", "accent")] if user.id == caller.id else []
+    marks += [badge("no password yet")] if user.password is None and user.disabled is None else []
+    fields = ", ".join(user.expertise)
+    return group(
+        foreign((user.name or user.id)[:80]),
+        " ",
+        marks,
+        tag("small", foreign(fields), class_="below") if fields else None,
+    )
+
+
+def _roles(user: User) -> Markup:
+    return group(*(group(badge(role.value, "accent" if role is Role.ADMIN else "quiet"), " ") for role in user.roles))
+
+
+def _changes(request: Request, user: User) -> Markup:
+    path, version = f"{_PATH}/{user.id}", tag("input", type_="hidden", name_="version", value=user.version)
+    name = tag("input", type_="hidden", name_="name", value=user.name or "")
+    out = ("enable", "Let in again", "") if user.disabled is not None else ("disable", "Keep out", "danger")
+    forget = details(
+        "Forget…", tag("p", "The name goes for good; the log keeps the id.", class_="soft"),
+        form(request, f"{path}/forget", button("Forget this person", "danger")),
+    )  # fmt: skip
+    return details(
+        group("Change", hidden(f" {user.name or user.id}")),
+        form(request, f"{path}/roles", version, _role_boxes(user.roles, user.id),
+             field("Expertise", text_input("expertise", " ".join(user.expertise))), button("Save", "primary"),
+             class_="stack"),
+        tag("div", form(request, f"{path}/{out[0]}", version, button(out[1], out[2])),
+            form(request, f"{path}/link", name, button("New link for the password")), forget, class_="actions"),
+    )  # fmt: skip
+
+
+def _role_boxes(chosen: Iterable[Role], prefix: str) -> Markup:
+    boxes = (
+        tag("label", tag("input", type_="checkbox", name_=f"role.{role.value}", checked=role in tuple(chosen),
+                         id=f"{prefix}-{role.value}"),
+            tag("span", tag("b", role.value), " ", tag("small", ROLE_WORDS[role])))
+        for role in PERMISSIONS
+    )  # fmt: skip
+    return tag("fieldset", tag("legend", "Roles"), boxes, class_="boxes")
+
+
+def _new_user(request: Request) -> Markup:
+    return form(
+        request, f"{_PATH}/new", field("Name to sign in with", text_input("name", required=True, maxlength=120)),
+        _role_boxes((Role.VIEWER,), "new"),
+        field("Expertise", text_input("expertise", placeholder="finance health"), "Fields that the person reviews."),
+        button("Add", "primary"), class_="stack",
+    )  # fmt: skip
+
+
+def _new_key(request: Request) -> Markup:
+    boxes = (
+        tag("label", tag("input", type_="checkbox", name_=f"may.{one.value}", checked=one is Permission.CHECK),
+            tag("span", tag("b", one.value)))
+        for one in KEY_PERMISSIONS
+    )  # fmt: skip
+    return form(
+        request, f"{_PATH}/keys/new", field("What it is for", text_input("name", required=True, maxlength=120)),
+        tag("fieldset", tag("legend", "May"), boxes, class_="boxes"), field("Good for", select("days", DAYS, "90")),
+        button("Make the key", "primary"), class_="stack",
+    )  # fmt: skip
+
+
+def _key_name(key: ApiKey, good: bool) -> Markup:
+    return group(
+        foreign(key.name[:80]), " ", None if good else badge("ended"), tag("small", tag("code", key.id), class_="below")
+    )
+
+
+def _key_changes(request: Request, key: ApiKey) -> Markup:
+    words = hidden(f" {key.name}")
+    return details(
+        group("Change", words),
+        tag("div", form(request, f"{_PATH}/keys/{key.id}/rotate", button("Replace")),
+            form(request, f"{_PATH}/keys/{key.id}/revoke", button("Revoke now", "danger")), class_="actions"),
+    )  # fmt: skip
+
+
+def _shown_key(key: ApiKey, secret: str) -> Markup:
+    return _secret(
+        group("The key for ", foreign(key.name[:80], "b"), ". It is not stored and not shown again."), secret
+    )
+
+
+def _secret(words: Markup, secret: str) -> Markup:
+    return tag(
+        "div", tag("p", words), tag("output", tag("code", secret), class_="secret"), class_="note good", role="status"
+    )

@@ -1,0 +1,155 @@
+"""What a report holds beside claims: what was left out, whether to answer at all, how the output was made, its cost."""
+
+from typing import Final
+
+from assay.reporting import Child, Markup, foreign, group, tag
+from assay.schema import HallucinationReport, SourceUse
+from assay.schema.report_parts import ConfidenceSignal, Generation, Omission, StatementReport, VerificationQuestion
+from assay.server.console.parts import Column, badge, details, facts, line, meter, number, panel, shorten, table
+
+_MOST: Final = 100
+_LONGEST: Final = 4_000
+_JUDGED: Final = {
+    "confirmed": ("confirmed by the judge", "bad"),
+    "denied": ("denied by the judge", "good"),
+    "doubted": ("doubted by the judge", "quiet"),
+    "unchecked": ("the judge could not be read", "doubt"),
+}
+_OUTCOMES: Final = {"kept": "good", "flagged": "doubt", "removed": "bad", "rejected": "bad", "quarantined": "bad"}
+_CHAIN: Final = {"consistent": "good", "contradicted": "bad", "unconfirmed": "doubt", "unanswered": "doubt"}
+
+
+def omissions_view(report: HallucinationReport) -> Markup | None:
+    """Conditions of the evidence that the output leaves out, in the words of the evidence."""
+    if not report.omissions:
+        return None
+    return panel("Left out of the output", [_omission(one) for one in report.omissions[:_MOST]])
+
+
+def _omission(one: Omission) -> Markup:
+    told = badge(*_JUDGED[one.judged]) if one.judged in _JUDGED else None
+    start = one.evidence.start - one.statement.start
+    text = one.statement.text
+    inside = start >= 0 and text[start : start + len(one.evidence.text)] == one.evidence.text
+    before, after = (text[:start], text[start + len(one.evidence.text) :]) if inside else ("", "")
+    return tag(
+        "article",
+        tag("header", badge(one.kind, "doubt"), told, tag("span", f"sure to {number(one.confidence)}", class_="soft")),
+        foreign(one.message[:_LONGEST], "p", class_="said"),
+        tag("figure", tag("figcaption", foreign(shorten(one.evidence.evidence_id, 120), "b")),
+            tag("blockquote", before[-600:], foreign(one.evidence.text[:_LONGEST], "mark"), after[:600], class_="text",
+                dir="auto"), class_="quote"),
+        class_="card",
+    )  # fmt: skip
+
+
+def abstention_view(report: HallucinationReport) -> Markup | None:
+    """Whether to give the output, where that was asked."""
+    found = report.abstention
+    if found is None:
+        return None
+    tone = {"RESPOND": "good", "PARTIAL_WITH_CAVEATS": "doubt", "ABSTAIN": "bad"}[found.outcome.value]
+    pairs: list[tuple[str, Child]] = [
+        ("Outcome", badge(found.outcome.value.lower().replace("_", " "), tone)),
+        ("Reason", foreign(shorten(found.reason.replace("_", " "), 120))),
+        ("Confidence", group(number(found.confidence), " ", meter(found.confidence))),
+        ("Calibrated", "yes" if found.calibrated else "no"),
+    ]
+    fired = [
+        tag("li", f"{one.trigger.value.replace('_', ' ')}: {number(one.value)} against {number(one.threshold)}")
+        for one in found.triggers
+    ]
+    columns = (Column("Signal"), Column("Value", "num"), Column("Weight", "num"), Column("Note", "wide"))
+
+    def row(one: ConfidenceSignal) -> list[Child]:
+        why = line(one.missing) if one.missing else ""
+        return [foreign(one.name.replace("_", " ")), number(one.value), number(one.weight), why]
+
+    signals = table("Signals of confidence", columns, map(row, found.signals))
+    shown = details(f"{len(found.signals)} signals", signals) if found.signals else None
+    return panel("Answer or not", facts(pairs), tag("ul", fired, class_="reasons") if fired else None, shown)
+
+
+def generation_view(report: HallucinationReport) -> Markup | None:
+    """How the output was made, where it was generated under control."""
+    made = report.generation
+    if made is None:
+        return None
+    pairs: list[tuple[str, Child]] = [
+        ("Model", foreign(shorten(made.model, 80))),
+        ("Answers asked for", str(made.attempts)),
+        ("Stopped", made.stopped.replace("_", " ")),
+        ("Ungrounded at first", number(made.ungrounded)),
+        ("Cost over one answer", "–" if made.relative_cost is None else f"{made.relative_cost:.1f} ×"),
+    ]
+    missing = tag("p", "It said that the evidence does not answer: ", line(made.missing), class_="note quiet")
+    return panel(
+        "How it was generated", facts(pairs), missing if made.missing else None, _statements(made), _chain(made)
+    )
+
+
+def _statements(made: Generation) -> Markup | None:
+    if not made.statements:
+        return None
+    columns = (Column("Statement", "wide"), Column("Outcome"), Column("Sources"), Column("Why", "wide"))
+
+    def row(one: StatementReport) -> list[Child]:
+        return [line(one.text), badge(one.outcome, _OUTCOMES[one.outcome]), line(", ".join(one.sources), 80),
+                line("; ".join(one.reasons)) if one.reasons else ""]  # fmt: skip
+
+    shown = table("Statements that the model made", columns, map(row, made.statements[:_MOST]))
+    return details(f"{len(made.statements)} statements", shown)
+
+
+def _chain(made: Generation) -> Markup | None:
+    if not made.chain:
+        return None
+    columns = (Column("Question", "wide"), Column("Answer", "wide"), Column("Outcome"), Column("Score", "num"))
+
+    def row(one: VerificationQuestion) -> list[Child]:
+        return [
+            line(one.question),
+            line(one.answer),
+            badge(one.outcome, _CHAIN.get(one.outcome, "bad")),
+            number(one.score),
+        ]
+
+    return details(
+        f"{len(made.chain)} questions of verification",
+        table("Questions of verification", columns, map(row, made.chain[:_MOST])),
+    )
+
+
+def knowledge_view(report: HallucinationReport) -> Markup | None:
+    """The part of sources of knowledge, where any claim was put to them."""
+    told = report.knowledge
+    if told is None:
+        return None
+    columns = (
+        Column("Source", "wide"), Column("Kind"), Column("Authority"), Column("Asked", "num"),
+        Column("Answered", "num"), Column("From memory", "num"), Column("Failed", "num"), Column("Not asked", "num"),
+    )  # fmt: skip
+
+    def row(one: SourceUse) -> list[Child]:
+        counts = (one.asked, one.answered, one.remembered, one.failed, one.skipped)
+        return [line(one.source), one.kind, one.authority, *(str(count) for count in counts)]
+
+    pairs: list[tuple[str, Child]] = [
+        ("Claims", str(told.chosen)), ("Verified", str(told.verified)), ("Refuted", str(told.refuted)),
+        ("Unverifiable", str(told.unverifiable)),
+    ]  # fmt: skip
+    return panel("Knowledge", facts(pairs), table("Sources of knowledge", columns, map(row, told.sources[:_MOST])))
+
+
+def judge_view(report: HallucinationReport) -> Markup | None:
+    """The judge's part, where the policy has one."""
+    judge = report.judge
+    if judge is None:
+        return None
+    pairs: list[tuple[str, Child]] = [
+        ("Model", foreign(shorten(judge.model or "none at hand", 80))),
+        ("Asked about", f"{judge.chosen} claims"),
+        ("Answered", str(judge.answered)),
+        ("Changed", str(judge.changed)),
+    ]
+    return panel("Judge", facts(pairs))

@@ -1,0 +1,85 @@
+"""How an output came to be: its revisions as differences, to the character."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from assay.reporting import Child, Markup, foreign, tag
+from assay.schema import HallucinationReport, RevisionAttempt, TextChange
+from assay.server.console.parts import badge, details, hidden, number, panel
+
+_MOST: Final = 60_000
+_CONTEXT: Final = 160
+_TONES: Final = {"better": "good", "no_better": "doubt", "refused": "bad", "unreadable": "bad"}
+_STOPPED: Final = {
+    "passed": "the output passes now",
+    "not_revisable": "what fails cannot be revised",
+    "exhausted": "no attempts were left",
+    "no_improvement": "no version was better",
+    "oscillation": "versions came round again",
+    "unchanged": "the author changed nothing",
+    "refused": "a version changed what had passed",
+}
+
+
+def diff(original: str, changes: Sequence[TextChange], *, whole: bool = True) -> Markup:
+    """A text with what was taken out and what was put in, to the character.
+
+    Args:
+        original: the earlier version.
+        changes: where it differs, in order.
+        whole: all of the text, or only what stands around the changes.
+    """
+    shown: list[Child] = []
+    at = 0
+    for change in changes[:500]:
+        shown.append(_same(original[at : change.start], whole))
+        if change.before:
+            shown.append(tag("del", hidden("removed: "), foreign(change.before[:_MOST])))
+        if change.after:
+            shown.append(tag("ins", hidden("added: "), foreign(change.after[:_MOST])))
+        at = change.end
+    shown.append(_same(original[at:], whole))
+    return tag("div", shown, class_="diff text", dir="auto")
+
+
+def _same(text: str, whole: bool) -> Child:
+    if whole or len(text) <= 2 * _CONTEXT:
+        return text[:_MOST] + ("…" if len(text) > _MOST else "")
+    return [text[:_CONTEXT], tag("span", " … ", class_="soft"), text[-_CONTEXT:]]
+
+
+def revision_view(report: HallucinationReport) -> Markup | None:
+    """The repair history; nothing where the output was never revised."""
+    revision = report.revision
+    if revision is None:
+        return None
+    stopped = _STOPPED.get(revision.stopped, revision.stopped)
+    words = f"{len(revision.attempts)} attempt{'' if len(revision.attempts) == 1 else 's'}; {stopped}"
+    drawn = diff(revision.original, revision.changes) if revision.changes else tag(
+        "p", "The output is as it was first.", class_="soft")  # fmt: skip
+    return panel(
+        "Repair history", drawn, tag("ol", (_attempt(one) for one in revision.attempts[:50]), class_="attempts"),
+        actions=tag("span", words, class_="soft"), style="repair",
+    )  # fmt: skip
+
+
+def _attempt(one: RevisionAttempt) -> Markup:
+    figures = []
+    if one.failed_claims is not None:
+        figures.append(f"{one.failed_claims} failing")
+    if one.overall_score is not None:
+        figures.append(f"score {number(one.overall_score)}")
+    if one.restored:
+        figures.append(f"{one.restored} put back")
+    changes = (
+        tag("li", tag("del", foreign(change.before[:400])) if change.before else None, " ",
+            tag("ins", foreign(change.after[:400])) if change.after else None)
+        for change in one.changes[:50]
+    )  # fmt: skip
+    words = "1 change" if len(one.changes) == 1 else f"{len(one.changes)} changes"
+    return tag(
+        "li", tag("b", f"Attempt {one.number}"), " ",
+        badge(one.outcome.replace("_", " "), _TONES.get(one.outcome, "quiet")), " ",
+        tag("span", " · ".join(figures), class_="soft"), tag("p", foreign(one.reason[:1_000])),
+        details(words, tag("ul", changes, class_="plainlist diff")) if one.changes else None,
+    )  # fmt: skip

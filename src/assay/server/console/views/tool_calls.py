@@ -1,0 +1,103 @@
+"""The tool calls of an agent run: each argument with where it comes from."""
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from assay.reporting import Child, Markup, foreign, group, tag
+from assay.schema import HallucinationReport, ToolCallValidation
+from assay.schema.report_parts import ArgumentProvenance, TraceStatus
+from assay.server.console.parts import Column, badge, code, details, line, panel, shorten, table
+from assay.server.console.views.report import MOST_PARTS, issue_view
+
+_TONES: Final = {
+    TraceStatus.TRACED: ("good", "✓"),
+    TraceStatus.DERIVED: ("good", "≈"),
+    TraceStatus.DECLARED: ("good", "§"),
+    TraceStatus.CHOSEN: ("quiet", "·"),
+    TraceStatus.UNTRACED: ("bad", "✗"),
+    TraceStatus.SKIPPED: ("quiet", "–"),
+}
+_STATUS: Final = {"accepted": ("good", "✓"), "rejected": ("bad", "✗"), "unchecked": ("bad", "!")}
+_MOST_CALLS: Final = 200
+_COLUMNS: Final = (Column("Argument"), Column("Value"), Column("Origin"), Column("Found in", "wide"))
+
+
+def tools_view(report: HallucinationReport) -> Markup | None:
+    """All calls in their order; nothing where the output made none."""
+    calls = report.tool_call_validations
+    if not calls:
+        return None
+    refused = sum(call.status != "accepted" for call in calls)
+    words = f"{refused} of {len(calls)} not accepted" if refused else f"{len(calls)} accepted"
+    rest = len(calls) - _MOST_CALLS
+    return panel(
+        "Tool calls",
+        [_call(at, call) for at, call in enumerate(calls[:_MOST_CALLS])],
+        tag("p", f"{rest:,} more calls are in the report itself.", class_="soft") if rest > 0 else None,
+        actions=tag("span", words, class_="bad" if refused else "soft"),
+    )
+
+
+def _call(at: int, call: ToolCallValidation) -> Markup:
+    tone, sign = _STATUS[call.status]
+    done = {True: "executed", False: "not executed or failed", None: "checked before it was executed"}[call.executed]
+    place = f"step {call.step} · " if call.step is not None else ""
+    head = tag(
+        "header",
+        tag("h3", foreign(shorten(call.tool, 120))),
+        badge(call.status, tone, sign),
+        tag("span", place + done, class_="soft"),
+    )
+    issues = [issue_view(issue) for issue in call.issues[:MOST_PARTS]]
+    issues = issues or [tag("li", foreign(message)) for message in call.errors[:MOST_PARTS]]
+    traced = None
+    if call.provenance:
+        traced = table(
+            f"Origin of the arguments of call {at + 1}", _COLUMNS, map(_origin, call.provenance[:MOST_PARTS])
+        )
+    return tag(
+        "article", head, tag("ul", issues, class_="issues") if issues else None, traced,
+        details("Arguments as sent", _json(call.args)), _attempts(call), class_="card call", id=f"call-{at + 1}",
+    )  # fmt: skip
+
+
+def _origin(one: ArgumentProvenance) -> list[Child]:
+    tone, sign = _TONES[one.status]
+    value = json.dumps(one.value, ensure_ascii=False) if not isinstance(one.value, str) else one.value
+    return [
+        code(shorten(one.path or "/", 80)),
+        group(line(value, 120), tag("small", f" {one.kind.value}")),
+        badge(one.status.value, tone, sign),
+        _found(one),
+    ]
+
+
+def _found(one: ArgumentProvenance) -> Child:
+    parts: list[Child] = []
+    if one.source is not None:
+        parts.append(tag("span", one.source.value, class_="soft"))
+    if one.source_id:
+        parts += [" ", code(shorten(one.source_id, 60))]
+    if one.source_text:
+        parts += [" ", tag("q", foreign(shorten(one.source_text, 200)))]
+    if one.how:
+        parts += [" ", foreign(shorten(one.how, 200), class_="soft")]
+    return parts or tag("span", "no source holds it" if one.status is TraceStatus.UNTRACED else "–", class_="soft")
+
+
+def _attempts(call: ToolCallValidation) -> Markup | None:
+    if not call.attempts:
+        return None
+    shown: Iterable[Markup] = (
+        tag("li", foreign(shorten(one.tool, 80), "b"), " ", foreign(shorten("; ".join(one.reasons), 400)),
+            _json(one.arguments))
+        for one in call.attempts[:MOST_PARTS]
+    )  # fmt: skip
+    return details(f"{len(call.attempts)} rejected before", tag("ol", shown, class_="plainlist"))
+
+
+def _json(value: object) -> Markup:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    cut = text[:8_000] + (" …" if len(text) > 8_000 else "")
+    return tag("pre", tag("code", foreign(cut)), tabindex=0)

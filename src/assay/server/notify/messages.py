@@ -1,0 +1,107 @@
+"""What messages say. They name a review and what became of it; the texts that were checked are never in them."""
+
+import hashlib
+import hmac
+import json
+from email.message import EmailMessage
+from typing import Any, Final
+
+from assay.server.notify.settings import Target
+from assay.store.reviews import Message
+
+SIGNATURE: Final = "x-assay-signature"
+"""The header of the signature: `t=SECONDS,v1=HEX`, an HMAC-SHA256 over the seconds, a full stop and the body."""
+
+_SENTENCES: Final = {
+    "review.opened": "An output waits for review",
+    "review.escalated": "A review was not done in time and went up a tier",
+    "review.overdue": "A review was not done in time and still waits",
+    "review.evidence": "A reviewer asks for evidence",
+    "review.supplied": "The evidence that was asked for is there",
+    "review.decided": "A review is done",
+}
+
+
+def payload(message: Message, console: str = "") -> dict[str, Any]:
+    """What a program gets.
+
+    Args:
+        message: what happened.
+        console: the address of the server, for a link.
+    """
+    made = {"id": message.key, "event": message.event, "tenant": message.tenant, **message.body}
+    return {**made, "url": link(message, console)} if console else made
+
+
+def link(message: Message, console: str) -> str:
+    """Where a person finds the review."""
+    return f"{console.rstrip('/')}/console/review/{message.run}"
+
+
+def sentence(message: Message) -> str:
+    """The message in one line."""
+    body = message.body
+    said = f"{_SENTENCES.get(message.event, message.event)}: {body.get('tier', '')} tier"
+    if message.event == "review.decided":
+        return f"{said}, {body.get('state', '')}."
+    deadline = body.get("deadline")
+    return f"{said}, to be decided by {deadline}." if deadline else f"{said}."
+
+
+def slack_body(message: Message, console: str = "") -> bytes:
+    """A body that Slack shows, and what takes the same bodies (Mattermost, Rocket.Chat, Discord behind `/slack`)."""
+    lines = [f"*{_plain(sentence(message))}*"]
+    risk = message.body.get("risk")
+    facts = [f"review `{_plain(message.run)}`", f"tenant {_plain(message.tenant)}"]
+    facts += [] if not isinstance(risk, int) else [f"risk {risk / 1_000_000:.2f}"]
+    lines.append(", ".join(facts))
+    lines += [f"<{link(message, console)}|Open the review>"] if console else []
+    text = "\n".join(lines)
+    blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
+    return json.dumps({"text": _plain(sentence(message)), "blocks": blocks}, ensure_ascii=False).encode()
+
+
+def _plain(text: str) -> str:
+    """A text without the signs that Slack reads as markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def signed(body: bytes, secret: str, seconds: int) -> str:
+    """The signature of a body, as its header holds it.
+
+    Whoever verifies it takes the seconds out of the header, refuses those too old, and works the same HMAC out over
+    `SECONDS.BODY` with the secret.
+
+    >>> signed(b"{}", "0123456789abcdef", 1_767_225_600)[:26]
+    't=1767225600,v1=99902517b3'
+    """
+    mac = hmac.digest(secret.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hex()
+    return f"t={seconds},v1={mac}"
+
+
+def verified(body: bytes, secret: str, header: str, now: int, tolerance_s: int = 300) -> bool:
+    """Whether a signature holds: what a recipient does, for tests and for recipients in Python."""
+    parts = dict(part.split("=", 1) for part in header.split(",") if "=" in part)
+    seconds = parts.get("t", "")
+    if not seconds.isdigit() or len(seconds) > 12 or abs(now - int(seconds)) > tolerance_s:
+        return False
+    return hmac.compare_digest(signed(body, secret, int(seconds)), header)
+
+
+def mail(message: Message, target: Target, console: str = "") -> EmailMessage:
+    """An e-mail. Its Message-ID is the same however often it is sent, so that mail programs show it once."""
+    made = EmailMessage()
+    made["Subject"] = f"[assay] {sentence(message)}"
+    made["From"] = target.sender
+    made["To"] = ", ".join(target.to)
+    made["Date"] = message.created.strftime("%a, %d %b %Y %H:%M:%S +0000")
+    made["Message-ID"] = f"<{message.key}@{target.sender.rsplit('@', 1)[-1].strip('<> ')}>"
+    made["Auto-Submitted"] = "auto-generated"
+    lines = [sentence(message), "", f"Review: {message.run}", f"Tenant: {message.tenant}"]
+    lines += [f"{name.capitalize()}: {value}" for name, value in message.body.items() if name in _MAILED]
+    lines += ["", link(message, console)] if console else []
+    made.set_content("\n".join(lines) + "\n")
+    return made
+
+
+_MAILED: Final = ("state", "tier", "level", "deadline", "policy", "stakes")

@@ -1,0 +1,335 @@
+"""Sessions of the console, and tokens that are good once: stored by digest, ended at once."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import LABEL_STYLE_TABLENAME_PLUS_COL, Connection, and_, bindparam, delete, select, update
+
+from assay.errors import StoreError
+from assay.schema import Role
+from assay.store.access.tenants import ensure_tenant
+from assay.store.access.users import end_sessions, forget_failures, read_user, user_of
+from assay.store.access.values import (
+    COMMAND,
+    Session,
+    StaleError,
+    User,
+    access_entry,
+    digest_of,
+    joined_roles,
+    login_name,
+    new_secret,
+)
+from assay.store.audit.binding import touch
+from assay.store.audit.log import Entry
+from assay.store.audit.units import SESSION, TOKEN, USER
+from assay.store.db import tables
+from assay.store.db.store import MOST_LISTED, Store
+from assay.store.db.writer import Change
+from assay.store.records.interface import DEFAULT_TENANT, new_id
+from assay.store.records.recording import checked_tenant, micros, moment_at
+
+SEEN_EVERY: Final = timedelta(minutes=1)
+"""How closely it is noted when a session was used."""
+KEPT_AFTER: Final = timedelta(days=30)
+"""For how long a session that has ended stays in the list."""
+SETUP: Final = "setup"
+"""A token that makes the first administrator of a tenant."""
+RESET: Final = "reset"
+"""A token that sets a user's password anew."""
+
+
+def open_session(store: Store, user: User, lasts: timedelta, *, tries: str | None = None) -> tuple[str, Session]:
+    """Begin a session.
+
+    Args:
+        store: the store.
+        user: whose.
+        lasts: how long at most.
+        tries: what failed tries of this name are counted by; they are forgotten.
+
+    Returns:
+        The secret of the session, which is not stored, and the session.
+
+    Raises:
+        StaleError: the user may not sign in any more, or has another password by now.
+    """
+    secret, now = new_secret(), store.now()
+    made = Session(user.tenant, new_id(), user.id, now, now, now + lasts, None)
+    table = tables.sessions.c
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        # The password may have been changed, or the user kept out, while it was being compared.
+        current = read_user(connection, user.tenant, user.id)
+        if current is None or current.disabled is not None or current.password != user.password:
+            raise StaleError("expected a user who may sign in, and that has changed meanwhile")
+        old = micros(now - KEPT_AFTER)
+        ended = (table.tenant == user.tenant) & (table.ends < old)
+        touch(connection, SESSION, [made.id, *connection.execute(select(table.id).where(ended)).scalars()])
+        connection.execute(delete(tables.sessions).where(ended))
+        connection.execute(tables.sessions.insert().values(
+            tenant=user.tenant, id=made.id, digest=digest_of(secret), user=user.id, created=micros(now),
+            seen=micros(now), ends=micros(made.ends), revoked=None,
+        ))  # fmt: skip
+        return [access_entry("session.open", user.id, made.id, now)]
+
+    store.apply(Change(checked_tenant(user.tenant), act=act))
+    if tries is not None:
+        key = tries
+        store.apply(Change(DEFAULT_TENANT, act=lambda connection: _forget(connection, key)))
+    return secret, made
+
+
+def _forget(connection: Connection, key: str) -> Sequence[Entry]:
+    forget_failures(connection, key)
+    return ()
+
+
+def find_session(store: Store, secret: str, idle: timedelta) -> tuple[Session, User] | None:
+    """The session of a secret and its user, if it is good now.
+
+    Args:
+        store: the store.
+        secret: what the cookie holds.
+        idle: for how long it may go unused.
+    """
+    now = store.now()
+    with store.reading_across() as connection:
+        row = connection.execute(_WITH_USER, {"digest": digest_of(secret)}).mappings().one_or_none()
+    if row is None or row["sessions_revoked"] is not None or micros(now) >= row["sessions_ends"]:
+        return None
+    found, user = _session_of(row, "sessions_"), user_of(row, "users_")
+    if now - found.seen > idle + SEEN_EVERY or user.disabled is not None or user.name is None:
+        return None
+    return found, user
+
+
+_WITH_USER: Final = (
+    select(tables.sessions, tables.users)
+    .join(
+        tables.users,
+        and_(tables.users.c.tenant == tables.sessions.c.tenant, tables.users.c.id == tables.sessions.c.user),
+    )
+    .where(tables.sessions.c.digest == bindparam("digest"))
+    .set_label_style(LABEL_STYLE_TABLENAME_PLUS_COL)
+)
+
+
+def note_seen(store: Store, session: Session) -> None:
+    """Note that a session is in use. Not an act that the log tells of; handed in, not waited for."""
+    now = store.now()
+    table = tables.sessions.c
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        connection.execute(
+            update(tables.sessions)
+            .where(table.tenant == session.tenant, table.id == session.id, table.seen < micros(now))
+            .values(seen=micros(now))
+        )
+        return ()
+
+    store.submit(Change(session.tenant, act=act))
+
+
+def end_session(store: Store, id_: str, tenant: str, *, actor: str, user: str | None = None) -> bool:
+    """End a session at once.
+
+    Args:
+        store: the store.
+        id_: the session.
+        tenant: whose.
+        actor: who does it.
+        user: whose it has to be, where only one's own may be ended.
+
+    Returns:
+        Whether there was such a session; one that has ended stays so.
+    """
+    now = store.now()
+    done: list[str] = []
+    table = tables.sessions.c
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        row = connection.execute(
+            select(table.user, table.revoked).where(table.tenant == tenant, table.id == id_)
+        ).one_or_none()
+        if row is None or (user is not None and row.user != user):
+            return ()
+        done.append(id_)
+        if row.revoked is not None:
+            return ()
+        touch(connection, SESSION, [id_])
+        connection.execute(
+            update(tables.sessions).where(table.tenant == tenant, table.id == id_).values(revoked=micros(now))
+        )
+        return [access_entry("session.end", actor, id_, now)]
+
+    store.apply(Change(checked_tenant(tenant), act=act))
+    return bool(done)
+
+
+def list_sessions(
+    store: Store, tenant: str, *, user: str | None = None, after: str | None = None, limit: int = 100
+) -> list[Session]:
+    """Sessions that have not ended, in the order in which they began.
+
+    Args:
+        store: the store.
+        tenant: whose.
+        user: only this user's.
+        after: the id of the last one of the page before.
+        limit: at most so many, and `MOST_LISTED`.
+    """
+    table = tables.sessions.c
+    query = (
+        select(tables.sessions)
+        .where(table.tenant == tenant, table.revoked.is_(None), table.ends > micros(store.now()))
+        .order_by(table.id).limit(max(0, min(limit, MOST_LISTED)))
+    )  # fmt: skip
+    if user is not None:
+        query = query.where(table.user == user)
+    if after is not None:
+        query = query.where(table.id > after)
+    with store.reading(checked_tenant(tenant)) as connection:
+        return [_session_of(row) for row in connection.execute(query).mappings()]
+
+
+def _session_of(row: Mapping[Any, Any], prefix: str = "") -> Session:
+    def at(name: str) -> Any:
+        return row[f"{prefix}{name}"]
+
+    return Session(
+        at("tenant"), at("id"), at("user"), moment_at(at("created")), moment_at(at("seen")), moment_at(at("ends")),
+        None if at("revoked") is None else moment_at(at("revoked")),
+    )  # fmt: skip
+
+
+# Tokens that are good once
+
+
+def make_token(
+    store: Store, kind: str, lasts: timedelta, *, tenant: str = DEFAULT_TENANT, user: str | None = None,
+    actor: str = COMMAND,
+) -> tuple[str, datetime]:  # fmt: skip
+    """Make a token that is good once; the ones of its kind that were made before for the same user end.
+
+    Returns:
+        The token, which is not stored, and when it ends.
+
+    Raises:
+        StaleError: the tenant has no such user.
+    """
+    secret, now = new_secret(), store.now()
+    table = tables.access_tokens.c
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        if user is not None:
+            found = read_user(connection, tenant, user)
+            if found is None or found.name is None:
+                raise StaleError("expected a user of the tenant, and there is none such")
+        same = table.user.is_(None) if user is None else table.user == user
+        older = (table.tenant == tenant) & (table.kind == kind) & same
+        gone = connection.execute(select(table.digest).where(older)).scalars()
+        touch(connection, TOKEN, [digest_of(secret), *gone])
+        connection.execute(delete(tables.access_tokens).where(older))
+        connection.execute(tables.access_tokens.insert().values(
+            tenant=tenant, digest=digest_of(secret), kind=kind, user=user, created=micros(now),
+            ends=micros(now + lasts), used=None,
+        ))  # fmt: skip
+        return [access_entry(f"token.{kind}", actor, user or tenant, now)]
+
+    store.apply(Change(checked_tenant(tenant), act=act))
+    return secret, now + lasts
+
+
+def find_token(store: Store, secret: str, kind: str) -> tuple[str, str | None] | None:
+    """The tenant and the user of a token that is good now; `use_token` decides again."""
+    table = tables.access_tokens.c
+    with store.reading_across() as connection:
+        row = connection.execute(
+            select(tables.access_tokens).where(table.digest == digest_of(secret), table.kind == kind)
+        ).one_or_none()
+    if row is None or row.used is not None or row.ends <= micros(store.now()):
+        return None
+    return row.tenant, row.user
+
+
+def reset_with_token(store: Store, secret: str, password: str) -> bool:
+    """Set the password of a token's user anew, and end the user's sessions. The token is used up.
+
+    Returns:
+        Whether the token was good.
+    """
+    found = find_token(store, secret, RESET)
+    if found is None or found[1] is None:
+        return False
+    (tenant, user), now = found, store.now()
+    done: list[bool] = []
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        known = read_user(connection, tenant, str(user))
+        if known is None or known.name is None or not _use(connection, tenant, secret, RESET, now):
+            return ()
+        done.append(True)
+        table = tables.users.c
+        touch(connection, USER, [known.id])
+        connection.execute(
+            update(tables.users).where(table.tenant == tenant, table.id == user)
+            .values(password=password, version=known.version + 1)
+        )  # fmt: skip
+        end_sessions(connection, tenant, known.id, now)
+        return [access_entry("user.reset", known.id, known.id, now)]
+
+    store.apply(Change(tenant, act=act))
+    return bool(done)
+
+
+def setup_with_token(store: Store, secret: str, name: str, password: str) -> str | None:
+    """Make the first administrator of the token's tenant. The token is used up.
+
+    Returns:
+        The id of the user; none where the token was not good, or the tenant has users already.
+
+    Raises:
+        StoreError: the name is malformed.
+    """
+    found = find_token(store, secret, SETUP)
+    if found is None:
+        return None
+    tenant, now = found[0], store.now()
+    id_, login = new_id(), login_name(name)
+    done: list[str] = []
+    table = tables.users.c
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        there = connection.execute(select(table.id).where(table.tenant == tenant)).first()
+        if there is not None or not _use(connection, tenant, secret, SETUP, now):
+            return ()
+        done.append(id_)
+        ensure_tenant(connection, tenant, now)
+        touch(connection, USER, [id_])
+        connection.execute(tables.users.insert().values(
+            tenant=tenant, id=id_, name=login, password=password, roles=joined_roles([Role.ADMIN]), expertise="",
+            created=micros(now), disabled=None, version=1,
+        ))  # fmt: skip
+        return [access_entry("user.create", "setup", id_, now, roles=[Role.ADMIN.value])]
+
+    store.apply(Change(tenant, act=act))
+    return id_ if done else None
+
+
+def _use(connection: Connection, tenant: str, secret: str, kind: str, now: datetime) -> bool:
+    """Use a token up, in the transaction that does what it is good for."""
+    table = tables.access_tokens.c
+    touch(connection, TOKEN, [digest_of(secret)])
+    used = connection.execute(
+        update(tables.access_tokens)
+        .where(
+            table.tenant == tenant, table.digest == digest_of(secret), table.kind == kind, table.used.is_(None),
+            table.ends > micros(now),
+        )
+        .values(used=micros(now))
+    )  # fmt: skip
+    if used.rowcount not in (0, 1):
+        raise StoreError("expected one token, and there are several")
+    return used.rowcount == 1

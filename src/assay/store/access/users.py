@@ -1,0 +1,400 @@
+"""Users as the store keeps them: made, changed, found, forgotten; and tries to sign in that failed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, exists, func, or_, select, update
+
+from assay.errors import StoreError
+from assay.schema import Role
+from assay.store.access.tenants import ensure_tenant
+from assay.store.access.values import (
+    COMMAND,
+    MalformedError,
+    StaleError,
+    TakenError,
+    User,
+    access_entry,
+    digest_of,
+    joined_roles,
+    joined_words,
+    login_name,
+)
+from assay.store.audit.binding import touch
+from assay.store.audit.log import Entry
+from assay.store.audit.units import SEAL, SESSION, USER
+from assay.store.db import tables
+from assay.store.db.store import MOST_LISTED, Store
+from assay.store.db.writer import Change
+from assay.store.records.interface import DEFAULT_TENANT, new_id
+from assay.store.records.recording import checked_tenant, micros, moment_at
+
+FREE_TRIES: Final = 5
+"""Tries that may fail before a name has to wait."""
+FIRST_WAIT: Final = timedelta(seconds=1)
+"""The wait after the next one; it doubles with each."""
+LONGEST_WAIT: Final = timedelta(minutes=15)
+FORGOTTEN_AFTER: Final = timedelta(days=1)
+"""After this long without another one, failed tries are forgotten."""
+
+
+def create_user(
+    store: Store, name: str, roles: Collection[Role], *, tenant: str = DEFAULT_TENANT, password: str | None = None,
+    expertise: Collection[str] = (), actor: str = COMMAND, first_only: bool = False,
+) -> User:  # fmt: skip
+    """Make a user.
+
+    Args:
+        store: the store.
+        name: what the person signs in with.
+        roles: at least one.
+        tenant: whose user.
+        password: the hash of the password; one without cannot sign in before a token was used.
+        expertise: fields that the person reviews.
+        actor: who does it.
+        first_only: refuse it where the tenant has a user already, were it made in the same moment.
+
+    Raises:
+        TakenError: there is one of this name, or `first_only` and there is one at all.
+        StoreError: something given is malformed, or it cannot be stored.
+    """
+    if not roles:
+        raise MalformedError(f"expected at least one role among {', '.join(Role)}; got none")
+    now = store.now()
+    row: dict[str, Any] = {
+        "tenant": checked_tenant(tenant), "id": new_id(), "name": login_name(name), "password": password,
+        "roles": joined_roles(roles), "expertise": joined_words(expertise), "created": micros(now), "disabled": None,
+        "version": 1,
+    }  # fmt: skip
+    table = tables.users.c
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        own = select(table.id).where(table.tenant == tenant)
+        if connection.execute(own.where(table.name == row["name"])).first() is not None:
+            raise TakenError("expected a new name, and there is a user of this name already")
+        if first_only and connection.execute(own).first() is not None:
+            raise TakenError("expected a tenant without users, and it has one already")
+        ensure_tenant(connection, tenant, now)
+        touch(connection, USER, [row["id"]])
+        connection.execute(tables.users.insert().values(row))
+        return [access_entry("user.create", actor, row["id"], now, roles=row["roles"].split())]
+
+    store.apply(Change(tenant, act=act))
+    return user_of(row)
+
+
+def change_user(
+    store: Store, id_: str, tenant: str, *, actor: str, version: int | None = None,
+    roles: Collection[Role] | None = None, expertise: Collection[str] | None = None, disabled: bool | None = None,
+) -> User | None:  # fmt: skip
+    """Change a user's roles, expertise, or whether it may sign in; from the next request on they count.
+
+    Args:
+        store: the store.
+        id_: the user.
+        tenant: whose user.
+        actor: who does it.
+        version: the version that is to be changed; whatever it is by default.
+        roles: other roles.
+        expertise: other fields.
+        disabled: whether the user is kept out; the sessions of one who is end at once.
+
+    Returns:
+        The user as it is now; none where the tenant has none such.
+
+    Raises:
+        StaleError: it has another version, was forgotten, or would leave the tenant without an administrator.
+        StoreError: something given is malformed, or it cannot be stored.
+    """
+    now = store.now()
+    changes: dict[str, Any] = {}
+    if roles is not None:
+        if not roles:
+            raise MalformedError(f"expected at least one role among {', '.join(Role)}; got none")
+        changes["roles"] = joined_roles(roles)
+    if expertise is not None:
+        changes["expertise"] = joined_words(expertise)
+    if disabled is not None:
+        changes["disabled"] = micros(now) if disabled else None
+    found: list[User] = []
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        user = read_user(connection, tenant, id_)
+        if user is None:
+            return ()
+        if version is not None and version != user.version:
+            raise StaleError(f"expected the user in version {version}, and it has version {user.version} now")
+        if user.name is None:
+            raise StaleError("expected a user, and this one was forgotten")
+        _write(connection, user, {**changes, "version": user.version + 1})
+        _keeps_admin(connection, tenant, user)
+        if disabled:
+            end_sessions(connection, tenant, id_, now)
+        found.append(_must(read_user(connection, tenant, id_)))
+        told: dict[str, Any] = {name: value for name, value in changes.items() if name != "expertise"}
+        if "roles" in told:
+            told["roles"] = told["roles"].split()
+        if "disabled" in told:
+            told["disabled"] = int(bool(disabled))
+        return [access_entry("user.change", actor, id_, now, **told)]
+
+    store.apply(Change(checked_tenant(tenant), act=act))
+    return found[0] if found else None
+
+
+def forget_user(store: Store, id_: str, tenant: str, *, actor: str) -> bool:
+    """Remove a user: the name and the password go, the sessions end; the id stays, because the log tells of it.
+
+    Returns:
+        Whether there was such a user.
+
+    Raises:
+        StaleError: it would leave the tenant without an administrator.
+        StoreError: it cannot be stored.
+    """
+    now = store.now()
+    done: list[str] = []
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        user = read_user(connection, tenant, id_)
+        if user is None or user.name is None:
+            return ()
+        emptied = {"name": None, "password": None, "expertise": "", "disabled": micros(now)}
+        _write(connection, user, {**emptied, "version": user.version + 1})
+        _keeps_admin(connection, tenant, user)
+        end_sessions(connection, tenant, id_, now)
+        done.append(id_)
+        return [access_entry("user.forget", actor, id_, now)]
+
+    store.apply(Change(checked_tenant(tenant), act=act))
+    return bool(done)
+
+
+def set_password(
+    store: Store, id_: str, tenant: str, password: str, *, actor: str, keep: str | None = None, old: str | None = None
+) -> None:
+    """Store another hash of a user's password, and end the user's sessions.
+
+    Args:
+        store: the store.
+        id_: the user.
+        tenant: whose user.
+        password: the new hash.
+        actor: who does it.
+        keep: the id of a session that goes on: the one in which it is done.
+        old: the hash that it replaces; refused where it is another one by now.
+
+    Raises:
+        StaleError: there is no such user, or its password was changed meanwhile.
+    """
+    now = store.now()
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        user = read_user(connection, tenant, id_)
+        if user is None or user.name is None or (old is not None and user.password != old):
+            raise StaleError("expected a user with this password, and it has changed meanwhile")
+        _write(connection, user, {"password": password, "version": user.version + 1})
+        end_sessions(connection, tenant, id_, now, keep)
+        return [access_entry("user.password", actor, id_, now)]
+
+    store.apply(Change(checked_tenant(tenant), act=act))
+
+
+def rehash_password(store: Store, user: User, password: str) -> None:
+    """Store the same password under newer parameters; nothing happens where it has changed meanwhile."""
+    table = tables.users.c
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        touch(connection, USER, [user.id])
+        connection.execute(
+            update(tables.users)
+            .where(table.tenant == user.tenant, table.id == user.id, table.password == user.password)
+            .values(password=password)
+        )
+        return ()
+
+    store.apply(Change(user.tenant, act=act))
+
+
+def _write(connection: Connection, user: User, changes: dict[str, Any]) -> None:
+    table = tables.users.c
+    touch(connection, USER, [user.id])
+    connection.execute(
+        update(tables.users).where(table.tenant == user.tenant, table.id == user.id).values(changes)
+    )  # fmt: skip
+
+
+def _keeps_admin(connection: Connection, tenant: str, before: User) -> None:
+    """A tenant that had an administrator keeps one: nobody else could make another."""
+    if Role.ADMIN not in before.roles or before.disabled is not None:
+        return
+    table = tables.users.c
+    rows = connection.execute(select(table.roles).where(table.tenant == tenant, table.disabled.is_(None))).scalars()
+    if not any(Role.ADMIN.value in roles.split() for roles in rows):
+        raise StaleError("expected another administrator before the last one goes; make one first")
+
+
+def end_sessions(connection: Connection, tenant: str, user: str, now: datetime, keep: str | None = None) -> None:
+    """End a user's sessions in a transaction, all or all but one."""
+    table = tables.sessions.c
+    which = (table.tenant == tenant) & (table.user == user) & table.revoked.is_(None) & (table.id != (keep or ""))
+    touch(connection, SESSION, connection.execute(select(table.id).where(which)).scalars().all())
+    connection.execute(update(tables.sessions).where(which).values(revoked=micros(now)))
+
+
+# Reading
+
+
+def read_user(connection: Connection, tenant: str, id_: str) -> User | None:
+    """A user by its id, or none that the tenant has."""
+    table = tables.users.c
+    row = connection.execute(
+        select(tables.users).where(table.tenant == tenant, table.id == id_)
+    ).one_or_none()  # fmt: skip
+    return None if row is None else user_of(row._mapping)  # noqa: SLF001 SQLAlchemy's public name for it
+
+
+def get_user(store: Store, id_: str, tenant: str) -> User | None:
+    """A user by its id, or none that the tenant has."""
+    with store.reading(checked_tenant(tenant)) as connection:
+        return read_user(connection, tenant, id_)
+
+
+def find_user(store: Store, name: str, tenant: str) -> User | None:
+    """A user by the name, or none."""
+    table = tables.users.c
+    with store.reading(checked_tenant(tenant)) as connection:
+        row = connection.execute(
+            select(tables.users).where(table.tenant == tenant, table.name == login_name(name))
+        ).one_or_none()
+    return None if row is None else user_of(row._mapping)  # noqa: SLF001
+
+
+def list_users(
+    store: Store, tenant: str, *, after: str | None = None, limit: int = 100, forgotten: bool = False
+) -> list[User]:
+    """Users in the order in which they were made.
+
+    Args:
+        store: the store.
+        tenant: whose.
+        after: the id of the last one of the page before.
+        limit: at most so many, and `MOST_LISTED`.
+        forgotten: those as well who were removed.
+    """
+    table = tables.users.c
+    query = select(tables.users).where(table.tenant == tenant).order_by(table.id)
+    if after is not None:
+        query = query.where(table.id > after)
+    if not forgotten:
+        query = query.where(table.name.is_not(None))
+    with store.reading(checked_tenant(tenant)) as connection:
+        rows = connection.execute(query.limit(max(0, min(limit, MOST_LISTED)))).all()
+    return [user_of(row._mapping) for row in rows]  # noqa: SLF001
+
+
+def has_people(store: Store) -> bool:
+    """Whether any tenant has ever had a user or a key: then nobody is let in without one."""
+    with store.reading_across() as connection:
+        return bool(connection.execute(_ANYBODY).scalar_one())
+
+
+_ANYBODY: Final = select(or_(exists(select(tables.users.c.id)), exists(select(tables.api_keys.c.id))))
+
+
+def user_of(row: Mapping[Any, Any], prefix: str = "") -> User:
+    """A user out of a row whose columns have this before their names."""
+    at = {name: row[f"{prefix}{name}"] for name in _COLUMNS}
+    return User(
+        at["tenant"], at["id"], at["name"], tuple(Role(role) for role in at["roles"].split()),
+        tuple(at["expertise"].split()), moment_at(at["created"]),
+        None if at["disabled"] is None else moment_at(at["disabled"]), at["version"], at["password"],
+    )  # fmt: skip
+
+
+_COLUMNS: Final = tuple(column.name for column in tables.users.columns if column.name != SEAL)
+
+
+def _must(user: User | None) -> User:
+    if user is None:
+        raise StoreError("expected the user that was just changed, and it is not there")
+    return user
+
+
+# Tries to sign in
+
+
+def tries_key(tenant: str, name: str) -> str:
+    """What tries are counted by: it tells neither whether there is such a user nor, at a glance, which."""
+    return digest_of(f"{tenant}\x00{name.strip().casefold()}")
+
+
+def waits_until(store: Store, key: str) -> datetime | None:
+    """Until when no try counts, or none where the next one does."""
+    table = tables.login_tries.c
+    with store.reading(DEFAULT_TENANT) as connection:
+        until = connection.execute(
+            select(table.until).where(table.tenant == DEFAULT_TENANT, table.digest == key)
+        ).scalar_one_or_none()
+    now = store.now()
+    return moment_at(until) if until is not None and until > micros(now) else None
+
+
+def note_failure(store: Store, key: str) -> int:
+    """Count a try that failed; one made while it has to wait counts for nothing, so that nobody is kept out for good.
+
+    Returns:
+        How many there are.
+    """
+    now = store.now()
+    table = tables.login_tries.c
+    counts: list[int] = []
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        old = micros(now - FORGOTTEN_AFTER)
+        connection.execute(delete(tables.login_tries).where(table.tenant == DEFAULT_TENANT, table.last < old))
+        row = connection.execute(
+            select(table.failed, table.until).where(table.tenant == DEFAULT_TENANT, table.digest == key)
+        ).one_or_none()
+        waits = row is not None and row.until > micros(now)
+        failed = (0 if row is None else int(row.failed)) + (0 if waits else 1)
+        until = int(row.until) if row is not None and waits else micros(now + wait_after(failed))
+        values = {"failed": failed, "last": micros(now), "until": until}
+        where = (table.tenant == DEFAULT_TENANT, table.digest == key)
+        if row is None:
+            connection.execute(tables.login_tries.insert().values(tenant=DEFAULT_TENANT, digest=key, **values))
+        else:
+            connection.execute(update(tables.login_tries).where(*where).values(values))
+        counts.append(failed)
+        return ()
+
+    store.apply(Change(DEFAULT_TENANT, act=act))
+    return counts[0]
+
+
+def wait_after(failed: int) -> timedelta:
+    """How long a name has to wait after so many tries that failed.
+
+    >>> [int(wait_after(failed).total_seconds()) for failed in (5, 6, 7, 8, 30)]
+    [0, 1, 2, 4, 900]
+    """
+    if failed <= FREE_TRIES:
+        return timedelta(0)
+    return min(LONGEST_WAIT, FIRST_WAIT * (1 << min(failed - FREE_TRIES - 1, 20)))
+
+
+def forget_failures(connection: Connection, key: str) -> None:
+    """In a transaction of `DEFAULT_TENANT`: the person has signed in."""
+    table = tables.login_tries.c
+    connection.execute(
+        delete(tables.login_tries).where(table.tenant == DEFAULT_TENANT, table.digest == key)
+    )  # fmt: skip
+
+
+def count_users(store: Store, tenant: str) -> int:
+    """How many users a tenant has, without those who were removed."""
+    table = tables.users.c
+    query = select(func.count()).select_from(tables.users).where(table.tenant == tenant, table.name.is_not(None))
+    with store.reading(checked_tenant(tenant)) as connection:
+        return int(connection.execute(query).scalar_one())

@@ -1,0 +1,240 @@
+"""Taking checkpoints out of the host: into a file elsewhere, or to a witness (C2SP tlog-witness).
+
+A log that its owner can sign anew proves nothing against its owner. What does is a checkpoint that is kept where the
+owner cannot reach: on a write-once volume, in another team's bucket, with a witness that signs only what follows from
+what it signed before.
+"""
+
+import os
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, select
+
+from assay.errors import AuditError
+from assay.receipt import fits
+from assay.store.audit.log import read_root
+from assay.store.audit.merkle.checkpoint import Checkpoint, read_checkpoint
+from assay.store.audit.merkle.proofs import prove_growth
+from assay.store.audit.merkle.signed_notes import NoteSignature, decode_base64, read_note
+from assay.store.db.store import Store
+from assay.store.db.tables import audit_anchors
+from assay.store.db.writer import Change
+from assay.store.records.recording import micros
+
+WITNESS_SECONDS: Final = 10.0
+"""How long a witness may take."""
+LONGEST_ANSWER: Final = 65_536
+"""The most bytes of a witness's answer that are read."""
+
+_COSIGNATURE: Final = b"\x04"
+_SIZE: Final = re.compile(r"(0|[1-9][0-9]{0,18})\n?")
+_CONFLICT: Final = 409
+_OK: Final = 200
+
+Post = Callable[[str, bytes], tuple[int, bytes]]
+"""Sends a body to an address; gives the status and the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessKey:
+    """The public key of a witness."""
+
+    name: str
+    public: bytes
+
+    @property
+    def key_id(self) -> bytes:
+        """Its id in a note: of signature type 0x04."""
+        return sha256(self.name.encode() + b"\n" + _COSIGNATURE + self.public).digest()[:4]
+
+
+def read_witness_key(text: str) -> WitnessKey:
+    """A witness's key out of its vkey, NAME+ID+BASE64.
+
+    Raises:
+        AuditError: it is none of Ed25519 cosignatures.
+    """
+    name, _, rest = text.strip().partition("+")
+    id_, _, encoded = rest.partition("+")
+    data = decode_base64(encoded)
+    key = WitnessKey(name, data[1:])
+    if len(data) != 33 or data[:1] != _COSIGNATURE or key.key_id.hex() != id_:
+        raise AuditError("expected the key of a witness as NAME+ID+BASE64 with the type 0x04, got another")
+    return key
+
+
+def read_notes(path: Path) -> list[str]:
+    """The checkpoints in a file, oldest first; none where there is no file.
+
+    Raises:
+        AuditError: the file cannot be read, or holds something else.
+    """
+    try:
+        text = path.read_bytes().decode()
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeError) as error:
+        raise AuditError(f"expected checkpoints in {path}, but it cannot be read: {error}") from error
+    try:
+        notes = split_notes(text)
+    except AuditError as error:
+        raise AuditError(f"expected checkpoints in {path}, each with its signatures, got something else") from error
+    for note in notes:
+        read_checkpoint(note)
+    return notes
+
+
+def split_notes(text: str) -> list[str]:
+    """The notes in a text that holds several, in order; what stands in them is not looked at.
+
+    Raises:
+        AuditError: it is no text of notes.
+    """
+    # Each has just one empty line in it, and another behind it; the last lines may have been written by an editor.
+    blocks = text.strip("\n").split("\n\n") if text.strip("\n") else []
+    if len(blocks) % 2:
+        raise AuditError("expected checkpoints, each with its signatures, got something else")
+    return [f"{body}\n\n{lines}\n" for body, lines in zip(blocks[::2], blocks[1::2], strict=True)]
+
+
+def anchor_in_file(store: Store, tenant: str, checkpoint: str, path: Path) -> None:
+    """Add a checkpoint to a file, on disk when this returns; what stands there is never changed.
+
+    Raises:
+        AuditError: the last checkpoint in the file is of another log, or the log does not follow from it.
+        StoreError: it cannot be stored that it is there.
+    """
+    stated = read_checkpoint(checkpoint)
+    for note in read_notes(path)[-1:]:
+        with store.reading(tenant) as connection:
+            _follows(connection, tenant, read_checkpoint(note), stated, str(path))
+        if read_note(note).text == read_note(checkpoint).text:
+            return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            file.write((("\n" if file.tell() else "") + checkpoint).encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise AuditError(f"{path}: the checkpoint cannot be added: {error.strerror or error}") from error
+    _remember(store, tenant, stated.size, str(path), None)
+
+
+def anchor_at_witness(
+    store: Store, tenant: str, checkpoint: str, url: str, key: WitnessKey | None = None, post: Post | None = None
+) -> str:
+    """Have a witness sign a checkpoint; its signature lines are kept.
+
+    Args:
+        store: the store.
+        tenant: whose log.
+        checkpoint: the checkpoint, as a note.
+        url: the witness's submission prefix.
+        key: the witness's key; without it, what it answers is kept unverified.
+        post: what sends requests; HTTP by default.
+
+    Returns:
+        The checkpoint with the witness's lines.
+
+    Raises:
+        AuditError: the witness cannot be reached, refuses, knows another history, or its signature does not fit.
+        StoreError: the answer cannot be stored.
+    """
+    if not re.match(r"https?://", url):
+        raise AuditError("expected the address of a witness as https://..., got another")
+    send, target = post or post_over_http, url.rstrip("/") + "/add-checkpoint"
+    old = _last_size(store, tenant, url)
+    status, answer = send(target, _growth(store, tenant, old, checkpoint))
+    known = _SIZE.fullmatch(answer.decode(errors="replace"))
+    if status == _CONFLICT and known is not None and int(known[1]) != old:
+        # It has seen another size than we remember: the protocol tells which.
+        status, answer = send(target, _growth(store, tenant, int(known[1]), checkpoint))
+    if status != _OK:
+        why = {_CONFLICT: "it knows another history of this log", 403: "it does not trust the key of this log",
+               404: "it does not know this log", 422: "the proof does not hold"}  # fmt: skip
+        raise AuditError(f"the witness at {url} refused with status {status}: {why.get(status, 'it failed')}")
+    lines = _cosignatures(answer, checkpoint, key, url)
+    _remember(store, tenant, read_checkpoint(checkpoint).size, url, lines)
+    return checkpoint + lines
+
+
+def _growth(store: Store, tenant: str, old: int, checkpoint: str) -> bytes:
+    with store.reading(tenant) as connection:
+        return prove_growth(connection, tenant, old, checkpoint).encode()
+
+
+def _cosignatures(answer: bytes, checkpoint: str, key: WitnessKey | None, url: str) -> str:
+    """The lines of the answer that count: those of the key, or all of them where none is given."""
+    note = read_note(checkpoint)
+    try:
+        signed = read_note(f"{note.text}\n{answer.decode()}")
+    except (AuditError, UnicodeError) as error:
+        raise AuditError(f"the witness at {url} answered with something other than signatures") from error
+    lines = [one for one in signed.signatures if key is None or (one.name, one.key_id) == (key.name, key.key_id)]
+    if not lines:
+        raise AuditError(f"the witness at {url} answered without a signature of its key")
+    if key is not None and not all(cosignature_fits(one, note.text, key) for one in lines):
+        raise AuditError(f"the signature of the witness at {url} does not fit the checkpoint")
+    return "".join(one.line for one in lines)
+
+
+def cosignature_fits(signature: NoteSignature, text: str, key: WitnessKey) -> bool:
+    """Whether a timestamped Ed25519 cosignature (C2SP tlog-cosignature) is one of a key over a checkpoint's text."""
+    stamp, bare = signature.signature[:8], signature.signature[8:]
+    message = f"cosignature/v1\ntime {int.from_bytes(stamp, 'big')}\n{text}".encode()
+    return len(bare) == 64 and fits(key.public, bare, message)
+
+
+def post_over_http(url: str, body: bytes) -> tuple[int, bytes]:
+    """Send a body; redirects are not followed.
+
+    Raises:
+        AuditError: the address cannot be reached.
+    """
+    request = urllib.request.Request(url, body, {"content-type": "text/plain; charset=utf-8"})  # noqa: S310 checked
+    try:
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=WITNESS_SECONDS) as answer:
+            return answer.status, answer.read(LONGEST_ANSWER)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read(LONGEST_ANSWER)
+    except OSError as error:
+        raise AuditError(f"the witness at {url} cannot be reached: {error}") from error
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _follows(connection: Connection, tenant: str, old: Checkpoint, new: Checkpoint, where: str) -> None:
+    if old.origin != new.origin:
+        raise AuditError(f"the last checkpoint in {where} is of the log {old.origin!r}, and this one is {new.origin!r}")
+    if old.size > new.size or read_root(connection, tenant, old.size) != old.root:
+        raise AuditError(f"the log does not follow from the last checkpoint in {where}: it was altered; verify it")
+
+
+def _last_size(store: Store, tenant: str, target: str) -> int:
+    table = audit_anchors.c
+    query = select(table.size).where(table.tenant == tenant, table.target == target).order_by(table.size.desc())
+    with store.reading(tenant) as connection:
+        return connection.execute(query.limit(1)).scalar_one_or_none() or 0
+
+
+def _remember(store: Store, tenant: str, size: int, target: str, answer: str | None) -> None:
+    row = {"tenant": tenant, "size": size, "target": target, "created": micros(store.now()), "answer": answer}
+    with store.reading(tenant) as connection:
+        table = audit_anchors.c
+        known = connection.execute(
+            select(table.size).where(table.tenant == tenant, table.size == size, table.target == target)
+        ).first()
+    if known is None:
+        store.apply(Change(tenant, {audit_anchors: [row]}))

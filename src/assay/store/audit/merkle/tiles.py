@@ -1,0 +1,151 @@
+"""The stored hashes of a tree: tiles of up to 256 hashes, as C2SP tlog-tiles cuts them. Pure.
+
+A tile of level 0 holds leaf hashes; a tile of level n + 1 holds the roots of 256 tiles of level n that are complete.
+Only the tiles at the right edge are incomplete, one for each level, and they are all that an append needs. The nodes
+between the levels are worked out when a proof asks for them: at most 255 hashes for each tile that it touches.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from assay.errors import AuditError
+from assay.store.audit.merkle.tree import HASH_BYTES, NodeAt, complete_root
+
+TILE_LEVELS: Final = 8
+"""Levels of the tree within a tile."""
+TILE_WIDTH: Final = 1 << TILE_LEVELS
+"""The most hashes of a tile."""
+TILE_BYTES: Final = TILE_WIDTH * HASH_BYTES
+
+Place = tuple[int, int]
+"""A tile's level and its index among the tiles of its level."""
+
+
+def edge_places(size: int) -> list[Place]:
+    """Where the incomplete tiles of a log are, from level 0 up.
+
+    >>> edge_places(256), edge_places(257), edge_places(65536 + 300)
+    ([(1, 0)], [(0, 1), (1, 0)], [(0, 257), (1, 1), (2, 0)])
+    """
+    return [
+        (level, count >> TILE_LEVELS)
+        for level, count in enumerate(_counts(size))
+        if count & (TILE_WIDTH - 1)
+    ]  # fmt: skip
+
+
+def proof_places(index: int, size: int) -> set[Place]:
+    """Where all hashes are that the proof of an entry in a log of a size is made of: in the tiles over the entry, each
+    of which holds the siblings of its levels too, and in those at the right edge.
+
+    >>> sorted(proof_places(700, 70_000))
+    [(0, 2), (0, 273), (1, 0), (1, 1), (2, 0)]
+    """
+    places: set[Place] = set()
+    for level in range(len(_counts(size))):
+        shift = TILE_LEVELS * (level + 1)
+        places |= {(level, index >> shift), (level, size >> shift)}
+    return places
+
+
+def _counts(size: int) -> list[int]:
+    """How many hashes there are at each level of tiles."""
+    counts = []
+    while size:
+        counts.append(size)
+        size >>= TILE_LEVELS
+    return counts
+
+
+class Edge:
+    """The right edge of a tree: its incomplete tiles. Takes leaf hashes and gives the tiles that they change."""
+
+    __slots__ = ("_open", "size")
+
+    def __init__(self, size: int, tiles: Mapping[Place, bytes]) -> None:
+        """The edge of a log of a size, with the tiles of `edge_places`.
+
+        Raises:
+            AuditError: a tile is not there, or holds another number of hashes than the size says.
+        """
+        self.size = size
+        """How many entries the log has."""
+        self._open: list[list[bytes]] = []
+        for level, count in enumerate(_counts(size)):
+            wanted = count & (TILE_WIDTH - 1)
+            stored = tiles.get((level, count >> TILE_LEVELS), b"") if wanted else b""
+            if len(stored) != wanted * HASH_BYTES:
+                raise AuditError(
+                    f"expected {wanted} hashes in the tile at level {level}, index {count >> TILE_LEVELS} of a log of "
+                    f"{size} entries, got {len(stored) // HASH_BYTES}; the log was altered: verify it"
+                )
+            self._open.append(hashes_of(stored))
+
+    def extend(self, hashes: Iterable[bytes]) -> dict[Place, bytes]:
+        """Add leaf hashes; what is returned is to be stored, in place of what was there."""
+        changed: dict[Place, bytes] = {}
+        if not self._open:
+            self._open.append([])
+        leaves, bottom = self._open[0], self.size >> TILE_LEVELS
+        for one in hashes:
+            leaves.append(one)
+            self.size += 1
+            if len(leaves) == TILE_WIDTH:
+                self._close(0, bottom, changed)
+                leaves, bottom = self._open[0], self.size >> TILE_LEVELS
+        if leaves:
+            changed[0, bottom] = b"".join(leaves)
+        return changed
+
+    def _close(self, level: int, index: int, changed: dict[Place, bytes]) -> None:
+        """Store a tile that is complete, and its root in the tile above, which may be complete then too."""
+        while True:
+            full = self._open[level]
+            changed[level, index] = b"".join(full)
+            self._open[level] = []
+            level += 1
+            if level == len(self._open):
+                self._open.append([])
+            above = self._open[level]
+            above.append(complete_root(full))
+            index >>= TILE_LEVELS
+            if len(above) < TILE_WIDTH:
+                changed[level, index] = b"".join(above)
+                return
+
+
+def hashes_of(tile: bytes) -> list[bytes]:
+    """The hashes of a tile.
+
+    Raises:
+        AuditError: its length is no multiple of a hash's, or beyond that of a tile.
+    """
+    if len(tile) % HASH_BYTES or len(tile) > TILE_BYTES:
+        raise AuditError(f"expected a tile of up to {TILE_WIDTH} hashes of {HASH_BYTES} bytes, got {len(tile)} bytes")
+    return [tile[at : at + HASH_BYTES] for at in range(0, len(tile), HASH_BYTES)]
+
+
+def node_reader(tile_at: Callable[[int, int], bytes]) -> NodeAt:
+    """Reads the hashes of complete subtrees out of tiles.
+
+    Args:
+        tile_at: gives the tile at a level and an index, as bytes; empty where there is none.
+
+    Returns:
+        A function that raises AuditError where the tile does not hold the node.
+    """
+
+    def node_at(level: int, index: int) -> bytes:
+        within = level % TILE_LEVELS
+        first = index << within
+        tile = tile_at(level // TILE_LEVELS, first >> TILE_LEVELS)
+        begin = (first & (TILE_WIDTH - 1)) * HASH_BYTES
+        part = hashes_of(tile[begin : begin + (HASH_BYTES << within)])
+        if len(part) != 1 << within:
+            raise AuditError(
+                f"the tile at level {level // TILE_LEVELS}, index {first >> TILE_LEVELS} lacks hashes; the log was "
+                "altered: verify it"
+            )
+        return complete_root(part)
+
+    return node_at

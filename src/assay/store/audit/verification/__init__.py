@@ -1,0 +1,1 @@
+"""Verifying a log: the entries against the tree, and the tables against the entries."""

@@ -1,0 +1,92 @@
+"""Brings a database to the tables of this version."""
+
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Column, Connection, Engine, MetaData, Table, Text, inspect, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from assay.errors import StoreError
+from assay.store.audit.adoption import adopt
+from assay.store.db.engine import writing
+from assay.store.db.row_security import EVERY_TENANT, enable_row_security, set_acting_tenant
+from assay.store.db.tables import metadata
+
+HEAD: Final = "0008"
+"""The last migration."""
+_BOUND_FROM: Final = "0006"
+"""The migration from which on rows are bound to the log."""
+
+_FOLDER: Final = Path(__file__).with_name("migrations")
+_VERSIONS: Final = Table("alembic_version", MetaData(), Column("version_num", Text))
+_LOCK: Final = 0x61737361_79
+"""Of PostgreSQL's advisory locks: one process migrates, the others wait."""
+
+
+def migrate(engine: Engine) -> None:
+    """Make or change the tables; nothing happens where they are as they should be.
+
+    All of it is one transaction: a crash leaves the database as it was.
+
+    Raises:
+        StoreError: the database cannot be reached, or a newer version of assay made it.
+    """
+    try:
+        # Alembic is loaded only where there is something to do.
+        if revision(engine) == HEAD:
+            return
+        with writing(engine).begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            set_acting_tenant(connection, EVERY_TENANT)
+            # Read anew: another process may have migrated while this one waited for the lock.
+            before = _revision(connection)
+            _upgrade(connection)
+            enable_row_security(connection)
+            if before is not None and before < _BOUND_FROM:
+                adopt(connection)
+    except SQLAlchemyError as error:
+        raise StoreError(f"the database cannot be opened: {reason(error)}") from error
+
+
+def reason(error: SQLAlchemyError) -> str:
+    """Why a database failed, in one line, without statements and values: they may hold what is secret."""
+    lines = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def revision(engine: Engine) -> str | None:
+    """The last migration that was made, or none in an empty database."""
+    with engine.connect() as connection:
+        return _revision(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(_VERSIONS.name):
+        return None
+    return connection.execute(select(_VERSIONS.c.version_num)).scalar_one_or_none()
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+    from alembic.script import ScriptDirectory
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    script = ScriptDirectory.from_config(config)
+
+    def steps(current: Any, _: Any) -> Any:
+        # What `alembic.command.upgrade` does, without an env.py, which would run by being imported.
+        return script._upgrade_revs("head", current)  # noqa: SLF001
+
+    try:
+        with EnvironmentContext(config, script, fn=steps) as environment:
+            environment.configure(connection=connection, target_metadata=metadata)
+            environment.run_migrations()
+    except CommandError as error:
+        raise StoreError(
+            f"the database was made by a newer version of assay, or by something else: {error}; upgrade assay"
+        ) from error

@@ -1,0 +1,1 @@
+"""The migrations of the database, in order; `assay.store.db.migrate` runs them."""

@@ -1,0 +1,382 @@
+"""The store: one value over one database, shared by all threads of a process."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+from sqlalchemy import Connection, Row, Select, and_, or_, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from assay.errors import BusyError, StoreError
+from assay.schema import Evidence, HallucinationReport
+from assay.store.db import tables
+from assay.store.db.engine import make_engine
+from assay.store.db.migrate import migrate, reason
+from assay.store.db.row_security import EVERY_TENANT, enforce_row_security, set_acting_tenant
+from assay.store.db.writer import MOST_TOGETHER, MOST_WAITING, Change, Stored, Writer
+from assay.store.records.interface import DEFAULT_TENANT, CheckRecord, Recorded
+from assay.store.records.recording import change_of, checked_tenant, micros, moment_at, together
+
+MOST_LISTED: Final = 1_000
+"""The most rows of one page."""
+
+_PAUSE_S: Final = 0.01
+"""How long a coroutine waits before it looks for a place again."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """How a store works."""
+
+    origin: str | None = None
+    """The operator's domain and path, such as `example.com/assay`, under which new audit logs are named; a random name
+    by default. A log keeps its name."""
+    most_waiting: int = MOST_WAITING
+    """Changes that may wait before more are refused."""
+    most_together: int = MOST_TOGETHER
+    """Changes in one transaction."""
+    wait_s: float = 5.0
+    """Seconds that `record` waits for a place among those that wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheck:
+    """A check as it was remembered."""
+
+    id: str
+    """Of the report: the run's own for its first one, another for one that a reviewer made."""
+    run: str
+    """The run that the report is of."""
+    tenant: str
+    created: datetime
+    kind: str
+    caller: str | None
+    report: HallucinationReport | None
+    """None where it was erased."""
+    asked: dict[str, Any] | None
+    """The arguments that it was given; none where they were erased."""
+    evidence: tuple[tuple[str, str, Evidence | None], ...]
+    """Id, digest and content of each piece of evidence, in order; content that was erased is none."""
+    salt: bytes | None
+    erased: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One row of a list of checks."""
+
+    id: str
+    run: str
+    created: datetime
+    action: str
+    route: str
+    score: float | None
+    policy: str
+    verifier: str
+    claims: int
+
+
+TROUBLE_S: Final = 5.0
+"""Seconds for which a store is said not to work after a change that could not be stored; then one may be tried."""
+LEAST_FREE: Final = 16 * 1024 * 1024
+"""Bytes that the disk of a SQLite file has to have free: the log of what is written needs room before it is merged."""
+
+
+class Store:
+    """Remembers checks, and proves that they were not altered. Is an `assay.store.records.interface.Recorder`."""
+
+    def __init__(
+        self, url: str, settings: StoreSettings | None = None, *, clock: Callable[[], datetime] | None = None
+    ) -> None:
+        """Open a database, and bring it to this version's tables.
+
+        Args:
+            url: `sqlite:///FILE`, a plain path, or `postgresql://USER@HOST/NAME`.
+            settings: how it works.
+            clock: what gives the time; that of the machine by default.
+
+        Raises:
+            StoreError: it cannot be opened, or a newer version made it.
+            MissingPackageError: its driver is not installed.
+        """
+        self._settings = settings or StoreSettings()
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self.engine = make_engine(url)
+        try:
+            migrate(self.engine)
+            enforce_row_security(self.engine)
+        except BaseException:
+            # Nobody has the engine then who could close what it holds open.
+            self.engine.dispose()
+            raise
+        self._writer = Writer(
+            self.engine, origin=self._settings.origin, most_waiting=self._settings.most_waiting,
+            most_together=self._settings.most_together,
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Store what waits, and let go of the database."""
+        self._writer.close()
+        self.engine.dispose()
+
+    @property
+    def waiting(self) -> int:
+        """How many changes wait to be stored, about."""
+        return self._writer.waiting
+
+    def trouble(self) -> str | None:
+        """Why nothing can be stored now, as a sentence; none where nothing speaks against it.
+
+        The last change failed a moment ago, the disk of a SQLite file is full, or the database does not answer.
+        """
+        failed = self._writer.failed
+        if failed is not None and time.monotonic() - failed[0] < TROUBLE_S:
+            return failed[1]
+        try:
+            with self.engine.connect() as connection:
+                connection.exec_driver_sql("SELECT 1")
+            url = self.engine.url
+            if url.get_backend_name() == "sqlite":
+                free = shutil.disk_usage(Path(str(url.database)).resolve().parent).free
+                if free < LEAST_FREE:
+                    return f"the disk of the database has {free:,} bytes left; at least {LEAST_FREE:,} are needed"
+        except (SQLAlchemyError, OSError) as error:
+            return f"the database does not answer: {reason(error) if isinstance(error, SQLAlchemyError) else error}"
+        return None
+
+    def now(self) -> datetime:
+        """The time by the store's clock."""
+        return self._clock()
+
+    # Writing
+
+    def record(self, record: CheckRecord) -> Recorded:
+        """Remember a check: report, evidence and decision in one transaction with its entry in the audit log.
+
+        Returns:
+            When all of it is on disk.
+
+        Raises:
+            BusyError: too much waits; nothing was stored.
+            StoreError: it cannot be stored; an id that was used before is refused.
+            ReceiptError: something in it cannot be written as canonical JSON.
+        """
+        stored = self.apply(change_of(record, self._clock()))
+        return Recorded(record.id, record.tenant, stored.entries[0])
+
+    async def arecord(self, record: CheckRecord) -> Recorded:
+        """As `record`, off the event loop."""
+        return (await self.arecord_all([record]))[0]
+
+    async def arecord_all(self, records: Sequence[CheckRecord]) -> list[Recorded]:
+        """Remember several checks of one tenant in one transaction: all of them or none.
+
+        Raises:
+            BusyError: too much waits; nothing was stored.
+            StoreError: they cannot be stored, or are of several tenants.
+            ReceiptError: something in them cannot be written as canonical JSON.
+        """
+        import asyncio
+
+        if len({record.tenant for record in records}) != 1:
+            raise StoreError("expected checks of one tenant to be recorded together, got others")
+        now = self._clock()
+        changes = await asyncio.to_thread(lambda: [change_of(record, now) for record in records])
+        entries = (await self.aapply(together(changes))).entries
+        # Each change begins with the entry of its decision.
+        begins = accumulate((len(change.entries) for change in changes), initial=0)
+        return [
+            Recorded(record.id, record.tenant, entries[begin])
+            for record, begin in zip(records, begins, strict=False)
+        ]  # fmt: skip
+
+    def submit(self, change: Change) -> "Future[Stored]":
+        """Hand in a change; the future has its result when it is on disk.
+
+        Raises:
+            BusyError: too much waits; nothing was stored.
+        """
+        return self._writer.submit(change, self._settings.wait_s)
+
+    def apply(self, change: Change) -> Stored:
+        """Store a change; returns when it is on disk.
+
+        Raises:
+            BusyError: too much waits; nothing was stored.
+            StoreError: it cannot be stored.
+        """
+        return self.submit(change).result()
+
+    async def aapply(self, change: Change) -> Stored:
+        """As `apply`, without holding up the event loop."""
+        import asyncio
+
+        ends = time.monotonic() + self._settings.wait_s
+        while True:
+            try:
+                future = self._writer.submit(change)
+            except BusyError:
+                if time.monotonic() >= ends:
+                    raise
+                await asyncio.sleep(_PAUSE_S)
+            else:
+                return await asyncio.wrap_future(future)
+
+    # Reading
+
+    @contextmanager
+    def reading(self, tenant: str) -> Iterator[Connection]:
+        """A connection that sees one state of a tenant's rows until the block ends.
+
+        Queries name the tenant all the same: that the database shows no other rows is the second wall, and only
+        PostgreSQL has it (`assay.store.db.row_security`).
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        try:
+            with self.engine.connect() as connection:
+                if connection.dialect.name == "postgresql":
+                    connection = connection.execution_options(isolation_level="REPEATABLE READ")  # noqa: PLW2901
+                    set_acting_tenant(connection, tenant)
+                yield connection
+        except SQLAlchemyError as error:
+            raise StoreError(f"the database cannot be read: {reason(error)}") from error
+
+    def reading_across(self) -> AbstractContextManager[Connection]:
+        """As `reading`, of the rows of all tenants: for the operator's own work, never for a caller's request.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        return self.reading(EVERY_TENANT)
+
+    def check(self, id_: str, tenant: str = DEFAULT_TENANT) -> StoredCheck | None:
+        """A check by its id, or none that this tenant has."""
+        with self.reading(tenant) as connection:
+            return read_check(connection, checked_tenant(tenant), id_)
+
+    def report(self, id_: str, tenant: str = DEFAULT_TENANT) -> HallucinationReport | None:
+        """A report by its id; none where the tenant has none, or it was erased."""
+        with self.reading(tenant) as connection:
+            return _read_report(connection, checked_tenant(tenant), id_)
+
+    def page(
+        self, tenant: str = DEFAULT_TENANT, *, before: str | None = None, limit: int = 50, action: str | None = None,
+        since: datetime | None = None, until: datetime | None = None,
+    ) -> list[Listed]:  # fmt: skip
+        """Reports, newest first.
+
+        Args:
+            tenant: whose.
+            before: the id of the last one of the page before.
+            limit: at most so many, and `MOST_LISTED`.
+            action: only those with this action.
+            since: only those from this moment on.
+            until: only those before this moment.
+        """
+        query = _listing(checked_tenant(tenant), before, action, since, until).limit(max(0, min(limit, MOST_LISTED)))
+        with self.reading(tenant) as connection:
+            return [_listed(row) for row in connection.execute(query)]
+
+
+def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | None:
+    """A check out of the tables by the id of one of its reports, or none that the tenant has."""
+    named = run_of(connection, tenant, id_)
+    run = connection.execute(
+        select(tables.runs).where(tables.runs.c.tenant == tenant, tables.runs.c.id == named)
+    ).one_or_none()
+    if run is None:
+        return None
+    asked = run.asked or {}
+    pairs = [(str(name), str(digest)) for name, digest in asked.get("evidence", ())]
+    contents = _contents(connection, tenant, {digest for _, digest in pairs})
+    return StoredCheck(
+        id=id_, run=run.id, tenant=tenant, created=moment_at(run.created), kind=run.kind, caller=run.caller,
+        report=_read_report(connection, tenant, id_), asked=asked.get("asked"),
+        evidence=tuple((name, digest, _evidence(name, contents.get(digest))) for name, digest in pairs),
+        salt=None if run.salt is None else bytes(run.salt),
+        erased=None if run.erased is None else moment_at(run.erased),
+    )  # fmt: skip
+
+
+def run_of(connection: Connection, tenant: str, id_: str) -> str:
+    """The run that a report is of; the id itself where no further report of a run has it."""
+    table = tables.reports.c
+    found = connection.execute(select(table.run).where(table.tenant == tenant, table.id == id_)).scalar_one_or_none()
+    return id_ if found is None else str(found)
+
+
+def _contents(connection: Connection, tenant: str, digests: set[str]) -> dict[str, Any]:
+    table, found, wanted = tables.evidence.c, {}, sorted(digests)
+    for begin in range(0, len(wanted), 500):
+        part = wanted[begin : begin + 500]
+        rows = connection.execute(
+            select(table.digest, table.body).where(table.tenant == tenant, table.digest.in_(part))
+        )
+        found.update({row.digest: row.body for row in rows if row.body is not None})
+    return found
+
+
+def _evidence(name: str, content: Any) -> Evidence | None:
+    return None if content is None else Evidence.model_validate({"id": name, **content})
+
+
+def _read_report(connection: Connection, tenant: str, id_: str) -> HallucinationReport | None:
+    table = tables.reports.c
+    row = connection.execute(
+        select(table.body, table.timing).where(table.tenant == tenant, table.id == id_)
+    ).one_or_none()
+    if row is None or row.body is None:
+        return None
+    return HallucinationReport.model_validate({**row.body, "timing": row.timing or {"total_ms": 0.0}})
+
+
+def _listing(
+    tenant: str, before: str | None, action: str | None, since: datetime | None, until: datetime | None
+) -> Select[Any]:
+    table = tables.reports.c
+    query = select(
+        table.id, table.run, table.created, table.action, table.route, table.score, table.policy, table.verifier,
+        table.claims,
+    ).where(table.tenant == tenant).order_by(table.created.desc(), table.id.desc())  # fmt: skip
+    if action is not None:
+        query = query.where(table.action == action)
+    if since is not None:
+        query = query.where(table.created >= micros(since))
+    if until is not None:
+        query = query.where(table.created < micros(until))
+    if before is not None:
+        last = select(table.created).where(table.tenant == tenant, table.id == before).scalar_subquery()
+        query = query.where(or_(table.created < last, and_(table.created == last, table.id < before)))
+    return query
+
+
+def _listed(row: Row[Any]) -> Listed:
+    return Listed(
+        row.id, row.run, moment_at(row.created), row.action, row.route, row.score, row.policy, row.verifier, row.claims
+    )
+
+
+def rows_in_parts(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
+    """A sequence in parts: databases take only so many parameters in one statement."""
+    for begin in range(0, len(values), size):
+        yield values[begin : begin + size]

@@ -1,0 +1,337 @@
+"""The tables. Every table has its tenant first in its key, so that no query need ever look at another tenant's rows.
+
+Moments are whole microseconds since 1970 in UTC. What a person may ask to have erased (texts, arguments, comments)
+stands in columns that can be null; what is left then are decisions, scores and digests of policies and verifiers.
+"""
+
+import json
+import zlib
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    TypeDecorator,
+)
+from sqlalchemy import text as sql
+
+from assay.errors import StoreError
+
+LARGEST_BODY: Final = 256 * 1024 * 1024
+"""The most bytes that a packed value unpacks to: damage must not fill the memory."""
+
+
+class Packed(TypeDecorator[Any]):
+    """A JSON value, compressed. None is null."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002 SQLAlchemy's signature
+        """The value as it is stored; bytes are stored as they are: `pack` may have been called already."""
+        return value if value is None or isinstance(value, bytes) else pack(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 SQLAlchemy's signature
+        """The value as it was given."""
+        return None if value is None else unpack(value)
+
+
+def pack(value: Any) -> bytes:
+    """A JSON value, or the bytes of a JSON text, compressed.
+
+    >>> unpack(pack({"a": [1, None]}))
+    {'a': [1, None]}
+    """
+    text = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return zlib.compress(text, 1)
+
+
+def unpack(data: bytes) -> Any:
+    """The value in packed bytes.
+
+    Raises:
+        StoreError: they were damaged.
+    """
+    try:
+        return json.loads(unpack_bytes(data))
+    except (ValueError, RecursionError) as error:
+        raise StoreError("a stored value is damaged: it cannot be unpacked") from error
+
+
+def unpack_bytes(data: bytes) -> bytes:
+    """The JSON text in packed bytes, as it was packed.
+
+    Raises:
+        StoreError: they were damaged.
+    """
+    try:
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(data, LARGEST_BODY)
+    except zlib.error as error:
+        raise StoreError("a stored value is damaged: it cannot be unpacked") from error
+    if not unpacker.eof:
+        raise StoreError("a stored value is damaged: it is cut off or too large")
+    return text
+
+
+metadata = MetaData(
+    naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"}
+)  # fmt: skip
+
+
+def _table(name: str, key: tuple[str, ...], *columns: Column[Any], indexes: tuple[tuple[str, ...], ...] = ()) -> Table:
+    return Table(
+        name, metadata, Column("tenant", Text, nullable=False), *columns, PrimaryKeyConstraint("tenant", *key),
+        *(Index(None, "tenant", *names) for names in indexes),
+    )  # fmt: skip
+
+
+def _text(name: str, *, null: bool = False) -> Column[str]:
+    return Column(name, Text, nullable=null)
+
+
+def _long(name: str, *, null: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=null)
+
+
+def _int(name: str, *, null: bool = False) -> Column[int]:
+    return Column(name, Integer, nullable=null)
+
+
+def _number(name: str) -> Column[float]:
+    return Column(name, Double, nullable=True)
+
+
+def _flag(name: str, *, null: bool = False) -> Column[bool]:
+    return Column(name, Boolean, nullable=null)
+
+
+def _bytes(name: str, *, null: bool = False) -> Column[bytes]:
+    return Column(name, LargeBinary, nullable=null)
+
+
+def _seal() -> Column[bytes]:
+    """The key of what the log commits to of the row and of all that belongs to it (`assay.store.audit.units`)."""
+    return _bytes("seal", null=True)
+
+
+def _packed(name: str) -> Column[Any]:
+    return Column(name, Packed, nullable=True)
+
+
+# What was checked
+
+runs = _table(
+    "runs", ("id",),
+    _text("id"), _text("run_id", null=True), _text("kind"), _text("caller", null=True), _long("created"),
+    _text("stakes"), _text("task"), _text("question", null=True), _bytes("salt", null=True), _packed("asked"),
+    _long("erased", null=True), _flag("bare"), _packed("tape"), _seal(),
+    indexes=(("created", "id"), ("run_id",), ("erased", "bare", "created")),
+)  # fmt: skip
+"""One occasion on which something was checked. `asked` is what the log commits to: all that the check was given
+(`asked`), and the ids and digests of its evidence (`evidence`). Without `salt` the commitments say nothing.
+`bare` says that its evidence alone was erased. `tape` is what chat models said in the course of it, where one took part
+(`assay.models.chat.tape`): with it the check can be run again."""
+
+reports = _table(
+    "reports", ("id",),
+    _text("id"), _text("run"), _long("created"), _text("action"), _text("route"), _number("score"), _text("policy"),
+    _text("verifier"), _int("claims"), _packed("body"), _packed("timing"), _text("caller", null=True),
+    _int("verdicts"),
+    indexes=(
+        ("created", "id"), ("run",), ("action", "created", "id"), ("route", "created", "id"),
+        ("policy", "created", "id"), ("caller", "created", "id"),
+    ),
+)  # fmt: skip
+"""The report of one check; `body` is its wire form without `timing`. The first report of a run has the run's id.
+`verdicts` says which verdicts its claims have (`assay.store.records.recording.VERDICT_BITS`)."""
+
+IS_GAP: Final = sql("((action <> 'emit' AND (verdicts & 4) <> 0) OR route = 'serve_abstention')")
+"""Whether a report says what its evidence could not answer: a claim in it has no support and it was not emitted, or it
+abstains. Written out, with the bit of `unsupported`, because an index of some rows is used only by the same text."""
+Index(
+    "ix_reports_gaps", reports.c.tenant, reports.c.created, reports.c.id, reports.c.action, reports.c.score,
+    sqlite_where=IS_GAP, postgresql_where=IS_GAP,
+)  # fmt: skip
+
+report_search = Table(
+    "report_search", MetaData(), Column("owner", Text), Column("id", Text), Column("created", BigInteger),
+    Column("words", Text, info={"postgresql": "to_tsvector('simple', {}::text)"}),
+)  # fmt: skip
+"""The words of reports (`assay.store.records.search_words`). It is a virtual table in SQLite. In PostgreSQL it is
+walled like the others, and what is looked for is a part of its wall (`assay.store.db.row_security.set_search_query`).
+Its tenant is its `owner`."""
+
+claims = _table(
+    "claims", ("report", "position"),
+    _text("report"), _int("position"), _text("text", null=True), _text("kind"), _flag("critical"), _text("verdict"),
+    _text("status"), _text("category", null=True), _text("severity", null=True), _number("score"),
+    _number("contradiction"), _int("start"), _int("end"),
+)  # fmt: skip
+"""The claims of a report, in order."""
+
+evidence = _table("evidence", ("digest",), _text("digest"), _long("created"), _packed("body"))
+"""Evidence by the digest of its content, stored once however many runs had it; all of it but the id."""
+
+run_evidence = _table(
+    "run_evidence", ("run", "position"),
+    _text("run"), _int("position"), _text("evidence_id", null=True), _text("digest", null=True),
+    indexes=(("digest",),),
+)  # fmt: skip
+"""Which evidence a run had, in order, and under which ids."""
+
+tool_calls = _table(
+    "tool_calls", ("report", "position"),
+    _text("report"), _int("position"), _text("tool"), _text("status"), _int("errors"), _int("step", null=True),
+    _flag("executed", null=True),
+)  # fmt: skip
+"""The validated tool calls of a report, in order; their arguments stand in its body."""
+
+decisions = _table(
+    "decisions", ("run", "position"),
+    _text("run"), _int("position"), _long("created"), _text("actor"), _text("action"), _text("route"),
+    _packed("reasons"),
+)  # fmt: skip
+"""What was decided on a run: first by the gate, then by people."""
+
+policies = _table(
+    "policies", ("digest",), _text("digest"), _text("name"), _long("created"), _packed("body")
+)  # fmt: skip
+"""Policies by digest."""
+
+verifiers = _table("verifiers", ("digest",), _text("digest"), _text("name"), _long("created"))
+"""Verifiers by digest."""
+
+hourly = _table(
+    "hourly", ("hour", "kind", "name"), _long("hour"), _text("kind"), _text("name"), _long("count")
+)  # fmt: skip
+"""How much was counted in each hour since 1970 (`assay.store.insights.hourly_counting`)."""
+
+retention = _table("retention", (), _int("version"), _long("changed"), _packed("rules"), _seal())
+"""How long content is kept (`assay.store.records.retention`)."""
+
+turns = _table("turns", ("name",), _text("name"), _text("holder"), _long("until"))
+"""Whose turn it is to do what only one of several processes may do (`assay.store.db.leases`)."""
+
+receipt_uses = _table(
+    "receipt_uses", ("key", "receipt"),
+    _text("key"), _text("receipt"), _text("digest"), _text("claim"), _text("holder"), _long("issued"), _long("claimed"),
+    _long("until"), _text("outcome", null=True), _long("settled", null=True),
+    indexes=(("until", "issued"),),
+)  # fmt: skip
+Index("ux_receipt_uses_key_receipt", receipt_uses.c.key, receipt_uses.c.receipt, unique=True)
+"""Which receipts were used for a commit (`assay.store.records.receipt_uses`): once each in the whole database,
+whoever's row it is. `digest` is of the whole receipt and tells nothing of its output, `claim` is drawn anew for each
+try, `holder` is the process that claimed it, `until` is when the receipt can no longer be committed, `outcome` is what
+the sink came to."""
+
+# What people do
+
+review_items = _table(
+    "review_items", ("id",),
+    _text("id"), _text("run"), _long("created"), _text("tier"), _text("state"), _long("deadline", null=True),
+    _text("expertise", null=True), _text("assignee", null=True), _long("claimed", null=True),
+    _long("decided", null=True), _int("version"), _packed("package"), _packed("outcome"),
+    _text("report", null=True), _number("risk"), _long("due", null=True), _long("updated", null=True),
+    _text("holder", null=True), _long("held_until", null=True), _text("caller", null=True),
+    _text("callback", null=True),
+    indexes=(("state", "deadline"), ("run",), ("updated",), ("created", "id")),
+)  # fmt: skip
+Index("ix_review_items_state_deadline", review_items.c.state, review_items.c.deadline)
+"""What waits for a person. `version` grows with every change, so that two people never change the same state.
+`deadline` is when something happens next, `due` was the first; `package` has what the policy says of passed deadlines,
+`report` is the newest report of the run, `holder` has the item until `held_until`."""
+
+outbox = _table(
+    "outbox", ("id", "target"),
+    _text("id"), _text("target"), _text("event"), _text("run"), _long("created"), _text("state"), _int("attempts"),
+    _long("due"), _long("held_until", null=True), _long("sent", null=True), _text("error", null=True),
+    _packed("body"),
+    indexes=(("run",),),
+)  # fmt: skip
+Index("ix_outbox_state_due", outbox.c.state, outbox.c.due)
+"""What is to be told to people and programs, written with what it tells of. A row without a target is for whoever is
+configured to hear of it; each of those then has a row of its own. Texts that were checked are never in it."""
+
+feedback = _table(
+    "feedback", ("id",),
+    _text("id"), _text("run"), _int("claim", null=True), _long("created"), _text("author", null=True),
+    _text("verdict"), _text("comment", null=True),
+    indexes=(("run",), ("created", "id")),
+)  # fmt: skip
+"""What users said of an output: that it, or one claim of it, is wrong or right."""
+
+# Who may do what
+
+tenants = _table("tenants", (), _text("title"), _long("created"), _seal())
+"""The tenants. One that is not here may have rows all the same: a server without people has only `default`."""
+
+users = _table(
+    "users", ("id",),
+    _text("id"), _text("name", null=True), _text("password", null=True), _text("roles"), _text("expertise"),
+    _long("created"), _long("disabled", null=True), _int("version"), _seal(),
+)  # fmt: skip
+Index("ux_users_tenant_name", users.c.tenant, users.c.name, unique=True)
+"""People. `password` is its hash, `roles` and `expertise` are words with spaces between them. One who was removed keeps
+the row without the name: the log says what the id did."""
+
+sessions = _table(
+    "sessions", ("id",),
+    _text("id"), _text("digest"), _text("user"), _long("created"), _long("seen"), _long("ends"),
+    _long("revoked", null=True), _seal(),
+    indexes=(("user",),),
+)  # fmt: skip
+Index("ux_sessions_digest", sessions.c.digest, unique=True)
+"""Sessions of people. `digest` is of what the cookie holds; `ends` is when it ends at the latest."""
+
+api_keys = _table(
+    "api_keys", ("id",),
+    _text("id"), _text("name"), _text("digest"), _text("permissions"), _text("maker"), _long("created"),
+    _long("expires", null=True), _long("revoked", null=True), _long("used", null=True), _seal(),
+)  # fmt: skip
+Index("ux_api_keys_id", api_keys.c.id, unique=True)
+"""Keys of programs. `digest` is of the secret, `permissions` are words with spaces between them."""
+
+login_tries = _table("login_tries", ("digest",), _text("digest"), _int("failed"), _long("last"), _long("until"))
+"""Tries to sign in that failed, by a digest of the name, whether or not there is such a user."""
+
+access_tokens = _table(
+    "access_tokens", ("digest",),
+    _text("digest"), _text("kind"), _text("user", null=True), _long("created"), _long("ends"), _long("used", null=True),
+    _seal(),
+)  # fmt: skip
+Index("ux_access_tokens_digest", access_tokens.c.digest, unique=True)
+"""What may be used once: to make the first user, or to set a password anew. `digest` is of the token."""
+
+# The audit log
+
+audit_logs = _table("audit_logs", (), _text("origin"), _long("size"))
+"""One log for each tenant; the row is locked by who appends."""
+
+audit_entries = _table(
+    "audit_entries", ("idx",),
+    _long("idx"), _text("kind"), _text("record", null=True), _bytes("data"),
+    indexes=(("record", "idx"),),
+)  # fmt: skip
+"""The entries of a log; `data` is what is hashed."""
+
+audit_tiles = _table("audit_tiles", ("level", "idx"), _int("level"), _long("idx"), _bytes("hashes"))
+"""The hashes of a log's tree (`assay.store.audit.merkle.tiles`)."""
+
+audit_checkpoints = _table("audit_checkpoints", ("size",), _long("size"), _long("created"), _text("note"))
+"""The signed checkpoints of a log."""
+
+audit_anchors = _table(
+    "audit_anchors", ("size", "target"), _long("size"), _text("target"), _long("created"), _text("answer", null=True)
+)  # fmt: skip
+"""Where checkpoints were taken to, outside this database, and what was answered."""

@@ -1,0 +1,65 @@
+"""What the store knows of many checks: counts by the hour, unanswered questions, what-if decisions."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.store.insights.console_queries import Backlog as Backlog
+    from assay.store.insights.console_queries import Decided as Decided
+    from assay.store.insights.console_queries import Described as Described
+    from assay.store.insights.console_queries import Entered as Entered
+    from assay.store.insights.console_queries import History as History
+    from assay.store.insights.console_queries import UserFeedback as UserFeedback
+    from assay.store.insights.console_queries import describe as describe
+    from assay.store.insights.console_queries import latest_actions as latest_actions
+    from assay.store.insights.console_queries import read_backlog as read_backlog
+    from assay.store.insights.console_queries import read_history as read_history
+    from assay.store.insights.hourly_counting import ACTION as ACTION
+    from assay.store.insights.hourly_counting import CATEGORY as CATEGORY
+    from assay.store.insights.hourly_counting import VERDICT as VERDICT
+    from assay.store.insights.hourly_counts import Counts as Counts
+    from assay.store.insights.hourly_counts import period as period
+    from assay.store.insights.hourly_counts import read_counts as read_counts
+    from assay.store.insights.unanswered_questions import Gap as Gap
+    from assay.store.insights.unanswered_questions import Gaps as Gaps
+    from assay.store.insights.unanswered_questions import UnansweredQuestion as UnansweredQuestion
+    from assay.store.insights.unanswered_questions import Why as Why
+    from assay.store.insights.unanswered_questions import find_gaps as find_gaps
+    from assay.store.insights.what_if import MOST_DECISIONS as MOST_DECISIONS
+    from assay.store.insights.what_if import PolicyVersion as PolicyVersion
+    from assay.store.insights.what_if import Tried as Tried
+    from assay.store.insights.what_if import WhatIf as WhatIf
+    from assay.store.insights.what_if import find_policy as find_policy
+    from assay.store.insights.what_if import policy_history as policy_history
+    from assay.store.insights.what_if import setting_changes as setting_changes
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".console_queries": (
+                "Backlog",
+                "Decided",
+                "Described",
+                "Entered",
+                "History",
+                "UserFeedback",
+                "describe",
+                "latest_actions",
+                "read_backlog",
+                "read_history",
+            ),
+            ".hourly_counting": ("ACTION", "CATEGORY", "VERDICT"),
+            ".hourly_counts": ("Counts", "period", "read_counts"),
+            ".unanswered_questions": ("Gap", "Gaps", "UnansweredQuestion", "Why", "find_gaps"),
+            ".what_if": (
+                "MOST_DECISIONS",
+                "PolicyVersion",
+                "Tried",
+                "WhatIf",
+                "find_policy",
+                "policy_history",
+                "setting_changes",
+            ),
+        },
+    )

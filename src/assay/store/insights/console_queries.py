@@ -1,0 +1,209 @@
+"""What the console asks of the store beside what the REST routes ask: each query is bounded and finds by an index."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, func, select
+
+from assay.errors import AssayError
+from assay.store.audit.entries import read_entry_data
+from assay.store.db import tables
+from assay.store.records.recording import micros, moment_at
+
+OPEN_STATES: Final = ("open", "evidence")
+"""The states of review items that wait for somebody."""
+MOST_COUNTED: Final = 10_000
+"""Waiting items are counted up to here: more is more than anybody reads."""
+MOST_ENTRIES: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a list shows of a report's claims."""
+
+    first_claim: str | None = None
+    """The beginning of the first one: what tells runs without a question apart."""
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    """How many claims have each verdict."""
+
+
+def describe(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, Described]:
+    """What the reports of one page of a list claim, by their ids."""
+    if not ids:
+        return {}
+    claims = tables.claims.c
+    mine = (claims.tenant == tenant, claims.report.in_(ids))
+    first = select(claims.report, func.substr(claims.text, 1, 400).label("text")).where(*mine, claims.position == 0)
+    first_of = {row.report: row.text for row in connection.execute(first)}
+    counted = select(claims.report, claims.verdict, func.count().label("number")).where(*mine)
+    verdicts: dict[str, dict[str, int]] = {}
+    for row in connection.execute(counted.group_by(claims.report, claims.verdict)):
+        verdicts.setdefault(row.report, {})[row.verdict] = row.number
+    return {id_: Described(first_of.get(id_), verdicts.get(id_, {})) for id_ in ids}
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits for people."""
+
+    waiting: int
+    overdue: int
+    by_tier: Mapping[str, int]
+    next_deadline: datetime | None
+
+
+def read_backlog(connection: Connection, tenant: str, now: datetime) -> Backlog:
+    """What waits for people now; counted up to `MOST_COUNTED`."""
+    items = tables.review_items.c
+    open_items = (
+        select(items.tier, items.deadline)
+        .where(items.tenant == tenant, items.state.in_(OPEN_STATES))
+        .limit(MOST_COUNTED)
+        .subquery()
+    )
+    at = micros(now)
+    by_tier, overdue, soonest = {}, 0, None
+    rows = connection.execute(
+        select(
+            open_items.c.tier,
+            func.count().label("number"),
+            func.count().filter(open_items.c.deadline < at).label("late"),
+            func.min(open_items.c.deadline).filter(open_items.c.deadline >= at).label("next"),
+        ).group_by(open_items.c.tier)
+    )
+    for row in rows:
+        by_tier[row.tier] = row.number
+        overdue += row.late
+        if row.next is not None:
+            soonest = row.next if soonest is None else min(soonest, row.next)
+    return Backlog(sum(by_tier.values()), overdue, by_tier, None if soonest is None else moment_at(soonest))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision on a run: the gate's first, then those of people."""
+
+    created: datetime
+    actor: str
+    action: str
+    route: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UserFeedback:
+    """What a user said of an output."""
+
+    created: datetime
+    author: str | None
+    verdict: str
+    claim: int | None
+    comment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """One entry of the audit log about a run."""
+
+    index: int
+    kind: str
+    at: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What happened to a run."""
+
+    decisions: tuple[Decided, ...]
+    feedback: tuple[UserFeedback, ...]
+    entries: tuple[Entered, ...]
+    review: tuple[str, str, str] | None
+    """Id, tier and state of its newest review item."""
+
+
+def read_history(connection: Connection, tenant: str, run: str) -> History:
+    """What happened to a run, in order."""
+    return History(
+        _decisions(connection, tenant, run), _feedback(connection, tenant, run), _entries(connection, tenant, run),
+        _review(connection, tenant, run),
+    )  # fmt: skip
+
+
+def _decisions(connection: Connection, tenant: str, run: str) -> tuple[Decided, ...]:
+    table = tables.decisions.c
+    rows = connection.execute(
+        select(table.created, table.actor, table.action, table.route, table.reasons)
+        .where(table.tenant == tenant, table.run == run)
+        .order_by(table.position)
+        .limit(MOST_ENTRIES)
+    )
+    return tuple(
+        Decided(moment_at(row.created), row.actor, row.action, row.route, tuple(map(str, row.reasons or ())))
+        for row in rows
+    )
+
+
+def _feedback(connection: Connection, tenant: str, run: str) -> tuple[UserFeedback, ...]:
+    table = tables.feedback.c
+    rows = connection.execute(
+        select(table.created, table.author, table.verdict, table.claim, table.comment)
+        .where(table.tenant == tenant, table.run == run)
+        .order_by(table.created, table.id)
+        .limit(MOST_ENTRIES)
+    )
+    return tuple(UserFeedback(moment_at(row.created), row.author, row.verdict, row.claim, row.comment) for row in rows)
+
+
+def _entries(connection: Connection, tenant: str, run: str) -> tuple[Entered, ...]:
+    table = tables.audit_entries.c
+    rows = connection.execute(
+        select(table.idx, table.kind, table.data)
+        .where(table.tenant == tenant, table.record == run)
+        .order_by(table.idx)
+        .limit(MOST_ENTRIES)
+    )
+    return tuple(Entered(row.idx, row.kind, *_entered(bytes(row.data))) for row in rows)
+
+
+def _entered(data: bytes) -> tuple[str, Mapping[str, Any]]:
+    try:
+        found = read_entry_data(data)
+    except AssayError:
+        # It was altered; verification of the log says so, and this page must not fail of it.
+        return "", {}
+    return str(found.get("at", "")), found
+
+
+def _review(connection: Connection, tenant: str, run: str) -> tuple[str, str, str] | None:
+    table = tables.review_items.c
+    row = connection.execute(
+        select(table.id, table.tier, table.state)
+        .where(table.tenant == tenant, table.run == run)
+        .order_by(table.created.desc())
+        .limit(1)
+    ).first()
+    return None if row is None else (row.id, row.tier, row.state)
+
+
+def latest_actions(connection: Connection, tenant: str, policy: str, most: int) -> dict[str, int]:
+    """How often a policy decided on each action, of its latest decisions.
+
+    Args:
+        connection: one that sees one state of the database.
+        tenant: whose.
+        policy: the digest of the policy.
+        most: how many decisions are looked at.
+    """
+    table = tables.reports.c
+    latest = (
+        select(table.action)
+        .where(table.tenant == tenant, table.policy == policy)
+        .order_by(table.created.desc(), table.id.desc())
+        .limit(most)
+        .subquery()
+    )
+    rows = connection.execute(select(latest.c.action, func.count().label("number")).group_by(latest.c.action))
+    return {row.action: row.number for row in rows}

@@ -1,1 +1,0 @@
-"""The migrations of the database, in order; `assay.store.migrate` runs them."""

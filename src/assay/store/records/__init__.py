@@ -1,0 +1,86 @@
+"""Checks and what becomes of them: recorded, listed, searched, used, kept for a time and erased."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.store.records.deferred_receipt_uses import UsesAt as UsesAt
+    from assay.store.records.erasure import erase_before as erase_before
+    from assay.store.records.erasure import erase_evidence as erase_evidence
+    from assay.store.records.erasure import erase_runs as erase_runs
+    from assay.store.records.erasure import find_runs as find_runs
+    from assay.store.records.interface import DEFAULT_TENANT as DEFAULT_TENANT
+    from assay.store.records.interface import CheckRecord as CheckRecord
+    from assay.store.records.interface import new_id as new_id
+    from assay.store.records.receipt_uses import StoredUse as StoredUse
+    from assay.store.records.receipt_uses import list_uses as list_uses
+    from assay.store.records.recording import checked_tenant as checked_tenant
+    from assay.store.records.recording import micros as micros
+    from assay.store.records.recording import moment_at as moment_at
+    from assay.store.records.report_details import Said as Said
+    from assay.store.records.report_details import Signed as Signed
+    from assay.store.records.report_details import has_run as has_run
+    from assay.store.records.report_details import read_claims as read_claims
+    from assay.store.records.report_details import read_decisions as read_decisions
+    from assay.store.records.report_details import read_feedback as read_feedback
+    from assay.store.records.report_details import read_log as read_log
+    from assay.store.records.report_details import read_policies as read_policies
+    from assay.store.records.report_details import read_policy as read_policy
+    from assay.store.records.report_details import read_signed as read_signed
+    from assay.store.records.report_details import read_tool_calls as read_tool_calls
+    from assay.store.records.report_lists import Page as Page
+    from assay.store.records.report_lists import ReportFilter as ReportFilter
+    from assay.store.records.report_lists import ReportRow as ReportRow
+    from assay.store.records.report_lists import read_page as read_page
+    from assay.store.records.retention import LONGEST as LONGEST
+    from assay.store.records.retention import MOST_RULES as MOST_RULES
+    from assay.store.records.retention import ChangedError as ChangedError
+    from assay.store.records.retention import Rule as Rule
+    from assay.store.records.retention import Rules as Rules
+    from assay.store.records.retention import apply_rules as apply_rules
+    from assay.store.records.retention import read_rules as read_rules
+    from assay.store.records.retention import tenants_with_rules as tenants_with_rules
+    from assay.store.records.retention import write_rules as write_rules
+    from assay.store.records.run_events import LONGEST_COMMENT as LONGEST_COMMENT
+    from assay.store.records.run_events import give_feedback as give_feedback
+    from assay.store.records.run_events import receipt_change as receipt_change
+    from assay.store.records.search_words import LONGEST_QUERY as LONGEST_QUERY
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".deferred_receipt_uses": ("UsesAt",),
+            ".erasure": ("erase_before", "erase_evidence", "erase_runs", "find_runs"),
+            ".interface": ("CheckRecord", "DEFAULT_TENANT", "new_id"),
+            ".receipt_uses": ("StoredUse", "list_uses"),
+            ".recording": ("checked_tenant", "micros", "moment_at"),
+            ".report_details": (
+                "Said",
+                "Signed",
+                "has_run",
+                "read_claims",
+                "read_decisions",
+                "read_feedback",
+                "read_log",
+                "read_policies",
+                "read_policy",
+                "read_signed",
+                "read_tool_calls",
+            ),
+            ".report_lists": ("Page", "ReportFilter", "ReportRow", "read_page"),
+            ".retention": (
+                "ChangedError",
+                "LONGEST",
+                "MOST_RULES",
+                "Rule",
+                "Rules",
+                "apply_rules",
+                "read_rules",
+                "tenants_with_rules",
+                "write_rules",
+            ),
+            ".run_events": ("LONGEST_COMMENT", "give_feedback", "receipt_change"),
+            ".search_words": ("LONGEST_QUERY",),
+        },
+    )

@@ -1,0 +1,242 @@
+"""Turns a check into the rows and the log entry that remember it."""
+
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any, Final
+
+from sqlalchemy import Table
+
+from assay.errors import StoreError
+from assay.receipt import canonical, instant
+from assay.schema import HallucinationReport, Verdict
+from assay.store.audit.entries import (
+    SALT_BYTES,
+    asked_bytes,
+    commitment,
+    decision_entry,
+    evidence_content,
+    evidence_digest,
+    exact,
+)
+from assay.store.audit.units import RUN, State, content_of, new_seal
+from assay.store.db import tables
+from assay.store.db.writer import Change
+from assay.store.insights.hourly_counting import counts_of, latency_class
+from assay.store.records.interface import CheckRecord
+from assay.store.records.search_words import words_of
+from assay.store.reviews.opening import GATE, merged, opening
+
+_TENANT: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+_ID: Final = re.compile(r"[0-9a-f]{32}")
+_NOT_STORED: Final = re.compile("[\x00\ud800-\udfff]")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+Row = dict[str, Any]
+
+
+def checked_tenant(name: str) -> str:
+    """The name of a tenant: lower-case letters, digits, dots, dashes and underscores, at most 63.
+
+    Raises:
+        StoreError: it is another text.
+    """
+    if not _TENANT.fullmatch(name):
+        raise StoreError(
+            "expected the name of a tenant: lower-case letters, digits, dots, dashes and underscores, at most 63, "
+            f"the first a letter or digit; got {ascii(name)[:80]}"
+        )
+    return name
+
+
+def micros(moment: datetime) -> int:
+    """A moment as it is stored: microseconds since 1970 in UTC.
+
+    >>> micros(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
+    1000005
+
+    Raises:
+        StoreError: it names no time zone.
+    """
+    if moment.tzinfo is None:
+        raise StoreError(f"expected a time with its zone, such as datetime.now(UTC), got {moment.isoformat()}")
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment_at(stored: int) -> datetime:
+    """The moment that `micros` stored."""
+    return _EPOCH + timedelta(microseconds=stored)
+
+
+def storable(text: str) -> str:
+    """A text that every database takes: NUL and halves of surrogate pairs become U+FFFD.
+
+    Only for columns to search and list by; what is proved is stored as bytes.
+    """
+    return _NOT_STORED.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def change_of(record: CheckRecord, now: datetime) -> Change:
+    """The rows and the entry of a check.
+
+    Args:
+        record: the check.
+        now: when it is recorded.
+
+    Raises:
+        StoreError: its tenant or id is malformed.
+        ReceiptError: something in it cannot be written as canonical JSON.
+    """
+    tenant = checked_tenant(record.tenant)
+    if not _ID.fullmatch(record.id):
+        raise StoreError(f"expected the id of a record: 32 hexadecimal digits, got {ascii(record.id)[:80]}")
+    at, salt, seal, report = micros(now), secrets.token_bytes(SALT_BYTES), new_seal(), record.report
+    contents = [evidence_content(item) for item in record.evidence]
+    digests = [evidence_digest(content) for content in contents]
+    pairs = [(item.id, digest) for item, digest in zip(record.evidence, digests, strict=True)]
+    body = canonical(report.model_dump(mode="json", exclude={"timing"}))
+    asked, tape = asked_bytes(record.asked, pairs), None if report.tape is None else exact(report.tape)
+    rows: dict[Table, Sequence[Mapping[str, Any]]] = {
+        tables.policies: [_policy(record, at)],
+        tables.verifiers: [
+            {"tenant": tenant, "digest": report.verifier.digest, "name": storable(report.verifier.name), "created": at}
+        ],
+        tables.evidence: [
+            {"tenant": tenant, "digest": digest, "created": at, "body": tables.pack(exact(content))}
+            for digest, content in sorted(dict(zip(digests, contents, strict=True)).items())
+        ],
+        tables.runs: [_run(record, at, salt, seal, asked, tape)],
+        tables.run_evidence: [
+            {"tenant": tenant, "run": record.id, "position": position, "evidence_id": storable(name), "digest": digest}
+            for position, (name, digest) in enumerate(pairs)
+        ],
+        **report_rows(
+            tenant, record.id, record.id, report, body, at, None if record.caller is None else storable(record.caller)
+        ),
+        tables.decisions: [{
+            "tenant": tenant, "run": record.id, "position": 0, "created": at, "actor": GATE,
+            "action": report.action.value, "route": report.decision.route,
+            "reasons": tables.pack(list(report.decision.reasons)),
+        }],
+        tables.hourly: counts_of(tenant, at, report),
+    }  # fmt: skip
+    more, entries = opening(record, now, at)
+    rows = merged(rows, more)
+    entry = decision_entry(
+        record.id, instant(now), salt, report, sha256(body).hexdigest(), asked, pairs,
+        {**_bound(record, at, seal, rows), **({} if tape is None else {"tape": commitment(salt, "tape", tape)})},
+    )  # fmt: skip
+    return Change(tenant, rows, (entry, *entries))
+
+
+def _bound(record: CheckRecord, at: int, seal: bytes, rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> Row:
+    """What the entry of a check binds of the rows that are stored with it."""
+    report = record.report
+    return {
+        "moment": at,
+        "rows": State(seal, content_of(RUN, rows)).bound(),
+        "policy_kept": record.policy is not None,
+        "latency": str(latency_class(report.timing.total_ms)),
+        "categories": dict(Counter(claim.category.value for claim in report.claims if claim.category is not None)),
+    }
+
+
+def together(changes: Sequence[Change]) -> Change:
+    """Changes of one tenant as one: stored all of them or none. They have entries and rows and do nothing else."""
+    rows: dict[Table, list[Row]] = {}
+    for change in changes:
+        for table, added in change.rows.items():
+            rows.setdefault(table, []).extend(dict(row) for row in added)
+    return Change(changes[0].tenant, rows, tuple(entry for change in changes for entry in change.entries))
+
+
+VERDICT_BITS: Final = {verdict: 1 << place for place, verdict in enumerate(Verdict)}
+"""The bit of each verdict in `reports.verdicts`."""
+
+
+def verdict_bits(verdicts: Iterable[Verdict]) -> int:
+    """Which verdicts there are, as one number.
+
+    >>> verdict_bits([Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.SUPPORTED])
+    3
+    """
+    found = 0
+    for verdict in verdicts:
+        found |= VERDICT_BITS[verdict]
+    return found
+
+
+def search_row(tenant: str, id_: str, report: HallucinationReport, at: int) -> Row:
+    """The words by which a report is found: those of its question and of its output."""
+    words = words_of(f"{report.question}\n{report.output}" if report.question else report.output)
+    return {"owner": tenant, "id": id_, "created": at, "words": " ".join(words)}
+
+
+def report_rows(
+    tenant: str, run: str, id_: str, report: HallucinationReport, body: bytes, at: int, caller: str | None = None
+) -> dict[Table, Sequence[Row]]:
+    """The rows of a report, its claims and its tool calls.
+
+    Args:
+        tenant: whose it is.
+        run: the run that it is about.
+        id_: the report's own id.
+        report: the report.
+        body: its canonical bytes without its timing.
+        at: when, in microseconds.
+        caller: who asked.
+    """
+    return {
+        tables.reports: [{
+            "tenant": tenant, "id": id_, "run": run, "created": at, "action": report.action.value,
+            "route": report.decision.route, "score": report.overall_score, "policy": report.policy.digest,
+            "verifier": report.verifier.digest, "claims": len(report.claims), "body": tables.pack(body),
+            "timing": tables.pack(report.timing.model_dump(mode="json")), "caller": caller,
+            "verdicts": verdict_bits(claim.verdict for claim in report.claims),
+        }],
+        tables.report_search: [search_row(tenant, id_, report, at)],
+        tables.claims: [
+            {
+                "tenant": tenant, "report": id_, "position": position, "text": storable(claim.text),
+                "kind": claim.kind.value, "critical": claim.critical, "verdict": claim.verdict.value,
+                "status": claim.status.value, "category": None if claim.category is None else claim.category.value,
+                "severity": None if claim.severity is None else claim.severity.level.value, "score": claim.score,
+                "contradiction": claim.contradiction, "start": claim.span.start, "end": claim.span.end,
+            }
+            for position, claim in enumerate(report.claims)
+        ],
+        tables.tool_calls: [
+            {
+                "tenant": tenant, "report": id_, "position": position, "tool": storable(call.tool),
+                "status": call.status, "errors": len(call.errors), "step": call.step, "executed": call.executed,
+            }
+            for position, call in enumerate(report.tool_call_validations)
+        ],
+    }  # fmt: skip
+
+
+def _run(record: CheckRecord, at: int, salt: bytes, seal: bytes, asked: bytes, tape: bytes | None) -> Row:
+    report = record.report
+    question = report.question
+    return {
+        "tenant": record.tenant, "id": record.id, "run_id": storable(report.run_id), "kind": record.kind,
+        "caller": None if record.caller is None else storable(record.caller), "created": at,
+        "stakes": report.stakes.value, "task": storable(str(record.asked.get("task", "qa"))),
+        "question": None if question is None else storable(question), "salt": salt,
+        "asked": tables.pack(asked), "erased": None, "bare": False, "seal": seal,
+        "tape": None if tape is None else tables.pack(tape),
+    }  # fmt: skip
+
+
+def _policy(record: CheckRecord, at: int) -> Row:
+    named, policy = record.report.policy, record.policy
+    # A policy other than the one that the report names would be found under a digest that is not its own.
+    if policy is not None and policy.digest != named.digest:
+        raise StoreError(f"expected the policy with the digest {named.digest}, got one with {policy.digest}")
+    return {
+        "tenant": record.tenant, "digest": named.digest, "name": storable(named.name), "created": at,
+        "body": None if policy is None else tables.pack(policy.content),
+    }  # fmt: skip

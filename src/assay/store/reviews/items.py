@@ -1,0 +1,235 @@
+"""Reading the review queue: its items, their history, and the package that a reviewer decides on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Select, and_, func, or_, select
+
+from assay.errors import InputError, StoreError
+from assay.policy import Escalation, package_of, row_of
+from assay.schema import (
+    EscalationPackage,
+    Evidence,
+    HallucinationReport,
+    ReviewAct,
+    ReviewEvent,
+    ReviewItem,
+    ReviewOutcome,
+    ReviewState,
+    TaskContext,
+)
+from assay.schema.report_parts import Tier
+from assay.schema.run import ModelTurn, ReasoningPart
+from assay.schema.traces import read_run
+from assay.store.db import tables
+from assay.store.db.store import StoredCheck, read_check
+from assay.store.records.recording import micros, moment_at, storable
+
+MOST_LISTED: Final = 500
+"""The most items of one page."""
+OPEN_STATES: Final = (ReviewState.OPEN.value, ReviewState.EVIDENCE.value)
+"""The states that wait for something."""
+_ACTS: Final = frozenset(act.value for act in ReviewAct)
+_MOST_REASONING: Final = 100_000
+"""Characters of a model's reasoning that a package holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFilter:
+    """Which items of the queue."""
+
+    states: tuple[str, ...] = OPEN_STATES
+    """Those in one of these states; all where it is empty."""
+    tier: Tier | None = None
+    expertise: str | None = None
+    """Those that ask for it, and those that ask for none."""
+    holder: str | None = None
+    """Those that somebody has now, or that were given to them."""
+    caller: str | None = None
+    overdue_at: datetime | None = None
+    """Those whose first deadline had passed by then."""
+
+
+def item_of(row: Row[Any]) -> ReviewItem:
+    """An item out of its row."""
+    tier = Tier(row.tier)
+    outcome = None if row.outcome is None else ReviewOutcome.model_validate(row.outcome)
+    return ReviewItem(
+        id=row.id, tenant=row.tenant, run=row.run, report=row.report or row.run, state=ReviewState(row.state),
+        tier=tier, level=row_of(tier).level, risk=row.risk, created=moment_at(row.created),
+        updated=moment_at(row.updated or row.created), deadline=_moment(row.deadline),
+        due=moment_at(row.due or row.created), expertise=row.expertise, assignee=row.assignee, holder=row.holder,
+        held_until=_moment(row.held_until), caller=row.caller, version=row.version, decided=_moment(row.decided),
+        outcome=outcome,
+    )  # fmt: skip
+
+
+def _moment(stored: int | None) -> datetime | None:
+    return None if stored is None else moment_at(stored)
+
+
+def rules_of(row: Row[Any]) -> tuple[Escalation, float]:
+    """What the policy said of deadlines when the item was opened, and what its stakes count."""
+    kept = row.package if isinstance(row.package, dict) else {}
+    return Escalation.model_validate(kept.get("rules", {})), float(kept.get("weight", 1.0))
+
+
+def read_item(connection: Connection, tenant: str, id_: str) -> ReviewItem | None:
+    """An item, or none that the tenant has."""
+    row = read_row(connection, tenant, id_)
+    return None if row is None else item_of(row)
+
+
+def read_row(connection: Connection, tenant: str, id_: str) -> Row[Any] | None:
+    """The row of an item."""
+    table = tables.review_items
+    return connection.execute(select(table).where(table.c.tenant == tenant, table.c.id == id_)).one_or_none()
+
+
+def list_items(
+    connection: Connection, tenant: str, wanted: ReviewFilter | None = None, *, after: str | None = None,
+    limit: int = 50,
+) -> list[ReviewItem]:  # fmt: skip
+    """Items, the next deadline first; those that were decided come after, the newest first.
+
+    Args:
+        connection: from `Store.reading`.
+        tenant: whose.
+        wanted: which; those that wait by default.
+        after: the id of the last one of the page before.
+        limit: at most so many, and `MOST_LISTED`.
+    """
+    wanted = wanted or ReviewFilter()
+    table = tables.review_items
+    query = _filtered(select(table).where(table.c.tenant == tenant), wanted)
+    waiting = bool(wanted.states) and set(wanted.states) <= set(OPEN_STATES)
+    last = None if after is None else read_row(connection, tenant, after)
+    if waiting:
+        query = query.order_by(table.c.deadline, table.c.id)
+        if last is not None:
+            query = query.where(
+                or_(
+                    table.c.deadline > last.deadline,
+                    and_(table.c.deadline == last.deadline, table.c.id > last.id),
+                )
+            )
+    else:
+        query = query.order_by(table.c.created.desc(), table.c.id.desc())
+        if last is not None:
+            query = query.where(
+                or_(table.c.created < last.created, and_(table.c.created == last.created, table.c.id < last.id))
+            )
+    return [item_of(row) for row in connection.execute(query.limit(max(0, min(limit, MOST_LISTED))))]
+
+
+def _filtered(query: Select[Any], wanted: ReviewFilter) -> Select[Any]:
+    table = tables.review_items.c
+    if wanted.states:
+        query = query.where(table.state.in_(wanted.states))
+    if wanted.tier is not None:
+        query = query.where(table.tier == wanted.tier.value)
+    if wanted.expertise is not None:
+        query = query.where(or_(table.expertise == storable(wanted.expertise), table.expertise.is_(None)))
+    if wanted.holder is not None:
+        query = query.where(or_(table.holder == wanted.holder, table.assignee == wanted.holder))
+    if wanted.caller is not None:
+        query = query.where(table.caller == wanted.caller)
+    if wanted.overdue_at is not None:
+        query = query.where(table.due <= micros(wanted.overdue_at))
+    return query
+
+
+def changed_since(connection: Connection, tenant: str, since: int, limit: int = 200) -> list[ReviewItem]:
+    """Items that were changed after a moment in microseconds, in that order: what an event stream tells next."""
+    table = tables.review_items
+    query = select(table).where(table.c.tenant == tenant, table.c.updated > since)
+    return [item_of(row) for row in connection.execute(query.order_by(table.c.updated, table.c.id).limit(limit))]
+
+
+def read_events(connection: Connection, tenant: str, id_: str) -> list[ReviewEvent]:
+    """Every act on an item, in order."""
+    table = tables.decisions
+    rows = connection.execute(
+        select(table).where(table.c.tenant == tenant, table.c.run == id_, table.c.position > 0)
+        .order_by(table.c.position)
+    )  # fmt: skip
+    return [
+        ReviewEvent(
+            position=row.position, act=row.action, actor=row.actor, at=moment_at(row.created), state=row.route,
+            reason="\n".join(map(str, row.reasons)) if row.reasons else None,
+        )
+        for row in rows
+        if row.action in _ACTS
+    ]  # fmt: skip
+
+
+def read_package(connection: Connection, tenant: str, id_: str) -> EscalationPackage | None:
+    """All that a reviewer needs to decide on an item; none where it is not there or was erased."""
+    row = read_row(connection, tenant, id_)
+    found = None if row is None else read_check(connection, tenant, row.run)
+    if row is None or found is None or found.asked is None:
+        return None
+    report = newest_report(connection, tenant, row) if row.report not in (None, row.run) else found.report
+    if report is None:
+        return None
+    context = TaskContext(
+        task=str(found.asked.get("task", "qa")), kind="run" if "run" in found.asked else "check",
+        question=report.question, run_id=report.run_id, caller=found.caller, stakes=report.stakes,
+        policy=report.policy.name, reasons=report.decision.reasons, created=found.created,
+    )  # fmt: skip
+    return package_of(
+        report, evidence_of(connection, tenant, found), context, tier=Tier(row.tier), deadline=_moment(row.deadline),
+        weight=rules_of(row)[1], reasoning=tuple(_reasoning(found.asked)),
+    )  # fmt: skip
+
+
+def newest_report(connection: Connection, tenant: str, row: Row[Any]) -> HallucinationReport | None:
+    """The newest report of an item; none where it was erased."""
+    table = tables.reports.c
+    found = connection.execute(
+        select(table.body, table.timing).where(table.tenant == tenant, table.id == (row.report or row.run))
+    ).one_or_none()
+    if found is None or found.body is None:
+        return None
+    return HallucinationReport.model_validate({**found.body, "timing": found.timing or {"total_ms": 0.0}})
+
+
+def evidence_of(connection: Connection, tenant: str, check: StoredCheck) -> tuple[Evidence, ...]:
+    """The evidence of a run: what it was checked against, then what the caller gave when a reviewer asked."""
+    first = [item for _, _, item in check.evidence if item is not None]
+    had, stored = tables.run_evidence.c, tables.evidence.c
+    rows = connection.execute(
+        select(had.evidence_id, stored.body)
+        .join_from(tables.run_evidence, tables.evidence, and_(stored.tenant == had.tenant, stored.digest == had.digest))
+        .where(had.tenant == tenant, had.run == check.id, had.position >= len(check.evidence)).order_by(had.position)
+    )  # fmt: skip
+    more = [Evidence.model_validate({"id": row.evidence_id, **row.body}) for row in rows if row.body is not None]
+    return (*first, *more)
+
+
+def _reasoning(asked: dict[str, Any]) -> Iterator[str]:
+    """What the model was thinking in a recorded run."""
+    if "run" not in asked:
+        return
+    try:
+        run = read_run(asked["run"], format=asked.get("format"))
+    except (InputError, StoreError):
+        return
+    left = _MOST_REASONING
+    for step in run.steps:
+        for part in step.content if isinstance(step, ModelTurn) else ():
+            if isinstance(part, ReasoningPart) and part.text and left > 0:
+                yield part.text[:left]
+                left -= len(part.text)
+
+
+def counts(connection: Connection, tenant: str) -> dict[str, int]:
+    """How many items wait in each tier."""
+    table = tables.review_items.c
+    rows = connection.execute(
+        select(table.tier, func.count()).where(table.tenant == tenant, table.state.in_(OPEN_STATES))
+        .group_by(table.tier)
+    )  # fmt: skip
+    return {tier.value: 0 for tier in Tier} | {str(tier): int(count) for tier, count in rows}

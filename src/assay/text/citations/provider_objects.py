@@ -1,0 +1,346 @@
+"""Reads the citation objects of model providers as the citations of the text that they came with.
+
+Read are Anthropic (`char_location`, `page_location`, `content_block_location`, `search_result_location`,
+`web_search_result_location`, alone or inside their text blocks), Cohere (`start`, `end`, `text` with `document_ids` or
+`sources`), OpenAI (`url_citation`, `file_citation`, `container_file_citation`, flat or nested), Gemini
+(`groundingMetadata` or single supports), Google check grounding (`claims` with `citationIndices`), and the cited claims
+of docs/concepts.md#citations (`claim_text` with `citations`, or `source_id` with `source_text`).
+
+Google counts bytes of UTF-8, the others characters. Where an object repeats the words of its span, the words decide:
+offsets that fit them as bytes or as UTF-16 units are read so. Counted documents are the evidence in the order given.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from assay.errors import InputError
+from assay.text.citations.detection import SHORTEST_CLAUSE, Citation, attach
+from assay.text.citations.marks import Mark
+from assay.text.sentences.splitting import Sentence, split_sentences
+
+_ANTHROPIC: Final = {
+    "char_location": ("characters", "start_char_index", "end_char_index"),
+    "page_location": ("pages", "start_page_number", "end_page_number"),
+    "content_block_location": ("blocks", "start_block_index", "end_block_index"),
+    "search_result_location": ("blocks", "start_block_index", "end_block_index"),
+    "web_search_result_location": ("", "", ""),
+}
+_OPENAI: Final = frozenset(("url_citation", "file_citation", "container_file_citation"))
+_NO_CITATION: Final = frozenset(("file_path",))
+"""Files that a model wrote, not sources that it read."""
+
+
+def read_citation_objects(
+    objects: Iterable[Mapping[str, Any]], output: str, evidence_ids: Sequence[str]
+) -> list[Citation]:
+    """The citations that the objects stand for, in their order.
+
+    Args:
+        objects: the objects as the provider's JSON has them; forms may be mixed.
+        output: the text that they were given with.
+        evidence_ids: the ids of the evidence in the order in which it was given to the model.
+
+    Raises:
+        InputError: an object is of no known form, or its span lies outside of the output or covers other words.
+
+    >>> [c.source_ids for c in read_citation_objects(
+    ...     [{"start": 0, "end": 17, "text": "Leave is 16 weeks", "document_ids": ["hr-2"]}], "Leave is 16 weeks.", [])]
+    [('hr-2',)]
+    """
+    reader = _Reader(output, evidence_ids)
+    found: list[Citation] = []
+    for position, item in enumerate(objects, start=1):
+        if not isinstance(item, Mapping):
+            raise InputError(f"citation object {position} must be a mapping, got {type(item).__name__}")
+        found.extend(reader.read(item, f"citation object {position}"))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One source as an object names it."""
+
+    names: tuple[str, ...]
+    quote: str | None = None
+    location: str | None = None
+
+
+class _Reader:
+    """Reads one object after the other; text blocks move a cursor through the output."""
+
+    def __init__(self, output: str, evidence_ids: Sequence[str]) -> None:
+        self.output = output
+        self.ids = evidence_ids
+        self.cursor = 0
+        self._sentences: list[Sentence] | None = None
+        self._bytes: bytes | None = None
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """The sentences of the output, split at the first use."""
+        if self._sentences is None:
+            self._sentences = split_sentences(self.output)
+        return self._sentences
+
+    def read(self, item: Mapping[str, Any], what: str) -> list[Citation]:
+        """The citations of one object, by the fields that tell its form."""
+        kind = item.get("type")
+        if kind in _NO_CITATION:
+            return []
+        if kind in _ANTHROPIC:
+            # Alone it does not say where in the output it belongs: it stands behind nothing.
+            return [self.covering(0, 0, _anthropic(item, self, what), str(kind), whole=True)]
+        if kind in _OPENAI:
+            return [self.openai(item, str(kind), what)]
+        if kind == "text" and isinstance(item.get("text"), str):
+            return self.text_block(item, what)
+        metadata = _get(item, "groundingMetadata", "grounding_metadata")
+        if isinstance(metadata, Mapping):
+            item = metadata
+        if (supports := _get(item, "groundingSupports", "grounding_supports")) is not None:
+            chunks = _get(item, "groundingChunks", "grounding_chunks") or ()
+            return [c for s in _list(supports, what) for c in self.gemini(s, chunks, what)]
+        if "segment" in item:
+            return self.gemini(item, (), what)
+        if isinstance(item.get("claims"), list | tuple):
+            chunks = _get(item, "citedChunks", "cited_chunks") or ()
+            return [c for claim in item["claims"] for c in self.grounding_claim(claim, chunks, what)]
+        if _get(item, "citationIndices", "citation_indices") is not None or "claimText" in item:
+            return self.grounding_claim(item, (), what)
+        if "document_ids" in item or "sources" in item:
+            return self.cohere(item, what)
+        if "claim_text" in item or "source_id" in item:
+            return self.cited_claim(item, what)
+        raise InputError(
+            f"{what} is of no known form: got the fields {', '.join(map(str, list(item)[:8])) or 'none'}; expected a "
+            "citation of Anthropic, Cohere, OpenAI or Google, or one with source_id and source_text"
+        )
+
+    def text_block(self, item: Mapping[str, Any], what: str) -> list[Citation]:
+        """A text block of Anthropic: its citations stand behind its text."""
+        start = self.output.find(item["text"], self.cursor)
+        if start < 0:
+            raise InputError(f"the text of {what} does not stand in the output behind character {self.cursor}")
+        self.cursor = end = start + len(item["text"])
+        found = []
+        for citation in _list(item.get("citations") or (), what):
+            kind = str(citation.get("type"))
+            if kind not in _ANTHROPIC:
+                raise InputError(f"{what} holds a citation of unknown type {kind!r}; expected {', '.join(_ANTHROPIC)}")
+            found.append(self.covering(start, end, _anthropic(citation, self, what), kind, whole=True))
+        return found
+
+    def openai(self, item: Mapping[str, Any], kind: str, what: str) -> Citation:
+        """An annotation of OpenAI: its span is the marker, or the words that it stands for."""
+        nested = item.get(kind)
+        inner = {**item, **nested} if isinstance(nested, Mapping) else item
+        names = _texts(inner, "url", "file_id", "filename", "title")
+        source = _Source(names, inner.get("quote") if isinstance(inner.get("quote"), str) else None)
+        if not names:
+            raise InputError(f"{what} names no source: expected url, file_id, filename or title")
+        first, last = inner.get("start_index"), inner.get("end_index")
+        if first is None and last is None:
+            at = inner.get("index", len(self.output))
+            first = last = min(at, len(self.output)) if isinstance(at, int) else at
+        start, end = self.span(first, last, inner.get("text"), what)
+        words = self.output[start:end]
+        is_marker = words[:1] in ("", "(", "[", "【") or any(name in words for name in names)
+        if not is_marker:
+            return self.covering(start, end, source, kind)
+        mark = Mark(start, end, (self.named(names),), "object", source.location)
+        return self.finish(attach(self.output, [mark], self.sentences)[0], source, kind)
+
+    def cohere(self, item: Mapping[str, Any], what: str) -> list[Citation]:
+        """A citation of Cohere: a span of the answer and the documents behind it."""
+        start, end = self.span(item.get("start"), item.get("end"), item.get("text"), what)
+        sources = [_Source((str(name),)) for name in _list(item.get("document_ids") or (), what)]
+        for source in _list(item.get("sources") or (), what):
+            names: tuple[str, ...] = (str(source),)
+            if isinstance(source, Mapping):
+                document = source.get("document")
+                inner = document if isinstance(document, Mapping) else {}
+                names = _texts(source, "id") + _texts(inner, "id", "title", "url")
+            sources.append(_Source(tuple(dict.fromkeys(names))))
+        return [self.covering(start, end, source, "cohere") for source in self.require(sources, what)]
+
+    def gemini(self, item: Mapping[str, Any], chunks: Sequence[Any], what: str) -> list[Citation]:
+        """A grounding support of Gemini: a segment in bytes, and indices of chunks."""
+        segment = item.get("segment")
+        if not isinstance(segment, Mapping):
+            raise InputError(f"{what} has no segment: expected startIndex, endIndex and text")
+        first = _get(segment, "startIndex", "start_index") or 0
+        start, end = self.byte_span(first, _get(segment, "endIndex", "end_index"), segment.get("text"), what)
+        indices = _list(_get(item, "groundingChunkIndices", "grounding_chunk_indices") or (), what)
+        sources = [self.chunk(chunks, index, what) for index in indices]
+        return [self.covering(start, end, source, "grounding_support") for source in sources]
+
+    def grounding_claim(self, item: Mapping[str, Any], chunks: Sequence[Any], what: str) -> list[Citation]:
+        """A claim of check grounding: positions in bytes, and indices of cited chunks."""
+        first = _get(item, "startPos", "start_pos") or 0
+        text = _get(item, "claimText", "claim_text")
+        start, end = self.byte_span(first, _get(item, "endPos", "end_pos"), text, what)
+        indices = _list(_get(item, "citationIndices", "citation_indices") or (), what)
+        return [self.covering(start, end, self.chunk(chunks, index, what), "grounding_claim") for index in indices]
+
+    def cited_claim(self, item: Mapping[str, Any], what: str) -> list[Citation]:
+        """A cited claim of docs/concepts.md#citations, or one citation of it."""
+        claim = item.get("claim_text")
+        citations = _list(item.get("citations") or ((item,) if "source_id" in item else ()), what)
+        start = self.output.find(claim) if isinstance(claim, str) and claim else -1
+        found = []
+        for citation in citations:
+            names = _texts(citation, "source_id")
+            quote, place = citation.get("source_text"), citation.get("page_or_location")
+            source = _Source(names, quote if isinstance(quote, str) else None, None if place is None else str(place))
+            if not names:
+                raise InputError(f"{what} names no source: expected source_id")
+            if start >= 0 and isinstance(claim, str):
+                found.append(self.covering(start, start + len(claim), source, "cited_claim", whole=True))
+            else:
+                # Structured answers may phrase the claim outside of the text: then the claim stands for itself.
+                bare = self.covering(0, 0, source, "cited_claim", whole=True)
+                found.append(replace(bare, cited_text=str(claim or "").strip()))
+        return found
+
+    def chunk(self, chunks: Sequence[Any], index: object, what: str) -> _Source:
+        """The source behind an index: the chunk that came along, or the evidence at that position."""
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise InputError(f"an index of {what} must be a whole number, got {index!r}")
+        chunk = chunks[index] if isinstance(chunks, list | tuple) and 0 <= index < len(chunks) else None
+        names: tuple[str, ...] = ()
+        quote = None
+        if isinstance(chunk, Mapping):
+            inner = _get(chunk, "web", "retrievedContext", "retrieved_context", "maps") or chunk
+            if isinstance(inner, Mapping):
+                names = _texts(inner, "source", "uri", "title", "documentName", "document_name")
+                text = _get(inner, "chunkText", "chunk_text")
+                quote = text if isinstance(text, str) else None
+        return _Source(names, quote) if names else _Source((self.at(index),), quote)
+
+    def at(self, index: object) -> str:
+        """The id of the evidence at a position; a name that no evidence has where there is none."""
+        if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(self.ids):
+            return self.ids[index]
+        return f"document {index} (counted from 0)"
+
+    def named(self, names: Sequence[str]) -> str:
+        """The name that is an evidence's id, else the first."""
+        return next((name for name in names if name in self.ids), names[0])
+
+    def require(self, sources: list[_Source], what: str) -> list[_Source]:
+        """The sources, each with a name."""
+        if not sources or not all(source.names for source in sources):
+            raise InputError(f"{what} names no source: expected document_ids, or sources with an id")
+        return sources
+
+    def span(self, start: object, end: object, text: object, what: str) -> tuple[int, int]:
+        """A span in characters; words that come along decide between characters, UTF-16 units and bytes."""
+        first, last = _bounds(start, end, what)
+        if not isinstance(text, str) or self.output[first:last] == text:
+            if last > len(self.output):
+                raise InputError(_outside(what, first, last, len(self.output), "characters"))
+            return first, last
+        for encoding in ("utf-16-le", "utf-8"):
+            width = 2 if encoding == "utf-16-le" else 1
+            raw = self.output.encode(encoding)
+            if raw[first * width : last * width] == text.encode(encoding):
+                prefix = raw[: first * width].decode(encoding, errors="ignore")
+                return len(prefix), len(prefix) + len(text)
+        if last > len(self.output):
+            raise InputError(_outside(what, first, last, len(self.output), "characters"))
+        raise InputError(
+            f"{what} covers characters {first} to {last}, which read {self.output[first:last][:60]!r}, but gives its "
+            f"words as {text[:60]!r}; pass the output exactly as the model wrote it"
+        )
+
+    def byte_span(self, start: object, end: object, text: object, what: str) -> tuple[int, int]:
+        """A span in bytes of UTF-8; words that come along are tried as characters where they do not fit as bytes."""
+        first, last = _bounds(start, end, what)
+        if self._bytes is None:
+            self._bytes = self.output.encode()
+        if last <= len(self._bytes):
+            try:
+                before, words = self._bytes[:first].decode(), self._bytes[first:last].decode()
+            except UnicodeDecodeError:
+                before = words = ""
+                if not isinstance(text, str):
+                    raise InputError(f"{what} cuts a character in two: bytes {first} to {last} of UTF-8") from None
+            if not isinstance(text, str) or words == text:
+                return len(before), len(before) + len(words)
+        elif not isinstance(text, str):
+            raise InputError(_outside(what, first, last, len(self._bytes), "bytes of UTF-8"))
+        return self.span(first, last, text, what)
+
+    def covering(self, start: int, end: int, source: _Source, kind: str, *, whole: bool = False) -> Citation:
+        """A citation whose statement is the span, or the sentence around it where the span is only a few words."""
+        low, high = start, end
+        if not whole and len(self.output[start:end].split()) < SHORTEST_CLAUSE:
+            first = bisect_right(self.sentences, start, key=lambda s: s.start) - 1
+            last = bisect_right(self.sentences, max(start, end - 1), key=lambda s: s.start) - 1
+            if first >= 0:
+                low, high = self.sentences[first].start, max(end, self.sentences[last].end)
+        text = " ".join(self.output[low:high].split())
+        name = self.named(source.names)
+        bare = Citation("", end, end, (name,), (), source.location, low, high, text)
+        return self.finish(bare, source, kind)
+
+    def finish(self, citation: Citation, source: _Source, kind: str) -> Citation:
+        """The citation with what only the object knows."""
+        name = citation.source_ids[0]
+        return replace(
+            citation,
+            marker=citation.marker or f"{kind} {name}",
+            kind="object",
+            quotes=(source.quote,) if source.quote and source.quote.strip() else (),
+            location=source.location,
+            aliases=tuple(other for other in source.names if other != name),
+        )
+
+
+def _anthropic(item: Mapping[str, Any], reader: _Reader, what: str) -> _Source:
+    unit, first, last = _ANTHROPIC[str(item["type"])]
+    start, end = item.get(first), item.get(last)
+    location = f"{unit} {start} to {end}" if isinstance(start, int) and isinstance(end, int) else None
+    names = _texts(item, "url", "source", "document_title", "title")
+    index = item.get("document_index", item.get("search_result_index"))
+    if index is not None and item["type"] != "web_search_result_location":
+        if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+            raise InputError(f"document_index of {what} must be a whole number from 0, got {index!r}")
+        # The index is what the API guarantees; titles are free text and need not be unique.
+        names = (reader.at(index),) if index < len(reader.ids) else (*names, reader.at(index))
+    if not names:
+        raise InputError(f"{what} names no source: expected document_index, document_title, source or url")
+    quote = item.get("cited_text")
+    return _Source(tuple(dict.fromkeys(names)), quote if isinstance(quote, str) else None, location)
+
+
+def _get(item: Mapping[str, Any], *names: str) -> Any:
+    return next((item[name] for name in names if item.get(name) is not None), None)
+
+
+def _texts(item: Mapping[str, Any], *names: str) -> tuple[str, ...]:
+    values = (item.get(name) for name in names)
+    return tuple(str(v) for v in values if (isinstance(v, str) and v.strip()) or (type(v) is int))
+
+
+def _list(value: object, what: str) -> Sequence[Any]:
+    if not isinstance(value, list | tuple | set | frozenset):
+        raise InputError(f"{what} must hold a list here, got {type(value).__name__}")
+    return sorted(value, key=str) if isinstance(value, set | frozenset) else list(value)
+
+
+def _bounds(start: object, end: object, what: str) -> tuple[int, int]:
+    if not isinstance(start, int) or not isinstance(end, int) or isinstance(start, bool) or isinstance(end, bool):
+        raise InputError(f"{what} must have whole numbers as its span, got {start!r} to {end!r}")
+    if not 0 <= start <= end:
+        raise InputError(f"the span of {what} must run forward from 0 or later, got {start} to {end}")
+    return start, end
+
+
+def _outside(what: str, start: int, end: int, length: int, unit: str) -> str:
+    return (
+        f"the span of {what} is {start} to {end}, but the output has {length} {unit}; pass the output exactly as the "
+        "model wrote it"
+    )

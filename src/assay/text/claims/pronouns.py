@@ -1,0 +1,94 @@
+# ruff: noqa: SIM905 word lists read better as running text
+"""A pronoun at the start of a sentence, replaced where there is exactly one safe antecedent."""
+
+from collections.abc import Sequence
+
+from assay.text.claims.clauses import find_verb, has_rival, is_person, subject_of
+from assay.text.lexicon import verbs
+from assay.text.lexicon.tokens import Token, word
+
+_EXPLETIVE = frozenset(
+    "seems appears turns takes took rains rained follows depends happens important possible necessary worth clear "
+    "likely unclear true estimated believed said known recommended noted".split()
+)
+_ADVERBS = frozenset("often also sometimes now long well still even therefore thus then once always never".split())
+_MAX_SUBJECT = 8
+
+
+def subject(tokens: Sequence[Token]) -> list[Token]:
+    """The subject of a statement that a pronoun may stand for; empty where it has none that is plain."""
+    verb = find_verb(tokens)
+    if verb < 1:
+        return []
+    found = subject_of(tokens, verb)
+    while found and found[0].tag == "PREP":  # `In 2002, Acme bought`: the subject stands behind the comma
+        comma = next((i for i, t in enumerate(found) if t.tag == ","), -1)
+        if comma < 0:
+            return []
+        found = found[comma + 1 :]
+    plain = all(t.tag in {"DET", "NAME", "W", "NUM", "VA", "ASIDE", "QUOTE"} or t.low == "of" for t in found)
+    if not found or not plain or len(found) > _MAX_SUBJECT or found[0].low in {"this", "that", "these", "those", "no"}:
+        return []
+    if found[0].low in {"a", "an"}:
+        found[0] = word("The", "DET")
+    return [t for t in found if t.tag != "ASIDE"] if found[-1].tag == "ASIDE" else found
+
+
+def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str) -> list[Token]:
+    """What the pronoun stands for, given the sentence before and the subject that one resolved to; empty if unsure."""
+    found = subject(previous) or list(carried)
+    if not found:
+        return []
+    verb = find_verb(previous)
+    told = _number(previous[verb]) if subject(previous) and verb > 0 else None
+    plural = told if told is not None else found[-1].low.endswith("s") and found[-1].tag != "NAME"
+    names = is_person(found)
+    rival = has_rival(previous, max(verb, 1))
+    match pronoun:
+        case "it" if previous and previous[0].low in {"he", "she"}:
+            return []  # whoever that is, it is no thing
+        case "it":
+            return [] if plural or (rival and not (names or found[0].low == "the")) else found
+        case "they":
+            return found if plural and not rival else []
+        case "he" | "she":
+            return found if names and not rival else []
+        case _:
+            return []
+
+
+def _number(verb: Token) -> bool | None:
+    """Whether a finite verb is that of a plural subject; none where its form does not tell."""
+    if verb.low in {"is", "was", "has", "does", "isn't", "wasn't", "hasn't", "doesn't"} or verb.low in verbs.THIRD:
+        return False
+    return True if verb.low in {"are", "were", "have", "do"} or verb.low in verbs.BASE - verbs.PAST else None
+
+
+_POINTING = frozenset("it he she they this that these those its his her their both neither such".split())
+
+
+def refers_back(tokens: Sequence[Token]) -> bool:
+    """Whether a sentence begins with a word that stands for something in the sentence before it.
+
+    >>> from assay.text.lexicon.tokens import tokenise
+    >>> [refers_back(tokenise(t)) for t in ("They get 16 weeks.", "The latter is free.", "It is true that it is free.")]
+    [True, True, False]
+    """
+    if not tokens:
+        return False
+    first = tokens[0].low
+    if first in {"it", "he", "she", "they"}:
+        return bool(opens_with_pronoun(tokens))
+    return first in _POINTING or (first == "the" and len(tokens) > 1 and tokens[1].low in {"former", "latter", "same"})
+
+
+def opens_with_pronoun(tokens: Sequence[Token]) -> str:
+    """The personal pronoun that is the subject of the statement, or an empty string."""
+    if len(tokens) < 2 or tokens[0].low not in {"it", "he", "she", "they"}:
+        return ""
+    verb = find_verb(tokens)
+    if verb < 1 or verb > 2:
+        return ""
+    near = [t.low for t in tokens[1:9] if t.low not in _ADVERBS and not t.low.endswith("ly")][:5]
+    says_nothing = any(w in _EXPLETIVE for w in near[:3]) or ("that" in near and tokens[verb].low in verbs.BE)
+    return "" if tokens[0].low == "it" and says_nothing else tokens[0].low

@@ -1,0 +1,59 @@
+"""The words before a quantity that make it a bound: "at least", "up to", "must not exceed"."""
+
+import re
+
+from assay.text.lexicon.lexemes import word_set
+from assay.text.quantities.values import Bound
+
+_BOUND_PHRASES: tuple[tuple[Bound, str], ...] = (
+    ("at_least", r"at least|(?:no|not) (?:fewer|less) than|a?\s?minimum of|as many as|≥|>=|from at least"),
+    ("at_most", r"at most|up to|no more than|not more than|a?\s?maximum of|no later than|≤|<=|capped at|limited to"),
+    ("at_most", r"not later than|no longer than|not longer than|as (?:high|early|late|long) as|within"),
+    ("more", r"(?:more|greater|higher|larger|longer|older) than|over|above|(?:exceed|surpass)(?:s|es|ed|ing)?|>"),
+    ("more", r"upwards of|in excess of"),
+    ("less", r"(?:less|fewer|lower|smaller|shorter|younger) than|under|below|<"),
+    ("about", r"about|around|approximately|approx\.?|roughly|some|nearly|almost|close to|circa|ca?\.|~|≈|±|estimated"),
+    ("about", r"an estimated|just over|just under|slightly (?:more|less) than|a little (?:over|under)"),
+)  # fmt: skip
+_BOUND = re.compile(
+    "|".join(f"(?P<b{n}>{phrases})" for n, (_, phrases) in enumerate(_BOUND_PHRASES))
+)  # fmt: skip
+_LEFT_BOUND = re.compile(rf"(?:^|(?<=[^\w]))(?:{_BOUND.pattern})\s?(?:the |an? |another )?$", re.IGNORECASE)
+_NEGATED_BOUND = re.compile(
+    r"(?:\b(?:not|never|cannot|neither|nor)|n['’]t)\s(?:be\s|to\s|last\s|take\s|go\s|have\s)?$", re.IGNORECASE
+)
+_BEFORE_EVENT = re.compile(r"\s(?:before|prior\b|in advance|ahead of|earlier\b)")
+_AT_LEAST_BEFORE = re.compile(r"(?:no|not) later than", re.IGNORECASE)
+_BOUND_LAST_WORDS = word_set(
+    """within late early long high least most
+    than of as to over above exceed exceeds exceeded exceeding surpass surpasses surpassed
+    surpassing under below about around approximately approx approx. roughly some nearly almost circa ca. c.
+    estimated at
+    the a an another ca"""
+)
+_BOUND_SIGNS = "~≈±<>≤≥="
+
+
+def bound_before(before: str, text: str, end: int) -> tuple[Bound, int] | None:
+    """The bound that the last words of `before` set for a quantity that ends at `end`, and where they begin.
+
+    "must not exceed 5" is at most 5, and "no later than 8 weeks before" is at least 8 weeks before.
+
+    >>> bound_before("It takes up to ", "It takes up to 5 days", 21)
+    ('at_most', 9)
+    """
+    tail = before.rstrip()
+    if not tail:
+        return None
+    if tail[-1] not in _BOUND_SIGNS and tail.rsplit(None, 1)[-1].lstrip("(").lower() not in _BOUND_LAST_WORDS:
+        return None
+    match = _LEFT_BOUND.search(before)
+    if match is None or not match.lastgroup:
+        return None
+    start = match.start(match.lastgroup)
+    bound = _BOUND_PHRASES[int(match.lastgroup[1:])][0]
+    if bound in {"more", "less"} and _NEGATED_BOUND.search(before, 0, start):
+        return ("at_most" if bound == "more" else "at_least"), start
+    if bound == "at_most" and _AT_LEAST_BEFORE.match(before, start) and _BEFORE_EVENT.match(text, end):
+        return "at_least", start
+    return bound, start

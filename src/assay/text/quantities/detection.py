@@ -1,0 +1,500 @@
+"""Quantities in a text: numbers with their unit, currency, scale, bound and what they count; and how two compare.
+
+A quantity is read into an interval in the base unit of its dimension, in decimal arithmetic, so that "5 km" equals
+"5,000 m", "over 100" excludes 50 but not 120, and "$35M" is not comparable with "35%". Years, dates, clock times and
+identifiers are left to their own modules: their spans are passed in and skipped.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from operator import itemgetter
+
+from assay.text.lexicon.lexemes import Words, find_words, word_set
+from assay.text.quantities.bounds import bound_before
+from assay.text.quantities.compounds import joined
+from assay.text.quantities.number_words import NUMBER_WORDS, SCALES, SHORT_SCALES, find_number_words
+from assay.text.quantities.numerals import FRACTIONS, decode_number
+from assay.text.quantities.ranges import merge_ranges
+from assay.text.quantities.units import (
+    CURRENCY_CODES,
+    CURRENCY_PREFIXES,
+    CURRENCY_SYMBOLS,
+    CURRENCY_WORDS,
+    KEY_UNITS,
+    MINOR_CURRENCY_WORDS,
+    TWO_WORD_HEADS,
+    UNIT_SYMBOLS,
+    UNIT_WORDS,
+    Unit,
+)
+from assay.text.quantities.values import Bound, Quantity, Relation, relate, roundness
+
+__all__ = ["Bound", "Quantity", "Relation", "decode_number", "find_quantities", "relate", "roundness"]
+
+_FRACTION_CLASS = "".join(FRACTIONS)
+_RAW = re.compile(rf"[\d{_FRACTION_CLASS}](?:(?<=\d)\d*(?:[.,'’\u00a0\u202f\u2009]\d+)*)?")
+"""A number or a fraction; begun by one class, so that the search skips all other characters fast."""
+
+_SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)")
+_FRACTION = re.compile(r"[ -]?(\d{1,2})/(\d{1,3})(?![\d/])|/(\d{1,3})(?![\d/])")
+_ATTACHED_FRACTION = re.compile(rf" ?([{_FRACTION_CLASS}])")
+_POWER = re.compile(r"\s?[x×·*]\s?10(?:\^|\*\*)?([-−]?\d{1,2})(?!\d)|[eE]([-+]?\d{1,2})(?![\d\w])")
+_POWER_SIGNS = frozenset("xX×·*eE")
+_NEXT_WORD = re.compile(
+    r"[\s\u00a0\u202f-]?(?:((?:km|cm|mm|m|ft)[23]\b|[^\W\d_]+[²³]?|%|％|٪|‰|°\s?[CF]\b|°|℃|℉)|([$€£¥₹₩₽₺]))"
+)
+_PER = re.compile(r"\s?(?:/|\bper\s|\ban?\s|\bevery\s|\beach\s)\s?([^\W\d_]+)")
+_ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th)\b")
+_PLUS = re.compile(
+    r"\s?\+(?!\w)|,?\s(?:or|and)\s"
+    r"(more|above|over|older|greater|longer|higher|later|newer|up|less|fewer|below|under|younger|lower|earlier)\b"
+)
+_LEFT_CURRENCY = re.compile(
+    r"(?:\b([A-Z]{3})[\s\u00a0]?|(?:\b(US|AU?|CA?|HK|NZ|S|R|MX))?([$€£¥₹₩₽₿₺₴₪฿₫₦])\s?)([-−–])?$"
+)
+_SIGN = re.compile(r"(?:^|[\s(\[=:])([-−])$")
+
+_UNIT_ADJECTIVES = word_set(
+    """business working calendar unused full whole additional extra consecutive further more paid unpaid straight
+    school trading banking nautical"""
+)
+"""What may stand between a number and a unit of time: "5 business days"."""
+
+_PLUS_STARTS, _LIMIT_STARTS = frozenset("+oa"), frozenset("amoAMO")
+"""What may stand after the space in that and in the next two."""
+
+_AT_MOST_AFTER = re.compile(r"\s(?:at (?:the )?(?:most|latest)|max(?:imum)?\b|or sooner|or earlier)", re.IGNORECASE)
+_AT_LEAST_AFTER = re.compile(r"\s(?:at (?:the )?least|minimum\b|or later)", re.IGNORECASE)
+_KEY = re.compile(r"([A-Za-z%]+)\)?[\"']?\s?[:=]\s?[\"']?$")
+"""The last word of what a number is the value of, as in `eta_days": 3`."""
+
+_DAY_NUMBER = re.compile(r"\b(day|week|month|year|hour|minute)\s$", re.IGNORECASE)
+_DAY_ENDS = frozenset("ykhre")
+"""The last letters of those words."""
+
+_TOKENIZED = re.compile(r"\d{1,3}(?: , \d{3})+(?![\d,])")
+"""A grouped number in text cut into tokens: "23 , 000"."""
+
+_LEFT_WINDOW = 40
+_FOLD = itemgetter(0)
+
+_NOUN_BREAK = word_set(
+    """of in on at to for from with by and or per as than that which who is are was were be been the a an between
+    through until into after before since while when if but not can will may must has have had do does did more
+    less fewer"""
+)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A quantity while it is being read."""
+
+    start: int
+    end: int
+    number_start: int
+    number_end: int
+    value: Decimal
+    decimals: int
+    scale: Decimal
+    unit: Unit
+    bound: Bound = "exact"
+    ordinal: bool = False
+    weak: bool = False
+    approximate: bool = False
+
+
+_ONE, _HALF = Decimal(1), Decimal("0.5")
+_PRECISION = 28
+"""Numbers of fewer digits come out of decimal arithmetic with all of them."""
+
+_COUNT = Unit("count", _ONE, "")
+_SPANS = frozenset({"decade", "century", "fortnight"})
+"""Units that stand for a number of their own after an article."""
+
+_SPELLED_HEADS = NUMBER_WORDS | _SPANS
+_PLUS_DOWN = frozenset({"less", "fewer", "below", "under", "younger", "lower", "earlier"})
+
+
+class _Reader:
+    """Reads the quantities of one text."""
+
+    def __init__(self, text: str, words: Words, locale: str, skip: Sequence[tuple[int, int]]) -> None:
+        self.text = text
+        self.words = words
+        self.locale = locale
+        self.skip = sorted(skip)
+        self.skip_starts = [start for start, _ in self.skip]
+        self.spaced = locale[:2].lower() in {"fr", "ru", "pl", "cs", "sv", "nb", "no", "fi", "uk", "bg", "sk", "hu"}
+
+    def skipped(self, start: int, end: int) -> bool:
+        at = bisect_left(self.skip_starts, end)
+        return at > 0 and self.skip[at - 1][1] > start
+
+    def read(self) -> list[Quantity]:
+        drafts = sorted([*self._digits(), *self._spelled()], key=lambda d: d.start)
+        kept: list[_Draft] = []
+        for draft in drafts:
+            if kept and draft.start < kept[-1].end:
+                continue
+            kept.append(draft)
+        return list(merge_ranges(self.text, [self._finish(draft) for draft in kept]))
+
+    def _digits(self) -> Iterator[_Draft]:
+        text = self.text
+        done = 0
+        for match in _RAW.finditer(text):
+            start, end = match.span()
+            if start < done or (start and (text[start - 1].isalnum() or text[start - 1] == "_")):
+                continue
+            if self.skip and self.skipped(start, end):
+                continue
+            raw = match.group()
+            if text[end : end + 3] == " , " and (tokenized := _TOKENIZED.match(text, start)):
+                raw, end = tokenized.group().replace(" , ", ","), tokenized.end()
+            spaced = (
+                _SPACED.match(text, start) if text[end : end + 1] == " " and text[end + 1 : end + 2].isdigit() else None
+            )
+            if spaced and spaced.end() > end and (self.spaced or raw.count(" ") or spaced.group().count(" ") > 1):
+                raw, end = spaced.group().replace(" ", ""), spaced.end()
+            decoded = decode_number(raw, self.locale)
+            if decoded is None:
+                continue
+            draft = self._complete(start, end, *decoded)
+            if draft is not None:
+                done = draft.end
+                yield draft
+
+    def _complete(self, start: int, end: int, value: Decimal, decimals: int) -> _Draft | None:
+        text = self.text
+        draft = _Draft(start, end, start, end, value, decimals, _ONE, _COUNT)
+        if start and text[start - 1] == ".":
+            if start > 1 and text[start - 2].isalnum():
+                return None
+            if not decimals and value != 0:
+                draft.value, draft.decimals = Decimal(f"0.{text[start:end]}"), end - start
+                draft.start = draft.number_start = start - 1
+        follower, following = text[end : end + 1], text[end + 1 : end + 2]
+        apart = follower in {" ", "-"} and (following.isdigit() or following in FRACTIONS)
+        if apart or follower == "/" or follower in FRACTIONS:
+            self._read_fraction(draft)
+        if follower in _POWER_SIGNS or (follower == " " and following in _POWER_SIGNS):
+            self._read_power(draft)
+        if follower in {"s", "n", "r", "t"} and (ordinal := _ORDINAL_SUFFIX.match(text, draft.end)):
+            draft.end = draft.number_end = ordinal.end()
+            draft.ordinal = True
+        self._read_left(draft)
+        if not draft.ordinal and not self._read_right(draft):
+            return None
+        if draft.unit is _COUNT and not draft.ordinal:
+            self._read_key(draft)
+        self._read_bound(draft)
+        return draft
+
+    def _read_fraction(self, draft: _Draft) -> None:
+        match = _FRACTION.match(self.text, draft.end)
+        if match and draft.decimals == 0:
+            if match.group(3):
+                bottom = Decimal(match.group(3))
+                if draft.value < bottom <= 100 and draft.value < 100:
+                    draft.value, draft.decimals = draft.value / bottom, 2
+                    draft.unit = Unit("share", Decimal(1), "")
+                    draft.end = draft.number_end = match.end()
+                return
+            top, bottom = Decimal(match.group(1)), Decimal(match.group(2))
+            if 0 < top < bottom and self.text[draft.end] in " -":
+                draft.value += top / bottom
+                draft.decimals = 2
+                draft.end = draft.number_end = match.end()
+            return
+        attached = _ATTACHED_FRACTION.match(self.text, draft.end)
+        if attached:
+            draft.value += FRACTIONS[attached.group(1)]
+            draft.decimals = 2
+            draft.end = draft.number_end = attached.end()
+
+    def _read_power(self, draft: _Draft) -> None:
+        match = _POWER.match(self.text, draft.end)
+        if match:
+            power = int((match.group(1) or match.group(2)).replace("−", "-"))
+            draft.scale *= Decimal(10) ** power
+            draft.end = draft.number_end = match.end()
+
+    def _read_left(self, draft: _Draft) -> None:
+        if not draft.start:
+            return
+        before = self.text[max(0, draft.start - 8) : draft.start]
+        last = before[-1]
+        if last in " \u00a0":
+            if not (before[-2:-1].isupper() or before[-2:-1] in CURRENCY_SYMBOLS):
+                return
+        elif last not in "-−–" and last not in CURRENCY_SYMBOLS and not last.isupper():
+            return
+        currency = _LEFT_CURRENCY.search(before)
+        if currency:
+            code, prefix, symbol, sign = currency.groups()
+            if code is None or code in CURRENCY_CODES:
+                name = code or (CURRENCY_PREFIXES.get(prefix or "") if symbol == "$" else None)
+                name = name or CURRENCY_SYMBOLS[symbol]
+                draft.unit = Unit(f"money:{name}", Decimal(1), name)
+                draft.start -= len(before) - currency.start()
+                if sign:
+                    draft.value = -draft.value
+                elif (
+                    draft.start
+                    and self.text[draft.start - 1] in "-−"
+                    and self.text[draft.start - 2 : draft.start - 1] in {"", " ", "("}
+                ):
+                    draft.value, draft.start = -draft.value, draft.start - 1
+                return
+        if _SIGN.search(before):
+            draft.value = -draft.value
+            draft.start = draft.number_start = draft.start - 1
+
+    def _read_right(self, draft: _Draft) -> bool:
+        """Reads scale and unit; false where the number turns out to be part of a longer token."""
+        text = self.text
+        for _ in range(2):
+            match = _NEXT_WORD.match(text, draft.end)
+            if match is None:
+                break
+            word, symbol = match.groups()
+            glued = match.start(match.lastindex or 0) == draft.end
+            if symbol:
+                if (glued or symbol != "$") and draft.unit is _COUNT:
+                    name = CURRENCY_SYMBOLS[symbol]
+                    draft.unit, draft.end = Unit(f"money:{name}", Decimal(1), name), match.end()
+                break
+            if self._read_scale(draft, word, match.end(), glued):
+                continue
+            if not self._read_unit(draft, word, match.end(), glued) and glued:
+                return False
+            break
+        return True
+
+    def _read_key(self, draft: _Draft) -> None:
+        """Takes the unit from what stands before the number: `"eta_days": 3`, "Duration (weeks): 16", "day 30"."""
+        before = self.text[max(0, draft.start - 24) : draft.start]
+        if before[-1:] in {":", "=", " ", '"', "'"} and (":" in before or "=" in before):
+            key = _KEY.search(before)
+            word = key.group(1) if key else ""
+            unit = UNIT_WORDS.get(word.lower()) or (UNIT_SYMBOLS.get(word) if len(word) > 1 or word == "%" else None)
+            unit = unit or KEY_UNITS.get(word.lower())
+            if unit is None and word in {"c", "f"} and "temp" in before:
+                unit = UNIT_SYMBOLS[f"°{word.upper()}"]
+            if unit is not None:
+                draft.unit = unit
+            elif word.upper() in CURRENCY_CODES and len(word) == 3:
+                draft.unit = Unit(f"money:{word.upper()}", Decimal(1), word.upper())
+        elif (
+            before[-1:] == " "
+            and before[-2:-1].lower() in _DAY_ENDS
+            and (counted := _DAY_NUMBER.search(before))
+            and not self._nouns(draft.end)
+        ):
+            draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
+
+    def _read_scale(self, draft: _Draft, word: str, end: int, glued: bool) -> bool:
+        scale = SCALES.get(word.lower()) if len(word) > 1 else None
+        if scale is None and (glued or draft.unit.dimension.startswith("money")):
+            scale = SHORT_SCALES.get(word)
+            if scale is None and word in {"m", "b"} and draft.unit.dimension.startswith("money"):
+                scale = SHORT_SCALES[word.upper()]
+        if scale is None:
+            return False
+        draft.scale *= scale
+        draft.end = draft.number_end = end
+        return True
+
+    def _read_unit(self, draft: _Draft, word: str, end: int, glued: bool) -> bool:
+        text = self.text
+        lowered = word.lower()
+        unit: Unit | None = None
+        if lowered in TWO_WORD_HEADS or lowered in {"us", "pounds", "swiss", "canadian", "australian"}:
+            second = _NEXT_WORD.match(text, end)
+            if second and second.group(1):
+                pair = f"{lowered} {second.group(1).lower()}"
+                unit = UNIT_WORDS.get(pair)
+                if unit is None and pair in CURRENCY_WORDS:
+                    unit = Unit(f"money:{CURRENCY_WORDS[pair]}", Decimal(1), CURRENCY_WORDS[pair])
+                if unit is not None:
+                    end = second.end()
+        if lowered in _UNIT_ADJECTIVES:
+            second = _NEXT_WORD.match(text, end)
+            timed = UNIT_WORDS.get(second.group(1).lower()) if second and second.group(1) else None
+            if second and timed is not None and timed.dimension == "time":
+                unit, end = timed, second.end()
+        if unit is None:
+            unit = UNIT_SYMBOLS.get(word.replace(" ", "")) or UNIT_WORDS.get(lowered)
+            if (
+                unit is not None
+                and len(word) == 1
+                and word in "msghldBKAJWVLxX"
+                and not glued
+                and not _stands_alone(text, end)
+            ):
+                unit = None
+        if unit is None and (word in CURRENCY_CODES or lowered in CURRENCY_WORDS):
+            name = CURRENCY_WORDS.get(lowered, word)
+            unit = Unit(f"money:{name}", Decimal(1), name)
+        if unit is None and lowered in MINOR_CURRENCY_WORDS:
+            name = MINOR_CURRENCY_WORDS[lowered]
+            unit = Unit(f"money:{name}", Decimal("0.01"), name)
+        if unit is None:
+            return False
+        if draft.unit is not _COUNT:
+            if draft.unit.dimension.startswith("money") and unit.dimension == draft.unit.dimension:
+                draft.end = end
+            return True
+        draft.unit, draft.end = unit, end
+        self._read_per(draft)
+        return True
+
+    def _read_per(self, draft: _Draft) -> None:
+        match = _PER.match(self.text, draft.end)
+        if match is None:
+            return
+        below = UNIT_SYMBOLS.get(match.group(1)) or UNIT_WORDS.get(match.group(1).lower())
+        if (
+            below is None
+            or below.dimension not in {"time", "length", "mass", "volume", "area"}
+            or "/" in draft.unit.dimension
+        ):
+            return
+        if draft.unit.dimension in {"share", "points", "factor"}:
+            return
+        top = draft.unit
+        draft.unit = Unit(f"{top.dimension}/{below.dimension}", top.size / below.size, f"{top.name}/{below.name}")
+        draft.end = match.end()
+
+    def _read_bound(self, draft: _Draft) -> None:
+        follower, following = self.text[draft.end : draft.end + 1], self.text[draft.end + 1 : draft.end + 2]
+        plus = _PLUS.match(self.text, draft.end) if follower != " " or following in _PLUS_STARTS else None
+        if plus:
+            word = plus.group(1)
+            draft.bound = "at_most" if word in _PLUS_DOWN else "at_least"
+            draft.end = plus.end()
+            return
+        if follower == " " and following in _LIMIT_STARTS:
+            if _AT_MOST_AFTER.match(self.text, draft.end):
+                draft.bound = "at_most"
+            elif _AT_LEAST_AFTER.match(self.text, draft.end):
+                draft.bound = "at_least"
+        before = self.text[max(0, draft.start - _LEFT_WINDOW) : draft.start]
+        found = bound_before(before, self.text, draft.end)
+        if found is not None:
+            draft.bound = found[0]
+            draft.start -= len(before) - found[1]
+
+    def _spelled(self) -> Iterator[_Draft]:
+        words = self.words
+        folds = list(map(_FOLD, words.lexemes))
+        if _SPELLED_HEADS.isdisjoint(folds):
+            return
+        done = 0
+        for at in [i for i, f in enumerate(folds) if f in _SPELLED_HEADS]:
+            if at < done:
+                continue
+            low = max(0, at - 1)
+            if folds[at] in SCALES and low < at and folds[low][0].isdigit():
+                continue
+            if folds[at] in _SPANS:
+                if folds[low] in {"a", "an"} and low < at:
+                    yield self._span_of_years(low, at)
+                continue
+            found = find_number_words(folds[low : at + 13], at - low)
+            if found is None:
+                continue
+            first, last = found.first + low, found.last + low
+            if folds[at] in SCALES or folds[at] in {"third", "dozen", "half", "quarter"}:
+                first = low if folds[low] in {"a", "an"} else first
+            start, end = words.starts[first], words.ends[last - 1]
+            if any(c not in " -,\u00a0" for c in self._gaps(first, last)) or (self.skip and self.skipped(start, end)):
+                continue
+            done = last
+            unit = Unit(found.sort, Decimal(1), "") if found.sort in {"share", "factor"} else _COUNT
+            draft = _Draft(start, end, start, end, found.value, 0, Decimal(1), unit, ordinal=found.sort == "ordinal")
+            draft.decimals = {"share": 2, "factor": 1}.get(found.sort, 0)
+            draft.weak = found.sort == "ordinal" or (found.sort == "cardinal" and found.value <= 1)
+            if found.sort == "cardinal":
+                self._read_right(draft)
+                draft.weak = draft.weak and draft.unit is _COUNT
+            self._read_bound(draft)
+            endless = found.sort == "share" and found.value * 100 != (found.value * 100).to_integral_value()
+            if (found.approximate or endless) and draft.bound == "exact":
+                draft.bound = "about"
+            yield draft
+
+    def _span_of_years(self, first: int, last: int) -> _Draft:
+        """ "a decade"."""
+        start, end = self.words.starts[first], self.words.ends[last]
+        unit = UNIT_WORDS[self.words.lexemes[last].fold]
+        draft = _Draft(start, end, start, end, Decimal(1), 0, Decimal(1), unit)
+        self._read_bound(draft)
+        return draft
+
+    def _gaps(self, first: int, last: int) -> str:
+        words = self.words
+        return "".join(self.text[words.ends[i] : words.starts[i + 1]] for i in range(first, last - 1))
+
+    def _finish(self, draft: _Draft) -> Quantity:
+        unit = draft.unit
+        if (
+            unit is _COUNT
+            and not draft.decimals
+            and draft.scale is _ONE
+            and draft.number_end - draft.start < _PRECISION
+        ):
+            value = base = draft.value
+            place = _HALF
+        else:
+            value = draft.value * draft.scale
+            base = value * unit.size + unit.offset
+            place = Decimal(10) ** (-draft.decimals) * draft.scale * abs(unit.size) / 2
+        low: Decimal | None = base
+        high: Decimal | None = base
+        if draft.bound in {"more", "at_least"}:
+            high = None
+        elif draft.bound in {"less", "at_most"}:
+            low = None
+        dimension = "ordinal" if draft.ordinal else unit.dimension
+        rounded = draft.decimals > 0 or draft.scale != 1 or dimension == "share"
+        return Quantity(
+            draft.start, draft.end, draft.number_start, draft.number_end, value, low, high, place, dimension,
+            unit.name, self._nouns(draft.end), draft.bound, rounded, draft.weak,
+        )  # fmt: skip
+
+    def _nouns(self, end: int) -> tuple[str, ...]:
+        words = self.words
+        at = bisect_left(words.starts, end)
+        nouns: list[str] = []
+        previous = end
+        while at < len(words) and len(nouns) < 3:
+            gap = self.text[previous : words.starts[at]]
+            lexeme = words.lexemes[at]
+            if len(gap) > 1 or gap not in {" ", "-", ""} or lexeme.fold in _NOUN_BREAK or lexeme.fold[:1].isdigit():
+                break
+            if lexeme.weight:
+                nouns.append(lexeme.stem)
+            previous = words.ends[at]
+            at += 1
+        return tuple(nouns)
+
+
+def _stands_alone(text: str, end: int) -> bool:
+    """Whether no letter word follows a one-letter unit, so that "5 m wide" is read and "5 A players" is not."""
+    following = text[end : end + 2].strip()
+    return not following or not following[0].isupper()
+
+
+def find_quantities(
+    text: str, words: Words | None = None, *, locale: str = "en", skip: Sequence[tuple[int, int]] = ()
+) -> tuple[Quantity, ...]:
+    """The quantities of a text in reading order, none overlapping another or a span of `skip`.
+
+    >>> [(q.dimension, str(q.low)) for q in find_quantities("It costs $35M and takes 2 weeks.")]
+    [('money:USD', '35000000'), ('time', '1209600')]
+    """
+    return joined(text, _Reader(text, words if words is not None else find_words(text), locale, skip).read())

@@ -1,0 +1,202 @@
+"""What a quantity is once it is read, and how a claim's quantity stands to one of the evidence."""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum
+from typing import Literal
+
+from assay.text.quantities.units import UNIT_WORDS
+
+Bound = Literal["exact", "about", "more", "at_least", "less", "at_most", "range"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One quantity, with where it stands."""
+
+    start: int
+    """First character of the whole expression, bound and currency sign included."""
+    end: int
+    """After its last character, unit included."""
+    number_start: int
+    number_end: int
+    """The number alone, as written."""
+    value: Decimal
+    """The number with its scale, in the unit as written; the lower end of a range."""
+    low: Decimal | None
+    """Lower end in the base unit; none if unbounded."""
+    high: Decimal | None
+    step: Decimal
+    """Half a unit of the last written place, in the base unit: what rounding may have hidden."""
+    dimension: str
+    """`count`, `ordinal`, `share`, `points`, `factor`, `money:EUR`, `length`, `time`, `length/time`, ..."""
+    unit: str
+    nouns: tuple[str, ...]
+    """Stems of the words right after it: what it counts."""
+    bound: Bound
+    rounded: bool
+    """Whether its form allows rounding: decimals, a scale word, or a percentage."""
+    weak: bool
+    """A small number word that is often no count at all, such as "one"."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether it names one value."""
+        return self.low is not None and (self.low is self.high or self.low == self.high)
+
+
+def as_sterling(pounds: Quantity) -> Quantity:
+    """A number of pounds read as money and not as a mass."""
+    size = UNIT_WORDS["pounds"].size
+
+    def amount(value: Decimal | None) -> Decimal | None:
+        return None if value is None else value / size
+
+    return replace(
+        pounds, low=amount(pounds.low), high=amount(pounds.high), step=pounds.step / size, dimension="money:GBP",
+        unit="GBP",
+    )  # fmt: skip
+
+
+class Relation(Enum):
+    """How a claim's quantity stands to one of the evidence."""
+
+    SAME = "same"
+    """Equal in value, or the claim's bound follows from the evidence."""
+    COMPATIBLE = "compatible"
+    """Both may be true, but the evidence does not say it."""
+    DIFFERENT = "different"
+    """They cannot both be the value of one thing."""
+    INCOMPARABLE = "incomparable"
+    """Different dimensions."""
+
+
+_TOLERANCES = {"time": Decimal("0.012"), "data": Decimal("0.08"), "temperature": Decimal("0.002")}
+_LOWEST, _HIGHEST = Decimal("-Infinity"), Decimal("Infinity")
+_UNIT_TOLERANCE = Decimal("0.005")
+_MOST_ROUNDED = Decimal("0.2")
+"""The share by which rounding to one digit may miss a value that is said to be about it."""
+
+_ABOUT_TOLERANCE = Decimal("0.05")
+_LIMITS = frozenset({"at_least", "at_most"})
+"""Bounds that state a rule rather than an estimate: two rules with different limits are different rules."""
+
+_MONTH_UNITS = frozenset({"mo", "yr", "quarter", "decade", "century"})
+
+
+def relate(claim: Quantity, evidence: Quantity) -> Relation:
+    """How a claim's quantity stands to one of the evidence, both read in the same way.
+
+    Rounding is honest where the claim is the rounded one ("3.5 million" of 3,512,000) and a matter of tolerance where
+    units were converted; a claim that is more precise than the evidence is merely compatible.
+
+    >>> from assay.text.quantities.detection import find_quantities
+    >>> relate(*(find_quantities(t)[0] for t in ("50 languages", "over 100 languages")))
+    <Relation.DIFFERENT: 'different'>
+    """
+    if claim.dimension != evidence.dimension:
+        return _relate_dimensions(claim, evidence)
+    if claim.exact and evidence.exact:
+        return _relate_values(claim, evidence)
+    return _relate_intervals(claim, evidence)
+
+
+def _relate_dimensions(claim: Quantity, evidence: Quantity) -> Relation:
+    """A sum of money beside a bare number of a size that sums have, and an amount beside the same amount per time."""
+    for one, other in ((claim, evidence), (evidence, claim)):
+        if one.dimension == "count" and other.dimension.startswith("money:") and "/" not in other.dimension:
+            if one.nouns or one.weak or not (_scaled(one) or one.value != one.value.to_integral_value()):
+                return Relation.INCOMPARABLE
+            plain = _relate_values(claim, evidence) if claim.exact and evidence.exact else Relation.COMPATIBLE
+            return Relation.COMPATIBLE if plain is Relation.SAME else plain
+        if other.dimension.startswith(one.dimension + "/") and one.value == other.value:
+            same_unit = other.unit.split("/")[0] == one.unit
+            return Relation.COMPATIBLE if same_unit else Relation.INCOMPARABLE
+    return Relation.INCOMPARABLE
+
+
+def _scaled(quantity: Quantity) -> bool:
+    """Whether a number is of a size at which a sum of money is likely to be meant."""
+    return abs(quantity.value) >= 1000
+
+
+def _relate_values(claim: Quantity, evidence: Quantity) -> Relation:
+    ours, theirs = claim.low, evidence.low
+    assert ours is not None  # noqa: S101 an exact quantity has both ends
+    assert theirs is not None  # noqa: S101
+    plain = not (claim.rounded or evidence.rounded) and "about" not in (claim.bound, evidence.bound)
+    if plain and claim.unit == evidence.unit:
+        return Relation.SAME if ours == theirs else Relation.DIFFERENT
+    apart = abs(ours - theirs)
+    if apart == 0:
+        return Relation.SAME
+    size = max(abs(ours), abs(theirs))
+    if claim.unit != evidence.unit and apart <= size * _conversion_tolerance(claim, evidence):
+        return Relation.SAME
+    if (claim.rounded or claim.unit != evidence.unit) and claim.step >= evidence.step and apart <= claim.step:
+        return Relation.SAME
+    if (evidence.rounded or claim.unit != evidence.unit) and evidence.step > claim.step and apart <= evidence.step:
+        return Relation.COMPATIBLE
+    if "about" in {claim.bound, evidence.bound}:
+        rounding = max(q.step * roundness(_places(q)) for q in (claim, evidence) if q.bound == "about")
+        rounded = apart <= rounding and apart <= size * _MOST_ROUNDED
+        if rounded or (apart <= size * _ABOUT_TOLERANCE and apart <= rounding * 10):
+            return Relation.SAME if claim.bound == "about" else Relation.COMPATIBLE
+    mixed = (claim.unit in _MONTH_UNITS) != (evidence.unit in _MONTH_UNITS)
+    if claim.dimension == "time" and mixed and apart <= size * Decimal("0.1"):
+        return Relation.COMPATIBLE
+    return Relation.DIFFERENT
+
+
+def _conversion_tolerance(claim: Quantity, evidence: Quantity) -> Decimal:
+    if claim.dimension == "time" and not {claim.unit, evidence.unit} & _MONTH_UNITS:
+        return Decimal(0)
+    if claim.dimension == "time" and {claim.unit, evidence.unit} <= _MONTH_UNITS:
+        return Decimal(0)
+    return _TOLERANCES.get(claim.dimension, _UNIT_TOLERANCE)
+
+
+def _places(quantity: Quantity) -> Decimal:
+    """The value in units of its last written place: 21 for 2.1 million."""
+    if quantity.low is None or not quantity.step:
+        return quantity.value
+    return quantity.low / (2 * quantity.step)
+
+
+def roundness(value: Decimal) -> int:
+    """Ten to the number of trailing zeros of a whole number, at most a million: how round it is."""
+    if value == 0 or value != value.to_integral_value():
+        return 1
+    power = 1
+    whole = int(value) if abs(value) < Decimal(10) ** 28 else 1
+    while whole % 10 == 0 and power < 10**6:
+        whole //= 10
+        power *= 10
+    return power
+
+
+def _relate_intervals(claim: Quantity, evidence: Quantity) -> Relation:
+    c_low = claim.low if claim.low is not None else _LOWEST
+    c_high = claim.high if claim.high is not None else _HIGHEST
+    e_low = evidence.low if evidence.low is not None else _LOWEST
+    e_high = evidence.high if evidence.high is not None else _HIGHEST
+    slack = Decimal(0)
+    if claim.unit != evidence.unit:
+        finite = [abs(v) for v in (c_low, c_high, e_low, e_high) if v.is_finite()]
+        slack = max(finite) * _conversion_tolerance(claim, evidence)
+    if claim.bound == evidence.bound and claim.bound in _LIMITS:
+        ours, theirs = (c_high, e_high) if claim.bound == "at_most" else (c_low, e_low)
+        return Relation.SAME if abs(ours - theirs) <= slack + claim.step * claim.rounded else Relation.DIFFERENT
+    if c_low - slack <= e_low and e_high <= c_high + slack:
+        strict = (claim.bound == "more" and evidence.exact and e_low == c_low) or (
+            claim.bound == "less" and evidence.exact and e_high == c_high
+        )
+        return Relation.COMPATIBLE if strict else Relation.SAME
+    if c_low > e_high + slack or e_low > c_high + slack:
+        return Relation.DIFFERENT
+    if "range" in {claim.bound, evidence.bound} and claim.bound == evidence.bound:
+        return Relation.DIFFERENT
+    touching = c_low == e_high or e_low == c_high
+    if touching and not claim.exact and not evidence.exact:
+        return Relation.DIFFERENT
+    return Relation.COMPATIBLE

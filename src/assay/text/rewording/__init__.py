@@ -1,0 +1,24 @@
+"""A statement said another way: as an answer with its question, denied, or with another value in it."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.text.rewording.negation import denial_of as denial_of
+    from assay.text.rewording.question_topics import question_parts as question_parts
+    from assay.text.rewording.short_answers import agrees as agrees
+    from assay.text.rewording.short_answers import answer_as_statement as answer_as_statement
+    from assay.text.rewording.short_answers import asked_statement as asked_statement
+    from assay.text.rewording.short_answers import denied_statement as denied_statement
+    from assay.text.rewording.value_substitution import value_substitutions as value_substitutions
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".negation": ("denial_of",),
+            ".question_topics": ("question_parts",),
+            ".short_answers": ("agrees", "answer_as_statement", "asked_statement", "denied_statement"),
+            ".value_substitution": ("value_substitutions",),
+        },
+    )

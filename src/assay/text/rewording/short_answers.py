@@ -1,0 +1,348 @@
+# ruff: noqa: E501, SIM905 one alternative of a pattern a line; word lists read better as running text
+"""A short answer and its question as one statement.
+
+"16 weeks" to "How long is the leave?" says that the leave is 16 weeks. Read one behind the other, a question and a
+short answer are no sentence, and a verifier that knows sentences goes by what it knows: it takes "Do partners get 4
+weeks? Yes." for borne out by anything that speaks of partners and weeks. The statement has the question's words in the
+order of a statement, so that "yes" can be as wrong as what it says yes to.
+The words need not be good English, only plain ("the policy does cover it"); nobody is shown them.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from assay.text.claims.clauses import stands_alone
+from assay.text.lexicon import verbs
+from assay.text.lexicon.tokens import PRONOUNS, Token, tokenise
+
+_LONGEST: Final = 500
+"""Characters; of a longer question no statement is made."""
+_YES: Final = (
+    r"yes|yep|yeah|yup|true|correct|right|exactly|affirmative|indeed|absolutely|certainly|definitely|of course|sure|"
+    r"surely|naturally|without (?:a )?doubt|(?:that|this|it)(?:['’]s| is) (?:right|correct|true|so)|"
+    r"you(?:['’]re| are) (?:right|correct)|i (?:think|believe|suppose|guess) so|"
+    r"ja|jawohl|doch|stimmt|richtig|oui|si|sí|sì|correcto|claro|sim|да|верно|так|tak|对|對|是|是的|是啊|没错|沒錯|"
+    r"はい|ええ|そうです|네|예|نعم|evet|ano|igen|kyllä|jo"
+)
+_NO: Final = (
+    r"no|nope|nah|never|false|wrong|incorrect|negative|not at all|by no means|(?:certainly|definitely|absolutely|of "
+    r"course|surely|probably|apparently|clearly) not|(?:that|this|it)(?:['’]s| is) (?:not (?:right|correct|true|so)|wrong|false|incorrect)|"
+    r"i (?:think|believe|suppose|guess|am afraid) not|i (?:don['’]t|do not) (?:think|believe) so|"
+    r"nein|non|não|нет|неверно|nie|不|不是|没有|沒有|いいえ|いや|아니요|아니오|لا|hayır|ne|nem|ei|nee|nej"
+)
+_AUX: Final = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|might|must|shall|should)"
+_AUX_NOT: Final = rf"(?:{_AUX}(?: not|n['’]t)|cannot|can['’]t|won['’]t)"
+_POLITE: Final = r"(?:[,.!\s]+(?:please|sir|madam|indeed|of course|certainly|absolutely))*"
+_AGREES: Final = re.compile(
+    rf"(?:(?:oh|well|hmm|ah)[,.!]?\s+)?(?:{_YES})(?:[,.!\s]+(?:they|it|he|she|we|you|i|there)\s{_AUX})?{_POLITE}\s*[.!。！]*",
+    re.IGNORECASE,
+)
+_DENIES: Final = re.compile(
+    rf"(?:(?:oh|well|hmm|ah)[,.!]?\s+)?(?:{_NO})(?:[,.!\s]+(?:they|it|he|she|we|you|i|there)\s{_AUX_NOT})?{_POLITE}\s*[.!。！]*",
+    re.IGNORECASE,
+)
+_BARE_ECHO: Final = re.compile(
+    rf"(?:they|it|he|she|we|you|i|there)\s(?:(?P<no>{_AUX_NOT})|{_AUX})\s*[.!]*", re.IGNORECASE
+)
+_OPENING: Final = re.compile(
+    rf"\s*(?:(?P<yes>{_YES})|(?P<no>{_NO}))(?=\s*[,;:.!—–-]|\s+(?:because|since|as|but|and|they|it|he|she|we|you|i|there)\b)",
+    re.IGNORECASE,
+)
+_SO: Final = re.compile(
+    r"(?:is|was) (?:it|that|this) (?:true|so|right|correct|the case|a fact) that\s+|(?:do|did) you (?:know|think|agree) (?:that )?"
+    r"|(?:can|could) you (?:please )?(?:confirm|tell me) (?:that|whether|if)\s+|(?:please )?(?:confirm|tell me) (?:that|whether|if)\s+",
+    re.IGNORECASE,
+)
+_TAG: Final = re.compile(
+    rf"[,.]?\s*(?:right|correct|true|yes|no|{_AUX}(?:n['’]t)?\s(?:it|they|he|she|we|you|i|there)(?: not)?)$",
+    re.IGNORECASE,
+)
+_FRONT: Final = re.compile(r"(?:(?:and|but|so|or|then|please|now|hi|hello|ok|okay|well)[,\s]+)+", re.IGNORECASE)
+_PARTICIPLE: Final = re.compile(r".*(?:able|ible|ed|ing|en|ful|less|ous)$")
+_WH: Final = frozenset("what which who whom whose when where how why".split())
+_MEASURES: Final = frozenset(
+    "long much many old far big large high tall wide deep heavy often soon fast late early expensive".split()
+)
+
+
+def agrees(text: str) -> bool | None:
+    """Whether the text says no more than yes, or no more than no; none where it says something else.
+
+    >>> agrees("Yes, they do."), agrees("Certainly not!"), agrees("Yes, 4 weeks."), agrees("是的")
+    (True, False, None, True)
+    """
+    bare = text.strip().strip("*_\"“”'`")
+    if len(bare) > _LONGEST_YES:
+        return None
+    echo = _BARE_ECHO.fullmatch(bare)
+    if echo is not None:
+        return echo["no"] is None
+    if _DENIES.fullmatch(bare) is not None:
+        return False
+    return True if _AGREES.fullmatch(bare) is not None else None
+
+
+_LONGEST_YES: Final = 60
+
+
+def opening_word(text: str) -> tuple[int, int, bool] | None:
+    """Where the word with which a longer answer says yes or no begins and ends, and whether it says yes.
+
+    >>> opening_word("No, the fee is 5 euros."), opening_word("Nothing is due.")
+    ((0, 2, False), None)
+    """
+    match = _OPENING.match(text[:_LONGEST_YES])
+    if match is None:
+        return None
+    name = "yes" if match["yes"] is not None else "no"
+    return match.start(name), match.end(name), name == "yes"
+
+
+@lru_cache(maxsize=256)
+def asked_statement(question: str) -> str | None:
+    """What a question asks whether it is so, as a statement; none where it is not answered by yes or no.
+
+    >>> asked_statement("Do partners get 4 weeks of leave?"), asked_statement("Is the fee waived for members?")
+    ('partners do get 4 weeks of leave', 'the fee is waived for members')
+    >>> asked_statement("Partners get 4 weeks, right?"), asked_statement("How long is it?")
+    ('Partners get 4 weeks', None)
+    """
+    bare = _bare(question)
+    if not bare:
+        return None
+    so = _SO.match(bare)
+    if so is not None:
+        bare = bare[so.end() :]
+        return bare if stands_alone(tokenise(bare)) else None
+    tagged = _TAG.search(bare)
+    if tagged is not None and (tagged[0].startswith(",") or stands_alone(tokenise(bare[: tagged.start()]))):
+        return bare[: tagged.start()].rstrip(" ,")
+    tokens = tokenise(bare)
+    if tokens[0].low in verbs.AUXILIARY:
+        return _turned(bare, tokens, 0)
+    return bare if stands_alone(tokens) and tokens[0].low not in _WH else None
+
+
+@lru_cache(maxsize=256)
+def denied_statement(question: str) -> str | None:
+    """What `asked_statement` gives, denied.
+
+    >>> denied_statement("Do partners get 4 weeks?"), denied_statement("Partners get 4 weeks, right?")
+    ('partners do not get 4 weeks', 'it is not so that Partners get 4 weeks')
+    """
+    bare = _bare(question)
+    tokens = tokenise(bare)
+    asks = bool(tokens) and tokens[0].low in verbs.AUXILIARY and _SO.match(bare) is None
+    turned = _turned(bare, tokens, 0, denied=True) if asks else None
+    if turned is not None:
+        return turned
+    asked = asked_statement(question)
+    return None if asked is None else f"it is not so that {asked}"
+
+
+@lru_cache(maxsize=256)
+def answer_as_statement(question: str, answer: str) -> tuple[str, int] | None:
+    """A question with a short answer in its place as one statement, and where the answer stands in it; none if unsure.
+
+    >>> answered("How long is partner leave?", "16 weeks")
+    ('partner leave is 16 weeks', 17)
+    >>> answered("Who gets two weeks?", "Partners."), answered("When does the shop open?", "at nine")
+    (('Partners gets two weeks', 0), ('the shop does open at nine', 19))
+    >>> answered("Tell me more.", "16 weeks") is None
+    True
+    """
+    bare = _bare(question)
+    said = answer.strip().rstrip(".!")
+    if not bare or _PHRASE.fullmatch(said) is None or re.split(r"['’\s]", said.lower(), maxsplit=1)[0] in PRONOUNS:
+        return None
+    tokens = tokenise(bare)
+    at = next((i for i, t in enumerate(tokens[:4]) if t.low in _WH), -1)
+    if at < 0 or (at and tokens[at - 1].tag != "PREP") or tokens[at].low == "why":
+        return None
+    aux = next((i for i in range(at + 1, len(tokens)) if tokens[i].low in verbs.AUXILIARY), -1)
+    subject_asked = _asks_for_subject(tokens, at, aux)
+    if subject_asked:
+        rest = bare[tokens[subject_asked].start :]
+        return f"{said} {rest}", 0
+    if aux < 0 or aux - at > _LONGEST_THING or aux + 1 >= len(tokens):
+        return None
+    turned = _turned(bare, tokens, aux, stated=False)
+    if turned is None:
+        return None
+    preposition = f"{bare[: tokens[at].start].strip().lower()} " if at and not _opens_led(said) else ""
+    joined = f"{turned} {preposition}"
+    return joined + said, len(joined)
+
+
+_PHRASE: Final = re.compile(r"[^\W_][\w\s,.'’%$€£¥()/&+\-–]{0,120}|[$€£¥][\d.,]+")
+"""What can stand in the place of an asking word: no label with its value, no row, no sign."""
+_LONGEST_THING: Final = 5
+"""Words between the asking word and its verb: "how many days a week do"."""
+
+
+_DEEDS: Final = frozenset({"did", "was", "were", "had"})
+
+
+def presupposed(question: str) -> str | None:
+    """What a question takes for granted of a third, as a statement; none where it takes nothing for granted.
+
+    Why something is so can be asked only if it is, and when something was done only if it was. What may be, and what is
+    asked of the parties to the talk, is not taken for granted.
+
+    >>> presupposed("Why does the policy cover water damage?"), presupposed("Who approved the free upgrade?")
+    ('the policy does cover water damage', 'somebody approved the free upgrade')
+    >>> presupposed("What is your order number?"), presupposed("Why do you ask?")
+    (None, None)
+    >>> presupposed("Doesn't the approval take 9 weeks?"), presupposed("Are the 9 weeks of leave too long for you?")
+    ('the approval does take 9 weeks', 'there are 9 weeks of leave')
+    """
+    bare = _bare(question)
+    tokens = tokenise(bare)
+    if len(tokens) < _FEWEST:
+        return None
+    if tokens[0].low in verbs.AUXILIARY:
+        agreed = tokens[0].low.endswith(("n't", "n’t")) and tokens[1].low not in _PARTIES
+        return (_turned(bare, tokens, 0) if agreed else None) or _amount_of(bare)
+    if tokens[0].low not in _WH:
+        return None
+    low, following = tokens[0].low, tokens[1]
+    if low == "who" and following.tag in {"V", "VN"}:
+        return f"somebody {bare[following.start :]}"
+    aux = 1 if low in {"why", "when", "where", "how"} else 0
+    if not aux or following.low not in verbs.AUXILIARY - verbs.MODAL or (low != "why" and following.low not in _DEEDS):
+        return None
+    if len(tokens) < _FEWEST + 1 or tokens[2].low in {"you", "i", "we", "n't", "not", "it", "this", "that"}:
+        return None
+    return _turned(bare, tokens, aux)
+
+
+def _amount_of(question: str) -> str | None:
+    """The amount that a question speaks of as known: "Are the 9 weeks of leave enough?"."""
+    found = _KNOWN_AMOUNT.search(question)
+    return f"there are {found[1]}" if found is not None else None
+
+
+_KNOWN_AMOUNT: Final = re.compile(
+    r"\bthe\s((?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s(?!of\b)[a-z]+s"
+    r"(?:\sof\s(?:the\s)?[a-z]+)?)\b",
+    re.IGNORECASE,
+)
+_PARTIES: Final = frozenset({"you", "i", "we", "it", "this", "that", "there"})
+_FEWEST: Final = 4
+"""Words that a question has that takes something for granted."""
+
+
+def _bare(question: str) -> str:
+    """The last question of a text, without what opens and ends it."""
+    text = " ".join(question[-_LONGEST:].split()) if len(question) <= _LONGEST else ""
+    pieces = [one for one in re.split(r"(?<=[.!?])\s+", text) if one.strip()]
+    asking = [one for one in pieces if one.rstrip().endswith("?")] or pieces[-1:]
+    if not asking:
+        return ""
+    last = asking[-1].strip()
+    return last[(front.end() if (front := _FRONT.match(last)) else 0) :].rstrip(" ?!.")
+
+
+def _opens_led(said: str) -> bool:
+    return tokenise(said[:60])[0].tag == "PREP"
+
+
+def _asks_for_subject(tokens: Sequence[Token], at: int, aux: int) -> int:
+    """The index of the verb of which the asking words are the subject (`Who gets`, `How many people work`); 0 if
+    not."""
+    if tokens[at].low not in {"who", "what", "which", "how"} or at:
+        return 0
+    verb = next((i for i in range(1, min(len(tokens), _LONGEST_THING + 1)) if tokens[i].tag in {"V", "VN", "VA"}), 0)
+    if (
+        tokens[at].low == "who"
+        and 0 < aux <= 1
+        and aux + 1 < len(tokens)
+        and tokens[aux + 1].tag in {"VN", "V", "PREP"}
+    ):
+        return aux  # `Who is entitled to it`, `Who can approve`
+    if tokens[at].low == "who" and aux == 1 and tokens[aux].low in verbs.MODAL and tokens[aux + 1].low in verbs.BASE:
+        return aux
+    if verb and (aux < 0 or verb < aux):
+        return verb
+    if tokens[at].low == "how" and len(tokens) > 3 and tokens[1].low == "many" and aux < 0:
+        return next((i for i in range(3, len(tokens)) if tokens[i].low in verbs.BASE), 0)
+    return 0
+
+
+def _turned(bare: str, tokens: Sequence[Token], aux: int, *, stated: bool = True, denied: bool = False) -> str | None:
+    """The words behind an auxiliary that stands before its subject, with the auxiliary behind the subject.
+
+    "Isn't it free?" is answered by "yes" where it is free, so its negation is left out. Where what is said of the
+    subject is asked for (not `stated`), a form of `be` has only its participle or its place behind the subject.
+    """
+    rest = list(tokens[aux + 1 :])
+    if not rest:
+        return None
+    end = _subject_end(rest, tokens[aux].low) if stated or tokens[aux].low not in verbs.BE else _asked_of(rest)
+    if not end:
+        return None
+    verb = tokens[aux].text.lower()
+    first = bare[rest[0].start : rest[end - 1].end]
+    last = bare[rest[end].start :] if end < len(rest) else ""
+    verb = verb[:-3] if verb.endswith(("n't", "n’t")) else verb
+    verb = {"ca": "can", "wo": "will"}.get(verb, verb)
+    return " ".join(f"{first} {verb} {'not ' if denied else ''}{last.removeprefix('not ')}".split())
+
+
+def _asked_of(rest: Sequence[Token]) -> int:
+    """How many words behind a form of `be` are what is asked about: all but a participle and what follows it."""
+    return next(
+        (i for i in range(1, len(rest)) if _is_participle(rest[i]) and rest[i - 1].tag not in {"DET", "PREP", "ADV"}),
+        len(rest),
+    )
+
+
+def _subject_end(rest: Sequence[Token], aux: str) -> int:
+    """How many of the words are the subject of a question; 0 where that cannot be told."""
+    if rest[0].tag == "PRON" or rest[0].low in {"it", "there", "he", "she", "they", "we", "you", "i", "this", "that"}:
+        lone = rest[0].low not in {"this", "that", "these"} or len(rest) < 2 or rest[1].tag not in {"W", "NAME", "VA"}
+        if lone:
+            return 1
+    if aux in verbs.BE or (aux in verbs.HAVE and not any(_is_participle(t) for t in rest[1:])):
+        return _before_predicate(rest)
+    if aux in verbs.HAVE:
+        return next((i for i in range(1, len(rest)) if _is_participle(rest[i])), 0)
+    led = False
+    for i in range(1, len(rest)):
+        before = rest[i - 1]
+        led = before.tag in {"DET", "PREP"} or before.low == "to"
+        if rest[i].low in verbs.BASE | {"be", "have", "do"} and not led and not _noun_again(rest, i):
+            return i
+    return 0
+
+
+def _noun_again(rest: Sequence[Token], i: int) -> bool:
+    """Whether a surer verb follows, so that this word is a part of the subject (`does the cover plan include`)."""
+    following = rest[i + 1 : i + 2]
+    return bool(following) and following[0].low in verbs.BASE and following[0].tag == "W"
+
+
+def _is_participle(token: Token) -> bool:
+    return token.tag in {"VN", "V"} or token.low in verbs.PARTICIPLE or token.low == "been"
+
+
+def _before_predicate(rest: Sequence[Token]) -> int:
+    """Where the predicate begins behind a form of `be`: the first word that can begin none of the subject."""
+    inside = False
+    for i in range(1, len(rest)):
+        token, before = rest[i], rest[i - 1]
+        if before.tag == "PREP":
+            inside = True
+        opens = token.tag in {"DET", "NUM", "ADV", "QUOTE"} and before.tag not in {"PREP", "DET", "NUM", "ADV"}
+        states = (_is_participle(token) or _PARTICIPLE.match(token.low)) and before.tag not in {"DET", "PREP", "ADV"}
+        if opens or states or token.low in {"not", "more", "less"}:
+            return i
+        if token.tag == "PREP" and inside:
+            return i
+    led = next((i for i in range(1, len(rest)) if rest[i].tag == "PREP" or rest[i].low in {"than", "to"}), len(rest))
+    if led == len(rest):
+        return len(rest) - 1 if len(rest) > 1 and rest[-2].tag not in {"DET", "PREP"} else len(rest)
+    of = rest[led].low == "of"
+    return led - 1 if led > 1 and not of and rest[led - 2].tag not in {"DET", "PREP"} else led if not of else len(rest)

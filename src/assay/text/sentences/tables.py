@@ -1,0 +1,123 @@
+"""Rows of tables in Markdown and HTML, their cells, and the tables of a text."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.text.sentences.line_structure import Block, blocks, is_rule
+from assay.text.sentences.markup import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of one row, cleaned, with their places in the row's own text."""
+
+    cells: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    is_head: bool
+    """Whether the rule that follows a head came with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """A cell with its place in the whole text."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that has a head, and a cell under each of its names in every row."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
+
+
+_HTML_ROW = re.compile(r"\s*(?:<(?!tr\b)[^<>]*>\s*)*<tr\b[^<>]*>(?P<cells>.*)</tr\s*>", re.IGNORECASE | re.DOTALL)
+_HTML_CELL = re.compile(
+    r"<(?P<kind>t[hd])\b[^<>]*>(?P<text>.*?)(?:</(?P=kind)\s*>|(?=<t[hd]\b)|\Z)", re.IGNORECASE | re.DOTALL
+)
+
+
+def opens_table(raw: str) -> bool:
+    """Whether a row is the first of a table in HTML."""
+    return re.match(r"\s*<table\b", raw, re.IGNORECASE) is not None
+
+
+def _read_html(match: re.Match[str]) -> Row:
+    cells: list[str] = []
+    spans: list[tuple[int, int]] = []
+    heads = 0
+    for cell in _HTML_CELL.finditer(match["cells"]):
+        text = cell["text"]
+        start = match.start("cells") + cell.start("text") + len(text) - len(text.lstrip())
+        spans.append((start, start + len(text.strip())))
+        cells.append(clean(text.strip()).text)
+        heads += cell["kind"].lower() == "th"
+    return Row(tuple(cells), tuple(spans), bool(cells) and heads == len(cells))
+
+
+def read_tables(text: str) -> list[Table]:
+    """The tables of a text in their order, those without a head or with rows of unequal length left out.
+
+    >>> [(table.head, len(table.rows)) for table in read_tables("| Plan | Seats |\\n|---|---|\\n| Team | 10 |")]
+    [(('Plan', 'Seats'), 1)]
+    """
+    found: list[Table] = []
+    for rows in _row_runs(text):
+        head, *body = [(block, read_row(text[block.start : block.end])) for block in rows]
+        width = len(head[1].cells)
+        if not body or width < 2 or not head[1].is_head or any(len(row.cells) != width for _, row in body):
+            continue
+        found.append(Table(head[1].cells, tuple(_placed(block, row) for block, row in body)))
+    return found
+
+
+def _row_runs(text: str) -> Iterator[list[Block]]:
+    """The rows of each table: runs of them, cut where a further head begins."""
+    run: list[Block] = []
+    for block in blocks(text):
+        raw = text[block.start : block.end]
+        row = block.kind == "table_row"
+        if run and (not row or opens_table(raw) or (_HTML_ROW.match(raw) is None and read_row(raw).is_head)):
+            yield run
+            run = []
+        if row:
+            run.append(block)
+    if run:
+        yield run
+
+
+def _placed(block: Block, row: Row) -> tuple[TableCell, ...]:
+    places = zip(row.cells, row.spans, strict=True)
+    return tuple(TableCell(text, block.start + start, block.start + end) for text, (start, end) in places)
+
+
+def read_row(raw: str) -> Row:
+    """The cells of a row; an escaped bar does not part cells.
+
+    >>> read_row("| Plan | Price |").cells
+    ('Plan', 'Price')
+    """
+    html = _HTML_ROW.match(raw) if "<" in raw else None
+    if html is not None:
+        return _read_html(html)
+    lines = raw.splitlines() or [raw]
+    line = lines[0]
+    cells: list[str] = []
+    spans: list[tuple[int, int]] = []
+    begin = 0
+    for i in range(len(line) + 1):
+        if i < len(line) and (line[i] != "|" or (i > 0 and line[i - 1] == "\\")):
+            continue
+        part = line[begin:i]
+        bare = part.strip()
+        outside = not bare and (begin == 0 or i == len(line))
+        if not outside:
+            start = begin + len(part) - len(part.lstrip())
+            spans.append((start, start + len(bare)) if bare else (begin, begin))
+            cells.append(clean(bare).text)
+        begin = i + 1
+    return Row(tuple(cells), tuple(spans), len(lines) > 1 and is_rule(lines[1]))

@@ -1,0 +1,165 @@
+"""Arithmetic that a claim states itself."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+from assay.text.lexicon import word_set
+from assay.text.quantities import Quantity
+from assay.verify.arithmetic.derivations import near
+from assay.verify.exact.findings import ExactFinding
+
+_CHANGE_UP = word_set(
+    """increase increased increases increasing rise rose risen grew grown growth gain gained up jump jumped climbed"""
+)
+_CHANGE_DOWN = word_set(
+    """decrease decreased decreases fell fall fallen drop dropped decline declined down reduced reduction cut
+    shrank"""
+)
+CHANGE_WORDS = _CHANGE_UP | _CHANGE_DOWN
+"""Words without one of which "from A to B" is no change but a span."""
+_TOLERANCE = Decimal("0.006")
+
+_CHANGE_REACH = 28
+_FEWEST_OPERANDS = 2
+
+
+def _additive(quantity: Quantity) -> bool:
+    return quantity.exact and quantity.dimension not in {"ordinal", "factor", "temperature"}
+
+
+def check_arithmetic(
+    text: str, quantities: Sequence[Quantity], cues: frozenset[str], *, totals: bool = True
+) -> list[ExactFinding]:
+    """What the claim computes wrongly from operands that it states itself.
+
+    Understood are a change "from A to B" with a factor or a percentage, "A + B = C" and its like, and a total beside
+    its parts, unless `totals` is off: which numbers of a sentence are the parts of a total is a guess.
+    """
+    if len(quantities) < _FEWEST_OPERANDS:
+        return []
+    findings = [*_stated_change(text, quantities, cues), *_equations(text, quantities)]
+    return findings or (_stated_total(text, quantities, cues) if totals else [])
+
+
+def _wrong(text: str, stated: Quantity, value: Decimal, how: str, confidence: float) -> ExactFinding:
+    shown = f"{value.normalize():f}" if abs(value) < Decimal(10) ** 15 else f"{value:.3E}"
+    return ExactFinding(
+        "arithmetic.wrong",
+        f"The claim says {text[stated.start : stated.end]!r}; from the numbers it states itself {how} is {shown}.",
+        stated.number_start, stated.number_end, None, "contradicts", confidence,
+    )  # fmt: skip
+
+
+def _change_operands(text: str, quantities: Sequence[Quantity]) -> tuple[Quantity, Quantity] | None:
+    """The A and B of "from A to B"."""
+    for first, second in pairwise(quantities):
+        before = text[max(0, first.start - 8) : first.start].lower().split()
+        between = text[first.end : second.start].lower().split()
+        framed = before[-1:] == ["from"] and between[-1:] == ["to"] and len(between) <= 4
+        comparable = first.dimension in {second.dimension, "count"} and first.exact and second.exact
+        if framed and comparable:
+            return first, second
+    return None
+
+
+def _stated_change(text: str, quantities: Sequence[Quantity], cues: frozenset[str]) -> list[ExactFinding]:
+    operands = _change_operands(text, quantities)
+    if operands is None:
+        return []
+    first, second = operands
+    if first.dimension == second.dimension:
+        a, b = first.low, second.low
+    else:
+        a, b = first.value, second.value
+    if not a or not b:
+        return []
+    found: list[ExactFinding] = []
+    lead = text[max(0, first.start - _CHANGE_REACH) : first.start].lower()
+    led = set(re.findall(r"[a-z]+", re.split(r"[,;.]\s", lead)[-1]))
+    for stated in quantities:
+        if stated in (first, second) or not stated.exact or not _adjacent(text, stated, first, second):
+            continue
+        if stated.dimension == "factor":
+            ratio = b / a if (stated.value >= 1 and b >= a) or stated.value < 1 else a / b
+            if not near(stated, ratio):
+                found.append(_wrong(text, stated, round(ratio, 4), "the factor", 0.85))
+        elif stated.dimension == "share" and first.dimension != "share" and cues & CHANGE_WORDS:
+            change = abs(b - a) / abs(a)
+            if not near(stated, change) and abs(change - stated.value * Decimal("0.01")) > Decimal("0.01"):
+                found.append(_wrong(text, stated, round(change * 100, 2), "the change in percent", 0.85))
+    if (b > a and led & _CHANGE_DOWN and not led & _CHANGE_UP) or (
+        b < a and led & _CHANGE_UP and not led & _CHANGE_DOWN
+    ):
+        found.append(_wrong(text, second, b - a, "the change", 0.8))
+    return found
+
+
+def _adjacent(text: str, stated: Quantity, first: Quantity, second: Quantity) -> bool:
+    """Whether a factor or percentage stands so near to "from A to B" that it speaks of it."""
+    gap = text[stated.end : first.start] if stated.end <= first.start else text[second.end : stated.start]
+    if len(gap) > _CHANGE_REACH or any(c in ".;" for c in gap):
+        return False
+    return not set(gap.lower().replace(",", " ").split()) & {"and", "while", "with", "but", "to"}
+
+
+_OPERATORS = {"+": "sum", "plus": "sum", "-": "difference", "−": "difference", "minus": "difference", "×": "product",
+              "x": "product", "*": "product", "times": "product", "/": "ratio", "÷": "ratio"}  # fmt: skip
+_EQUALS = frozenset({"=", "equals", "is", "makes", "gives", "≈"})
+
+
+def _equations(text: str, quantities: Sequence[Quantity]) -> list[ExactFinding]:
+    found: list[ExactFinding] = []
+    for first, second, third in zip(quantities, quantities[1:], quantities[2:], strict=False):
+        operator = _OPERATORS.get(
+            text[first.number_end : second.start].rsplit(maxsplit=1)[-1]
+            if text[first.number_end : second.start].split()
+            else ""
+        )
+        equals = text[second.end : third.start].split()
+        unspaced = not any(c.isspace() for c in text[first.number_end : second.start])
+        if unspaced and operator in {"difference", "ratio"}:
+            continue
+        if operator is None or not equals or equals[-1] not in _EQUALS or not (first.exact and second.exact):
+            continue
+        a, b = first.value, second.value
+        if (
+            operator in {"sum", "difference"}
+            and first.dimension == second.dimension
+            and first.low is not None
+            and second.low is not None
+        ):
+            value = first.low + second.low if operator == "sum" else first.low - second.low
+            if third.dimension == first.dimension and not near(third, value):
+                found.append(_wrong(text, third, value, f"the {operator}", 0.9))
+        elif operator == "product" and abs(third.value - a * b) > abs(a * b) * _TOLERANCE:
+            found.append(_wrong(text, third, a * b, "the product", 0.85))
+        elif operator == "ratio" and b and abs(third.value - a / b) > max(third.step, abs(a / b) * _TOLERANCE):
+            found.append(_wrong(text, third, round(a / b, 4), "the ratio", 0.85))
+    return found
+
+
+def _stated_total(text: str, quantities: Sequence[Quantity], cues: frozenset[str]) -> list[ExactFinding]:
+    """A total beside its parts: "12 in the north and 15 in the south, 30 in total"."""
+    exact = [q for q in quantities if _additive(q) and not q.weak and q.dimension != "share"]
+    if len(exact) < 3 or not cues & {"total", "totaling", "totalling", "altogether", "sum", "combined"}:
+        return []
+    if len({q.dimension for q in exact}) > 1:
+        return []
+    totals = [q for q in exact if _is_total(text, q)]
+    if len(totals) != 1:
+        return []
+    parts = [q.low for q in exact if q is not totals[0] and q.low is not None]
+    value = sum(parts, Decimal(0))
+    if near(totals[0], value):
+        return []
+    return [_wrong(text, totals[0], value, "the sum of the parts", 0.75)]
+
+
+def _is_total(text: str, quantity: Quantity) -> bool:
+    before = text[max(0, quantity.start - 24) : quantity.start].lower()
+    after = text[quantity.end : quantity.end + 24].lower()
+    return bool(
+        re.search(r"\b(?:total(?:l?ing|s| of| is| was)?|sum of|combined|altogether)\W*(?:of |is |was )?$", before)
+    ) or bool(re.match(r"(?:\s\w+)?\s(?:in total|in all|altogether|combined|overall)\b", after))

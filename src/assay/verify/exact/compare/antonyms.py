@@ -1,0 +1,255 @@
+"""Opposite words and directions of a claim against the clauses of the evidence that are aligned with its own."""
+
+from collections.abc import Iterator, Sequence
+
+from assay.text.dates import DateRelation, relate_dates
+from assay.text.lexicon import (
+    CONVERSES,
+    DIRECTIONS,
+    OPPOSITES,
+    PARTICIPLE,
+    Lexeme,
+    Negation,
+    Words,
+    opposites,
+    word_set,
+)
+from assay.text.lexicon import stem as stem_of
+from assay.text.quantities import NUMBER_WORDS
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
+from assay.verify.exact.compare.polarity_evidence import (
+    LEAST_CONFIDENCE,
+    Side,
+    difference,
+    place_of,
+    recall_without,
+    scoped,
+    strength,
+)
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.parsed_claim import Claim
+
+_ANTONYM = 0.9
+_DIRECTION = 0.9
+_OTHER_SLOT_FACTOR = 0.6
+"""For opposites that do not stand beside the same word: then they may be meant in other senses, or of other things."""
+_PARTS_OF_WHOLE = frozenset({"half", "third", "quarter"})
+_MEASURED = word_set(
+    "year years month months week weeks day days metre metres meter meters m cm mm km feet foot inch inches"
+)
+_MOST_DATES = 16
+_COMPARED_TO = frozenset({"with", "to"})
+_EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"})
+"""Stems of what happens at two times of one thing: "open until 9" is "closes at 9"."""
+
+
+def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side) -> Iterator[ExactFinding]:
+    """Findings about words of a claim whose opposites stand in the clause that is aligned with its own."""
+    negated = scoped(claim.words, negations)
+    theirs_negated = scoped(side.words, side.negations)
+    seen: set[str] = set()
+    for at, lexeme in enumerate(claim.words.lexemes):
+        stem = lexeme.stem
+        if stem in seen or stem in side.candidate.stems or opposites(stem).isdisjoint(side.candidate.stems):
+            continue
+        if any(c.isdigit() for c in stem):
+            continue
+        seen.add(stem)
+        hit = _opposite_in(stem, side)
+        if hit is None:
+            continue
+        other, code, most = hit
+        if stem in _EVENTS and claim.dates and not _same_dates(claim, index, side):
+            continue
+        if any(date.start <= claim.words.starts[at] < date.end for date in claim.dates):
+            continue  # a day of the week or a month: dates are compared as such
+        if (stem in negated) != (other in theirs_negated):
+            continue
+        if other in claim.weights or any(w.stem == other for w in claim.words.lexemes):
+            continue
+        if other in CONVERSES.get(stem, ()) and _changed_places(claim, at, side, other):
+            continue
+        if (
+            other in CONVERSES.get(stem, ())
+            and _is_done_to(claim.words, at)
+            and any(
+                _is_done_to(side.words, place) for place, word in enumerate(side.words.lexemes) if word.stem == other
+            )
+        ):
+            continue  # what is lent is borrowed
+        if _measures(claim.words, at) or _measures_everywhere(side.words, other):
+            continue
+        recall = recall_without(claim, side.candidate, {stem})
+        confidence = strength(max(recall, (recall + _local(claim, at, side, other)) / 2), most)
+        if code == "antonym.clash" and _may_be_of_other_sense(claim.words, at, side, other, index):
+            if stem in _TIMES and _is_time(claim.words, at) != any(
+                _is_time(side.words, place) for place, word in enumerate(side.words.lexemes) if word.stem == other
+            ):
+                continue  # "by day" is when, "night trains" are what
+            confidence *= _OTHER_SLOT_FACTOR
+        ours = (claim.words.starts[at], claim.words.ends[at])
+        if confidence >= LEAST_CONFIDENCE and _is_aligned(claim, index, ours, side, other, stem):
+            yield difference(claim, index, side, code, ours, place_of(side.words, other), confidence, "the opposite")
+
+
+def _measures(words: Words, at: int) -> bool:
+    """Whether a word says what a number measures or how much of something there is, so that it has no opposite.
+
+    "Seventeen years old" is young, what is 2 m high is not the opposite of low, and half full is half empty.
+    """
+    before = [words.lexemes[i] for i in range(max(0, at - 2), at)]
+    if not before:
+        return False
+    part = before[-1].fold in _PARTS_OF_WHOLE or before[-1].stem in _PARTS_OF_WHOLE
+    return part or (before[-1].fold in _MEASURED and (len(before) == 1 or _counts(before[0])))
+
+
+def _counts(lexeme: Lexeme) -> bool:
+    return lexeme.fold[:1].isdigit() or lexeme.fold in NUMBER_WORDS
+
+
+def _measures_everywhere(words: Words, stem: str) -> bool:
+    """Whether each word of a stem says what a number measures."""
+    return all(_measures(words, at) for at, word in enumerate(words.lexemes) if word.stem == stem)
+
+
+def _may_be_of_other_sense(words: Words, at: int, side: Side, other: str, index: ExactIndex) -> bool:
+    """Whether two opposite words may be meant in senses that are not: they stand beside no word that both have.
+
+    Words that are opposite in one sense have others ("the right" to something and what one may "leave"; "by day" of
+    the hours and "night trains" of a kind of train), and it is their neighbours that tell. Participles have one sense,
+    and the values of a record have no neighbours.
+    """
+    if index.sentences[side.candidate.sentence].passage in index.records.passages:
+        return False
+    places = [place for place, word in enumerate(side.words.lexemes) if word.stem == other]
+    if _is_participle(words.lexemes[at]) and any(_is_participle(side.words.lexemes[place]) for place in places):
+        return False
+    ours = _neighbours(words, at)
+    return not any(
+        a is not None and a == b for place in places for a, b in zip(ours, _neighbours(side.words, place), strict=True)
+    )
+
+
+_BEING = frozenset({"is", "are", "was", "were", "be", "been", "being"})
+
+
+def _is_done_to(words: Words, at: int) -> bool:
+    """Whether a word is what is done to the subject: "is lent", "can be borrowed"."""
+    return words.lexemes[at].fold in PARTICIPLE and any(
+        words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at)
+    )
+
+
+_WHEN = frozenset({"by", "at", "in", "during"})
+_TIMES = frozenset(stem_of(word) for word in ("day", "night", "morning", "evening", "summer", "winter"))
+
+
+def _is_time(words: Words, at: int) -> bool:
+    """Whether a word says when something is: "by day", "in the winter"."""
+    before = [words.lexemes[i].fold for i in range(max(0, at - 2), at)]
+    return bool(before) and (before[-1] in _WHEN or (before[-1] == "the" and before[0] in _WHEN))
+
+
+def _is_participle(lexeme: Lexeme) -> bool:
+    return lexeme.fold.endswith("ed")
+
+
+def _neighbours(words: Words, at: int) -> tuple[str | None, str | None]:
+    before = words.lexemes[at - 1].stem if at else None
+    after = words.lexemes[at + 1].stem if at + 1 < len(words) else None
+    return before, after
+
+
+def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Side, other: str, own: str) -> bool:
+    """Whether a clause with the word `other` is the one that the claim's clause is about.
+
+    It is not where it shares little with it, speaks of something else that the evidence tells of elsewhere, or where
+    another clause with the claim's own word fits the claim as well.
+    """
+    found = max(
+        (align(claim, index, ours, side.candidate, at) for at in places_of(index, side.candidate.sentence, other)),
+        key=lambda one: one.share,
+        default=None,
+    )
+    if found is None or found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+        return False
+    return not any(
+        align(claim, index, ours, candidate, at).share >= found.share
+        for candidate in claim.candidates
+        if own in candidate.stems
+        for at in places_of(index, candidate.sentence, own)
+    )
+
+
+def _changed_places(claim: Claim, at: int, side: Side, other: str) -> bool:
+    """Whether the two that a claim relates stand in the sentence the other way about: its opposite is then the same.
+
+    "A is wider than B" and "B is narrower than A", "A bought it from B" and "B sold it to A".
+    """
+    before, after = _related(claim.words, at)
+    for place, lexeme in enumerate(side.words.lexemes):
+        if lexeme.stem != other:
+            continue
+        first, second = _related(side.words, place)
+        crossed, there = (before & second) - first - after, (after & first) - second - before
+        stayed = (before & first) | (after & second)
+        if crossed and there and len(crossed) + len(there) >= len(stayed):
+            return True
+    return False
+
+
+def _related(words: Words, at: int) -> tuple[set[str], set[str]]:
+    """The content stems before and after a relating word; what stands between "compared with" and it is parted anew.
+
+    "Compared with B, A is wider" is read as "A is wider than B": the words up to the comma stand after.
+    """
+    lexemes = words.lexemes
+    before, after = lexemes[:at], lexemes[at + 1 :]
+    led = next(
+        (i for i in range(at - 1) if lexemes[i].fold == "compared" and lexemes[i + 1].fold in _COMPARED_TO), None
+    )
+    if led is not None:
+        comma = next((i for i in range(led + 2, at) if words.starts[i] - words.ends[i - 1] > 1), None)
+        if comma is not None:
+            before, after = lexemes[comma:at], (*lexemes[led + 2 : comma], *after)
+    return {w.stem for w in before if w.weight}, {w.stem for w in after if w.weight}
+
+
+def _same_dates(claim: Claim, index: ExactIndex, side: Side) -> bool:
+    """Whether the sentence states every date of the claim: opening and closing are then of one day.
+
+    A time of day may be the end of one and the beginning of the other, and what is over "by 1952" began before it.
+    """
+    if any(date.minute is not None or date.bound != "exact" for date in claim.dates):
+        return False
+    theirs = index.dates.get(side.candidate.sentence, ())[:_MOST_DATES]
+    return all(any(relate_dates(d, other) is DateRelation.SAME for other in theirs) for d in claim.dates[:_MOST_DATES])
+
+
+def _local(claim: Claim, at: int, side: Side, other: str) -> float:
+    """Share of the content words within two of a claim's word that stand within three of the evidence's word."""
+    ours = _near_stems(claim.words, at, 2)
+    place = next((i for i, w in enumerate(side.words.lexemes) if w.stem == other), None)
+    if place is None or not ours:
+        return 0.0
+    return len(ours & _near_stems(side.words, place, 3)) / len(ours)
+
+
+def _near_stems(words: Words, at: int, reach: int) -> set[str]:
+    near = [*words.lexemes[max(0, at - reach) : at], *words.lexemes[at + 1 : at + 1 + reach]]
+    return {w.stem for w in near if w.weight}
+
+
+def _opposite_in(stem: str, side: Side) -> tuple[str, str, float] | None:
+    """The word of the sentence that cannot be true with `stem`, the finding's code and the most confidence."""
+    stems = side.candidate.stems
+    for table, code, most in (
+        (DIRECTIONS, "comparative.reversed", _DIRECTION),
+        (OPPOSITES, "antonym.clash", _ANTONYM),
+    ):
+        others = table.get(stem)
+        if others and not others.isdisjoint(stems):
+            return min(others & stems), code, most
+    return None

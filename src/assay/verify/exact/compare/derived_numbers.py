@@ -1,0 +1,140 @@
+"""Whether a number that the evidence does not state follows from it."""
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+from itertools import combinations
+
+from assay.text.lexicon import find_negations, word_set
+from assay.text.quantities import Quantity
+from assay.verify.arithmetic.derivations import Derivation, derive, length_of, near
+from assay.verify.exact.compare.number_pairs import MOST_OPERANDS, Option
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import ExactIndex, leading_stems
+from assay.verify.exact.parsed_claim import Claim
+
+_TOTALS = word_set("total totals altogether together combined both overall all average averaged mean")
+_LASTING = word_set("last lasts lasted lasting take takes took long duration run runs ran length")
+_SPAN = re.compile(r"\s?(?:to|until|till|[-–—])\s?(?:the\s)?", re.IGNORECASE)
+_THEN = re.compile(
+    r"[^.;:]{0,40}?\band\s(?:then\s)?(?:arriv|land|end|clos|finish|return|stop|reach|conclud|ran\suntil|run\suntil)\w*"
+    r"(?:\s(?:in|at)\s[A-Z]\w+)?(?:\s(?:at|on|by))?\s(?:the\s)?",
+    re.IGNORECASE,
+)
+"""Between the beginning of something and its end: "leaves at 22:40 and arrives at 06:10"."""
+_OTHER_SPAN = 0.85
+_AGE_WORDS = frozenset({"age", "aged", "old"})
+
+
+def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
+    operands: list[Quantity] = []
+    for candidate in claim.candidates:
+        operands.extend(index.quantities.get(candidate.sentence, ()))
+    return operands[:MOST_OPERANDS]
+
+
+def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Derivation | None:
+    """How a number follows from the sentences that fit the claim and from the claim's own numbers.
+
+    Where one of the sentences tells its subject of a share that is taken off or added, the claim need not name it:
+    "members pay 170" beside "members get 15% off" and a price of 200.
+    """
+    subject = leading_stems(claim.words.lexemes)
+    told = [
+        index.reading(c.sentence).folds
+        for c in claim.candidates
+        if subject & index.subject(c.sentence)
+        and any(q.dimension == "share" for q in index.quantities.get(c.sentence, ()))
+    ]
+    times = [d for c in claim.candidates for d in index.dates.get(c.sentence, ())[:MOST_OPERANDS]]
+    return derive(
+        quantity,
+        _operands(claim, index),
+        claim.folds.union(*told),
+        own=[q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity],
+        times=[*times[:MOST_OPERANDS], *claim.dates[:MOST_OPERANDS]],
+    )
+
+
+def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+    """Whether a number that differs from the evidence's follows from what stands around that."""
+    if _sum_beside(index, quantity, worst) or years_between(claim, index, quantity):
+        return True
+    if _rest(claim, index, quantity, worst):
+        return True
+    summed = not claim.folds.isdisjoint(_TOTALS)
+    return summed and derive(quantity, _around(index, worst), claim.folds) is not None
+
+
+def _rest(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+    """Whether a share of a whole is what the evidence's share of it leaves, where one of the two is negated.
+
+    75% were located in the north: the other 25% were not.
+    """
+    if quantity.dimension != "share" or worst.quantity.dimension != "share":
+        return False
+    ours, other = quantity.low, worst.quantity.low
+    if ours is None or other is None or not quantity.exact or not worst.quantity.exact or ours + other != 1:
+        return False
+    theirs = index.reading(worst.candidate.sentence)
+    return bool(find_negations(claim.text, claim.words)) != bool(theirs.negations)
+
+
+def _around(index: ExactIndex, worst: Option) -> list[Quantity]:
+    """The numbers of the sentence of a number and of those beside it in its passage, in their order."""
+    here = index.sentences[worst.candidate.sentence]
+    beside = range(max(0, worst.candidate.sentence - 1), min(len(index.sentences), worst.candidate.sentence + 2))
+    some = [q for s in beside if index.sentences[s].passage == here.passage for q in index.quantities.get(s, ())]
+    return some[:MOST_OPERANDS]
+
+
+def _sum_beside(index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+    """Whether a count is the sum of two counts of the same things in one sentence: 12 players of 8 and 4."""
+    if quantity.dimension != "count" or not quantity.exact:
+        return False
+    row = index.quantities.get(worst.candidate.sentence, ())[:MOST_OPERANDS]
+    nouns = set(quantity.nouns)
+    parts = [q.low for q in row if q.low is not None and q.exact and q.dimension == "count" and nouns & set(q.nouns)]
+    return any(a + b == quantity.low for a, b in combinations(parts, 2))
+
+
+def years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
+    """Whether a number of years is the distance between two years that the evidence or the claim gives."""
+    aged = quantity.dimension == "count" and not _AGE_WORDS.isdisjoint(claim.folds)
+    if not aged and (quantity.dimension != "time" or quantity.unit not in {"yr", "decade"}):
+        return False
+    years = {d.year for d in claim.dates[:MOST_OPERANDS] if d.year is not None}
+    for candidate in claim.candidates:
+        years |= {d.year for d in index.dates.get(candidate.sentence, ())[:MOST_OPERANDS] if d.year is not None}
+    number = quantity.value * (10 if quantity.unit == "decade" else 1)
+    slack = 1 if aged else 2 if quantity.bound != "exact" else 0
+    return any(abs(abs(a - b) - number) <= slack for a, b in combinations(sorted(years), 2))
+
+
+def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
+    """What a length of time that a claim gives would have to be, by the one span of times or days of its sentence.
+
+    The sentence has to have the claim's subject and be the one that fits it best; the claim has to say how long it is.
+    """
+    if quantity.dimension != "time" or not quantity.exact or quantity.bound != "exact" or claim.best is None:
+        return None
+    if _LASTING.isdisjoint(claim.folds) or len(claim.quantities) != 1 or claim.dates:
+        return None
+    best = claim.best
+    subject = leading_stems(claim.words.lexemes) - {w.stem for w in claim.words.lexemes if w.fold in _LASTING}
+    dates = index.dates.get(best.sentence, ())
+    if not subject or not subject <= index.subject(best.sentence) | best.heading or len(dates) != len(("from", "to")):
+        return None
+    text = index.passages[index.sentences[best.sentence].passage].text
+    spanned = any(form.fullmatch(text, dates[0].end, dates[1].start) for form in (_SPAN, _THEN))
+    told = length_of(*dates) if spanned else None
+    if told is None:
+        return None
+    lengths, working = told
+    if any(near(replace(quantity, step=Decimal(0)), Decimal(one)) for one in lengths):
+        return None
+    ours = claim.text[quantity.start : quantity.end]
+    return ExactFinding(
+        "number.mismatch", f"The claim says {ours!r}; by the evidence it is {working}.", quantity.start, quantity.end,
+        index.span(best.sentence, dates[0].start, dates[1].end, "contradicts", _OTHER_SPAN), "contradicts", _OTHER_SPAN,
+    )  # fmt: skip

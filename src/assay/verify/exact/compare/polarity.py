@@ -1,0 +1,365 @@
+"""Negation, antonyms, direction and conditions of a claim against the evidence sentences nearest to it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import pairwise
+
+from assay.text.lexicon import (
+    Condition,
+    Negation,
+    Words,
+    find_conditions,
+    opposites,
+    word_set,
+)
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
+from assay.verify.exact.compare.antonyms import opposed
+from assay.verify.exact.compare.polarity_evidence import (
+    LEAST_CONFIDENCE,
+    Side,
+    difference,
+    place_of,
+    recall_without,
+    scoped,
+    side_of,
+    strength,
+)
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import ExactIndex, content_of, leading_stems
+from assay.verify.exact.mention_roles import negations_of
+from assay.verify.exact.parsed_claim import Claim
+from assay.verify.exact.surroundings import clause
+
+_LOOKED_AT = 3
+_LEAST_RECALL = 0.3
+_NEGATION = 0.9
+_MOST_CONDITION_KEPT = 0.34
+_AS_GOOD = 0.1
+"""A sentence whose recall is lower by no more than this fits the claim as well."""
+
+_PARAPHRASED, _SAME_ORDER = 0.7, 0.5
+"""The most confidence where the claim does not repeat the sentence, of whose neighbouring words it then has less."""
+_DENIED_TOO = 0.67
+"""The share of what a negation denies that the other text has to speak of."""
+
+
+def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], bool, bool]:
+    """Findings about polarity, whether the claim is negated, and whether the best sentence differs in that."""
+    negations = negations_of(claim)
+    sides = [side_of(index, c) for c in claim.candidates[:_LOOKED_AT] if c.wide >= _LEAST_RECALL]
+    findings: list[ExactFinding] = []
+    against = frozenset().union(*[opposites(w.stem) for w in claim.words.lexemes]) if sides else frozenset()
+    for side in sides:
+        if negations or side.negations:
+            findings.extend(_negation(claim, index, negations, side))
+        if not against.isdisjoint(side.candidate.stems):
+            findings.extend(opposed(claim, index, negations, side))
+    findings = [f for f in findings if not _agreed_elsewhere(claim, negations, f, sides)]
+    if sides:
+        findings.extend(_conditions(claim, index, sides[0]))
+    differs = bool(sides) and bool(negations) != bool(sides[0].negations)
+    return _strongest(findings), bool(negations), differs
+
+
+def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
+    """One finding for each code and place, the strongest."""
+    best: dict[tuple[str, int, int], ExactFinding] = {}
+    for finding in findings:
+        key = (finding.code, finding.claim_start, finding.claim_end)
+        if key not in best or finding.confidence > best[key].confidence:
+            best[key] = finding
+    return list(best.values())
+
+
+def _heads(words: Words, negations: Sequence[Negation]) -> dict[str, int]:
+    """The first word in the scope of each negation, by stem, with the index of the negating word."""
+    return {words.lexemes[n.scope[0]].stem: n.cue for n in negations if n.scope}
+
+
+def _repeats(claim: Claim, index: ExactIndex, side: Side) -> bool:
+    """Whether a claim has the words of a sentence in their order, so that a negation is all that it changes."""
+    pairs = frozenset(pairwise(content_of(claim.words.lexemes)))
+    shared = pairs & index.content(side.candidate.sentence).pairs
+    return bool(pairs) and len(shared) >= _SAME_ORDER * len(pairs)
+
+
+def _aligned(words: Words, negations: Sequence[Negation], cue: int, known: AbstractSet[str]) -> bool:
+    """Whether the other text speaks of what a negation denies: of most of the words in its scope.
+
+    "The test was stopped because the funds ended, not because the cell failed" says nothing of "the cell lost a fifth".
+    """
+    scope = next((n.scope for n in negations if n.cue == cue), ())
+    weights = {words.lexemes[i].stem: words.lexemes[i].weight for i in scope}
+    return sum(w for stem, w in weights.items() if stem in known) >= _DENIED_TOO * sum(weights.values())
+
+
+def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side) -> Iterator[ExactFinding]:
+    ours, theirs = _heads(claim.words, negations), _heads(side.words, side.negations)
+    ours_all = scoped(claim.words, negations)
+    recall = recall_without(claim, side.candidate, set())
+    elided = _elided(side)
+    own = {w.stem for w in claim.words.lexemes}
+    alike = _NEGATION if _repeats(claim, index, side) else _PARAPHRASED
+    confidence = strength(recall, min(alike, _most_sure(claim, side, negations)))
+    if confidence < LEAST_CONFIDENCE:
+        return
+    if elided is not None and elided.subject & set(claim.weights):
+        shared = sorted(elided.predicate & set(claim.weights) & own)
+        if not negations and shared:
+            place = (side.words.starts[elided.first], side.words.ends[elided.cue])
+            yield difference(
+                claim, index, side, "polarity.negation", place_of(claim.words, shared[0]), place, confidence, "negated"
+            )
+        return
+    twice = _affirmed(claim.words, negations)
+    known = side.candidate.stems | side.candidate.heading | side.candidate.around
+    for stem, cue in ours.items():
+        if not _aligned(claim.words, negations, cue, known):
+            continue
+        if _set_apart(claim, side, cue) or _other_part(claim, index, side, cue):
+            continue
+        if stem not in side.candidate.stems or stem in twice:
+            continue
+        said = _denied(claim, index, side, cue, stem)
+        if said is not None:
+            span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
+            yield difference(claim, index, side, "polarity.negation", span, said, confidence, "without the negation")
+    for stem, cue in theirs.items():
+        if not _aligned(side.words, side.negations, cue, own):
+            continue
+        if stem in claim.weights and stem in own and stem not in ours_all and not ours:
+            place = (side.words.starts[cue], _last_end(side.words, stem, cue))
+            found = align(claim, index, place_of(claim.words, stem), side.candidate, place)
+            if found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+                continue
+            yield difference(
+                claim, index, side, "polarity.negation", place_of(claim.words, stem), place, confidence, "negated"
+            )
+
+
+def _affirms(index: ExactIndex, side: Side, place: tuple[int, int]) -> bool:
+    """Whether the clause around a word of the sentence has no negation, and the word is no key of nothing."""
+    sentence = index.sentences[side.candidate.sentence]
+    passage = index.passages[sentence.passage]
+    low, high = clause(passage.text, passage.words, *place, sentence.first, sentence.last)
+    if _EMPTY.match(passage.text, place[1]):
+        return False
+    return not any(low - 1 <= sentence.first + one.cue < high for one in side.negations)
+
+
+def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) -> tuple[int, int] | None:
+    """Where the sentence says of the same subject what a negation of the claim denies; none where it does not.
+
+    "Not before it is paid" sets a limit, and "without its captain" denies only that it has one. Where the clause that
+    fits the claim best is itself negated, the two agree.
+    """
+    lexemes = claim.words.lexemes
+    following = frozenset([w.fold for w in lexemes[cue + 1 : cue + 1 + _LIMIT_REACH]])
+    if following & _SETS_LIMIT and not following & _SETS_LIMIT <= side.folds:
+        return None
+    if lexemes[cue].fold == "without" and not any(_is_had(side.words, at, stem) for at in range(len(side.words))):
+        return None
+    ours = claim.words.starts[cue], _last_end(claim.words, stem, cue)
+    aligned = [
+        (align(claim, index, ours, side.candidate, at), _affirms(index, side, at), at)
+        for at in places_of(index, side.candidate.sentence, stem)
+    ]
+    if not aligned:
+        return None
+    found, affirms, place = max(aligned, key=lambda one: (one[0].share, not one[1]))
+    denied_too = found.missing & scoped(side.words, side.negations)  # "water but not electricity"
+    if not affirms or denied_too or speaks_of_another(claim, index, side.candidate, found):
+        return None
+    told = leading_stems(claim.words.lexemes) & found.missing
+    if told and told <= side.candidate.stems:
+        return None  # "export was added; import is planned" says nothing against "import has not been added"
+    return place if found.share >= (_SURELY_ALIGNED if side.negations else LEAST_ALIGNED) else None
+
+
+def _is_had(words: Words, at: int, stem: str) -> bool:
+    """Whether the word at a place is the stem and something has it or is with it."""
+    before = words.lexemes[max(0, at - _REACH) : at]
+    return words.lexemes[at].stem == stem and any(w.fold in _HAVING for w in before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Elided:
+    """A negation that leaves its predicate out: "the laptop is covered, but batteries are not"."""
+
+    subject: frozenset[str]
+    predicate: frozenset[str]
+    """Content stems before the clause of the negation, which it negates for its own subject."""
+    first: int
+    cue: int
+
+
+_ELISION_BREAKS = word_set("but and while whereas although though")
+_MOST_DATES = 16
+_LIMITING = word_set("only except unless solely exclusively just other otherwise until till")
+_COMPARING = word_set("more less than fewer as better worse")
+_AGAINST_LIMIT, _AGAINST_COMPARISON = 0.45, 0.7
+_REACH = 5
+"""Words after "not" among which "the least" or "one of the least" stands."""
+_PARTS = frozenset({"count", "share"})
+_HAVING = word_set("with have has had having include includes included including use uses used using contain contains")
+_SETS_LIMIT = word_set("before until till unless except beyond more without")
+"""Words after a negation that make a limit of it: what is not so before Monday may be so on Monday."""
+_LIMIT_REACH = 8
+_EMPTY = re.compile(
+    r"[\w ]{0,24}[\"']?\s{0,2}[:=|]\s{0,2}(?:\[\s*\]|\{\s*\}|\"\"|''|(?:null|none|nil|false|n/a|0)\b(?![.,]\d))",
+    re.IGNORECASE,
+)
+"""What follows a key that has no value: `"passengers": []`."""
+_SURELY_ALIGNED = 0.6
+"""The alignment that a clause needs where another one of its sentence is negated."""
+
+
+def _elided(side: Side) -> _Elided | None:
+    lexemes = side.words.lexemes
+    for negation in side.negations:
+        if negation.scope:
+            continue
+        first = negation.cue
+        while first and lexemes[first - 1].fold not in _ELISION_BREAKS:
+            first -= 1
+        if not first:
+            continue
+        subject = frozenset([w.stem for w in lexemes[first : negation.cue] if w.weight])
+        predicate = frozenset([w.stem for w in lexemes[:first] if w.weight]) - subject
+        if subject and predicate:
+            return _Elided(subject, predicate, first, negation.cue)
+    return None
+
+
+def _affirmed(words: Words, negations: Sequence[Negation]) -> set[str]:
+    """The stems that a text has outside of its negations too: "exposing one, never exposing the other"."""
+    scoped = {i for n in negations for i in n.scope}
+    return {w.stem for i, w in enumerate(words.lexemes) if i not in scoped}
+
+
+def _most_sure(claim: Claim, side: Side, negations: Sequence[Negation]) -> float:
+    """The most confidence that a negation on one side only deserves.
+
+    "Only with consent" is "not without consent", two negations may undo each other, and a negated comparison leaves
+    much open.
+    """
+    ours, theirs = claim.folds, side.folds
+    if (not negations and ours & _LIMITING and side.negations) or (negations and theirs & _LIMITING):
+        return _AGAINST_LIMIT
+    if len(negations) > 1 and len(negations) % 2 == 0 and not side.negations:
+        return _AGAINST_LIMIT
+    if not negations and "few" in theirs:
+        return _AGAINST_LIMIT  # few of them were not sold: nearly all were
+    if ours & _COMPARING and "than" in ours | theirs:
+        return _AGAINST_COMPARISON
+    return 1.0
+
+
+def _set_apart(claim: Claim, side: Side, cue: int) -> bool:
+    """Whether a "not" of the claim denies no predicate that the sentence states: "Ann, not Bo, won", "not the least".
+
+    The name after "not" is set against the one before it, or with "but" against the one after it; which of the two the
+    sentence speaks of cannot be told from the words alone. Who is not the least successful may be the most successful.
+    """
+    lexemes, starts = claim.words.lexemes, claim.words.starts
+    if lexemes[cue].fold != "not" or cue + 1 >= len(lexemes):
+        return False
+    following = [w.fold for w in lexemes[cue + 1 : cue + 1 + _REACH]]
+    if "least" in following and "least" not in side.folds and "the" in following:
+        return True
+    if not claim.text[starts[cue + 1]].isupper():
+        return False
+    if cue and claim.text[: starts[cue]].rstrip().endswith(","):
+        return lexemes[cue - 1].stem in side.candidate.stems
+    other = next((at + 1 for at in range(cue + 1, len(lexemes) - 1) if lexemes[at].fold == "but"), None)
+    return other is not None and lexemes[other].stem in side.candidate.stems
+
+
+def _other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> bool:
+    """Whether the claim negates of one number of things what the sentence says of another number: 30 were not, 90 were.
+
+    The two may be parts of one whole. Whether their numbers agree is for the numbers' own comparison.
+    """
+    at = claim.words.starts[cue]
+    ours = [q for q in claim.quantities if q.end <= at and q.exact and q.dimension in _PARTS]
+    if not ours:
+        return False
+    theirs = [q for q in index.quantities.get(side.candidate.sentence, ())[:_MOST_DATES] if q.dimension in _PARTS]
+    return bool(theirs) and all(q.dimension != o.dimension or q.low != o.low for q in ours for o in theirs)
+
+
+def _agreed_elsewhere(
+    claim: Claim, negations: Sequence[Negation], finding: ExactFinding, sides: Sequence[Side]
+) -> bool:
+    """Whether another sentence that fits the claim as well says the same with the same polarity."""
+    if finding.code != "polarity.negation" or finding.evidence is None or not sides:
+        return False
+    own = next((s for s in sides if _holds(s, finding)), None)
+    if own is None:
+        return False
+    ours = scoped(claim.words, negations)
+    marked = {
+        w.stem
+        for w, start in zip(claim.words.lexemes, claim.words.starts, strict=True)
+        if w.weight and finding.claim_start <= start < finding.claim_end
+    }
+    for side in sides:
+        if side is own or side.candidate.recall < own.candidate.recall - _AS_GOOD:
+            continue
+        theirs = scoped(side.words, side.negations)
+        if any(s in side.candidate.stems and (s in ours) == (s in theirs) for s in marked):
+            return True
+    return False
+
+
+def _holds(side: Side, finding: ExactFinding) -> bool:
+    return bool(side.words.starts) and finding.evidence is not None and (
+        side.words.starts[0] <= finding.evidence.start < side.words.ends[-1]
+        and side.evidence_id == finding.evidence.evidence_id
+    )  # fmt: skip
+
+
+def _last_end(words: Words, stem: str, cue: int) -> int:
+    at = next((i for i in range(cue, len(words)) if words.lexemes[i].stem == stem), cue)
+    return words.ends[at]
+
+
+_LEAST_MAIN = 0.6
+"""The least share of the limited clause's content words that the claim repeats: a claim that says something else of the
+same matter leaves out no condition of this clause."""
+_MAIN_BREAKS = word_set("but whereas although though however")
+
+
+def _main_clause(words: Words, condition: Condition) -> set[str]:
+    """The content stems of the clause that a condition limits: up to "but" before it, or what follows it."""
+    lexemes = words.lexemes
+    first = condition.first
+    while first and lexemes[first - 1].fold not in _MAIN_BREAKS:
+        first -= 1
+    main = {w.stem for w in lexemes[first : condition.first] if w.weight}
+    return main or {w.stem for w in lexemes[condition.last :] if w.weight}
+
+
+def _conditions(claim: Claim, index: ExactIndex, side: Side) -> Iterator[ExactFinding]:
+    ours = find_conditions(claim.text, claim.words) if side.conditions else ()
+    for condition in side.conditions:
+        own = {w.stem for w in side.words.lexemes[condition.first + 1 : condition.last] if w.weight}
+        own -= {"to", "that", "as", "if"}
+        if ours or not own:
+            continue
+        kept = len([s for s in own if s in claim.weights]) / len(own)
+        if kept > _MOST_CONDITION_KEPT:
+            continue
+        main = _main_clause(side.words, condition)
+        if len(main & set(claim.weights)) < _LEAST_MAIN * len(main):
+            continue
+        confidence = strength(recall_without(claim, side.candidate, set()), condition.strength)
+        if confidence < LEAST_CONFIDENCE:
+            continue
+        place = (side.words.starts[condition.first], side.words.ends[condition.last - 1])
+        yield difference(
+            claim, index, side, "condition.dropped", (0, len(claim.text)), place, confidence,
+            "the claim leaves this condition out", contradicts=False,
+        )  # fmt: skip

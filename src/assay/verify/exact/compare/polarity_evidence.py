@@ -1,0 +1,77 @@
+"""What the comparisons of polarity share: a sentence of the evidence, how much of a claim it has, and a difference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.text.lexicon import Condition, Negation, Words
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import Candidate, ExactIndex
+from assay.verify.exact.parsed_claim import Claim
+
+LEAST_CONFIDENCE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One evidence sentence with its polarity."""
+
+    candidate: Candidate
+    evidence_id: str
+    words: Words
+    """The sentence's words, at their places in the whole evidence text."""
+    folds: frozenset[str]
+    negations: tuple[Negation, ...]
+    conditions: tuple[Condition, ...]
+
+
+def side_of(index: ExactIndex, candidate: Candidate) -> Side:
+    """The sentence of a candidate with its polarity."""
+    read = index.reading(candidate.sentence)
+    evidence_id = index.passages[index.sentences[candidate.sentence].passage].evidence_id
+    return Side(candidate, evidence_id, read.words, read.folds, read.negations, read.conditions)
+
+
+def recall_without(claim: Claim, candidate: Candidate, left_out: set[str]) -> float:
+    """The share of the claim's weight, some stems left out, that the sentence and what is around it have."""
+    total = found = 0.0
+    for stem, weight in claim.weights.items():
+        if stem in left_out:
+            continue
+        total += weight
+        if stem in candidate.stems:
+            found += weight
+        elif stem in candidate.heading:
+            found += 0.9 * weight
+        elif stem in candidate.around:
+            found += 0.5 * weight
+    return found / total if total else 0.0
+
+
+def strength(recall: float, most: float) -> float:
+    """Confidence from the share of other words that agree: 0 at one half, `most` from 0.95 on."""
+    return most * min(1.0, max(0.0, (recall - 0.5) / 0.45))
+
+
+def scoped(words: Words, negations: Sequence[Negation]) -> set[str]:
+    """The stems of all that is negated."""
+    return {words.lexemes[i].stem for n in negations for i in n.scope}
+
+
+def difference(
+    claim: Claim, index: ExactIndex, side: Side, code: str, ours: tuple[int, int], theirs: tuple[int, int],
+    confidence: float, what: str, *, contradicts: bool = True,
+) -> ExactFinding:  # fmt: skip
+    """A finding that the characters `ours` of the claim and `theirs` of the evidence differ."""
+    start, end = theirs
+    relation = "contradicts" if contradicts else "related"
+    span = index.span(side.candidate.sentence, start, end, relation, confidence)
+    return ExactFinding(
+        code, f"The claim says {claim.text[ours[0] : ours[1]]!r}; the evidence says {span.text!r}: {what}.",
+        *ours, span, "contradicts" if contradicts else "missing", round(confidence, 4),
+    )  # fmt: skip
+
+
+def place_of(words: Words, stem: str) -> tuple[int, int]:
+    """The characters of the first word with a stem."""
+    at = next(i for i, w in enumerate(words.lexemes) if w.stem == stem)
+    return words.starts[at], words.ends[at]

@@ -1,0 +1,78 @@
+"""Quotations of a claim against the words of the evidence."""
+
+import re
+
+from assay.text.lexicon import find_words
+from assay.verify.exact.findings import ExactFinding
+from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.parsed_claim import Claim
+
+_QUOTE = re.compile(r"“([^“”]{8,2000})”|\"([^\"]{8,2000})\"|«([^«»]{8,2000})»|„([^„“”]{8,2000})[“”]")
+_MARKS = frozenset('“"«„')
+_FEWEST_WORDS = 5
+"""Fewer quoted words are a term or irony: in honest answers of models nearly all are, and they need no such passage."""
+_ALTERED = 75.0
+"""From this share of matching characters on, in percent, a quotation is an altered one and not an absent one."""
+
+_MOST_WINDOWS = 8
+_ALTERED_CONFIDENCE = 0.75
+_ABSENT_CONFIDENCE = 0.6
+_LONGEST_COMPARED = 8000
+
+
+def _normal(text: str) -> str:
+    return " ".join(w.fold for w in find_words(text).lexemes)
+
+
+def find_quotes(text: str) -> list[tuple[int, int]]:
+    """The characters of the quotations of a text that are long enough to compare, without their marks.
+
+    >>> find_quotes('It says "no later than early May".')
+    [(9, 32)]
+    """
+    if _MARKS.isdisjoint(text):
+        return []
+    spans = [match.span(match.lastindex or 0) for match in _QUOTE.finditer(text)]
+    return [(start, end) for start, end in spans if len(find_words(text[start:end])) >= _FEWEST_WORDS]
+
+
+def compare_quotes(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float, bool]:
+    """Findings about the claim's quotations, the worst match of them in [0, 1], and whether it quotes at all."""
+    findings: list[ExactFinding] = []
+    worst = 1.0
+    spans = find_quotes(claim.text)
+    for start, end in spans:
+        score, finding = _check(index, claim.text[start:end], (start, end))
+        worst = min(worst, score)
+        if finding is not None:
+            findings.append(finding)
+    return findings, worst, bool(spans)
+
+
+def _check(index: ExactIndex, quote: str, span: tuple[int, int]) -> tuple[float, ExactFinding | None]:
+    from rapidfuzz import fuzz
+
+    weights = {w.stem: index.weight(w.stem) for w in find_words(quote).lexemes if w.weight}
+    wanted = _normal(quote)[:_LONGEST_COMPARED]
+    best = (0.0, -1)
+    for candidate in index.candidates(weights)[:_MOST_WINDOWS]:
+        neighbours = index.neighbours(candidate.sentence)
+        first, last = index.sentences[neighbours[0]], index.sentences[neighbours[-1]]
+        window = _normal(index.passages[first.passage].text[first.start : last.end])[:_LONGEST_COMPARED]
+        if f" {wanted} " in f" {window} ":
+            return 1.0, None
+        score = fuzz.partial_ratio(wanted, window) if len(window) >= len(wanted) else fuzz.ratio(wanted, window)
+        best = max(best, (score, -candidate.sentence))
+    score, sentence = best[0], -best[1]
+    shown = quote if len(quote) <= 80 else quote[:77] + "..."
+    if score >= _ALTERED:
+        here = index.sentences[sentence]
+        evidence = index.span(sentence, here.start, here.end, "contradicts", _ALTERED_CONFIDENCE)
+        return score / 100, ExactFinding(
+            "quote.altered", f"The claim quotes {shown!r}; the evidence has other words: {evidence.text[:120]!r}.",
+            *span, evidence, "contradicts", _ALTERED_CONFIDENCE,
+        )  # fmt: skip
+    return score / 100, ExactFinding(
+        "quote.absent", f"The claim quotes {shown!r}; no evidence has these words.", *span, None,
+        "missing", _ABSENT_CONFIDENCE,
+    )  # fmt: skip

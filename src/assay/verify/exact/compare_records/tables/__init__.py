@@ -1,0 +1,1 @@
+"""Statements of several rows of a table: how many, which, and what they sum to."""

@@ -1,0 +1,30 @@
+"""The judge: a chat model asked closed questions about claims that the other tiers are not sure of."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.verify.judge.answers import JudgeAnswers as JudgeAnswers
+    from assay.verify.judge.claim_selection import weaknesses as weaknesses
+    from assay.verify.judge.llm_judge import PROMPT as PROMPT
+    from assay.verify.judge.llm_judge import JudgedStatement as JudgedStatement
+    from assay.verify.judge.llm_judge import JudgeOptions as JudgeOptions
+    from assay.verify.judge.llm_judge import JudgeResults as JudgeResults
+    from assay.verify.judge.llm_judge import ask_judge as ask_judge
+    from assay.verify.judge.outcomes import Outcome as Outcome
+    from assay.verify.judge.outcomes import Standing as Standing
+    from assay.verify.judge.outcomes import barred as barred
+    from assay.verify.judge.outcomes import settled as settled
+    from assay.verify.judge.quotes import Source as Source
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".answers": ("JudgeAnswers",),
+            ".claim_selection": ("weaknesses",),
+            ".llm_judge": ("JudgeOptions", "JudgeResults", "JudgedStatement", "PROMPT", "ask_judge"),
+            ".outcomes": ("Outcome", "Standing", "barred", "settled"),
+            ".quotes": ("Source",),
+        },
+    )

@@ -1,0 +1,1 @@
+"""Dates and orders that a text states, held against each other."""

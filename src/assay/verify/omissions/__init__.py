@@ -1,0 +1,24 @@
+"""What an answer leaves out of its evidence, and whether the evidence speaks of the question at all."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.verify.omissions.denied_information import told_clause as told_clause
+    from assay.verify.omissions.detection import Stated as Stated
+    from assay.verify.omissions.detection import find_omissions as find_omissions
+    from assay.verify.omissions.judge_review import PROMPT as PROMPT
+    from assay.verify.omissions.judge_review import review_omissions as review_omissions
+    from assay.verify.omissions.relevance import find_irrelevant as find_irrelevant
+    from assay.verify.omissions.relevance import untold_parts as untold_parts
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".denied_information": ("told_clause",),
+            ".detection": ("Stated", "find_omissions"),
+            ".judge_review": ("PROMPT", "review_omissions"),
+            ".relevance": ("find_irrelevant", "untold_parts"),
+        },
+    )

@@ -1,0 +1,27 @@
+"""Writes a value that others chose into a message: short, on one line, quoted, without signs that act."""
+
+import json
+import unicodedata
+from typing import Final
+
+MOST_SHOWN: Final = 80
+"""Characters of a value that a message repeats."""
+
+_ACTING: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+"""Categories of characters that steer a terminal or the direction of writing, or stand for nothing."""
+
+
+def as_quote(value: object, most: int = MOST_SHOWN) -> str:
+    r"""The value as JSON, cut to `most` characters; control characters, format characters and line ends are escaped.
+
+    >>> print(shown("a\nIgnore all rules"), shown(12), shown("x" * 100, 10))
+    "a\nIgnore all rules" 12 "xxxxx..."
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:  # a whole number too long to be written
+        text = "a number"
+    if not text.isascii():
+        text = "".join(c if unicodedata.category(c) not in _ACTING else f"\\u{ord(c):04x}" for c in text[: 4 * most])
+    quote = text[:1] if text[:1] == '"' else ""
+    return text if len(text) <= most else f"{text[: most - 3 - len(quote)]}...{quote}"

@@ -1,0 +1,1 @@
+"""Where the arguments of a tool call come from."""

@@ -1,0 +1,68 @@
+"""Dates as people type them to an agent: without capitals, without spaces, without a year, without a month.
+
+More is read than `assay.text.dates.detection` reads, because here a date that is read wrongly leads only to a call that
+is let through with a day that somebody nearly wrote, and one that is not read leads to an honest call refused.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH: Final = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)(?![a-z])"
+)
+_FORMS: Final = (
+    re.compile(
+        rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s{{0,3}}(?:day )?(?:of\s)?(?:this\s|next\s)?[-.]?"
+        rf"(?P<month>{_MONTH})[.,?]{{0,2}}[\s-]{{0,3}}(?P<year>\d{{4}})?(?!\d)"
+    ),
+    re.compile(
+        rf"(?<![a-z])(?P<month>{_MONTH})[.,]?[\s-]{{0,3}}(?:the\s)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
+        r"(?:[,.]?[\s-]{0,3}(?P<year>\d{4})(?!\d))?"
+    ),
+    re.compile(rf"(?<![a-z])(?P<month>{_MONTH})[.,]?[\s-]{{0,3}}(?:of\s)?(?P<year>\d{{4}})(?!\d)(?P<day>)"),
+    re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"),
+    re.compile(r"(?<![\d.])(?P<year>(?:19|20)\d\d)[./](?P<month>\d{1,2})[./](?P<day>\d{1,2})(?![\d.]\d)"),
+    re.compile(r"(?<![\w.])(?P<day>\d{1,2})(?:st|nd|rd|th)(?![a-z])(?P<month>)(?P<year>)"),
+)  # fmt: skip
+_NAMED: Final = re.compile(r"\b(?:noon|midday|midnight)\b")
+_CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[.:h]?(\d{2})?\s{0,2}([ap])\.?\s?m\b")
+
+
+class LooseDate(NamedTuple):
+    """What a text says of a day, as far as it says it."""
+
+    start: int
+    end: int
+    year: int | None
+    month: int | None
+    day: int | None
+
+
+def loose_dates(low: str) -> Iterator[LooseDate]:
+    """The dates of a text in lower case, the forms that say most first; a day may be found in several forms.
+
+    >>> [(d.year, d.month, d.day) for d in loose_dates("on the 10th of march 2023")][0]
+    (2023, 3, 10)
+    """
+    for form in _FORMS:
+        for match in form.finditer(low):
+            year, month, day = (match.group(name) or "" for name in ("year", "month", "day"))
+            number = int(month) if month.isdecimal() else _NAMES.index(month[:3]) + 1 if month else None
+            yield LooseDate(*match.span(), int(year) if year else None, number, int(day) if day else None)
+
+
+def loose_clocks(low: str) -> Iterator[tuple[int, int, int]]:
+    """Times of day with a dot, an h or nothing between hours and minutes: place, and minutes since midnight.
+
+    >>> [minute for _, _, minute in loose_clocks("from 11.00 a.m. to 3pm")]
+    [660, 900]
+    """
+    for match in _CLOCK.finditer(low):
+        hour, minute = int(match.group(1)), int(match.group(2) or 0)
+        if hour <= 12 and minute < 60:
+            yield *match.span(), (hour % 12 + 12 * (match.group(3) == "p")) * 60 + minute
+    for match in _NAMED.finditer(low):
+        yield *match.span(), 0 if match.group() == "midnight" else 720

@@ -1,0 +1,535 @@
+"""Follows a number of an argument back: to the same number, or through what an honest caller does with numbers.
+
+In order: the same number; a percentage written otherwise; a word; another unit; rounding; the length of a list; the
+parts of a date, the days between two and the time between two times of day; a part of a known whole; a sum, difference,
+product or quotient of two numbers, or a sum of up to three that are about the records that the call names; a constant.
+
+With many numbers in sight nearly every number is a sum of two, so arithmetic counts only where it would be a
+coincidence: for the target t, the results within 5% of t (at least 50 steps of its last place on either side) are
+counted, and the derivation is accepted where their density among the values of that precision is at most
+`MOST_COINCIDENCE`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from itertools import combinations, product
+from typing import Final
+
+import numpy as np
+
+from assay.schema.report_parts import SourceKind
+from assay.text.quantities import KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Quantity, Unit
+from assay.verify.tools.tracing.sources import Found, Sources, SourceText
+from assay.verify.tools.tracing.spoken_numbers import headcounts, times_said
+from assay.verify.tools.tracing.trace import Trace, chosen, derived, traced
+
+MOST_COINCIDENCE: Final = 0.05
+"""The highest share of values near a number that arithmetic may reach by chance."""
+
+MOST_OPERANDS: Final = 600
+"""Numbers that arithmetic is tried on, those nearest to the end of the run."""
+
+_MOST_RELATED: Final = 40
+_MOST_PEOPLE: Final = 40
+_SHORT: Final = 600
+_PLACES: Final = 5
+_LARGEST: Final = Decimal(10) ** 12
+_SAME_KIND: Final = 1e-9
+_MEMBER: Final = re.compile(r":\s?(\d{1,12}(?:\.\d{1,6})?)(?=\s?[,}\]])")
+_PERCENT: Final = r"\s?(?:%|percent\b|per cent\b|pct\b)"
+_YEAR_OF_TWO: Final = re.compile(r"['’](\d\d)\b")
+_RATE_NAMES: Final = re.compile(
+    r"rate|percent|pct|ratio|fraction|probab|discount|interest|tax|share|yield|growth|prob\b"
+)
+_WORDS_FOR: Final = {
+    Decimal(0): r"zero|none|no|nothing|never|rest|stationary|origin|free|without|empty|ground",
+    Decimal("0.25"): r"quarter", Decimal("0.5"): r"half|halve",
+    Decimal(1): r"once|single|one-way|an?|alone|solo|myself|first",
+    Decimal(2): r"twice|double|both|couple|pair|second|every other|and (?:i|me|myself)|(?:me|myself) and",
+    Decimal(3): r"thrice|triple|trio|third", Decimal(4): r"quadruple|quarterly|fourth|kings?|queens?|aces?|jacks?",
+    Decimal(6): r"dice|die", Decimal(7): r"weekly|week", Decimal(10): r"decade",
+    Decimal(12): r"(?<!half a )(?<!half-a-)dozen|monthly|annual\w*|year\w*",
+    Decimal(13): r"hearts?|spades?|diamonds?|clubs?|suit",
+    Decimal(14): r"fortnight|two weeks", Decimal(24): r"day|daily|hourly", Decimal(26): r"cards?",
+    Decimal(30): r"month", Decimal(52): r"weekly|deck|cards", Decimal(60): r"minute|hour",
+    Decimal(100): r"century|percent", Decimal(365): r"year|daily|annual\w*",
+    Decimal(1000): r"an? (?:grand|thousand)", Decimal(1_000_000): r"an? million", Decimal(500): r"half a grand",
+}  # fmt: skip
+"""Numbers that everyone knows behind a word: of calendars, of common games, of how often."""
+
+_JOINED: Final = re.compile(r"[\s,]{0,3}(?:and\s)?")
+_RARE: Final = frozenset({"quarter", "fortnight", "decade", "century"})
+_UNITS_OF: Final[dict[str, tuple[Unit, ...]]] = {
+    dimension: tuple({unit.name: unit for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values(), *KEY_UNITS.values()]
+                      if unit.dimension == dimension and unit.name not in _RARE}.values())
+    for dimension in {unit.dimension for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values()]}
+}  # fmt: skip
+_FEET: Final = re.compile(r"(\d)\s?(?:ft\.?|feet|foot|['’])\s?(?:and\s)?(\d{1,2})\s?(?:in\b|inch(?:es)?|[\"”]|'')?")
+_OF_AN_INCH: Final = (Decimal(1), 1 / Decimal(12), Decimal("2.54"), Decimal("0.0254"))
+_PREFIXES: Final = {
+    "p": Decimal("1e-12"), "n": Decimal("1e-9"), "µ": Decimal("1e-6"), "μ": Decimal("1e-6"), "u": Decimal("1e-6"),
+    "m": Decimal("1e-3"), "c": Decimal("1e-2"), "k": Decimal("1e3"), "K": Decimal("1e3"), "M": Decimal("1e6"),
+    "G": Decimal("1e9"), "T": Decimal("1e12"),
+}  # fmt: skip
+_PREFIXED: Final = re.compile(r"(?<![\w.])(\d{1,12}(?:\.\d{1,12})?)\s?([pnµμumckKMGT])[A-Za-zΩ]{1,3}\b")
+_CONSTANTS: Final = tuple(
+    Decimal(value)
+    for value in (
+        "3.14159265", "6.28318531", "1.57079633", "2.71828183", "1.41421356", "9.81", "9.8", "9.80665", "32.2", "1.6",
+        "299792458", "3e8", "6.674e-11", "6.67430e-11", "6.626e-34", "1.381e-23", "6.022e23", "8.314", "0.0821",
+        "8.9875e9", "8.99e9", "9e9", "8.854e-12", "1.2566e-6", "1.602e-19", "273.15", "343", "340", "101325", "1.225",
+        "4.184", "4184", "5.67e-8", "1.609344", "0.45359237", "2.54", "3.28084", "180", "360",
+    )
+)  # fmt: skip
+"""Constants of mathematics and of nature, and factors between units, that everyone knows."""
+
+_ANOTHER: Final = re.compile(r"\b(?:another|further|additional|extra|plus)\s(\d{1,12}(?:\.\d{1,6})?)(?![\w.])")
+_MONTHS: Final = Decimal(12)
+_OF_TODAY: Final = re.compile(r"day|date|month|when|time|start|end|from|until|since", re.IGNORECASE)
+"""Names of arguments that today's day or month may be: "3" guests are not the third of the month."""
+_YEARS: Final = re.compile(r"(?:^|(?<!per)_)(?:years?|yrs?)$", re.IGNORECASE)
+"""Names of arguments that count years: "annual" stands for one of these, and for twelve months."""
+_MONEY: Final = re.compile(r"amount|price|cost|payment|salary|budget|balance|fare", re.IGNORECASE)
+"""Names of arguments that are no constants of nature."""
+_MOTION: Final = re.compile(r"(?:velocity|speed)$", re.IGNORECASE)
+_SQUARED: Final = re.compile(r"\s?(?:\^\s?\d|[²³]|squared|cubed)")
+"""What stands behind a unit that is not the whole unit: "9.8 m/s^2" is no speed."""
+
+_CONVERSION: Final = Decimal("0.005")
+"""The relative error of a conversion that is still the same quantity."""
+
+
+_Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberContext:
+    """What beside the number itself says how it may have come about."""
+
+    name: str = ""
+    """The argument's name."""
+    lengths: frozenset[int] = frozenset()
+    """The lengths of the lists among the call's other arguments."""
+    numbers: frozenset[Decimal] = frozenset()
+    """The numbers among the call's arguments."""
+    total: Decimal | None = None
+    """What it adds up to with the same fields of the items beside it, where there are any: a payment that was split."""
+    anchors: tuple[str, ...] = ()
+    """The identifiers among the call's arguments, in lower case."""
+
+
+def trace_number(value: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    """Where a number comes from; none where nothing leads to it. The sign is ignored."""
+    target = abs(value)
+    return _seen(target, sources) or next(
+        (trace for derive in _DERIVATIONS if (trace := derive(target, sources, context)) is not None), None
+    )
+
+
+def _seen(target: Decimal, sources: Sources) -> Trace | None:
+    for text in sources:
+        place = text.numbers.get(target)
+        if place is not None:
+            return traced(Found(text, *place), "the same number")
+    return None
+
+
+def _first(sources: Sources, value: Decimal) -> Found | None:
+    trace = _seen(abs(value), sources)
+    return trace.found if trace else None
+
+
+def _percentage(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    for other in (target * 100, target / 100):
+        if other < _LARGEST and (found := _as_percentage(other, sources)) is not None:
+            return derived(f"{_plain(other)} as a percentage or a fraction", found)
+        found = _first(sources, other) if _RATE_NAMES.search(context.name.lower()) else None
+        if found is not None:
+            return derived(f"{_plain(other)} as a percentage or a fraction", found)
+    return None
+
+
+def _as_percentage(value: Decimal, sources: Sources) -> Found | None:
+    pattern = rf"(?<![\d.]){re.escape(_plain(value))}(?:\.0+)?{_PERCENT}"
+    for text in sources:
+        match = re.search(pattern, text.low)
+        if match:
+            return Found(text, *match.span())
+    return None
+
+
+def _headcount(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """How many people a text lists: four for "me and three friends"."""
+    if target != target.to_integral_value() or not 1 < target <= _MOST_PEOPLE:
+        return None
+    for text in sources:
+        for start, end, count in headcounts(text.low) if text.has_prose else ():
+            if count == target:
+                return derived(f'the people of "{text.text[start:end]}"', Found(text, start, end))
+    return None
+
+
+def _time_said(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """A length of time said with a half or a quarter, in any unit of time."""
+    for text in sources:
+        for start, end, seconds in times_said(text.low) if text.has_prose else ():
+            for unit in _UNITS_OF["time"]:
+                if _near(seconds / unit.size, target):
+                    return derived(f'"{text.text[start:end]}" in {unit.name}', Found(text, start, end))
+    return None
+
+
+def _bounded(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """The first whole number that a bound allows: 6 for "more than 5", 4 for "fewer than 5"."""
+    for text in sources:
+        for quantity in text.quantities if text.has_prose else ():
+            step = {"more": 1, "less": -1}.get(quantity.bound)
+            if step is not None and quantity.value + step == target:
+                return derived("the first number within a bound", Found(text, quantity.start, quantity.end))
+    return None
+
+
+def _in_words(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    pattern = _WORDS_FOR.get(target)
+    if pattern is None or (target == _MONTHS and _YEARS.search(context.name)):
+        return None
+    for text in sources:
+        match = re.search(rf"\b(?:{pattern})\b", text.low) if text.has_prose else None
+        if match:
+            return derived(f'the word "{match.group()}"', Found(text, *match.span()))
+    return None
+
+
+def _converted(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    motion = _MOTION.search(context.name) is not None
+    years = _YEARS.search(context.name) is not None
+    for text in sources:
+        if not text.has_prose:
+            continue
+        for quantity, low, alone in _amounts(text):
+            found = Found(text, quantity.start, quantity.end)
+            if _SQUARED.match(text.low, quantity.end) or (motion and quantity.dimension == "length"):
+                continue
+            if quantity.dimension.startswith("money:") and _near(low * 100, target):
+                return derived(f'"{found.text[:60]}" in hundredths', found)
+            for unit in _UNITS_OF.get(quantity.dimension, ()):
+                other = (not alone or unit.name != quantity.unit) and (not years or unit.name == "year")
+                if other and _near((low - unit.offset) / unit.size, target):
+                    return derived(f'"{found.text[:60]}" in {unit.name}', found)
+        for match in _FEET.finditer(text.low):
+            inches = Decimal(match.group(1)) * 12 + Decimal(match.group(2))
+            if any(_near(inches * size, target) for size in _OF_AN_INCH):
+                return derived("feet and inches in one unit", Found(text, *match.span()))
+        for match in _PREFIXED.finditer(text.text):
+            if _near(Decimal(match.group(1)) * _PREFIXES[match.group(2)], target):
+                return derived(f'"{match.group()}" without its prefix', Found(text, *match.span()))
+    return None
+
+
+def _amounts(text: SourceText) -> Iterator[tuple[Quantity, Decimal, bool]]:
+    """The quantities in base units, and those that two side by side make together ("2 hours 30 minutes"); the last
+    value says which of the two it is."""
+    previous: Quantity | None = None
+    for quantity in text.quantities:
+        if quantity.low is None:
+            continue
+        yield quantity, quantity.low, True
+        side_by_side = previous is not None and _JOINED.fullmatch(text.text, previous.end, quantity.start)
+        if side_by_side and previous and previous.low is not None and previous.dimension == quantity.dimension:
+            yield quantity, previous.low + quantity.low, False
+        previous = quantity
+
+
+def _near(value: Decimal, target: Decimal) -> bool:
+    return abs(value - target) <= max(abs(target) * _CONVERSION, Decimal("1e-9"))
+
+
+def _rounded(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    if len(target.normalize().as_tuple().digits) < 3:
+        return None
+    step = _step(target)
+    for number in sources.numbers:
+        try:
+            near = abs(number - target) <= step / 2 and _step(number) < step and number.quantize(step) == target
+        except InvalidOperation:  # more digits than a decimal holds
+            continue
+        if near:
+            return derived(f"{_plain(number)} rounded", _first(sources, number))
+    return None
+
+
+def _counted(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    if target != target.to_integral_value() or target > 100_000:
+        return None
+    if int(target) in context.lengths:
+        return derived("how many items another argument has")
+    for text in sources:
+        if int(target) in text.list_lengths:
+            return derived("how many items a list of the result has", Found(text, 0, len(text.text)))
+    return None
+
+
+def _constant(target: Decimal, _: Sources, context: NumberContext) -> Trace | None:
+    """A constant, to as many digits as the number has, at least two."""
+    if _MONEY.search(context.name):
+        return None
+    digits = len(target.normalize().as_tuple().digits)
+    if digits < 2 and target not in _CONSTANTS:
+        return None
+    known = any(target == value or (digits >= 3 and abs(target - value) <= value / 1000) for value in _CONSTANTS)
+    return chosen("a constant that everyone knows") if known else None
+
+
+def _calendar(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    if target != target.to_integral_value():
+        return None
+    number = int(target)
+    for text in sources:
+        for mention in text.mentions:
+            minute = mention.minute
+            clock = set() if minute is None else {minute, minute // 60, minute // 60 + 12 * (not mention.half_day)}
+            if number in {mention.year, mention.month, mention.day, mention.last_year} | clock:
+                return derived("part of a date or a time", Found(text, mention.start, mention.end))
+        if (place := _short_year(text, number)) is not None:
+            return derived("a year of two digits", Found(text, *place))
+        if text.has_prose and len(text.minutes) > 1:
+            apart = {abs(a - b) for a, b in combinations(list(text.minutes)[:20], 2)} - {0}
+            if apart & {number, number // 60} or number * 60 in apart:
+                return derived("the time between two times of day", Found(text, 0, len(text.text)))
+    days = sorted(sources.days | ({sources.now} if sources.now else set()))[-200:]
+    small = {sources.now.month, sources.now.day} if sources.now and _OF_TODAY.search(context.name) else set()
+    if sources.now and number in {sources.now.year} | small:
+        return derived("part of today's date", source=SourceKind.CLOCK)
+    if 0 < number <= 4000 and any(date.fromordinal(day.toordinal() + number) in days for day in days if _can_add(day)):
+        return derived("the days between two dates")
+    return _from_epoch(number, frozenset(days))
+
+
+def _short_year(text: SourceText, year: int) -> tuple[int, int] | None:
+    match = _YEAR_OF_TWO.search(text.text) if text.has_prose and 1900 <= year < 2100 else None
+    return match.span() if match and int(match.group(1)) == year % 100 else None
+
+
+def _can_add(day: date) -> bool:
+    return day.year < 9900
+
+
+def _from_epoch(number: int, days: frozenset[date]) -> Trace | None:
+    """Seconds or milliseconds since 1970 of a day that was mentioned."""
+    for seconds in (number, number // 1000):
+        if 10**8 <= seconds < 10**10 and datetime.fromtimestamp(seconds, UTC).date() in days:
+            return derived("a date in seconds since 1970")
+    return None
+
+
+def _added(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """A sum that a text speaks of: "for 5 seconds, and for another 7"."""
+    for text in sources:
+        for match in _ANOTHER.finditer(text.low) if text.has_prose else ():
+            more = Decimal(match.group(1))
+            if target > more and target - more in text.numbers and target - more not in text.dated:
+                how = f"{_plain(target - more)} + {_plain(more)}"
+                return derived(how, Found(text, *match.span(1)))
+    return None
+
+
+def _arithmetic(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    numbers, dated = _operands(sources)
+    goal = float(target)
+    step = float(_step(target))
+    tried = [(reach, numbers) for reach in (_sum, _difference, _product, _quotient)]
+    # Of the parts of dates and times only the difference means anything: from the 15th to the 17th.
+    for reach, operands in (*tried, (_difference, dated)):
+        reached = reach(operands, goal, step) if operands.size and goal else None
+        if reached is not None:
+            first, how = reached
+            return derived(how, _first(sources, Decimal(repr(first)).normalize()))
+    return None
+
+
+def _adds_up(_: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    """A part of a whole that is known, beside the other parts."""
+    total = context.total
+    if total is None or total <= 0:
+        return None
+    # One equation with one known number is as unlikely to hold by chance as the number itself is to be seen.
+    found = _first(sources, total)
+    if found is None:
+        return None
+    return derived(f"a part of {_plain(total)}, with the values beside it", found)
+
+
+def _record_sums(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    """A sum or difference of up to three numbers, or a multiple of it, among those that are about the call's records.
+
+    These are few, so that more steps are no coincidence: the numbers of what people wrote and of short messages, and
+    of the JSON objects that hold an identifier of the call.
+    """
+    records = _of_records(sources, context.anchors)
+    related = sorted(records | _of_messages(sources))[-_MOST_RELATED:] if records else []
+    goal, step = float(target), float(_step(target))
+    if len(related) < 2 or goal == 0:
+        return None
+    times = [1, *sorted(length for length in context.lengths if 2 <= length <= 12)]
+    sums = _sums_of_three(related)
+    reach = max(abs(goal) * 0.05, 50 * step)
+    for many in times:
+        part = goal / many
+        near = np.count_nonzero(np.abs(sums - part) <= reach / many)
+        hit = np.abs(sums - part) < step / (2 * many)
+        if hit.any() and len(times) * near * step / (2 * reach) <= MOST_COINCIDENCE:
+            return derived(_spelled(part, related, many), _first(sources, related[0]))
+    return None
+
+
+def _sums_of_three(related: Sequence[Decimal]) -> _Numbers:
+    """The sums of up to three of the numbers, each taken once, with either sign."""
+    values = np.array([float(number) for number in related])
+    found = [values]
+    for many in (2, 3):
+        if len(related) >= many:
+            chosen_ones = values[_choices(len(related), many)]
+            found.extend(chosen_ones @ np.array(signs, dtype=np.float64) for signs in product((1, -1), repeat=many))
+    sums: _Numbers = np.unique(np.round(np.concatenate(found), 6))
+    return sums
+
+
+@lru_cache(maxsize=128)
+def _choices(count: int, many: int) -> "np.ndarray[tuple[int, int], np.dtype[np.intp]]":
+    return np.array(list(combinations(range(count), many)), dtype=np.intp)
+
+
+def _spelled(goal: float, related: Sequence[Decimal], many: int) -> str:
+    """The sum written out; the first that fits, in a fixed order."""
+    for size in (1, 2, 3):
+        for numbers in combinations(map(float, related), size):
+            for signs in product((1, -1), repeat=size):
+                if abs(sum(n * sign for n, sign in zip(numbers, signs, strict=True)) - goal) < 1e-6:
+                    signed = zip(numbers, signs, strict=True)
+                    terms = " ".join(f"{'+' if sign > 0 else '-'} {n:g}" for n, sign in signed).removeprefix("+ ")
+                    return f"{many} * ({terms})" if many > 1 else terms
+    return "a sum of numbers of the call's records"
+
+
+def _of_messages(sources: Sources) -> set[Decimal]:
+    """The numbers of what people wrote and of short messages of tools."""
+    spoken = (text for text in sources if text.kind is not SourceKind.SYSTEM and text.has_prose)
+    short = (text for text in spoken if len(text.text) <= _SHORT)
+    return {number for text in short for number in text.numbers if 0 < number < _LARGEST}
+
+
+def _of_records(sources: Sources, anchors: tuple[str, ...]) -> set[Decimal]:
+    """The numbers of the JSON objects that hold one of the call's identifiers."""
+    found: set[Decimal] = set()
+    for text in sources:
+        for anchor in anchors if not text.has_prose else ():
+            at = text.low.find(anchor)
+            for _ in range(_PLACES):
+                if at < 0:
+                    break
+                found.update(_record_numbers(text.low, at, at + len(anchor)))
+                at = text.low.find(anchor, at + 1)
+    return found
+
+
+def _record_numbers(low: str, start: int, end: int) -> Iterator[Decimal]:
+    """The numbers that are values in the JSON object around a place, read within `_SHORT` characters of it."""
+    window = low[max(0, start - _SHORT) : end + _SHORT]
+    here = start - max(0, start - _SHORT)
+    left, right = window.rfind("{", 0, here), window.find("}", here)
+    if window.find("{", here, right) >= 0:
+        right = window.find("}", right + 1)  # one level of nesting, as of prices by class
+    for match in _MEMBER.finditer(window, max(left, 0), right if right > 0 else len(window)):
+        number = Decimal(match.group(1))
+        if 0 < number < _LARGEST:
+            yield number
+
+
+def _operands(sources: Sources) -> tuple[_Numbers, _Numbers]:
+    """The numbers that may be calculated with, and those that are parts of dates and times alone."""
+    kept: dict[Decimal, None] = {}
+    dated: set[Decimal] = set()
+    for text in reversed(sources.texts):
+        dated |= text.dated
+        for number in text.numbers:
+            if 0 < number < Decimal(10) ** 15 and number not in text.dated:
+                kept[number] = None
+            if len(kept) >= MOST_OPERANDS:
+                break
+    parts = [number for number in dated if number > 0 and number not in kept]
+    return _ascending(kept), _ascending(parts)
+
+
+def _ascending(numbers: Iterable[Decimal]) -> _Numbers:
+    return np.array(sorted(float(number) for number in numbers), dtype=np.float64)
+
+
+def _search(
+    numbers: _Numbers,
+    goal: float,
+    step: float,
+    wanted: Callable[[float, float], tuple[float, float]],
+    sign: str,
+    tries: int = 1,
+    slack: float | None = None,
+) -> tuple[float, str] | None:
+    """A pair whose result is the goal, where the results around the goal are sparse enough not to be a coincidence.
+
+    `wanted(a, x)` gives the ends between which the second operand lies so that the result is within x of the goal;
+    `tries` is how many goals are tried in a row, `slack` how far the pair's result may lie from the goal, by default
+    half a step.
+    """
+    reach = max(abs(goal) * 0.05, 50 * step)
+    near_enough = step * 0.5 if slack is None else slack
+    additive = sign in "+-"
+    pair = None
+    near = 0
+    for a in numbers.tolist():
+        low, high = wanted(a, near_enough)
+        at = int(np.searchsorted(numbers, low))
+        if pair is None and at < numbers.size and numbers[at] <= high and numbers[at] != a:
+            b = float(numbers[at])
+            # Nobody adds a billionth part of a number to it: then the two are not of one kind.
+            pair = (a, b) if not additive or min(a, b) > max(a, b) * _SAME_KIND else None
+        low, high = wanted(a, reach)
+        near += int(np.searchsorted(numbers, high, side="right") - np.searchsorted(numbers, low))
+    if pair is None or tries * near * step / (2 * reach) > MOST_COINCIDENCE:
+        return None
+    return pair[0], f"{pair[0]:g} {sign} {pair[1]:g}"
+
+
+def _sum(numbers: _Numbers, goal: float, step: float, tries: int = 1) -> tuple[float, str] | None:
+    return _search(numbers, goal, step, lambda a, x: (goal - a - x, goal - a + x), "+", tries)
+
+
+def _difference(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
+    return _search(numbers, goal, step, lambda a, x: (a - goal - x, a - goal + x), "-")
+
+
+def _product(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
+    return _search(numbers, goal, step, lambda a, x: ((goal - x) / a, (goal + x) / a), "*")
+
+
+def _quotient(numbers: _Numbers, goal: float, step: float) -> tuple[float, str] | None:
+    # A count is a quotient that comes out even; what has decimals may have been rounded to them.
+    slack = goal * 1e-9 if goal == int(goal) else None
+    return _search(numbers, goal, step, lambda a, x: (a / (goal + x), a / max(goal - x, 1e-12)), "/", slack=slack)
+
+
+def _step(value: Decimal) -> Decimal:
+    exponent = value.as_tuple().exponent
+    return Decimal(1).scaleb(min(exponent, 0)) if isinstance(exponent, int) else Decimal(1)
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+_DERIVATIONS: Final = (
+    _percentage, _in_words, _headcount, _time_said, _bounded, _converted, _rounded, _counted, _calendar, _adds_up,
+    _added, _arithmetic, _record_sums, _constant,
+)  # fmt: skip

@@ -1,0 +1,91 @@
+"""What a request says of its own check: its headers, and the body field `assay`.
+
+Without evidence of its own an answer is checked against what the request carries: tool results, passages, and what the
+user and the system prompt state (`assay.guard.runs.evidence`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.errors import InputError
+from assay.guard.runs import SOURCES
+from assay.schema import Evidence, Stakes, coerce_evidence, coerce_text
+
+_FIELDS: Final = frozenset({"evidence", "sources", "question", "stakes", "policy", "task", "claim_free"})
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """What a request says of its own check, in its headers or in the body field `assay`."""
+
+    policy: str | None = None
+    stakes: Stakes | None = None
+    evidence: tuple[Evidence, ...] | None = None
+    """None where the request's own content is the evidence."""
+    sources: tuple[str, ...] | None = None
+    """The kinds of content that count; by default all, or `tools` and `passages` beside given evidence."""
+    question: str | None = None
+    task: str = "qa"
+    claim_free: bool = False
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The kinds of content that count as evidence."""
+        if self.sources is not None:
+            return self.sources
+        return SOURCES if self.evidence is None else ("tools", "passages")
+
+
+def read_request_options(field: object, policy: str | None, stakes: str | None) -> RequestOptions:
+    """Reads the body field `assay`; what headers say of the policy and the stakes comes before it.
+
+    Raises:
+        InputError: the field, or a header, is not what it should be.
+    """
+    if field is None:
+        field = {}
+    if not isinstance(field, Mapping):
+        raise InputError(f"the body field assay is an object, got {type(field).__name__}")
+    unknown = sorted(set(field) - _FIELDS)
+    if unknown:
+        raise InputError(f"the body field assay has the members {', '.join(sorted(_FIELDS))}; got {', '.join(unknown)}")
+    evidence = field.get("evidence")
+    if evidence is not None and not isinstance(evidence, list | str):
+        raise InputError("assay.evidence is a text or an array of texts and objects; see POST /v1/check")
+    claim_free = field.get("claim_free", False)
+    if not isinstance(claim_free, bool):
+        raise InputError(f"assay.claim_free is true or false, got {claim_free!r}")
+    return RequestOptions(
+        policy=policy or _text(field, "policy"),
+        stakes=_stakes(stakes or _text(field, "stakes")),
+        evidence=None if evidence is None else coerce_evidence(evidence),
+        sources=_sources(field.get("sources")),
+        question=_text(field, "question"),
+        task=_text(field, "task") or "qa",
+        claim_free=claim_free,
+    )
+
+
+def _text(field: Mapping[str, Any], name: str) -> str | None:
+    value = field.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"assay.{name} is a text that is not blank, got {value!r}")
+    return coerce_text(value, f"assay.{name}")
+
+
+def _stakes(value: str | None) -> Stakes | None:
+    try:
+        return None if value is None else Stakes(value.strip().lower())
+    except ValueError:
+        raise InputError(f"stakes are low, medium or high; got {value!r}") from None
+
+
+def _sources(value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or any(one not in SOURCES for one in value):
+        raise InputError(f"assay.sources is an array of {', '.join(SOURCES)}; got {value!r}")
+    return tuple(value)
