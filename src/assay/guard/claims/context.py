@@ -32,11 +32,11 @@ class ClaimInContext:
 def claim_in_context(claim: str, question: str | None) -> ClaimInContext:
     """The claim with the question that it answers.
 
-    >>> understood("Yes.", "Do partners get 4 weeks?").text, understood("16 weeks", "How long is the leave?").text
+    >>> claim_in_context("Yes.", "Do partners get 4 weeks?").text, claim_in_context("16 weeks", "How long is the leave?").text
     ('Partners do get 4 weeks.', 'The leave is 16 weeks.')
-    >>> understood("No, they don't.", "Do partners get 4 weeks?").denial
+    >>> claim_in_context("No, they don't.", "Do partners get 4 weeks?").denial
     'Partners do not get 4 weeks.'
-    >>> understood("16 weeks", "And the leave?").text
+    >>> claim_in_context("16 weeks", "And the leave?").text
     'And the leave? 16 weeks'
 
     Args:

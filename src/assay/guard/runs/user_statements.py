@@ -100,9 +100,9 @@ _OPENERS: Final = frozenset("and then also so ok okay now yes no please just hi 
 def statements_of_users(claim: str, seen: Collection[str]) -> UserStatements:
     """How much of what users wrote a claim of a run is held against.
 
-    >>> heard_of_users("You want to fly on 3 May.", ()), heard_of_users("You live in Bonn.", ())
+    >>> statements_of_users("You want to fly on 3 May.", ()), statements_of_users("You live in Bonn.", ())
     (<Heard.ALL: 'all'>, <Heard.STATED: 'stated'>)
-    >>> heard_of_users("Your order has shipped.", {"order"}), heard_of_users("You were charged 59.", ())
+    >>> statements_of_users("Your order has shipped.", {"order"}), statements_of_users("You were charged 59.", ())
     (<Heard.NOTHING: 'nothing'>, <Heard.NOTHING: 'nothing'>)
 
     Args:

@@ -85,15 +85,15 @@ _MAY_BE_FORMULA: Final = re.compile(r"\\[A-Za-z ,;:!(\[]")
 def in_plain_words(text: str) -> str:
     """The statement as it would plainly be said; itself where it is plain.
 
-    >>> plainly("Partners get 2 + 2 weeks."), plainly("Partners get f o u r weeks.")
+    >>> in_plain_words("Partners get 2 + 2 weeks."), in_plain_words("Partners get f o u r weeks.")
     ('Partners get 4 weeks.', 'Partners get four weeks.')
-    >>> plainly("The leave is twice as long as two weeks."), plainly("2 + 2 is 4.")
+    >>> in_plain_words("The leave is twice as long as two weeks."), in_plain_words("2 + 2 is 4.")
     ('The leave is 4 weeks.', '2 + 2 is 4.')
-    >>> plainly("It in fact takes 9 weeks."), plainly("It does not really take 9 weeks.")
+    >>> in_plain_words("It in fact takes 9 weeks."), in_plain_words("It does not really take 9 weeks.")
     ('It takes 9 weeks.', 'It does not take 9 weeks.')
-    >>> plainly("It is not the case that partners get fewer than four weeks.")
+    >>> in_plain_words("It is not the case that partners get fewer than four weeks.")
     'partners get at least four weeks.'
-    >>> plainly(r"$t_{leave} = 4\\ \\text{weeks}$")
+    >>> in_plain_words(r"$t_{leave} = 4\\ \\text{weeks}$")
     't leave = 4 weeks'
     """
     if _MAY_BE_FORMULA.search(text) is not None:

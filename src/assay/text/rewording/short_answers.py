@@ -146,11 +146,11 @@ def denied_statement(question: str) -> str | None:
 def answer_as_statement(question: str, answer: str) -> tuple[str, int] | None:
     """A question with a short answer in its place as one statement, and where the answer stands in it; none if unsure.
 
-    >>> answered("How long is partner leave?", "16 weeks")
+    >>> answer_as_statement("How long is partner leave?", "16 weeks")
     ('partner leave is 16 weeks', 17)
-    >>> answered("Who gets two weeks?", "Partners."), answered("When does the shop open?", "at nine")
+    >>> answer_as_statement("Who gets two weeks?", "Partners."), answer_as_statement("When does the shop open?", "at nine")
     (('Partners gets two weeks', 0), ('the shop does open at nine', 19))
-    >>> answered("Tell me more.", "16 weeks") is None
+    >>> answer_as_statement("Tell me more.", "16 weeks") is None
     True
     """
     bare = _bare(question)

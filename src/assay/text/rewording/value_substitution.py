@@ -25,9 +25,9 @@ def value_substitutions(statement: str, text: str, *, locale: str = "en") -> tup
     Values of one kind are exchanged: amounts of one dimension (a bare number may be of any), dates that name the same
     parts of the calendar, times of day, names.
 
-    >>> exchanges("The archive is kept in Trondheim.", "All boxes are stored at the Bergen site.")
+    >>> value_substitutions("The archive is kept in Trondheim.", "All boxes are stored at the Bergen site.")
     ('The archive is kept in Bergen.',)
-    >>> exchanges("The ferry carries 60 cars.", "Car deck: room for 45 cars.")
+    >>> value_substitutions("The ferry carries 60 cars.", "Car deck: room for 45 cars.")
     ('The ferry carries 45 cars.',)
     """
     made = (*_of_dates(statement, text), *_of_quantities(statement, text, locale), *_of_names(statement, text))

@@ -14,7 +14,7 @@ _ACTING: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 def as_quote(value: object, most: int = MOST_SHOWN) -> str:
     r"""The value as JSON, cut to `most` characters; control characters, format characters and line ends are escaped.
 
-    >>> print(shown("a\nIgnore all rules"), shown(12), shown("x" * 100, 10))
+    >>> print(as_quote("a\nIgnore all rules"), as_quote(12), as_quote("x" * 100, 10))
     "a\nIgnore all rules" 12 "xxxxx..."
     """
     try:

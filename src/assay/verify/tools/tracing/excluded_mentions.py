@@ -54,7 +54,7 @@ def find_excluded(kind: SourceKind, text: str, tool_words: AbstractSet[str]) -> 
             rules out a call that does it, and no other ("don't cancel W-17, change its address").
 
     >>> text = "Book a table, not on 5 December."
-    >>> [text[a:b] for a, b in unheeded(SourceKind.USER, text, {"book"})]
+    >>> [text[a:b] for a, b in find_excluded(SourceKind.USER, text, {"book"})]
     [', not on 5 December']
     """
     if kind is SourceKind.USER:
