@@ -11,7 +11,7 @@ T = TypeVar("T")
 class LruCache(Generic[T]):
     """A bounded memory of results. Safe to use from several threads; two that miss at once both make the result.
 
-    >>> lengths = Remembered[int](2)
+    >>> lengths = LruCache[int](2)
     >>> [lengths.get(word, lambda word=word: len(word)) for word in ("a", "bb", "a", "ccc")]
     [1, 2, 1, 3]
     >>> len(lengths)

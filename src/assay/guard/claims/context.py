@@ -32,8 +32,10 @@ class ClaimInContext:
 def claim_in_context(claim: str, question: str | None) -> ClaimInContext:
     """The claim with the question that it answers.
 
-    >>> claim_in_context("Yes.", "Do partners get 4 weeks?").text, claim_in_context("16 weeks", "How long is the leave?").text
-    ('Partners do get 4 weeks.', 'The leave is 16 weeks.')
+    >>> claim_in_context("Yes.", "Do partners get 4 weeks?").text
+    'Partners do get 4 weeks.'
+    >>> claim_in_context("16 weeks", "How long is the leave?").text
+    'The leave is 16 weeks.'
     >>> claim_in_context("No, they don't.", "Do partners get 4 weeks?").denial
     'Partners do not get 4 weeks.'
     >>> claim_in_context("16 weeks", "And the leave?").text

@@ -101,9 +101,9 @@ def statements_of_users(claim: str, seen: Collection[str]) -> UserStatements:
     """How much of what users wrote a claim of a run is held against.
 
     >>> statements_of_users("You want to fly on 3 May.", ()), statements_of_users("You live in Bonn.", ())
-    (<Heard.ALL: 'all'>, <Heard.STATED: 'stated'>)
+    (<UserStatements.ALL: 'all'>, <UserStatements.STATED: 'stated'>)
     >>> statements_of_users("Your order has shipped.", {"order"}), statements_of_users("You were charged 59.", ())
-    (<Heard.NOTHING: 'nothing'>, <Heard.NOTHING: 'nothing'>)
+    (<UserStatements.NOTHING: 'nothing'>, <UserStatements.NOTHING: 'nothing'>)
 
     Args:
         claim: a claim about the user, or with a word about one.
