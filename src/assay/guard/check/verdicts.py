@@ -151,7 +151,7 @@ def unjudged(reason: str) -> Judged:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From which probability on a verdict is given, as the policy says."""
+    """From which probability on a verdict is given: as the policy says, but for `conflict`, which no policy sets."""
 
     support: float
     contradiction: float

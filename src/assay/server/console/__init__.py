@@ -29,7 +29,8 @@ there is no template language that text could speak.
 - `assets`: the files under `static/`, served under the digest of their content. A script is named in `render(scripts=)`
   and is a module; there are no inline scripts, styles or handlers, and the content security policy allows none.
 - `errors.page_router`: a router whose errors are pages, and whose routes stand in no OpenAPI document.
-- `router`: puts it all together; another part adds its own router there with one line.
+- `router`: puts it all together; another part adds its own router there with one line. A page of its own in the
+  navigation also has a line in `layout._PLACES`, whose first word names its icon in `icons`.
 
 Styles: `static/console.css` (shell and parts). A page that needs more adds rules in a section of its own there.
 """

@@ -1,1 +1,2 @@
-"""The gateway: one file per wire format, the upstream client, and the stream that holds back what is not checked."""
+"""The gateway: routes, the upstream client, and the stream that holds back what is not checked. Wire formats stand in
+`assay.wire`, a file each; `targets.py` says which path speaks which."""
