@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from assay.schema.base import Value
 
@@ -46,7 +46,7 @@ class CitedField(Value):
 class Structure(Value):
     """How a structured output is checked beside its schema."""
 
-    leaves: bool = True
+    leaves: StrictBool = True
     """Whether each value of the document is a claim that is held against the evidence."""
     skip: tuple[str, ...] = ()
     """Pointers of values that are no claims about the evidence, such as a confidence or a label; what stands inside of

@@ -69,7 +69,7 @@ class CheckBody(BaseModel):
     """How much hangs on it."""
     task: str = "qa"
     """The kind of task; a policy may hold some, such as `creative`, to no evidence."""
-    schema_: Annotated[dict[str, Any] | bool | None, Field(alias="schema")] = None
+    schema_: Annotated[dict[str, Any] | StrictBool | None, Field(alias="schema")] = None
     """A JSON Schema that the output has to satisfy. With one, each value of the output is a claim that is held against
     the evidence."""
     structure: Structure | None = None

@@ -4,7 +4,7 @@ from datetime import date
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from assay.errors import InputError
 from assay.schema import Permission, Screening
@@ -38,7 +38,7 @@ class ScreenBody(BaseModel):
     with versions and dates in their common spellings. None at all is a null retrieval, and gets `refuse`."""
     policy: str | None = None
     """A preset; the server's own policy by default."""
-    historical: bool | None = None
+    historical: StrictBool | None = None
     """Whether versions that are no longer in force are kept, marked so; by default where the question asks about the
     past."""
     as_of: Annotated[date | None, BeforeValidator(_day)] = None

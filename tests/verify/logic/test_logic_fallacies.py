@@ -193,8 +193,11 @@ def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> No
     def spent(size: int) -> float:
         text = (piece * (size // len(piece) + 1))[:size]
         sentences = split_sentences(text)
-        begun = time.process_time()
-        form_findings(text, sentences, [text])
-        return time.process_time() - begun
+        took = []
+        for _ in range(3):  # the best of three: a busy machine and a collection of garbage only ever add
+            begun = time.process_time()
+            form_findings(text, sentences, [text])
+            took.append(time.process_time() - begun)
+        return min(took)
 
     assert spent(100_000) < 10 * spent(25_000) + 0.5

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import Field, StringConstraints
+from pydantic import Field, StrictBool, StringConstraints
 from sqlalchemy import Connection
 
 from assay.errors import AuditError, ReceiptError
@@ -118,9 +118,9 @@ class VerifyBody(Body):
         default_factory=list, max_length=MOST_NOTES
     )
     """Checkpoints as notes, from wherever the owner of the log cannot change them."""
-    contents: bool = True
+    contents: StrictBool = True
     """Whether what is stored of each run is held against the log too."""
-    since_last: bool = False
+    since_last: StrictBool = False
     """Whether to begin with what this process verified last, and found nothing: what is unchanged since is not compared
     anew. Any change of it is found all the same."""
 

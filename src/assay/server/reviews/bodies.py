@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 from assay.schema import EscalationPackage, HallucinationReport, ReviewEvent, ReviewItem, Verdict
 from assay.store.reviews import LONGEST_REASON
@@ -64,7 +64,7 @@ class DecisionBody(_Body):
     """Why; it stands in the record."""
     text: str | None = None
     """The words that are to go out, for `edit`."""
-    accept: bool = False
+    accept: StrictBool = False
     """For `edit`: let the words out although the gate does not emit them. What it blocks cannot be let out."""
     response: str | None = Field(default=None, max_length=LONGEST_REASON)
     """For `reject`: what the caller gets in its place."""
