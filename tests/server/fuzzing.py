@@ -107,7 +107,7 @@ def _try(operation: Any, url: str, ids: list[str], examples: int, mode: Any) -> 
             said = answer.json().get("detail", "") if answer.status_code in (422, 428) else ""
             assert answer.status_code != 428, f"the document does not ask for a version, and the server does: {said}"
             form = said.startswith("at /") and "Value error" not in said
-            assert not form, f"the document allows what the server refuses for its form: {said}"
+            assert not form, f"the document allows what the server refuses for its form: {said} ({case.query!r:.400})"
 
     tried()
     return len(sent)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.schema import Permission
 from assay.server.http.problems import documented
+from assay.server.patterns import SAYS_SOMETHING
 from assay.server.services import Services, allowed
 
 MOST: Final = 20
@@ -18,7 +19,7 @@ class ConsensusBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    answers: list[Annotated[str, Field(pattern=r"\S")]] = Field(min_length=1, max_length=MOST)
+    answers: list[Annotated[str, Field(pattern=SAYS_SOMETHING)]] = Field(min_length=1, max_length=MOST)
     """The answers, of one model or of several."""
 
 

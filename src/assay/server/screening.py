@@ -11,6 +11,7 @@ from assay.schema import Permission, Screening
 from assay.server.gateway.asgi import header
 from assay.server.http.permitted_options import require_permitted
 from assay.server.http.problems import documented
+from assay.server.patterns import SAYS_SOMETHING
 from assay.server.services import Services, allowed
 
 MOST: Final = 1_000
@@ -31,7 +32,7 @@ class ScreenBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    question: Annotated[str, Field(pattern=r"\S")]
+    question: Annotated[str, Field(pattern=SAYS_SOMETHING)]
     """What is asked."""
     passages: list[str | dict[str, Any]] = Field(max_length=MOST)
     """Texts, or objects as retrievers give them: `text`, `content` or `page_content`, an `id`, and `metadata` (`meta`)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from assay.schema import Permission
 from assay.server.http.problems import ProblemError, documented, unknown
+from assay.server.patterns import SAYS_SOMETHING
 from assay.server.reports.values import (
     CheckOut,
     ClaimOut,
@@ -100,8 +101,8 @@ class _Reports:
 
     def erase(
         self, request: Request, id: str,  # noqa: A002 the name in the path
-        reason: Annotated[Text, Query(min_length=1, max_length=400, pattern=r"\S", description="Why; it stands in the "
-                                      "log, so it must name nobody.")] = "request",
+        reason: Annotated[Text, Query(min_length=1, max_length=400, pattern=SAYS_SOMETHING,
+                                      description="Why; it stands in the log, so it must name nobody.")] = "request",
         of: Annotated[Literal["content", "evidence"], Query(description="All content, or the stored evidence alone.")]
         = "content",
     ) -> ErasedOut:  # fmt: skip
