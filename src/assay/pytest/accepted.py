@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.evaluation.rows import write_file
-from assay.pytest.problems import Problem
+from assay.reporting import Problem
 from assay.schema import Evidence
 
 FOLDER: Final = "__assay__"

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assay.cli.terminal import Line, clean, one_line
-from assay.pytest.problems import Problem
-from assay.reporting import SIGNS, WORDS
+from assay.reporting import SIGNS, WORDS, Problem
 from assay.schema import HallucinationReport, Verdict
 from assay.stats import shown_score
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from assay.reporting.claim_marks import pieces as pieces
     from assay.reporting.curves import curve as curve
     from assay.reporting.curves import reliability as reliability
+    from assay.reporting.explained import Explanation as Explanation
+    from assay.reporting.explained import explanation_of as explanation_of
+    from assay.reporting.explained import explanations as explanations
     from assay.reporting.html_writer import Child as Child
     from assay.reporting.html_writer import Markup as Markup
     from assay.reporting.html_writer import direction as direction
@@ -21,13 +24,17 @@ if TYPE_CHECKING:
     from assay.reporting.html_writer import page as page
     from assay.reporting.html_writer import tag as tag
     from assay.reporting.page_style import BASE as BASE
+    from assay.reporting.problems import Problem as Problem
+    from assay.reporting.problems import problems_of as problems_of
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
             ".claim_marks": ("GRAVITY", "Piece", "SIGNS", "WORDS", "deciding_spans", "pieces"),
             ".curves": ("curve", "reliability"),
+            ".explained": ("Explanation", "explanation_of", "explanations"),
             ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "tag"),
             ".page_style": ("BASE",),
+            ".problems": ("Problem", "problems_of"),
         },
     )

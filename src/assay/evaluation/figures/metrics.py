@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from assay.evaluation.figures import bootstrap
 from assay.evaluation.figures.baselines import Scored
+from assay.evaluation.rows.kept import KeptRow
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.schema import Metric
@@ -102,7 +103,7 @@ class Columns:
         return Columns(**{one.name: getattr(self, one.name)[chosen] for one in fields(self)})
 
 
-def columns(rows: Sequence[Row], scored: Scored, results: Sequence[Result] = ()) -> Columns:
+def columns(rows: "Sequence[Row] | Sequence[KeptRow]", scored: Scored, results: Sequence[Result] = ()) -> Columns:
     """The columns of labelled rows.
 
     Args:
@@ -115,9 +116,10 @@ def columns(rows: Sequence[Row], scored: Scored, results: Sequence[Result] = ())
     contradiction = [result.contradiction for result in results] or [None] * count
     marked = [row.spans is not None and bool(results) for row in rows]
     spans = np.zeros((count, 3), dtype=np.int64)
-    for index, (row, result) in enumerate(zip(rows, results, strict=False)):
-        if row.spans is not None:
-            spans[index] = _shared(result.spans, row.spans)
+    right = [row.spans for row in rows]
+    for index, (wanted, result) in enumerate(zip(right, results, strict=False)):
+        if wanted is not None:
+            spans[index] = _shared(result.spans, wanted)
     return Columns(
         wrong=np.array([row.wrong for row in rows], dtype=np.bool_),
         flagged=np.array(scored.flagged, dtype=np.bool_),
@@ -179,6 +181,30 @@ def difference(one: Columns, other: Columns, resamples: int = RESAMPLES) -> Figu
         for counts in bootstrap.weights(one.documents, resamples, SEED)
     ]
     return Figure(mine.value - theirs.value, *_bounds(np.concatenate(drawn)))
+
+
+def differences(one: Columns, other: Columns, resamples: int = RESAMPLES) -> dict[str, Figure]:
+    """How far every figure of one system lies above another's on the same rows, both on the same resamples.
+
+    Args:
+        one: what the first system says.
+        other: what the second says of the same rows in the same order.
+        resamples: bootstrap resamples.
+    """
+    drawn = [
+        {name: values - theirs[name] for name, values in _resampled(one, counts).items()}
+        for counts in bootstrap.weights(one.documents, resamples, SEED)
+        for theirs in [_resampled(other, counts)]
+    ]
+    mine, others = _all(one), _all(other)
+    found: dict[str, Figure] = {}
+    for name, metric in mine.items():
+        value, base = metric.value, others[name].value
+        if value is None or base is None:
+            found[name] = Figure(None, undefined=metric.undefined or others[name].undefined)
+        else:
+            found[name] = Figure(value - base, *_bounds(np.concatenate([block[name] for block in drawn])))
+    return found
 
 
 def _with_intervals(data: Columns, resamples: int) -> dict[str, Figure]:

@@ -13,7 +13,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -68,6 +68,8 @@ class Row:
     signals: Mapping[str, float] = field(default_factory=dict)
     """Those of `SIGNALS` that were measured when the output was made."""
     meta: Mapping[str, Any] = field(default_factory=dict)
+    place: tuple[str, int] | None = field(default=None, compare=False)
+    """The file that it was read from, and its line or number there."""
 
     @property
     def wrong(self) -> bool:
@@ -108,7 +110,8 @@ def read_rows(path: Path) -> Iterator[Row]:
     empty = True
     for number, record in _records(path, name):
         empty = False
-        yield parse_row(record, f"{path}, {'row' if name.endswith('.parquet') else 'line'} {number}", _set_name(path))
+        where = f"{path}, {'row' if name.endswith('.parquet') else 'line'} {number}"
+        yield replace(parse_row(record, where, _set_name(path)), place=(str(path), number))
     if empty:
         raise InputError(f"{path}: holds no rows; expected at least one")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from assay.reporting import GRAVITY, deciding_spans
+from assay.reporting.claim_marks import GRAVITY, deciding_spans
 from assay.schema import Action, ClaimReport, EvidenceSpan, HallucinationReport, Verdict
 
 FAILING: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.UNCHECKED})
