@@ -283,6 +283,22 @@ def evaluate(
     fail_under: FailUnderOption = None,
     fail_over: FailOverOption = None,
     write: WriteOption = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="TOOL",
+            help="Who wrote the files: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth.",
+        ),
+    ] = None,
+    mapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="OURS=THEIRS,...",
+            help="Which field is what, such as answer=response,evidence=contexts; may be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Measure the verifier on labelled rows: by set and slice, with intervals and curves."""
     from assay.cli.evaluate import EvalOptions, run_eval
@@ -307,6 +323,8 @@ def evaluate(
                 fail_under=tuple(fail_under or ()),
                 fail_over=tuple(fail_over or ()),
                 write=tuple(write or ()),
+                preset=preset,
+                mapped=tuple(mapped or ()),
             )
         )
         raise typer.Exit(FINDINGS if missed else CLEAN)

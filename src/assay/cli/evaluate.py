@@ -28,8 +28,10 @@ from assay.evaluation.rows import (
     read_rows,
     write_file,
 )
+from assay.evaluation.rows.elsewhere import read_translation
 
 if TYPE_CHECKING:
+    from assay.evaluation.rows.elsewhere import Translation
     from assay.guard import Guard
 
 SHIPPED_THRESHOLDS: Final = {
@@ -70,6 +72,10 @@ class EvalOptions:
     fail_over: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     """Further files, `FORMAT=FILE`."""
+    preset: str | None = None
+    """The tool that wrote the files."""
+    mapped: tuple[str, ...] = ()
+    """Which of their fields is what, `OURS=THEIRS`."""
 
 
 def run_eval(options: EvalOptions) -> bool:
@@ -97,8 +103,9 @@ def run_eval(options: EvalOptions) -> bool:
         return _compare(options, options.compare, limits, targets)
     if not options.files:
         raise InputError("no FILE was given; name the files of the rows, or two finished runs with --compare")
-    rows = read_all(options.files, options.limit)
-    fitting = read_all(options.fit, options.limit)
+    translation = read_translation(options.preset, options.mapped)
+    rows = read_all(options.files, options.limit, translation)
+    fitting = read_all(options.fit, options.limit, translation)
     guard = open_guard(options.policy, options.model)
     gates = other_gates(guard) if any(not row.whole for row in rows) else []
     identity = identity_of(guard) | {"gates": " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)}
@@ -141,12 +148,13 @@ def _compare(
     options: EvalOptions, folders: tuple[Path, Path], limits: Sequence[Limit], targets: Sequence[tuple[str, Path]]
 ) -> bool:
     """Compares two finished runs."""
+    translation = read_translation(options.preset, options.mapped)
     runs = [folder if folder.is_dir() else folder.parent for folder in folders]
     first, second = (
         read_results(folder / "results.jsonl" if folder.is_dir() else folder) for folder in folders
     )  # fmt: skip
     if options.files:
-        rows = [kept_row(row) for row in read_all(options.files, options.limit)]
+        rows = [kept_row(row) for row in read_all(options.files, options.limit, translation)]
     else:
         rows = list({row.digest: row for folder in runs for row in read_kept(folder)}.values())
     found = compare((str(folders[0]), str(folders[1])), rows, first, second, options.threshold)
@@ -168,11 +176,11 @@ def _compare(
     return _missed(outcome)
 
 
-def read_all(files: Sequence[Path], limit: int | None) -> list[Row]:
-    """The rows of all files, the first `limit` of each."""
+def read_all(files: Sequence[Path], limit: int | None, translation: "Translation | None" = None) -> list[Row]:
+    """The rows of all files, the first `limit` of each, translated where another tool wrote them."""
     rows: list[Row] = []
     for file in files:
-        for index, row in enumerate(read_rows(file)):
+        for index, row in enumerate(read_rows(file, translation)):
             if limit is not None and index >= limit:
                 break
             rows.append(row)

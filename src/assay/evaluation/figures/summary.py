@@ -11,7 +11,8 @@ from assay.errors import InputError
 from assay.evaluation.figures.baselines import Scored
 from assay.evaluation.figures.gate_rates import Decided, GateFigures, gate_figures
 from assay.evaluation.figures.metrics import SLICE_RESAMPLES, Columns, Figure, Figures, columns, difference, figures
-from assay.evaluation.rows.reading import LABELS, Row
+from assay.evaluation.rows.labels import LABELS
+from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.evaluation.rows.slices import in_order, slices_of
 from assay.stats import calibration
