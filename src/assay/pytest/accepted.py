@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.evaluation.rows import write_file
-from assay.reporting import Problem
 from assay.schema import Evidence
+from assay.schema.views import Problem
 
 FOLDER: Final = "__assay__"
 """The folder beside a test file."""

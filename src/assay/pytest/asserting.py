@@ -9,8 +9,8 @@ from assay.errors import InputError
 from assay.pytest.accepted import entry_of, evidence_digest, read_accepted, snapshot_path
 from assay.pytest.failure_text import failure_lines
 from assay.pytest.running import CURRENT
-from assay.reporting import Problem, problems_of
 from assay.schema import Evidence, HallucinationReport, Stakes, Verdict, coerce_evidence
+from assay.schema.views import Problem, problems_of
 
 if TYPE_CHECKING:
     from assay.guard import Guard

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assay.cli.terminal import Line, clean, one_line
-from assay.reporting import SIGNS, WORDS, Problem
 from assay.schema import HallucinationReport, Verdict
+from assay.schema.views import SIGNS, WORDS, Problem
 from assay.stats import shown_score
 
 PASSAGES: Final = 2

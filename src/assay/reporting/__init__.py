@@ -5,11 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.reporting.claim_marks import GRAVITY as GRAVITY
-    from assay.reporting.claim_marks import SIGNS as SIGNS
-    from assay.reporting.claim_marks import WORDS as WORDS
     from assay.reporting.claim_marks import Piece as Piece
-    from assay.reporting.claim_marks import deciding_spans as deciding_spans
     from assay.reporting.claim_marks import pieces as pieces
     from assay.reporting.curves import curve as curve
     from assay.reporting.curves import reliability as reliability
@@ -24,17 +20,19 @@ if TYPE_CHECKING:
     from assay.reporting.html_writer import page as page
     from assay.reporting.html_writer import tag as tag
     from assay.reporting.page_style import BASE as BASE
-    from assay.reporting.problems import Problem as Problem
-    from assay.reporting.problems import problems_of as problems_of
+    from assay.schema.views import GRAVITY as GRAVITY
+    from assay.schema.views import SIGNS as SIGNS
+    from assay.schema.views import WORDS as WORDS
+    from assay.schema.views import deciding_spans as deciding_spans
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".claim_marks": ("GRAVITY", "Piece", "SIGNS", "WORDS", "deciding_spans", "pieces"),
+            ".claim_marks": ("Piece", "pieces"),
             ".curves": ("curve", "reliability"),
             ".explained": ("Explanation", "explanation_of", "explanations"),
             ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "tag"),
             ".page_style": ("BASE",),
-            ".problems": ("Problem", "problems_of"),
+            "assay.schema.views": ("GRAVITY", "SIGNS", "WORDS", "deciding_spans"),
         },
     )

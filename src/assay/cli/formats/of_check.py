@@ -7,8 +7,8 @@ from typing import Final
 from assay.cli.formats.cases import Case, Finding, Level, Lines, Passage, Place, file_name
 from assay.cli.inputs import Request
 from assay.cli.terminal import one_line
-from assay.reporting import Problem, problems_of
 from assay.schema import Action, Evidence, HallucinationReport, Verdict
+from assay.schema.views import Problem, problems_of
 from assay.stats import shown_score
 
 SHARES: Final = ("supported", "contradicted", "unsupported", "unchecked")

@@ -75,6 +75,30 @@ class Summary:
         """The summary as plain JSON values."""
         return asdict(self)
 
+    def __str__(self) -> str:
+        from assay.evaluation.figures.summary_views import summary_lines
+
+        return "\n".join(summary_lines(self))
+
+    def _repr_html_(self) -> str:
+        """The figures as notebooks show them."""
+        from assay.evaluation.figures.summary_views import summary_html
+
+        return summary_html(self)
+
+    def to_dataframe(self, library: str | None = None) -> Any:
+        """The figures as a data frame of polars or pandas: one row for all rows, each set and each slice.
+
+        Args:
+            library: `polars` or `pandas`; by default the one that is loaded already, else the one that is installed.
+
+        Raises:
+            MissingPackageError: neither is installed.
+        """
+        from assay.evaluation.figures.summary_views import summary_frame
+
+        return summary_frame(self, library)
+
 
 def scored_guard(name: str, results: Sequence[Result], threshold: float | None) -> Scored:
     """What the guard says: flagged is what scores below the threshold, or without one what is not `supported`."""

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from assay.reporting.claim_marks import GRAVITY, deciding_spans
-from assay.schema import Action, ClaimReport, EvidenceSpan, HallucinationReport, Verdict
+from assay.schema.evidence import EvidenceSpan
+from assay.schema.report import ClaimReport, HallucinationReport
+from assay.schema.verdict import Action, Verdict
+from assay.schema.views.marks import GRAVITY, deciding_spans
 
 FAILING: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.UNCHECKED})
 """The verdicts with which a claim is not supported."""
