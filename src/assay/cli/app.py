@@ -22,6 +22,9 @@ from assay.cli.operations import users as users_verbs
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import BaseUrlOption, LlmOption, RemoveOption, RepairOption
 from assay.cli.screen import screen
+from assay.cli.setup.completion import VARIABLE, completion
+from assay.cli.setup.explain import explain
+from assay.cli.setup.init import init
 
 if TYPE_CHECKING:
     from assay.schema import Action
@@ -44,6 +47,9 @@ app.add_typer(users_verbs.tenants_app)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
 app.command("screen")(screen)
+app.command("init")(init)
+app.command("explain")(explain)
+app.command("completion")(completion)
 
 
 class Format(StrEnum):
@@ -127,6 +133,10 @@ WriteOption = Annotated[
 def run() -> None:
     """Runs the command and exits."""
     try:
+        if VARIABLE in os.environ:  # a shell asks what could come next
+            from typer._completion_classes import completion_init
+
+            completion_init()
         app(prog_name="assay")
     except BrokenPipeError:
         # The reader has gone (`| head`). Python would complain once more while it flushes on its way out.
