@@ -131,7 +131,7 @@ def run_eval(options: EvalOptions) -> bool:
         keep_rows(options.out, rows)
     cases = of_eval.cases_of(rows, results, options.threshold, limits, summary)
     outcome = Outcome("assay eval", cases, of_eval.notes_of(summary))
-    _write(options, summary, outcome)
+    _write(options, summary, outcome, lambda: eval_page(summary, rows, results, options.slices))
     write_targets(targets, outcome)
     return _missed(outcome)
 
@@ -294,17 +294,17 @@ def _cosines(folder: Path, rows: Sequence[Row]) -> list[float]:
 # Writing
 
 
-def _write(options: EvalOptions, summary: Summary, outcome: Outcome) -> None:
+def _write(options: EvalOptions, summary: Summary, outcome: Outcome, page: Callable[[], str]) -> None:
     as_json = json.dumps(summary.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
     if options.out is not None:
         write_file(options.out / "summary.json", as_json)
-        write_file(options.out / "report.html", eval_page(summary))
+        write_file(options.out / "report.html", page())
     if options.report is not None:
-        write_file(options.report, eval_page(summary))
+        write_file(options.report, page())
     if options.format == "json":
         write_text(as_json, sys.stdout)
     elif options.format == "html":
-        write_text(eval_page(summary), sys.stdout)
+        write_text(page(), sys.stdout)
     elif options.format in FORMATS:
         write_text(rendered(options.format, outcome), sys.stdout)
     else:

@@ -27,7 +27,7 @@ def completion(
     bash: eval "$(assay completion bash)" in ~/.bashrc. zsh: the same in ~/.zshrc, behind compinit. fish: assay
     completion fish > ~/.config/fish/completions/assay.fish
     """
-    from typer.completion import get_completion_script
+    from typer._completion_shared import get_completion_script
 
     script = get_completion_script(prog_name="assay", complete_var=VARIABLE, shell=shell.value)
     sys.stdout.write(script.rstrip() + "\n")

@@ -19,7 +19,7 @@ from assay.evaluation.rows.kept import KeptRow
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.schema import Metric
-from assay.stats import calibration
+from assay.stats import calibration, wilson
 from assay.stats import classification as stats
 
 RESAMPLES: Final = 1000
@@ -208,11 +208,37 @@ def differences(one: Columns, other: Columns, resamples: int = RESAMPLES) -> dic
 
 
 def _with_intervals(data: Columns, resamples: int) -> dict[str, Figure]:
-    """All figures over the same resamples of documents."""
+    """All figures over the same resamples of documents; rates that no resample moves by Wilson (ADR 0077)."""
     blocks = [_resampled(data, counts) for counts in bootstrap.weights(data.documents, resamples, SEED)]
-    return {
+    found = {
         name: _figure(metric, np.concatenate([block[name] for block in blocks])) for name, metric in _all(data).items()
     }
+    rates = {name: _at_the_extremes(found[name], data.documents[data.wrong == wrong]) for name, wrong in _RATES.items()}
+    moved = any(rates[name] != found[name] for name in rates)
+    both = [rate for rate in rates.values() if rate.low is not None and rate.high is not None]
+    accuracy = found["balanced_accuracy"]
+    if moved and len(both) == len(rates) and accuracy.value is not None:
+        low = 1 - sum(rate.high or 0.0 for rate in both) / 2
+        high = 1 - sum(rate.low or 0.0 for rate in both) / 2
+        rates["balanced_accuracy"] = Figure(
+            accuracy.value, min(low, accuracy.low or low), max(high, accuracy.high or high)
+        )
+    return found | rates
+
+
+_RATES: Final = {"fpr": False, "fnr": True}
+"""The rates of errors, and whether they are of wrong rows."""
+
+
+def _at_the_extremes(figure: Figure, documents: NDArray[np.str_]) -> Figure:
+    """A rate of 0 or 1, which every resample repeats, with the interval of Wilson over its documents.
+
+    Documents and not rows, because rows with the same evidence stand or fall together: so it is rather too wide.
+    """
+    if figure.value not in (0.0, 1.0) or not len(documents):
+        return figure
+    count = len(set(documents.tolist()))
+    return Figure(figure.value, *wilson(round(figure.value * count), count))
 
 
 def _figure(metric: Metric, drawn: NDArray[np.float64]) -> Figure:
