@@ -144,3 +144,20 @@ def test_the_hook_of_pre_commit_checks_the_files_that_it_is_given(project: Path)
     assert done.returncode == 1, done.stderr
     assert "number.mismatch" in done.stdout
     assert "answers/right.md" in done.stdout
+
+
+def test_the_examples_of_the_page_are_yaml_that_names_inputs_and_hooks_that_exist() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    github, gitlab, hooks = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
+    used = next(step["with"] for step in github["steps"] if "OWNER" in step["uses"])
+    assert set(used) <= set(ACTION["inputs"])
+    assert set(gitlab["include"][0]["inputs"]) <= set(SPEC["spec"]["inputs"])
+    known = {one["id"] for one in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+    assert {one["id"] for repo in hooks["repos"] for one in repo["hooks"]} <= known
+
+
+def test_the_options_that_the_page_names_exist() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    shown = call([sys.executable, "-m", "assay", "check", "--help"], ROOT, {"COLUMNS": "200"}).stdout
+    shown += call([sys.executable, "-m", "assay", "eval", "--help"], ROOT, {"COLUMNS": "200"}).stdout
+    assert [option for option in set(re.findall(r"--[a-z-]{3,}", page)) if option not in shown] == []

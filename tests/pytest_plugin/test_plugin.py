@@ -250,3 +250,11 @@ def test_outside_of_pytest_it_is_an_assertion_like_any_other(tmp_path: Path) -> 
         CURRENT.reset(token)
     assert isinstance(caught.value, UnsupportedAnswerError)
     assert caught.value.problems[0].kind == "contradicted"
+
+
+def test_the_examples_of_the_page_run(sub_run: Run) -> None:
+    page = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    files = {f"test_example_{number}.py": block for number, block in enumerate(blocks)}
+    done = sub_run({**files, "handbook/leave.md": LEAVE})
+    done.assert_outcomes(passed=3)
