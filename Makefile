@@ -35,11 +35,16 @@ $(VENV)/openvino: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,openvino]'
 	touch $@
 
-test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO
+$(VENV)/ci: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,test-ci]'
+	touch $@
+
+test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ci  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO
 	$(BIN)/python -m pytest -m slow
 	ASSAY_POSTGRES=required $(BIN)/python -m pytest tests/store -m 'not slow' -k postgresql
 	ASSAY_FRAMEWORKS=required $(BIN)/python -m pytest tests/integrations
 	ASSAY_OPENVINO=required $(BIN)/python -m pytest tests/models/test_runtime.py tests/models/test_scorer_contract.py
+	$(BIN)/python -m pytest tests/pytest_plugin tests/schema tests/evaluation tests/cli/test_formats.py
 
 $(VENV)/browser: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,test-browser]'
