@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.generate.grounded_models import (
+from tests.rewrite.grounded_models import (
     EVIDENCE,
     FALSE,
     LEAVE,
