@@ -8,7 +8,11 @@ if TYPE_CHECKING:
     from assay.evaluation.rows.atomic_files import write_file as write_file
     from assay.evaluation.rows.reading import Row as Row
     from assay.evaluation.rows.reading import make_evidence as make_evidence
+    from assay.evaluation.rows.reading import parse_row as parse_row
     from assay.evaluation.rows.reading import read_rows as read_rows
+    from assay.evaluation.rows.reading import record_of_cells as record_of_cells
+    from assay.evaluation.rows.reading import record_of_columns as record_of_columns
+    from assay.evaluation.rows.reading import record_of_line as record_of_line
     from assay.evaluation.rows.results import Result as Result
     from assay.evaluation.rows.results import ResultLog as ResultLog
 else:
@@ -16,7 +20,15 @@ else:
         __name__,
         {
             ".atomic_files": ("write_file",),
-            ".reading": ("Row", "make_evidence", "read_rows"),
+            ".reading": (
+                "Row",
+                "make_evidence",
+                "parse_row",
+                "read_rows",
+                "record_of_cells",
+                "record_of_columns",
+                "record_of_line",
+            ),
             ".results": ("Result", "ResultLog"),
         },
     )
