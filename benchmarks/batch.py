@@ -75,14 +75,13 @@ def speed(folder: Path, count: int) -> None:
     source = write(folder / "rows.jsonl", count)
     taken: dict[int, list[float]] = {1: [], 2: []}
     for turn in range(2):
-        for workers in taken:
-            taken[workers].append(timed(source, folder / f"out{workers}-{turn}", workers))
+        for workers, times in taken.items():
+            times.append(timed(source, folder / f"out{workers}-{turn}", workers))
     best = {workers: min(times) for workers, times in taken.items()}
     for workers, seconds in best.items():
         print(f"{workers} worker(s): {count / seconds:,.1f} rows a second ({seconds:.1f} s, best of two)")
-    print(
-        f"two workers to one: {best[1] / best[2]:.2f}; same bytes: {contents(folder / 'out1-0') == contents(folder / 'out2-1')}"
-    )
+    same = contents(folder / "out1-0") == contents(folder / "out2-1")
+    print(f"two workers to one: {best[1] / best[2]:.2f}; same bytes: {same}")
 
 
 def engines(folder: Path, count: int) -> None:
@@ -90,13 +89,12 @@ def engines(folder: Path, count: int) -> None:
     source = write(folder / "rows.jsonl", count)
     taken: dict[str, list[float]] = {"local": [], "ray": []}
     for turn in range(2):
-        for name in taken:
-            taken[name].append(timed(source, folder / f"{name}-{turn}", 2, "--engine", name))
+        for name, times in taken.items():
+            times.append(timed(source, folder / f"{name}-{turn}", 2, "--engine", name))
     best = {name: min(times) for name, times in taken.items()}
     print(", ".join(f"{name}: {seconds:.1f} s" for name, seconds in best.items()))
-    print(
-        f"ray to local: {best['ray'] / best['local']:.3f}; same bytes: {contents(folder / 'ray-0') == contents(folder / 'local-0')}"
-    )
+    same = contents(folder / "ray-0") == contents(folder / "local-0")
+    print(f"ray to local: {best['ray'] / best['local']:.3f}; same bytes: {same}")
 
 
 def resident(pid: int) -> int:
@@ -123,9 +121,9 @@ def memory(folder: Path, count: int) -> None:
             time.sleep(0.2)
     done = json.loads((out / "summary.json").read_text())["rows"]
     early = max(seen[: max(1, len(seen) // 10)])
-    print(
-        f"{done:,} rows in {time.monotonic() - begun:.0f} s; driver {early / 1024:.0f} MB in the first tenth, {max(seen) / 1024:.0f} MB at most"
-    )
+    taken, most = time.monotonic() - begun, max(seen)
+    told = f"driver {early / 1024:.0f} MB in the first tenth, {most / 1024:.0f} MB at most"
+    print(f"{done:,} rows in {taken:.0f} s; {told}")
 
 
 def below(pid: int) -> list[int]:

@@ -2,8 +2,8 @@
 
 The hook gets one JSON object on standard input (`session_id`, `transcript_path`, `hook_event_name`, `stop_hook_active`,
 `last_assistant_message`) and answers with one: `{"decision": "block", "reason": ...}` has the agent go on with the
-reason before it, `{"systemMessage": ...}` tells the user, `{}` lets it end. An agent is sent back once a turn, so that it
-cannot go round in circles; a transcript that cannot be read is told to the user and holds nobody up.
+reason before it, `{"systemMessage": ...}` tells the user, `{}` lets it end. An agent is sent back once a turn, so that
+it cannot go round in circles; a transcript that cannot be read is told to the user and holds nobody up.
 """
 
 import json
