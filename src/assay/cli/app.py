@@ -18,7 +18,9 @@ from assay.cli.operations import audit as audit_verbs
 from assay.cli.operations import keys as keys_verbs
 from assay.cli.operations import receipt as receipt_verbs
 from assay.cli.operations import review as review_verbs
+from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
+from assay.cli.operations.batch import batch
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import BaseUrlOption, LlmOption, RemoveOption, RepairOption
 from assay.cli.screen import screen
@@ -42,8 +44,10 @@ app.add_typer(receipt_verbs.app)
 app.add_typer(audit_verbs.app)
 app.add_typer(keys_verbs.app)
 app.add_typer(review_verbs.app)
+app.add_typer(skill_verbs.app)
 app.add_typer(users_verbs.app)
 app.add_typer(users_verbs.tenants_app)
+app.command("batch")(batch)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
 app.command("screen")(screen)

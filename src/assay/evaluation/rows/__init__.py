@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from assay.evaluation.rows.kept import read_kept as read_kept
     from assay.evaluation.rows.reading import Row as Row
     from assay.evaluation.rows.reading import make_evidence as make_evidence
+    from assay.evaluation.rows.reading import parse_row as parse_row
     from assay.evaluation.rows.reading import read_rows as read_rows
+    from assay.evaluation.rows.reading import record_of_cells as record_of_cells
+    from assay.evaluation.rows.reading import record_of_columns as record_of_columns
+    from assay.evaluation.rows.reading import record_of_line as record_of_line
     from assay.evaluation.rows.results import Result as Result
     from assay.evaluation.rows.results import ResultLog as ResultLog
     from assay.evaluation.rows.results import read_results as read_results
@@ -22,7 +26,15 @@ else:
         {
             ".atomic_files": ("write_file",),
             ".kept": ("KeptRow", "keep_rows", "kept_row", "read_kept"),
-            ".reading": ("Row", "make_evidence", "read_rows"),
+            ".reading": (
+                "Row",
+                "make_evidence",
+                "parse_row",
+                "read_rows",
+                "record_of_cells",
+                "record_of_columns",
+                "record_of_line",
+            ),
             ".results": ("Result", "ResultLog", "read_results"),
         },
     )

@@ -119,6 +119,15 @@ def read_rows(path: Path, translation: "Translation | None" = None) -> Iterator[
         raise InputError(f"{path}: holds no rows; expected at least one")
 
 
+def record_of_line(line: str, where: str) -> Mapping[str, Any]:
+    """The record of one line of JSON Lines.
+
+    Raises:
+        InputError: it is no JSON object; the message begins with `where`.
+    """
+    return _object(_json(line, where), where)
+
+
 def _set_name(path: Path) -> str:
     return path.name.split(".")[0] or path.name
 
@@ -176,7 +185,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for number, line in _lines(path):
         if line.strip():
-            yield number, _object(_json(line, f"{path}, line {number}"), f"{path}, line {number}")
+            yield number, record_of_line(line, f"{path}, line {number}")
 
 
 def _json_list(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -189,7 +198,7 @@ def _json_list(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def _csv_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for number, cells in _csv_cells(path):
-        yield number, _from_cells(cells, f"{path}, line {number}")
+        yield number, record_of_cells(cells, f"{path}, line {number}")
 
 
 def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -206,8 +215,12 @@ def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV: {error}") from error
 
 
-def _from_cells(cells: Mapping[str, str], where: str) -> dict[str, Any]:
-    """Empty cells are absent; evidence is one passage unless it is a JSON list."""
+def record_of_cells(cells: Mapping[str, str], where: str) -> dict[str, Any]:
+    """The record of one row of CSV: empty cells are absent; evidence is one passage unless it is a JSON list.
+
+    Raises:
+        InputError: a column that should hold JSON does not; the message begins with `where`.
+    """
     record: dict[str, Any] = {name: cell for name, cell in cells.items() if cell != "" or name == "evidence"}
     for name in _JSON_COLUMNS:
         if name in record:
@@ -232,13 +245,19 @@ def _parquet_records(path: Path, *, foreign: bool = False) -> Iterator[tuple[int
         for batch in parquet.ParquetFile(path).iter_batches(batch_size=1024):
             for record in batch.to_pylist():
                 number += 1
-                yield number, record if foreign else _from_parquet(record, f"{path}, row {number}")
+                yield number, record if foreign else record_of_columns(record, f"{path}, row {number}")
     except (ArrowException, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file: {error}") from error
 
 
-def _from_parquet(record: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Nulls are absent; `meta` may be a struct or JSON text, the fields of evidence structs may be null."""
+def record_of_columns(record: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The record of one row of Parquet, Arrow or SQL.
+
+    Nulls are absent; `meta` may be a struct or JSON text, the fields of evidence structs may be null.
+
+    Raises:
+        InputError: a column that should hold JSON does not; the message begins with `where`.
+    """
     found = {name: value for name, value in record.items() if value is not None}
     for name in (*_JSON_COLUMNS, "evidence"):
         value = found.get(name)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.generate.grounded_models import (
+from tests.prompts.hostile import HOSTILE
+from tests.rewrite.grounded_models import (
     EVIDENCE,
     FALSE,
     LEAVE,
@@ -21,7 +22,6 @@ from tests.generate.grounded_models import (
     saying,
     shown,
 )
-from tests.prompts.hostile import HOSTILE
 
 from assay.errors import AnswerError, BudgetError, ChatError, InputError
 from assay.guard import Guard
