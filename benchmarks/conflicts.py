@@ -72,7 +72,7 @@ def main() -> None:
                 print("emitted", row["kind"], row["claim"], "|", *(one["text"] for one in row["evidence"]))
     print(f"conflicts: {sum(kinds.values())}, both passages shown {shown}, emitted without {sum(leaked.values())}")
     print("  emitted by kind:", dict(sorted(leaked.items())))
-    for half in ("read", "untouched"):
+    for half in ("read", "untouched", "held"):
         print(f"fresh, {half}:", fresh(guard, half))
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
