@@ -37,7 +37,7 @@ from train.scenario_rows import WEIGHTS
 
 FALSE_ALARMS = 0.01
 """The share of claims as in use on which a disagreement may be found; some of them are real."""
-HARD_ALARMS = 0.08
+HARD_ALARMS = 0.1
 """The same of the other claims that are not contradicted and were read: nearly all are of the same matter as their
 evidence, as a source that speaks of another case of it is."""
 SURE_OF = 0.97
