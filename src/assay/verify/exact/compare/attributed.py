@@ -33,6 +33,7 @@ _RELATIVE: Final = re.compile(r",?\s(?:which|that)\s[^\W\d_]+\s$")
 _CLAUSE: Final = re.compile(r"[.;,:(]\s|\n")
 _OPENS: Final = frozenset({"between", "from"})
 """What may stand between a verb and a range."""
+_VERBS: Final = frozenset({"V", "VA", "VN", "VG"})
 _OF: Final = re.compile(r"\sof\s$")
 _PART: Final = re.compile(r"\s(?:of|into)\s")
 _ANY: Final = re.compile(r"\b(?:an?|any|some|each|every|no)\s$", re.IGNORECASE)
@@ -111,7 +112,9 @@ def _of_predicate(text: str, quantity: Quantity) -> Thing | None:
 
 def _leading(tokens: Sequence[Token], *, any_of: bool = False) -> Thing | None:
     begun = next((at for at, one in enumerate(tokens) if one.tag != "DET"), len(tokens))
-    return _thing(_words(tokens[begun:]), any_of or _is_any(tokens[:begun]))
+    told = [one.text for one in tokens[begun : begun + 1] if one.tag in _VERBS]  # "paid leave"
+    named = _words(tokens[begun + len(told) :])
+    return _thing([*told, *named] if named else [], any_of or _is_any(tokens[:begun]))
 
 
 def _trailing(tokens: Sequence[Token]) -> Thing | None:
