@@ -10,7 +10,6 @@ from assay import Guard
 from assay.errors import VerifierError
 from assay.guard.conflicts.both_ways import (
     MOST_SENTENCES,
-    READINGS,
     SIGNS,
     BothWays,
     SentencePair,
@@ -26,7 +25,7 @@ FAMILIES = {
     "state": ("The lift in the east wing is out of order.", "The lift in the east wing is working again."),
     "barrier": ("The bridge is open to lorries.", "The bridge remains closed until further notice."),
     "transport": ("The airline has dropped its route to Bergen.", "The airline flies to Bergen three times a week."),
-    "price": ("The night bus costs nothing for students.", "Students pay 2 euros on the night bus like everybody else."),
+    "price": ("The night bus costs nothing for students.", "Students pay 2 euros on the night bus, as all do."),
     "harm": ("The fungicide is harmless to bees.", "Bees die from contact with the fungicide."),
     "repair": ("The fly tower has been repaired.", "Repairs to the fly tower have yet to begin."),
 }
@@ -54,7 +53,7 @@ def test_a_source_is_in_no_conflict_with_what_it_says_itself_or_with_another_mat
 
 def test_two_sentences_are_read_as_the_premise_of_each_other_and_of_the_claim() -> None:
     pair = SentencePair("It is open.", "The pool is open.", "The pool is shut.")
-    assert len(pair.pairs) == READINGS
+    assert len(pair.pairs) == 4
     assert all((second, first) in pair.pairs for first, second in pair.pairs)
 
 

@@ -37,7 +37,9 @@ _VERBS: Final = frozenset({"V", "VA", "VN", "VG"})
 _OF: Final = re.compile(r"\sof\s$")
 _PART: Final = re.compile(r"\s(?:of|into)\s")
 _ANY: Final = re.compile(r"\b(?:an?|any|some|each|every|no)\s$", re.IGNORECASE)
-_MOVED: Final = re.compile(r"\s*(?:ago|later?|earlier|early|before|after|from|more|less|than|per|each|an?|every|or)\b|\s?/")
+_MOVED: Final = re.compile(
+    r"\s*(?:ago|later?|earlier|early|before|after|from|more|less|than|per|each|an?|every|or)\b|\s?/"
+)
 """What stands behind a number that is a distance from something, a rate, or no measure of the thing itself."""
 
 
@@ -185,4 +187,3 @@ def _measures(claim: Claim, index: ExactIndex, quantity: Quantity, thing: Thing)
             theirs = thing_of(passage.text[here.start : here.end], placed)
             if theirs is not None and theirs.head == thing.head and thing.stems <= theirs.stems:
                 yield candidate.sentence, other
-
