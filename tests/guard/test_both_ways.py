@@ -23,7 +23,6 @@ from assay.testing import ScriptedScorer
 TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=200)
 FAMILIES = {
     "state": ("The lift in the east wing is out of order.", "The lift in the east wing is working again."),
-    "barrier": ("The bridge is open to lorries.", "The bridge remains closed until further notice."),
     "transport": ("The airline has dropped its route to Bergen.", "The airline flies to Bergen three times a week."),
     "price": ("The night bus costs nothing for students.", "Students pay 2 euros on the night bus, as all do."),
     "harm": ("The fungicide is harmless to bees.", "Bees die from contact with the fungicide."),
