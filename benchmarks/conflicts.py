@@ -9,8 +9,8 @@ a claim that follows the one that holds and one that follows the other. `gate/co
 the first sort: the first part was read while the rules were mended and has, for each pair, an answer that discloses the
 disagreement and a source that speaks of something else in the other's place (neither may be held back for a conflict);
 of the second nothing but the counts was ever looked at; the third (`held`, of other domains) was written, and its first
-counts taken, before what record 74 decided, and has answers that disclose and sources of something else too. The pairs were written by hand for these files; none stands
-in the training data.
+counts taken, before what record 74 decided, and has answers that disclose and sources of something else too. The pairs
+were written by hand for these files; none stands in the training data.
 """
 
 import argparse
