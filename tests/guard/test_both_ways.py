@@ -20,7 +20,7 @@ from assay.guard.conflicts.both_ways import (
 from assay.schema import Action, Evidence
 from assay.testing import ScriptedScorer
 
-TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=200)
+TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=200)
 FAMILIES = {
     "state": ("The lift in the east wing is out of order.", "The lift in the east wing is working again."),
     "transport": ("The airline has dropped its route to Bergen.", "The airline flies to Bergen three times a week."),
