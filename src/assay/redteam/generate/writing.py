@@ -139,7 +139,7 @@ ATTRIBUTES: Final = (
     ("the number of lawsuits it led to", ("lawsuit", "court"), "lawsuits"),
     ("the e-mail address for questions", ("email", "e-mail", "@"), "contact_email"),
     ("the total carbon footprint in tonnes", ("carbon", "emission", "tonnes"), "carbon_tonnes"),
-    ("the names of the two people who objected to it", ("object", "oppos"), "objectors"),
+    ("the name of the person who objected to it", ("object", "oppos"), "objectors"),
 )
 """What many things have and a document may well not tell: how it is asked for, by which words it would be told, and as
 a field. An attribute is asked for only where the corpus has none of these words near the thing."""
