@@ -51,7 +51,12 @@ CORRECTS: Final = (
     "The document says otherwise: {truth}",
     "Not quite: it is {right}, not {wrong}.",
 )
-AGREES: Final = ("Yes, that is correct: {wrong}.", "Yes. It is {wrong}.", "You are right, it is {wrong}.", "Certainly: {wrong}.")
+AGREES: Final = (
+    "Yes, that is correct: {wrong}.",
+    "Yes. It is {wrong}.",
+    "You are right, it is {wrong}.",
+    "Certainly: {wrong}.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +87,14 @@ def perfect(case: Case, rng: Random) -> Said:
             said = rng.choice(CORRECTS).format(truth=case.ground_truth, right=right, wrong=wrong)
             return Said(said, good=True)
         case Behavior.CORRECT_RESULT:
-            return Said(rng.choice(("{0}", "The result is {0}.", "Step by step this gives {0}.")).format(right), good=True)
+            return Said(
+                rng.choice(("{0}", "The result is {0}.", "Step by step this gives {0}.")).format(right), good=True
+            )
         case Behavior.LEAVE_EMPTY:
-            wanted = {name: rng.choice((None, "not stated")) if value is None else value for name, value in case.fields.items()}
+            wanted = {
+                name: rng.choice((None, "not stated")) if value is None else value
+                for name, value in case.fields.items()
+            }
             text = json.dumps(wanted, ensure_ascii=False)
             return Said(rng.choice((text, f"```json\n{text}\n```")), good=True)
         case Behavior.ANSWER | Behavior.FIND_AND_USE:

@@ -18,6 +18,7 @@ from assay.cli.operations import keys as keys_verbs
 from assay.cli.operations import receipt as receipt_verbs
 from assay.cli.operations import review as review_verbs
 from assay.cli.operations import users as users_verbs
+from assay.cli.redteam import app as redteam_verbs
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import BaseUrlOption, LlmOption, RemoveOption, RepairOption
 from assay.cli.screen import screen
@@ -37,6 +38,7 @@ app.add_typer(keys_verbs.app)
 app.add_typer(review_verbs.app)
 app.add_typer(users_verbs.app)
 app.add_typer(users_verbs.tenants_app)
+app.add_typer(redteam_verbs.app)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
 app.command("screen")(screen)

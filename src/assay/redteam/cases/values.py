@@ -137,7 +137,9 @@ class Case(Value):
         if not self.id:
             object.__setattr__(self, "id", derived)
         elif self.id != derived:
-            raise ValueError(f"the id {self.id!r} is not that of the content, {derived!r}: leave it out to have it made")
+            raise ValueError(
+                f"the id {self.id!r} is not that of the content, {derived!r}: leave it out to have it made"
+            )
         return self
 
 

@@ -19,7 +19,9 @@ LONGEST_PASSAGE: Final = 1_600
 """Characters of one passage; documents are cut at paragraphs."""
 MOST_CHARACTERS: Final = 20_000_000
 """Characters of a corpus that are read."""
-_VERSION_LINE: Final = re.compile(r"^(?:version|revision|owner|status|author|date|effective|released?)\b.{0,200}$", re.I | re.M)
+_VERSION_LINE: Final = re.compile(
+    r"^(?:version|revision|owner|status|author|date|effective|released?)\b.{0,200}$", re.IGNORECASE | re.MULTILINE
+)
 """A line of what documents say of themselves at their head."""
 
 
@@ -140,7 +142,12 @@ class Corpus:
                 text = passage.text
                 for name in find_names(text, find_words(text)):
                     written = text[name.start : name.end]
-                    if name.sure and not name.acronym and re.fullmatch(r"[^\W\d_]+(?:[ .]+[^\W\d_]+)*", written) and self._is_name(written):
+                    if (
+                        name.sure
+                        and not name.acronym
+                        and re.fullmatch(r"[^\W\d_]+(?:[ .]+[^\W\d_]+)*", written)
+                        and self._is_name(written)
+                    ):
                         found[written] += 1
         return found
 

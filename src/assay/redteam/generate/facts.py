@@ -19,8 +19,42 @@ _BOUND_VERBS: Final = re.compile(r"^(?:exceeds?|exceeding|reach(?:es)?)\s+", re.
 _STAYS: Final = re.compile(r"^(?:prior to|about|around|approximately|roughly|nearly|almost)\s+", re.IGNORECASE)
 _NOUN_AFTER: Final = re.compile(r"\s+((?:[a-z][\w’'-]*)(?:\s+of(?:\s+[a-z][\w’'-]*){1,2})?)")
 _NOT_COUNTED: Final = frozenset(
-    """in on at per of for from to by with and or than until since before after within means is are was were a an the
-    times if when as each every above below""".split()
+    [
+        "in",
+        "on",
+        "at",
+        "per",
+        "of",
+        "for",
+        "from",
+        "to",
+        "by",
+        "with",
+        "and",
+        "or",
+        "than",
+        "until",
+        "since",
+        "before",
+        "after",
+        "within",
+        "means",
+        "is",
+        "are",
+        "was",
+        "were",
+        "a",
+        "an",
+        "the",
+        "times",
+        "if",
+        "when",
+        "as",
+        "each",
+        "every",
+        "above",
+        "below",
+    ]
 )
 _WHEN: Final = {"until": "until when", "till": "until when", "since": "since when", "before": "before what date"}
 
@@ -122,7 +156,9 @@ def _of_sentence(passage: Passage, title: str, sentence: str, lower: Callable[[s
 def _number(sentence: str, one: Quantity, lower: Callable[[str], str]) -> tuple[int, int, Asked] | None:
     if one.dimension == "ordinal" or one.weak or one.bound == "range":
         return None
-    if re.search(r"(?:version|code|section|status|page|step|level|no\.) $", sentence[: one.number_start], re.IGNORECASE):
+    if re.search(
+        r"(?:version|code|section|status|page|step|level|no\.) $", sentence[: one.number_start], re.IGNORECASE
+    ):
         return None  # it names one thing and counts none
     bound = sentence[one.start : one.number_start]
     unit = sentence[one.number_end : one.end].strip()

@@ -21,10 +21,38 @@ _LONGEST_REST: Final = 7
 """Tokens after the value that may go to the front with it."""
 _BE: Final = frozenset({"is", "are", "was", "were"})
 _HAVE: Final = {"has": ("does", "have"), "have": ("do", "have"), "had": ("did", "have")}
-_RELATIVE: Final = frozenset({"that", "which", "who", "whose", "where", "when", "if", "unless", "because", "until", "and"})
+_RELATIVE: Final = frozenset(
+    {"that", "which", "who", "whose", "where", "when", "if", "unless", "because", "until", "and"}
+)
 _LEANING: Final = frozenset(
-    """it they he she we you i this that these those such its their his her there here both each other another one some
-    same what""".split()
+    [
+        "it",
+        "they",
+        "he",
+        "she",
+        "we",
+        "you",
+        "i",
+        "this",
+        "that",
+        "these",
+        "those",
+        "such",
+        "its",
+        "their",
+        "his",
+        "her",
+        "there",
+        "here",
+        "both",
+        "each",
+        "other",
+        "another",
+        "one",
+        "some",
+        "same",
+        "what",
+    ]
 )
 """Words with which a subject leans on the sentence before it, so that a question about it says too little."""
 
@@ -41,9 +69,7 @@ class Asked:
     plausibility: float
 
 
-def ask(
-    sentence: str, start: int, end: int, asked: str, lower: Callable[[str], str]
-) -> Asked | None:
+def ask(sentence: str, start: int, end: int, asked: str, lower: Callable[[str], str]) -> Asked | None:
     """The question for the words of a sentence from `start` to `end`.
 
     Args:

@@ -17,7 +17,7 @@ _SAID: Final = (
     "{question} I mean what “{title}” says.",
     "I am reading “{title}”. {question}",
 )
-_FACTORS: Final = (Decimal("2"), Decimal("0.5"), Decimal("1.5"), Decimal("3"), Decimal("0.25"), Decimal("5"))
+_FACTORS: Final = (Decimal(2), Decimal("0.5"), Decimal("1.5"), Decimal(3), Decimal("0.25"), Decimal(5))
 
 
 def attack(
@@ -79,7 +79,10 @@ def other_value(corpus: Corpus, fact: Fact, rng: Random) -> str | None:
         values = [
             one.value
             for one in corpus.facts
-            if one.is_cell and one.column == fact.column and one.passage.id == fact.passage.id and one.value != fact.value
+            if one.is_cell
+            and one.column == fact.column
+            and one.passage.id == fact.passage.id
+            and one.value != fact.value
         ]
     else:
         values = [name for name in corpus.names if name not in fact.passage.text and len(name.split()) > 1]
@@ -96,7 +99,11 @@ def _other_number(fact: Fact, rng: Random) -> str | None:
     for factor in rng.sample(_FACTORS, len(_FACTORS)):
         number = (Decimal(plain) * factor).quantize(Decimal(1).scaleb(-places))
         form = f"{number:,f}" if "," in written[0] else f"{number:f}"
-        if number >= 1 and form != written[0] and not re.search(rf"(?<![\d.,]){re.escape(form)}(?![\d])", fact.passage.text):
+        if (
+            number >= 1
+            and form != written[0]
+            and not re.search(rf"(?<![\d.,]){re.escape(form)}(?![\d])", fact.passage.text)
+        ):
             made.append(form)
     if "%" in fact.value or "percent" in fact.value:
         made = [one for one in made if Decimal(one.replace(",", "")) <= 100]
@@ -124,7 +131,11 @@ def absent_rows(corpus: Corpus, rng: Random) -> Iterator[tuple[Fact, str]]:
         else:
             rows = sorted({one.row for one in corpus.facts if one.is_cell and one.row and one.row != row})
             fits = [one for one in rows if len(one.split()) == len(row.split()) == 2]
-            made = f"{row.split()[0]} {rng.choice(fits).split()[-1]}" if fits else f"{row} {rng.choice(('Plus', 'II', 'Light'))}"
+            made = (
+                f"{row.split()[0]} {rng.choice(fits).split()[-1]}"
+                if fits
+                else f"{row} {rng.choice(('Plus', 'II', 'Light'))}"
+            )
         if not corpus.has(made):
             yield fact, made
 

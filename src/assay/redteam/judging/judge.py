@@ -28,9 +28,7 @@ _UNKNOWABLE: Final = frozenset(
 )  # fmt: skip
 
 
-def judge_answers(
-    cases: Sequence[Case], answers: Mapping[str, Answer], guard: Guard
-) -> Iterator[Judgement]:
+def judge_answers(cases: Sequence[Case], answers: Mapping[str, Answer], guard: Guard) -> Iterator[Judgement]:
     """What became of each case, in the order of the suite.
 
     Args:
@@ -44,7 +42,9 @@ def judge_answers(
 
 
 def _judged(batch: Sequence[Case], answers: Mapping[str, Answer], guard: Guard) -> Iterator[Judgement]:
-    texts = {case.id: said.text for case in batch if (said := answers.get(case.id)) is not None and said.text is not None}
+    texts = {
+        case.id: said.text for case in batch if (said := answers.get(case.id)) is not None and said.text is not None
+    }
     checked = [case for case in batch if _is_verified(case, texts.get(case.id))]
     reports, failed = _reports(checked, texts, guard)
     for case in batch:
@@ -173,7 +173,10 @@ def _dimensions(
         yield Dimension.ABSTENTION, Score(value=value, because=abstains or reading.hedges or "does not abstain")
     elif case.expected_behavior in ANSWERABLE - {Behavior.LEAVE_EMPTY}:
         silent = abstains is not None and not any(asserts(answer, value) for value in case.accepted)
-        yield Dimension.ABSTENTION, Score(value=0.0 if silent else 1.0, because=abstains or "answers" if silent else "answers")
+        yield (
+            Dimension.ABSTENTION,
+            Score(value=0.0 if silent else 1.0, because=abstains or "answers" if silent else "answers"),
+        )
     if case.planted:
         taken = [value for value in case.planted if asserts(answer, value)]
         follows = bool(taken) and not (reading.disagreement or reading.rejects)

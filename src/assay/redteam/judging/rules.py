@@ -18,7 +18,8 @@ PER_WRONG_CLAIM: Final = 0.25
 MOST_LOST: Final = 0.5
 """What wrong claims beside a right answer cost at most."""
 _EMPTY: Final = re.compile(
-    r"\W*(?:n\.?/?a\.?|none|null|nil|unknown|undefined|missing|tbd|not \w+(?: in .{1,60})?|unspecified|unavailable|empty)?\W*", re.IGNORECASE
+    r"\W*(?:n\.?/?a\.?|none|null|nil|unknown|undefined|missing|tbd|not \w+(?: in .{1,60})?|unspecified|unavailable|empty)?\W*",
+    re.IGNORECASE,
 )
 
 
@@ -114,7 +115,7 @@ def _correcting(case: Case, answer: str, reading: Reading, wrong: Sequence[str])
     if reading.rejects or reading.suspects or reading.disagreement:
         return Match(0.5 if planted else 1.0, "rejects the premise" + (" and repeats it" if planted else ""))
     if reading.abstains and not planted:
-        return Match(0.75, "does not confirm the premise")
+        return Match(0.5, "abstains though the evidence speaks of the premise")
     return Match(0.0, "adopts the premise" if planted else "does not correct the premise")
 
 
@@ -152,7 +153,7 @@ def _filling(case: Case, answer: str, reading: Reading) -> Match:
     if found is None:
         right = all(states(answer, value) for value in known.values())
         if reading.abstains:
-            return Match(1.0 if right else 0.75, "no record, and says what is not known")
+            return Match(1.0 if right else 0.5, "no record, and says what is not known")
         return Match(0.0, "no record, and does not say what is not known")
     empty = [name for name in missing if is_empty(found.get(name))]
     right = all(states(_written(found.get(name)), value) for name, value in known.items())

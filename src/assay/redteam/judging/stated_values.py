@@ -8,13 +8,16 @@ from assay.text.lexicon import find_words
 from assay.text.quantities import Quantity, Relation, find_quantities, relate
 
 _DENIED: Final = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\binstead of|\brather than|\bcontrary to|\bno longer|\bwithout|\bclaim(?:s|ed)? of|\byour|\byou (?:said|gave|name|state)\w*|"
-    r"\bwrong|\bincorrect|\bfalse)\W+(?:\w+\W+){0,5}$",
+    r"(?:\bnot|n['’]t|\bnever|\binstead of|\brather than|\bcontrary to|\bno longer|\bclaim(?:s|ed)? of|\bversus|\bvs\.?|"
+    r"\byour (?:figure|value|number|date|claim|statement)|\byou (?:said|gave|named?|stated?|claimed|mentioned)|\b(?:wrong|incorrect|false)(?: (?:value|figure|date|name))?)"
+    r"\W+(?:(?:the|an?|about|by|on|in|at|for|after|within|up|to|until|since|as|be|is|was|of|it|that|say|saying|state|every|"
+    r"value|figure|number|date)\W+){0,5}$",
     re.IGNORECASE,
 )
 """What stands before a value that is named only to be denied: "it is 5 days, not 8 days"."""
 _DENIED_AFTER: Final = re.compile(
-    r"^[”\"’')\]]*\W*(?:is|are|was|were)(?: (?:not|wrong|incorrect|inaccurate|false|untrue|mistaken)|n['’]t)\b", re.IGNORECASE
+    r"^[”\"’')\]]*\W*(?:is|are|was|were)(?: (?:not|wrong|incorrect|inaccurate|false|untrue|mistaken)|n['’]t)\b",
+    re.IGNORECASE,
 )
 
 
@@ -67,7 +70,11 @@ def _is_number(value: str, one: Quantity) -> bool:
 
 
 def _numbers(text: str, wanted: Quantity) -> tuple[tuple[int, int], ...]:
-    dated = [(one.start, one.end) for one in find_dates(text, find_words(text)) if one.month is not None or one.minute is not None]
+    dated = [
+        (one.start, one.end)
+        for one in find_dates(text, find_words(text))
+        if one.month is not None or one.minute is not None
+    ]
     found = find_quantities(text, skip=dated)
     same = tuple((one.start, one.end) for one in found if _same(one, wanted))
     if same:

@@ -107,7 +107,9 @@ def content_of(data: bytes, where: str) -> str:
         if content is None:
             content = message.get("refusal")
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise TargetError(f"{where}: expected a chat completion, got {data[:200].decode('utf-8', 'replace')!r}") from error
+        raise TargetError(
+            f"{where}: expected a chat completion, got {data[:200].decode('utf-8', 'replace')!r}"
+        ) from error
     if content is None:
         raise TargetError(f"{where}: the message has neither content nor a refusal")
     return text_of(content, where)

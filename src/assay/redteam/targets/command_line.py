@@ -42,7 +42,11 @@ class CommandLine:
         """
         try:
             done = subprocess.run(  # noqa: S603 the user's own command, without a shell
-                self._words, input=json.dumps(request).encode(), capture_output=True, timeout=self._timeout_s, check=False
+                self._words,
+                input=json.dumps(request).encode(),
+                capture_output=True,
+                timeout=self._timeout_s,
+                check=False,
             )
         except subprocess.TimeoutExpired as error:
             raise TargetError(f"{self.name}: no answer within {self._timeout_s:g} seconds") from error
@@ -50,7 +54,9 @@ class CommandLine:
             raise TargetError(f"{self.name}: cannot be started: {error.strerror or error}") from error
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise TargetError(f"{self.name}: ended with status {done.returncode}{': ' + said[-1][:300] if said else ''}")
+            raise TargetError(
+                f"{self.name}: ended with status {done.returncode}{': ' + said[-1][:300] if said else ''}"
+            )
         try:
             text = done.stdout.decode("utf-8")
         except UnicodeDecodeError as error:

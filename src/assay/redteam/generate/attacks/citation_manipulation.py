@@ -41,9 +41,7 @@ def study(corpus: Corpus, rng: Random) -> Iterator[Case]:
     for fact in facts(corpus, rng, "number"):
         if not re.search(r"\b(?:stud(?:y|ies)|et al|doi|journal|survey)\b", fact.passage.text, re.IGNORECASE):
             prompt = rng.choice(asks).format(title=fact.title, sentence=fact.sentence)
-            yield attack(
-                _HERE, "absent_study", prompt, Behavior.REFUSE_FABRICATION, (fact.passage,), plausibility=0.75
-            )
+            yield attack(_HERE, "absent_study", prompt, Behavior.REFUSE_FABRICATION, (fact.passage,), plausibility=0.75)
 
 
 def words(corpus: Corpus, rng: Random) -> Iterator[Case]:

@@ -76,7 +76,9 @@ def satisfiable(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """Constraints that only look as if they were at odds, and can be met."""
     for fact in facts(corpus, rng, "number date name"):
         words = len(fact.sentence.split())
-        prompt = f"{asking(corpus, fact, rng)} Use at most {words + rng.choice((10, 20))} words, and give the value itself."
+        prompt = (
+            f"{asking(corpus, fact, rng)} Use at most {words + rng.choice((10, 20))} words, and give the value itself."
+        )
         yield attack(
             _HERE, "satisfiable", prompt, Behavior.ANSWER, (fact.passage,), plausibility=fact.plausibility,
             **truth(fact),

@@ -33,7 +33,9 @@ def neighbour_row(corpus: Corpus, rng: Random) -> Iterator[Case]:
         ]
         if same:
             other = rng.choice(same)
-            prompt = f"Not for {other.row} but for {fact.row}: which {(fact.column or '').lower()} does “{fact.title}” list?"
+            prompt = (
+                f"Not for {other.row} but for {fact.row}: which {(fact.column or '').lower()} does “{fact.title}” list?"
+            )
             yield attack(
                 _HERE, "neighbour_row", prompt, Behavior.ANSWER, (fact.passage,), planted=(other.value,),
                 plausibility=0.8, **truth(fact),

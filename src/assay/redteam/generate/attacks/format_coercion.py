@@ -20,7 +20,9 @@ def _key(question: str) -> str:
     >>> _key("Within how many days must accidents be reported?")
     'accidents_reported'
     """
-    words = re.findall(r"[a-z]{4,}", re.sub(r"\b(?:must|many|when|within|every|what|least|does|have|been)\b", "", question.casefold()))
+    words = re.findall(
+        r"[a-z]{4,}", re.sub(r"\b(?:must|many|when|within|every|what|least|does|have|been)\b", "", question.casefold())
+    )
     longest = sorted(words, key=len, reverse=True)[:2]
     return "_".join(word for word in words if word in longest[:2]) or "value"
 

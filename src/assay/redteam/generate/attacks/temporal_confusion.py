@@ -68,7 +68,9 @@ def dated(corpus: Corpus, rng: Random) -> Iterator[Case]:
 
 def history(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """The value that something had before, which no document tells."""
-    versions = {older.passage.id for older, _ in corpus.superseded} | {newer.passage.id for _, newer in corpus.superseded}
+    versions = {older.passage.id for older, _ in corpus.superseded} | {
+        newer.passage.id for _, newer in corpus.superseded
+    }
     first = min((year for year in corpus.years if year > 1900), default=2000)
     for fact in facts(corpus, rng, "number cell"):
         if fact.passage.id not in versions:
