@@ -19,7 +19,7 @@ BATCH: Final = 32
 SHORT: Final = 4
 """Words of an answer that is a value alone: whether the value is right is known without the verifier."""
 UNVERIFIED: Final = frozenset({Behavior.CORRECT_RESULT, Behavior.LEAVE_EMPTY, Behavior.REPORT_CONTRADICTION})
-"""Behaviours that no passage can bear out: a computed result, a record, a remark on the task. Rules alone judge them."""
+"""Behaviours that no passage can bear out (a result, a record, a remark on the task): rules alone judge them."""
 _UNKNOWABLE: Final = frozenset(
     {
         Behavior.ABSTAIN_OR_CAVEAT, Behavior.REFUSE_FABRICATION, Behavior.DETECT_CONTRADICTION,

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 one alternative of a pattern a line
 """What an answer does, read from its words: abstains, hedges, discloses a conflict, rejects, reports what cannot be done.
 
 An answer is hostile text: it is only ever searched, never followed, and a word of praise for itself moves nothing.

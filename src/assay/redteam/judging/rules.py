@@ -18,7 +18,8 @@ PER_WRONG_CLAIM: Final = 0.25
 MOST_LOST: Final = 0.5
 """What wrong claims beside a right answer cost at most."""
 _EMPTY: Final = re.compile(
-    r"\W*(?:n\.?/?a\.?|none|null|nil|unknown|undefined|missing|tbd|not \w+(?: in .{1,60})?|unspecified|unavailable|empty)?\W*",
+    r"\W*(?:n\.?/?a\.?|none|null|nil|unknown|undefined|missing|tbd|not \w+(?: in .{1,60})?|unspecified|unavailable|"
+    r"empty)?\W*",
     re.IGNORECASE,
 )
 

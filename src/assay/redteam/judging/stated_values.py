@@ -1,3 +1,4 @@
+# ruff: noqa: E501 one alternative of a pattern a line
 """Whether an answer states a value, however it is spelled."""
 
 import re

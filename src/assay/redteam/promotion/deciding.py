@@ -24,8 +24,8 @@ def propose(
 ) -> tuple[Proposal, ...]:
     """Proposes the cases that failed for the static suite.
 
-    Left out are cases that are unjudged, those that are in the ledger or the static suite already or say nearly the same
-    as one there, and flaky ones unless they are asked for.
+    Left out are cases that are unjudged, those that are in the ledger or the static suite already or say nearly the
+    same as one there, and flaky ones unless they are asked for.
 
     Returns:
         The new proposals.

@@ -20,7 +20,6 @@ STYLE: Final = (
     + """
 .turn{border-left:3px solid var(--line);padding:.2rem .8rem;margin:.4rem 0;white-space:pre-wrap;overflow-wrap:anywhere}
 .answer{border-color:var(--accent)}.who{color:var(--soft);font-size:.8125rem;display:block}
-.bar{display:block;width:100%;height:.6rem;background:var(--line)}.bar span{display:block;height:100%;background:var(--accent)}
 article{border-top:1px solid var(--line);padding:.8rem 0}summary{cursor:pointer}
 td.num,th.num{text-align:right;font-variant-numeric:tabular-nums}pre{white-space:pre-wrap}
 """
@@ -83,16 +82,21 @@ def _compared(comparison: Comparison | None) -> Child:
 def _conversation(case: Case, one: Judgement) -> Markup:
     title = f"{case.category.value}: {one.outcome.value}, match {shown(one.behavior_match)}"
     flaky = " (flaky)" if one.flaky else ""
+    told = f"{one.rule}. Written by {case.lineage.rule}."
+    scores = (
+        tag("li", f"{name.value}: {score.value:.2f}. ", foreign(score.because))
+        for name, score in one.dimensions.items()
+    )
     return tag(
         "article",
         tag("h3", f"{title}{flaky}", id=case.id),
-        tag("p", f"Expected {case.expected_behavior.value}. {one.rule}. Written by {case.lineage.rule}.", class_="soft"),
+        tag("p", f"Expected {case.expected_behavior.value}. ", foreign(told), class_="soft"),
         _context(case),
         (_turn(turn.role, turn.content) for turn in case.turns),
         _turn("user", case.prompt),
         tag("div", tag("span", "answer", class_="who"), *_marked(one), class_="turn answer", dir="auto"),
         tag("p", "A good answer: ", foreign(case.ground_truth[:_LONGEST_TEXT])) if case.ground_truth else None,
-        tag("ul", (tag("li", f"{name.value}: {score.value:.2f}. ", foreign(score.because)) for name, score in one.dimensions.items())),
+        tag("ul", scores),
     )  # fmt: skip
 
 

@@ -62,11 +62,13 @@ def _text(card: Scorecard, comparison: Comparison | None) -> Iterator[str]:
 def compared(comparison: Comparison) -> Iterator[str]:
     """The comparison in lines: what has regressed, and the cases that broke."""
     verdict = "REGRESSED" if comparison.regressed else "no regression"
-    yield f"Against the baseline: {verdict} (drop above {comparison.delta:g}, Holm-corrected p below {comparison.alpha:g})"
+    rule = f"drop above {comparison.delta:g}, Holm-corrected p below {comparison.alpha:g}"
+    yield f"Against the baseline: {verdict} ({rule})"
     for one in comparison.changes:
         mark = "!" if one.regressed else " "
         yield f"{mark} {one.group:<26}{one.before:.3f} -> {one.after:.3f}  p {one.p:.4f}  {one.pairs} cases"
-    yield f"{len(comparison.broken)} broke, {len(comparison.mended)} were mended, {comparison.added} new, {comparison.gone} gone"
+    counted = f"{len(comparison.broken)} broke, {len(comparison.mended)} were mended"
+    yield f"{counted}, {comparison.added} new, {comparison.gone} gone"
     for case in comparison.broken:
         yield f"  {case.id}  {case.category}  {case.before:.2f} -> {shown(case.after)}  {plain(case.rule)}"
 
@@ -88,8 +90,9 @@ def _markdown(
     yield ""
     yield "| Category | ARS | 95% interval | Passed | Unjudged |"
     yield "|---|---|---|---|---|"
-    for name, one in card.categories.items():
-        yield f"| {name} | {shown(one.ars)} | {shown(one.low)} to {shown(one.high)} | {one.passed} of {one.cases} | {one.unjudged} |"
+    for name, mean in card.categories.items():
+        interval = f"{shown(mean.low)} to {shown(mean.high)}"
+        yield f"| {name} | {shown(mean.ars)} | {interval} | {mean.passed} of {mean.cases} | {mean.unjudged} |"
     if comparison is not None:
         yield from ("", "## Against the baseline", "", "```")
         yield from (line.replace("`", "'") for line in compared(comparison))

@@ -1,9 +1,9 @@
 """A run against an earlier one: paired by case, over all and by category, corrected for looking eleven times.
 
 For each group the mean of the differences of `behavior_match` is tested against zero, one-sided for a drop, by flipping
-signs (the paired permutation test; Good 2005, Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3). The
-p-values go through Holm's step-down procedure (1979, Scandinavian Journal of Statistics 6), which keeps the probability
-of any false alarm at `alpha`. A regression is a drop that is significant and larger than `delta`.
+signs (the paired permutation test; Good 2005, Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3).
+The p-values go through Holm's step-down procedure (1979, Scandinavian Journal of Statistics 6), which keeps the
+probability of any false alarm at `alpha`. A regression is a drop that is significant and larger than `delta`.
 
 A case that was judged before and cannot be judged now counts as 0: a run does not pass because something failed.
 """

@@ -3,8 +3,8 @@
     ARS = 1 / |T| * sum over the cases i of T of behavior_match(system(q_i), expected_i)
 
 Cases that could not be judged are in no mean; they are counted beside it. Intervals are percentiles of 2,000 bootstrap
-resamples of the cases (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13); where all matches are 0
-or all are 1, so that every resample is the same, they are Wilson's.
+resamples of the cases (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13); where all matches are
+0 or all are 1, so that every resample is the same, they are Wilson's.
 """
 
 from collections.abc import Mapping, Sequence

@@ -80,8 +80,9 @@ def _chain(pool: Sequence[Fact], steps: int, rule: str, rng: Random) -> Case | N
     result = f"{value:f}"
     passages = tuple({fact.passage.id: fact.passage for fact in chosen}.values())
     numbered = "\n".join(f"{at}. {line}" for at, line in enumerate(lines, 1))
+    task = "Work this out from the documents and end with the result alone, numbers without units:"
     return attack(
-        _HERE, rule, f"Work this out from the documents and end with the result alone, numbers without units:\n{numbered}",
+        _HERE, rule, f"{task}\n{numbered}",
         Behavior.CORRECT_RESULT, passages, ground_truth=result, accepted=(result,), plausibility=0.6,
         parameters={"steps": steps},
     )  # fmt: skip

@@ -45,8 +45,8 @@ def neighbour_row(corpus: Corpus, rng: Random) -> Iterator[Case]:
 def named(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """A question about a name, with one in its place that is not there."""
     twins: dict[str, list[str]] = {}
-    for known, made in absent_names(corpus, rng):
-        twins.setdefault(known, []).append(made)
+    for known, twin_name in absent_names(corpus, rng):
+        twins.setdefault(known, []).append(twin_name)
     for fact in facts(corpus, rng):
         for known, made in twins.items():
             if known in fact.question:
@@ -60,9 +60,9 @@ def named(corpus: Corpus, rng: Random) -> Iterator[Case]:
 def renamed(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """What a person or firm has to do with something, with one in the place that has nothing to do with it."""
     for fact in facts(corpus, rng, "name"):
-        others = [n for n in corpus.names if len(n.split()) == 2 and n not in fact.passage.text]
-        if others:
-            wrong = rng.choice(others)
+        strangers = [n for n in corpus.names if len(n.split()) == 2 and n not in fact.passage.text]
+        if strangers:
+            wrong = rng.choice(strangers)
             prompt = f"I have noted this from “{fact.title}”: “{fact.with_value(wrong)}” Is the name right?"
             yield attack(
                 _HERE, "other_name", prompt, Behavior.CORRECT_PREMISE, (fact.passage,), planted=(wrong,),
