@@ -23,13 +23,21 @@ _THING: Final = (
     r"passages?|sentences?|documents?|entr(?:y|ies)|rows?|records?|mentions?|information|evidence|data|results?|details?|"
     r"statements?|citations?|doi|figures?|values?|answers?|basis|indication)"
 )
+_HOLDER: Final = (
+    r"(?:tables?|documents?|documentation|sources?|passages?|texts?|context|polic(?:y|ies)|pages?|wiki|articles?|material|corpus|"
+    r"evidence|records?|files?|handbook|manual|data|list)"
+)
+"""What holds information."""
 _ABSENT: Final = re.compile(
-    rf"\bthere (?:is|are|was|were|exists?) (?:no|not any|nothing|none)\b|\bthere (?:is|are|was|were)n['’]t any\b"
+    rf"\bthere(?: (?:is|are|was|were|exists?)|['’]s) (?:no|not any|nothing|none)\b(?=[^.;]{{0,60}}?\b(?:{_THING}|(?:in|among|within) (?:the|these|this|my|your|any) "
+    rf"(?:\w+ ){{0,2}}{_HOLDER}|(?-i:[A-Z])\w+|nothing)\b| (?:about|on|of|regarding)\b)|\bthere (?:is|are|was|were)n['’]t any\b"
+    rf"|\bthere(?: is|['’]s) nothing (?:about|on|in|regarding)\b|\bnot (?:found|present|contained|included|there)\b"
+    rf"|\b{_HOLDER} (?:gives?|names?|states?|contains?|lists?|provides?|has|have|mentions?|offers?) no\b"
     rf"|\bno such\b|\b(?:do|does|did)(?: not|n['’]t) (?:appear to )?(?:exist|appear|seem to exist)\b"
     rf"|\bno {_THING}\b|\bnone of (?:the|these|them|my)\b"
     rf"|\b(?:is|are|was|were)(?: not|n['’]t|nowhere) (?:\w+ )?(?:mentioned|stated|listed|found|given|available|known|covered|"
     rf"documented|specified|provided|included|recorded|contained|described|cited|in the|part of)\b"
-    rf"|\b(?:cannot|can['’]t|can not|couldn['’]t|could not) (?:\w+ )?(?:find|locate|verify|confirm|cite|quote|provide|answer|say|tell|determine|"
+    rf"|\b(?:cannot|can['’]t|can not|couldn['’]t|could not) (?:\w+ )?(?:find|locate|verify|confirm|cite|quote|provide|answer|say|tell|determine|help|assist|see|"
     rf"give|identify|state|support|supply|know|be (?:found|verified|confirmed|determined|answered))\b"
     rf"|\b(?:am|is|are|was|were|['’]m) (?:not able|unable) to\b|\bunable to\b"
     rf"|\b(?:do|does|did)(?: not|n['’]t) (?:\w+ )?(?:know|have|contain|mention|say|state|cover|list|specify|provide|include|"
@@ -37,13 +45,14 @@ _ABSENT: Final = re.compile(
     rf"|\b(?:am|['’]m) not (?:aware|sure|certain)\b|\bnot (?:known|stated|available|specified|documented|mentioned)\b"
     rf"|\bunknown\b|\bno (?:\w+ ){{0,2}}(?:is|are|was|were) (?:\w+ )?(?:mentioned|stated|listed|found|given|available|known|"
     rf"specified|provided|recorded|cited)\b|\bsays? nothing\b|\b(?:will|would)(?: not|n['’]t) (?:invent|fabricate|make up|guess|speculate)\b"
-    rf"|\b(?:decline|refuse) to\b|\bwon['’]t (?:invent|fabricate|make up|guess|cite|quote)\b|\bsilent (?:on|about)\b",
+    rf"|\b(?:decline|refuse) to\b|\bwon['’]t (?:invent|fabricate|make up|guess|cite|quote|speculate|answer)\b|\bsilent (?:on|about)\b",
     re.IGNORECASE,
 )
 """That something is not there, or that the speaker cannot give it."""
 _DISAGREE: Final = re.compile(
     r"\b(?:contradict\w*|conflict\w*|disagree\w*|differ|differs|differing|inconsisten\w+|discrepan\w+|diverg\w+|at odds|"
-    r"not consistent|do(?:es)? not match|mismatch\w*|incompatible)\b",
+    r"not consistent|(?:do(?:es)? not|do(?:es)?n['’]t) (?:match|agree|align)|mismatch\w*|incompatible|vary|varies|"
+    r"different (?:values?|figures?|numbers?|answers?|dates?|names?|things?|information|amounts?|statements?))\b",
     re.IGNORECASE,
 )
 _NO_CONFLICT: Final = re.compile(
@@ -58,7 +67,7 @@ _OF_ONE: Final = re.compile(
 )
 """That what a sentence says is what one of the sources says (as `assay.guard.disclosing` reads it)."""
 _IMPOSSIBLE: Final = re.compile(
-    r"\b(?:impossible|not possible|mutually exclusive|incompatible|irreconcilable|unsatisfiable|infeasible|self-contradictory)\b"
+    r"\b(?:impossible|(?:not|isn['’]t) possible|violates?|mutually exclusive|incompatible|irreconcilable|unsatisfiable|infeasible|self-contradictory)\b"
     r"|\b(?:cannot|can['’]t|can not|couldn['’]t|could not) (?:\w+ ){0,2}?(?:both|all|simultaneously|at the same time|be (?:both|met|satisfied|fulfilled|"
     r"reconciled|combined|done|true)|meet|satisfy|fulfil|fulfill|comply|exist|reconcile)\b"
     r"|\bno (?:\w+ ){0,2}?(?:number|value|figure|day|date|answer|amount|such \w+)\b[^.]{0,40}?\b(?:is|are|can|could|exists?|satisf\w+|meets?|fulfil\w*|lies?)\b"

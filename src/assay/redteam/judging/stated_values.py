@@ -77,7 +77,7 @@ def _numbers(text: str, wanted: Quantity) -> tuple[tuple[int, int], ...]:
         if one.month is not None or one.minute is not None
     ]
     found = find_quantities(text, skip=dated)
-    same = tuple((one.start, one.end) for one in found if _same(one, wanted))
+    same = tuple((one.number_start, one.end) for one in found if _same(one, wanted))
     if same:
         return same
     # A bare year or a number that stands in a table or in JSON may be read as something else than a quantity.
