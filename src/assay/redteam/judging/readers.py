@@ -75,7 +75,7 @@ _IMPOSSIBLE: Final = re.compile(
     re.IGNORECASE,
 )
 _REJECTS: Final = re.compile(
-    r"^\W*(?:no|nope|not quite|not exactly)\b|\b(?:in|not )correct\b|\binaccurate\b|\bwrong\b|\bmistaken\b|\buntrue\b|\bfalse\b"
+    r"^\W*(?:no|nope|not quite|not exactly)\b|\b(?:in|not )correct\b|\binaccurate\b|\b(?:is|are|was|were|['’]s|looks?|seems?) (?:\w+ )?wrong\b|\bmistaken\b|\buntrue\b|\bfalse\b"
     r"|\b(?:is|are|was|were|['’]s)(?: not|n['’]t) (?:\w+ )?(?:right|correct|true|accurate|what|the case|supported|stated|so|in)\b"
     r"|\b(?:do|does|did)(?: not|n['’]t) (?:\w+ )?(?:say|state|contain|match|agree|support|confirm|include|mention)\b"
     r"|\b(?:cannot|can['’]t|can not|unable to|won['’]t|will not) (?:confirm|agree|verify|say|state)\b|\bnot as you\b|\brather than\b|\binstead of\b"
