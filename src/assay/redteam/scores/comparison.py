@@ -3,7 +3,7 @@
 For each group the mean of the differences of `behavior_match` is tested against zero, one-sided for a drop, by flipping
 signs (the paired permutation test; Good 2005, Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3).
 The p-values go through Holm's step-down procedure (1979, Scandinavian Journal of Statistics 6), which keeps the
-probability of any false alarm at `alpha`. A regression is a drop that is significant and larger than `delta`.
+probability of any false alarm at `alpha`; half of it goes to the whole suite, half to the categories. A regression is a drop that is significant and larger than `delta`.
 
 A case that was judged before and cannot be judged now counts as 0: a run does not pass because something failed.
 """
@@ -94,7 +94,8 @@ def compare(
     ordered = sorted(pairs, key=lambda pair: pair[1].category)
     groups = {ALL: pairs} | {name: list(found) for name, found in groupby(ordered, key=lambda pair: pair[1].category)}
     raw = {name: drop_p([_drop(*pair) for pair in found], seed) for name, found in groups.items()}
-    corrected = holm(raw)
+    # The whole suite is what a gate is for: it gets as much of the allowed error as all categories together.
+    corrected = holm(raw, {name: max(1.0, len(groups) - 1.0) if name == ALL else 1.0 for name in groups})
     now = {one.id for one in after.results}
     return Comparison(
         delta=delta,
@@ -151,17 +152,26 @@ def drop_p(drops: Sequence[float], seed: int = 0) -> float:
     return float((1 + np.sum(sums >= seen - 1e-9)) / (1 + DRAWS))
 
 
-def holm(raw: Mapping[str, float]) -> dict[str, float]:
-    """Adjusted p-values by Holm's step-down procedure.
+def holm(raw: Mapping[str, float], weights: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Adjusted p-values by Holm's step-down procedure, weighted where weights are given (Holm 1979, section 3).
+
+    Args:
+        raw: the p-value of each hypothesis.
+        weights: the share of the allowed error that each hypothesis gets, above 0; equal shares by default.
 
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'c': 0.06, 'b': 0.06}
+    >>> holm({"a": 0.02, "b": 0.5}, {"a": 3.0, "b": 1.0})["a"] < 0.027
+    True
     """
+    weight = dict.fromkeys(raw, 1.0) if weights is None else weights
     adjusted: dict[str, float] = {}
     highest = 0.0
-    for rank, name in enumerate(sorted(raw, key=lambda one: (raw[one], one))):
-        highest = max(highest, min(1.0, (len(raw) - rank) * raw[name]))
+    left = math.fsum(weight[name] for name in raw)
+    for name in sorted(raw, key=lambda one: (raw[one] / weight[one], one)):
+        highest = max(highest, min(1.0, raw[name] * max(1.0, left / weight[name])))
         adjusted[name] = highest
+        left -= weight[name]
     return adjusted
 
 
