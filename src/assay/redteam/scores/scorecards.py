@@ -113,7 +113,8 @@ def _mean(results: Sequence[Result], seed: int) -> Mean:
         return Mean(cases=len(results), passed=passed, unjudged=unjudged)
     low, high = bootstrap(matches, seed)
     ars = min(1.0, max(0.0, float(matches.mean())))
-    return Mean(ars=ars, low=low, high=high, cases=len(results), passed=passed, unjudged=unjudged)
+    # An interval holds its score, the last binary digit of either notwithstanding.
+    return Mean(ars=ars, low=min(low, ars), high=max(high, ars), cases=len(results), passed=passed, unjudged=unjudged)
 
 
 def bootstrap(matches: "np.ndarray[Any, np.dtype[np.float64]]", seed: int) -> tuple[float, float]:
