@@ -80,7 +80,15 @@ def test_a_run_is_kept_and_goes_on_without_asking_again(folder: Path) -> None:
     second = attack("good", "--out", "out")
     assert "10 cases had been asked before" in second.stderr
     files = {one.name for one in (folder / "out").iterdir()}
-    assert files == {"run.jsonl", "judgements.jsonl", "suite.jsonl", "summary.json", "report.html", "report.md", "junit.xml"}
+    assert files == {
+        "run.jsonl",
+        "judgements.jsonl",
+        "suite.jsonl",
+        "summary.json",
+        "report.html",
+        "report.md",
+        "junit.xml",
+    }
 
 
 def test_a_regression_ends_with_status_1_and_names_the_cases(folder: Path) -> None:

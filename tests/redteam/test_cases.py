@@ -129,7 +129,10 @@ def test_a_sound_case_has_no_problems() -> None:
 
 
 def test_cases_that_hardly_differ_are_one() -> None:
-    first, second = case("How long is the partner leave of the company?"), case("How long is the partner leave of the  company?")
+    first, second = (
+        case("How long is the partner leave of the company?"),
+        case("How long is the partner leave of the  company?"),
+    )
     other = case("How long is the partner leave of the company?", accepted=("7 weeks",), ground_truth="7 weeks")
     assert list(near_duplicates([first, second, other])) == [(first, second)]
     assert without_duplicates([first, second, other]) == (first, other)

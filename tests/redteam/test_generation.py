@@ -199,7 +199,9 @@ def test_a_sentence_that_leans_on_others_is_not_asked_about(sentence: str) -> No
 
 
 def test_a_long_document_is_cut_into_passages_with_ids_of_their_own() -> None:
-    text = "\n\n".join(f"The plan number {number} costs {number + 100} euros." + " It is popular." * 20 for number in range(30))
+    text = "\n\n".join(
+        f"The plan number {number} costs {number + 100} euros." + " It is popular." * 20 for number in range(30)
+    )
     document = document_of(Evidence(id="plans", text=text))
     assert len(document.passages) > 3
     assert len({passage.id for passage in document.passages}) == len(document.passages)

@@ -1,7 +1,7 @@
 """Reports: what targets and documents say is shown and never becomes markup."""
 
 from html.parser import HTMLParser
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,9 @@ from assay.redteam.reports import html_report, junit, markdown, text_report
 from assay.redteam.reports.texts import plain
 from assay.redteam.scores import compare, score
 
-HOSTILE = "</textarea><script>alert(1)</script> \x1b[31m ]]> & \" ' | [x](javascript:y) `z` \u202eevil https://x.example @you"
+HOSTILE = (
+    "</textarea><script>alert(1)</script> \x1b[31m ]]> & \" ' | [x](javascript:y) `z` \u202eevil https://x.example @you"
+)
 
 
 def hostile_run(text: str = HOSTILE) -> tuple[list[Case], list[Judgement]]:
@@ -22,7 +24,12 @@ def hostile_run(text: str = HOSTILE) -> tuple[list[Case], list[Judgement]]:
         f"Prompt {text}", context=(Passage(id=f"a{text}", text=text), PASSAGE), turns=(Turn(role="user", content=text),)
     )
     failed = Judgement(
-        case=one.id, outcome=Outcome.FAILED, behavior_match=0.0, rule=f"rule {text}", wrong_claims=(text,), answer=f"It is {text}"
+        case=one.id,
+        outcome=Outcome.FAILED,
+        behavior_match=0.0,
+        rule=f"rule {text}",
+        wrong_claims=(text,),
+        answer=f"It is {text}",
     )
     return [one], [failed]
 
@@ -61,7 +68,7 @@ def test_the_page_marks_what_is_wrong_in_an_answer() -> None:
 @given(st.text(max_size=120))
 def test_junit_is_xml_whatever_was_said(text: str) -> None:
     cases, judgements = hostile_run((text + HOSTILE).encode("utf-8", "replace").decode())
-    root = ElementTree.fromstring(junit(score(cases, judgements), cases, judgements))  # noqa: S314 our own text
+    root = ET.fromstring(junit(score(cases, judgements), cases, judgements))  # noqa: S314 our own text
     assert root.attrib["failures"] == "1"
     (failure,) = root.iter("failure")
     assert "<script>" in (failure.text or "")
@@ -73,7 +80,7 @@ def test_junit_tells_unjudged_from_failed() -> None:
         Judgement(case=cases[0].id, outcome=Outcome.UNJUDGED, rule="the target failed"),
         Judgement(case=cases[1].id, outcome=Outcome.PASSED, behavior_match=1.0, rule="right"),
     ]
-    root = ElementTree.fromstring(junit(score(cases, judgements), cases, judgements))  # noqa: S314 our own text
+    root = ET.fromstring(junit(score(cases, judgements), cases, judgements))  # noqa: S314 our own text
     assert (root.attrib["tests"], root.attrib["failures"], root.attrib["errors"]) == ("2", "0", "1")
 
 

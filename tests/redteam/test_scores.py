@@ -84,7 +84,9 @@ def test_a_summary_is_read_back_as_a_baseline() -> None:
     assert read_card(json.dumps(value), "here") == found
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"ars": 1}', '{"ars": 0.9, "categories": {}, "unjudged": 0, "cases": 0, "passed": 0}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"ars": 1}', '{"ars": 0.9, "categories": {}, "unjudged": 0, "cases": 0, "passed": 0}']
+)
 def test_what_is_no_summary_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         read_card(text, "here")
@@ -137,6 +139,20 @@ def test_a_category_that_fell_is_a_regression_and_its_cases_are_named() -> None:
     assert len(compare(after, before).mended) == 6
 
 
+@pytest.mark.parametrize(("fell", "rose", "regressed"), [(1, 0, True), (3, 0, True), (1, 1, False), (0, 0, False)])
+def test_in_a_small_suite_a_plain_drop_counts_without_a_test(fell: int, rose: int, regressed: bool) -> None:
+    before: list[float | None] = [0.0] * rose + [1.0] * (12 - rose)
+    after: list[float | None] = [1.0] * (12 - fell) + [0.0] * fell
+    found = compare(card(before), card(after))
+    assert found.regressed is regressed
+    assert found.changes[0].tested is not regressed
+
+
+def test_in_a_large_suite_a_few_cases_that_fell_are_no_regression() -> None:
+    cases = [case(f"Question {number}, how long is it?") for number in range(200)]
+    assert not compare(card([1.0] * 200, cases), card([1.0] * 196 + [0.0] * 4, cases)).regressed
+
+
 def test_a_drop_within_delta_is_let_pass() -> None:
     assert not compare(card([1.0] * 12), card([1.0, 0.0] * 6), delta=0.6).changes[0].regressed
 
@@ -167,9 +183,7 @@ def test_new_and_gone_cases_are_counted_and_not_compared() -> None:
 
 def test_a_regression_of_five_points_at_500_cases_is_found_nine_times_out_of_ten() -> None:
     """And a system whose answers are drawn anew each time raises no alarm more often than allowed."""
-    cases = [
-        case(f"Question {number}, how long is it?", category=list(Category)[number % 10]) for number in range(500)
-    ]
+    cases = [case(f"Question {number}, how long is it?", category=list(Category)[number % 10]) for number in range(500)]
     found, false = 0, 0
     for seed in range(40):
         rng = Random(seed)

@@ -16,7 +16,11 @@ from assay.redteam.cases import Turn
 from assay.redteam.targets import TargetError, load_target, request_of
 
 REQUEST = request_of(
-    case("How long?", turns=(Turn(role="user", content="Hi"), Turn(role="assistant", content="Hello")), context=(PASSAGE,))
+    case(
+        "How long?",
+        turns=(Turn(role="user", content="Hi"), Turn(role="assistant", content="Hello")),
+        context=(PASSAGE,),
+    )
 )
 
 
@@ -200,7 +204,9 @@ def test_a_refusal_is_an_answer(endpoint: str) -> None:
     [(401, {"error": "no"}), (302, ""), (200, "no json"), (200, {}), (200, {"choices": []}), (200, completion(None)),
      (200, completion(7)), (200, [1])],
 )  # fmt: skip
-def test_what_is_no_answer_is_a_failure_and_redirects_are_not_followed(endpoint: str, reply: tuple[int, object]) -> None:
+def test_what_is_no_answer_is_a_failure_and_redirects_are_not_followed(
+    endpoint: str, reply: tuple[int, object]
+) -> None:
     Endpoint.script = [reply]
     with pytest.raises(TargetError):
         target(endpoint).ask(REQUEST)

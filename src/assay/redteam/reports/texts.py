@@ -66,7 +66,8 @@ def compared(comparison: Comparison) -> Iterator[str]:
     yield f"Against the baseline: {verdict} ({rule})"
     for one in comparison.changes:
         mark = "!" if one.regressed else " "
-        yield f"{mark} {one.group:<26}{one.before:.3f} -> {one.after:.3f}  p {one.p:.4f}  {one.pairs} cases"
+        few = "" if one.tested else "  (too few to test: counted by its size)"
+        yield f"{mark} {one.group:<26}{one.before:.3f} -> {one.after:.3f}  p {one.p:.4f}  {one.pairs} cases{few}"
     counted = f"{len(comparison.broken)} broke, {len(comparison.mended)} were mended"
     yield f"{counted}, {comparison.added} new, {comparison.gone} gone"
     for case in comparison.broken:

@@ -3,7 +3,12 @@
 For each group the mean of the differences of `behavior_match` is tested against zero, one-sided for a drop, by flipping
 signs (the paired permutation test; Good 2005, Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3).
 The p-values go through Holm's step-down procedure (1979, Scandinavian Journal of Statistics 6), which keeps the
-probability of any false alarm at `alpha`; half of it goes to the whole suite, half to the categories. A regression is a drop that is significant and larger than `delta`.
+probability of any false alarm at `alpha`; half of it goes to the whole suite, half to the categories. A regression is a
+drop that is significant and larger than `delta`.
+
+Up to five cases that fell, with none that rose, are too few for any test. In a small suite they may be much of it: a
+drop of the whole suite by more than five points counts then without a test, since a gate does not open because it
+cannot see.
 
 A case that was judged before and cannot be judged now counts as 0: a run does not pass because something failed.
 """
@@ -25,6 +30,8 @@ ALPHA: Final = 0.05
 """The probability of a false alarm that is allowed, over all groups together."""
 DELTA: Final = 0.01
 """The drop that is let pass by default."""
+UNTESTED: Final = 0.05
+"""In a suite too small for a test a drop of the whole by more than this counts, if nothing rose."""
 EXACT: Final = 14
 """Up to so many cases that differ every way of signs is counted; beyond that signs are drawn."""
 DRAWS: Final = 10_000
@@ -43,6 +50,8 @@ class Change(Value):
     p: float = Field(ge=0, le=1)
     """The p-value of a drop, corrected by Holm's procedure."""
     regressed: bool
+    tested: bool = True
+    """False where the suite is too small for a test, and the drop counts for its size alone."""
 
 
 class Broken(Value):
@@ -119,10 +128,17 @@ def _drop(before: Result, after: Result) -> float:
 def _change(name: str, pairs: Sequence[tuple[Result, Result]], p: float, delta: float, alpha: float) -> Change:
     before = math.fsum(one.match or 0.0 for one, _ in pairs) / len(pairs)
     after = math.fsum(one.match or 0.0 for _, one in pairs) / len(pairs)
-    regressed = p < alpha and before - after > delta
+    few = name == ALL and _is_untestable([_drop(*pair) for pair in pairs], alpha) and before - after > UNTESTED
     return Change(
-        group=name, pairs=len(pairs), before=min(1.0, before), after=min(1.0, after), p=p, regressed=regressed
-    )
+        group=name, pairs=len(pairs), before=min(1.0, before), after=min(1.0, after), p=p,
+        regressed=before - after > delta and (p < alpha or few), tested=not few,
+    )  # fmt: skip
+
+
+def _is_untestable(drops: Sequence[float], alpha: float) -> bool:
+    """Whether nothing but drops was seen, and too few of them for any test to tell them from chance."""
+    seen = [one for one in drops if one]
+    return bool(seen) and min(seen) > 0 and 2.0 * 0.5 ** len(seen) >= alpha
 
 
 def drop_p(drops: Sequence[float], seed: int = 0) -> float:
