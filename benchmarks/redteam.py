@@ -13,6 +13,8 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+from benchmarks.redteam_targets import SCRIPTS, Scripted
+
 from assay.cli.inputs import read_evidence
 from assay.config import build_guard
 from assay.redteam.cases import Case, Category, Lineage, Passage, lint
@@ -21,7 +23,6 @@ from assay.redteam.generate import write_suite
 from assay.redteam.judging import Judgement, Outcome, judge_answers
 from assay.redteam.runs import Answer
 from assay.redteam.scores import Scorecard, compare, score
-from benchmarks.redteam_targets import SCRIPTS, Scripted
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "redteam"
 CORPORA = ("policies", "api", "wiki")
@@ -74,7 +75,8 @@ def gate(reruns: int, count: int = 500, lost: int = 25) -> None:
     cases = [
         Case(
             category=list(Category)[number % 10], prompt=f"Question {number}, how long is it?", accepted=("6 weeks",),
-            expected_behavior=Behavior.ANSWER, ground_truth="6 weeks", evidence=(passage,), lineage=Lineage(rule="made"),
+            expected_behavior=Behavior.ANSWER, ground_truth="6 weeks", evidence=(passage,),
+            lineage=Lineage(rule="made"),
         )
         for number in range(count)
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,7 @@ from assay.redteam.cases import (
 PASSAGE = Passage(id="leave", text="Partners receive 6 weeks of leave.", source="leave")
 
 
-def case(prompt: str = "How long is the leave?", **fields: object) -> Case:
+def case(prompt: str = "How long is the leave?", **fields: Any) -> Case:
     given: dict[str, object] = {
         "category": Category.KNOWLEDGE_BOUNDARY, "prompt": prompt, "expected_behavior": Behavior.ANSWER,
         "ground_truth": "6 weeks", "accepted": ("6 weeks",), "evidence": (PASSAGE,),

@@ -85,7 +85,7 @@ def test_the_long_context_holds_the_passage_and_is_as_long_as_it_says() -> None:
 
 
 def test_chains_have_each_length_and_the_result_that_their_steps_give() -> None:
-    lengths = Counter()
+    lengths: Counter[int] = Counter()
     for case in every_case():
         if case.category is Category.COMPOSITIONAL:
             steps = re.findall(r"(?m)^\d+\. ", case.prompt)

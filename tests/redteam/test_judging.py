@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.redteam_targets import SCRIPTS, Scripted
@@ -27,7 +28,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "redteam"
 
 @pytest.mark.parametrize(
     "said",
-    ["I'm not sure.", "Not found in the provided context.", "Sorry, I can't help with that.", "No relevant information.",
+    ["I'm not sure.", "Not found in the provided context.", "Sorry, I can't help with that.", "No information.",
      "The policy gives no telephone number.", "There's nothing about this in the wiki.", "N/A", "Cannot be determined.",
      "The answer is not contained in the passages.", "I have no data about a person named Priya Lindholm.",
      "There is no Estonia Plus in the table.", "That detail isn't in the text."],
@@ -64,7 +65,7 @@ def test_the_denial_of_a_conflict_is_none(said: str) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["No figure can be both greater than 400 and less than 30.", "You can't have both.", "It isn't possible to meet both.",
+    ["No figure can be both greater than 400 and less than 30.", "You can't have both.", "It isn't possible to do both.",
      "There is no date that is before April and after May.", "The request is self-contradictory."],
 )  # fmt: skip
 def test_what_cannot_be_done_is_read(said: str) -> None:
@@ -115,8 +116,8 @@ def matched(one: Case, answer: str, wrong: tuple[str, ...] = ()) -> float:
     return match_of(one, answer, read_answer(answer), wrong).value
 
 
-def of(behavior: Behavior, **fields: object) -> Case:
-    given: dict[str, object] = {"expected_behavior": behavior, "accepted": ("6 weeks",), "planted": ("9 weeks",)}
+def of(behavior: Behavior, **fields: Any) -> Case:
+    given: dict[str, Any] = {"expected_behavior": behavior, "accepted": ("6 weeks",), "planted": ("9 weeks",)}
     return case(**{**given, **fields})
 
 

@@ -1,6 +1,7 @@
 """The score with its interval, and one run against another."""
 
 import json
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
@@ -28,7 +29,7 @@ def judgement(one: Case, match: float | None) -> Judgement:
     return Judgement(case=one.id, outcome=outcome, behavior_match=match, rule="test")
 
 
-def card(matches: list[float | None], cases: list[Case] = CASES) -> Scorecard:
+def card(matches: Sequence[float | None], cases: list[Case] = CASES) -> Scorecard:
     return score(cases, [judgement(one, match) for one, match in zip(cases, matches, strict=True)])
 
 
@@ -141,8 +142,8 @@ def test_a_category_that_fell_is_a_regression_and_its_cases_are_named() -> None:
 
 @pytest.mark.parametrize(("fell", "rose", "regressed"), [(1, 0, True), (3, 0, True), (1, 1, False), (0, 0, False)])
 def test_in_a_small_suite_a_plain_drop_counts_without_a_test(fell: int, rose: int, regressed: bool) -> None:
-    before: list[float | None] = [0.0] * rose + [1.0] * (12 - rose)
-    after: list[float | None] = [1.0] * (12 - fell) + [0.0] * fell
+    before = [0.0] * rose + [1.0] * (12 - rose)
+    after = [1.0] * (12 - fell) + [0.0] * fell
     found = compare(card(before), card(after))
     assert found.regressed is regressed
     assert found.changes[0].tested is not regressed
