@@ -25,6 +25,8 @@ def good(case):
     return "The documents do not say."
 def broken(case):
     return "42 \\x1b[31m<script>" if CASES[case["id"]]["category"] == "scale_stress" else good(case)
+def guess(case):
+    return "It was 1987, as Edgar Whitcombe said."
 def down(case):
     raise OSError("down")
 """
@@ -138,6 +140,27 @@ def test_misuse_ends_with_status_2_and_a_sentence(folder: Path, arguments: tuple
     done = run(*arguments)
     assert done.exit_code == 2
     assert done.stderr.startswith("assay: error: ")
+
+
+def test_a_search_keeps_what_it_found_and_goes_on(folder: Path) -> None:
+    words = (
+        "search",
+        "-e",
+        DOCUMENTS,
+        "--target",
+        "python:system_under_test:guess",
+        "--out",
+        "found",
+        "--format",
+        "json",
+    )
+    told = json.loads(run(*words, "--most-calls", 12).stdout)
+    assert told["calls"] == 12
+    assert told["broken"]
+    assert json.loads(run(*words, "--most-calls", 16).stdout)["calls"] == 16
+    assert len(read_suite(folder / "found" / "suite.jsonl")) == 16
+    proposed = run("promote", "found", "--ledger", "ledger.jsonl", "--format", "json")
+    assert json.loads(proposed.stdout)["proposed"]
 
 
 def test_failures_go_into_the_static_suite_only_by_a_persons_word(folder: Path) -> None:

@@ -54,7 +54,7 @@ def test_the_id_follows_from_the_content_and_not_from_where_it_comes_from() -> N
         {"expected_behavior": Behavior.FIND_AND_USE},
     ],
 )
-def test_another_content_has_another_id(changed: dict[str, object]) -> None:
+def test_another_content_has_another_id(changed: dict[str, Any]) -> None:
     assert case(**changed).id != case().id
 
 
@@ -121,7 +121,7 @@ def test_an_edited_prompt_under_the_old_id_is_refused(tmp_path: Path) -> None:
         ({"expected_behavior": Behavior.DETECT_CONTRADICTION, "context": (PASSAGE,)}, "context.no_contradiction"),
     ],
 )
-def test_the_linter_names_what_is_wrong(fields: dict[str, object], code: str) -> None:
+def test_the_linter_names_what_is_wrong(fields: dict[str, Any], code: str) -> None:
     assert code in [one.code for one in lint([case(**fields)])]
 
 

@@ -59,7 +59,6 @@ def run_campaign(
     """
     options = options or RunOptions()
     digest = suite_digest(cases)
-    write_file(folder / SUITE, suite_text(cases))
     with RunLog(folder / RECORD, digest, target.name) as log:
         spent = run_cases(cases, target, log, options, told)
         first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
@@ -75,10 +74,24 @@ def run_campaign(
                 asked = judgements[at].trials + (one.outcome is not Outcome.UNJUDGED)
                 flaky = one.outcome is Outcome.PASSED
                 judgements[at] = judgements[at].model_copy(update={"trials": asked, "flaky": flaky})
+    card = keep(folder, cases, judgements, target, guard)
+    return Campaign(tuple(cases), tuple(judgements), card, spent)
+
+
+def keep(
+    folder: Path, cases: Sequence[Case], judgements: Sequence[Judgement], target: Target, guard: Guard
+) -> Scorecard:
+    """Scores what was judged and writes it into a folder, as a run leaves it.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
+    digest = suite_digest(cases)
     card = score(cases, judgements, suite=digest, target=target.name, verifier=guard.verifier.digest)
+    write_file(folder / SUITE, suite_text(cases))
     write_file(folder / JUDGEMENTS, "".join(one.model_dump_json() + "\n" for one in judgements))
     write_file(folder / SUMMARY, json.dumps(card.model_dump(mode="json"), indent=1) + "\n")
-    return Campaign(tuple(cases), tuple(judgements), card, spent)
+    return card
 
 
 def read_campaign(folder: Path) -> tuple[tuple[Case, ...], tuple[Judgement, ...]]:

@@ -158,6 +158,34 @@ def run(
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
 
 
+@app.command("search")
+def search(
+    evidence: EvidenceOption,
+    target: TargetOption,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a search that was stopped goes on.")
+    ],
+    most_calls: Annotated[int, typer.Option(min=1, metavar="N", help="Calls at most, over all.")] = 200,
+    seed: SeedOption = 0,
+    target_model: ModelOption = None,
+    timeout: TimeoutOption = 60.0,
+    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Calls at once.")] = 4,
+    policy: PolicyOption = None,
+    verifier: VerifierOption = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was found.")] = Format.TEXT,
+) -> None:
+    """Look for what breaks a system: calls go to the kinds of attack that break it, and to harder forms of them."""
+    from assay.cli.redteam.searching import SearchSettings, run_search
+
+    with reporting_errors():
+        run_search(
+            SearchSettings(
+                tuple(evidence), target, out, most_calls, seed, target_model, timeout, concurrency, policy, verifier,
+                format_.value,
+            )
+        )  # fmt: skip
+
+
 @app.command("promote")
 def promote(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run (--out of `run`).")],

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,10 @@ from assay.cli.terminal import clean, write_text
 
 if TYPE_CHECKING:
     from assay.redteam import Campaign
+    from assay.redteam.cases import Case
     from assay.redteam.runs import Answer
     from assay.redteam.scores import Comparison, Scorecard
+    from assay.redteam.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def run_run(settings: RunSettings) -> bool:
     return _finding(settings, campaign, comparison)
 
 
-def _campaign(settings: RunSettings, cases, target, folder: Path) -> "Campaign":  # type: ignore[no-untyped-def]
+def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", folder: Path) -> "Campaign":
     from assay.cli.check import open_guard
     from assay.redteam import run_campaign
     from assay.redteam.runs import RunOptions
@@ -82,7 +84,7 @@ def _campaign(settings: RunSettings, cases, target, folder: Path) -> "Campaign":
         most_seconds=settings.most_seconds, retry_failed=settings.retry_failed, at_most_once=settings.at_most_once,
     )  # fmt: skip
     guard = open_guard(settings.policy, settings.verifier)
-    told = _progress(len(cases))
+    told = progress(len(cases))
     campaign = run_campaign(cases, target, guard, folder, options, reruns=settings.reruns, told=told)
     spent = campaign.spent
     if spent.kept:
@@ -92,7 +94,7 @@ def _campaign(settings: RunSettings, cases, target, folder: Path) -> "Campaign":
     return campaign
 
 
-def _progress(cases: int) -> "Callable[[Answer], None]":
+def progress(cases: int) -> "Callable[[Answer], None]":
     """Says how far a run is: on a terminal with every answer, else with every tenth of the cases."""
     done = 0
     live = sys.stderr.isatty()

@@ -51,11 +51,14 @@ def places(text: str, value: str) -> tuple[tuple[int, int], ...]:
     dates = find_dates(value)
     if len(dates) == 1 and dates[0].year is not None and dates[0].end - dates[0].start > len(value.strip()) - 3:
         wanted = dates[0]
-        return tuple(
+        found = tuple(
             (one.start, one.end)
             for one in find_dates(text)
             if relate_dates(one, wanted) is DateRelation.SAME and relate_dates(wanted, one) is DateRelation.SAME
         )
+        # A bare number may be a year, and is read as one only among words that say so.
+        bare = re.fullmatch(r"\d{4}", value.strip())
+        return found or (_plainly(text, value.strip()) if bare else ())
     skip = [(one.start, one.end) for one in find_dates(value)]
     numbers = find_quantities(value, skip=skip)
     if len(numbers) == 1 and re.match(r"\W*(?:\d|[a-z]+\b)", value) and _is_number(value, numbers[0]):
@@ -84,10 +87,14 @@ def _numbers(text: str, wanted: Quantity) -> tuple[tuple[int, int], ...]:
     written = f"{wanted.value.normalize():f}"
     if wanted.dimension != "count" and not re.fullmatch(r"\W*[\d.,]+\W*", text):
         return ()
-    plain = text.replace(",", "")
-    return tuple(
-        (one.start(), one.end()) for one in re.finditer(rf"(?<![\w.]){re.escape(written)}(?![\w]|\.\d)", plain)
-    )
+    return _plainly(text, written)
+
+
+def _plainly(text: str, digits: str) -> tuple[tuple[int, int], ...]:
+    """Where a number stands by itself, with or without commas between its thousands."""
+    whole, point, places = digits.partition(".")
+    pattern = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",?", whole) + re.escape(point + places)
+    return tuple(one.span() for one in re.finditer(rf"(?<![\w.]){pattern}(?!\w|\.\d|,\d)", text))
 
 
 def _same(one: Quantity, wanted: Quantity) -> bool:
