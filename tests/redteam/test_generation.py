@@ -168,6 +168,8 @@ def test_facts_on_which_versions_differ_are_asked_nowhere_else() -> None:
          "At least how many days before departure must flights be booked?", "14 days"),
         ("The mileage allowance is 0.38 euros per kilometre.",
          "How many euros per kilometre is the mileage allowance?", "0.38 euros per kilometre"),
+        ("Incidents must be reported within 2 hours to the desk.",
+         "Within how many hours must incidents be reported to the desk?", "2 hours"),
         ("Orrey has 3 municipalities.", "How many municipalities does Orrey have?", "3"),
         ("Access rights are reviewed every 6 months.", "Every how many months are access rights reviewed?", "6 months"),
         ("The cable car was opened on 6 June 1961.", "When was the cable car opened?", "6 June 1961"),

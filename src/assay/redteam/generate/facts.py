@@ -201,11 +201,9 @@ def _of_tables(passage: Passage, title: str) -> Iterator[Fact]:
                     continue
                 sentence = f"{row}: {head} is {value}."
                 start = len(sentence) - 1 - len(value)
-                column = head if head.isupper() or head[1:2].isupper() else head[:1].lower() + head[1:]
-                column = re.sub(r"^hTTP\b", "HTTP", column)
                 numbers = find_quantities(value, skip=[(d.start, d.end) for d in find_dates(value)])
                 number = numbers[0].value if len(numbers) == 1 else None
                 yield Fact(
                     passage, title, sentence, start, start + len(value), "cell", value,
-                    f"What does the table list as the {column} for {row}?", CELL, number, row, head,
+                    f"What does the table list under “{head}” for {row}?", CELL, number, row, head,
                 )  # fmt: skip

@@ -56,6 +56,8 @@ _LEANING: Final = frozenset(
 )
 """Words with which a subject leans on the sentence before it, so that a question about it says too little."""
 
+_OF_THE_VALUE: Final = frozenset({"of", "per", "before", "after", "without"})
+"""Prepositions behind a value that belong to it ("14 days before departure") and not to the verb."""
 _UNTOLD: Final = frozenset({"it", "they", "he", "she", "this", "these", "those", "them", "him"})
 """Words that stand for something that a question would have to name."""
 _COMPARED: Final = ("longer than", "larger than", "higher than", "later than")
@@ -131,6 +133,8 @@ def _fronted(
     main = tokens[verb]
     front = f"{preposition}{asked}"
     middle, tail = _join(sentence, between), _join(sentence, rest)
+    if rest and rest[0].tag == "PREP" and rest[0].low not in _OF_THE_VALUE:
+        middle, tail = f"{middle} {tail}", ""
     if asked.startswith(("when", "until", "since", "who", "by whom")):
         middle, tail = f"{middle} {tail}", ""
     if main.tag == "AUX" and not (main.low in _HAVE and not (between and between[0].tag in {"VN", "ADV"})):

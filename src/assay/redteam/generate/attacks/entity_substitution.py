@@ -15,7 +15,7 @@ _HERE: Final = Category.ENTITY_SUBSTITUTION
 def other_row(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """The row of a table that looks like one of it and is not there."""
     for fact, made in absent_rows(corpus, rng):
-        prompt = f"What does the table in “{fact.title}” list as the {(fact.column or '').lower()} for {made}?"
+        prompt = f"What does the table in “{fact.title}” list under “{fact.column}” for {made}?"
         yield attack(
             _HERE, "absent_row", prompt, Behavior.ABSTAIN_OR_CAVEAT, (fact.passage,),
             baseline_prompt=prompt.replace(made, fact.row or ""), plausibility=0.85,
@@ -33,9 +33,7 @@ def neighbour_row(corpus: Corpus, rng: Random) -> Iterator[Case]:
         ]
         if same:
             other = rng.choice(same)
-            prompt = (
-                f"Not for {other.row} but for {fact.row}: which {(fact.column or '').lower()} does “{fact.title}” list?"
-            )
+            prompt = f"Not for {other.row} but for {fact.row}: what does “{fact.title}” list under “{fact.column}”?"
             yield attack(
                 _HERE, "neighbour_row", prompt, Behavior.ANSWER, (fact.passage,), planted=(other.value,),
                 plausibility=0.8, **truth(fact),
@@ -85,7 +83,8 @@ def other_subject(corpus: Corpus, rng: Random) -> Iterator[Case]:
             document = rng.choice(others)
             prompt = f"According to “{document.title}”, {corpus.lower(fact.question)}"
             yield attack(
-                _HERE, "other_document", prompt, Behavior.ABSTAIN_OR_CAVEAT, document.passages[:2],
+                _HERE, "other_document", prompt, Behavior.ABSTAIN_OR_CAVEAT, (*document.passages[:2], fact.passage),
+                context=document.passages[:2],
                 baseline_prompt=f"According to “{fact.title}”, {corpus.lower(fact.question)}",
                 plausibility=fact.plausibility - 0.1,
             )  # fmt: skip
