@@ -9,53 +9,27 @@ from typing import Final
 from assay.redteam.cases import Passage
 from assay.redteam.generate.questions import Asked, ask
 from assay.text.dates import DateMention, find_dates
-from assay.text.lexicon import find_names, find_words
+from assay.text.lexicon import find_names, find_words, word_set
 from assay.text.quantities import Quantity, find_quantities
 from assay.text.sentences import read_tables, split_sentences
 
 CELL: Final = 0.9
 """The plausibility of a question for a cell of a table."""
+LONGEST_CELL: Final = 40
+"""Characters of a cell that is asked for; what is longer is prose."""
 _BOUND_VERBS: Final = re.compile(r"^(?:exceeds?|exceeding|reach(?:es)?)\s+", re.IGNORECASE)
 _STAYS: Final = re.compile(r"^(?:prior to|about|around|approximately|roughly|nearly|almost)\s+", re.IGNORECASE)
 _NOUN_AFTER: Final = re.compile(r"\s+((?:[a-z][\w’'-]*)(?:\s+of(?:\s+[a-z][\w’'-]*){1,2})?)")
-_NOT_COUNTED: Final = frozenset(
-    [
-        "in",
-        "on",
-        "at",
-        "per",
-        "of",
-        "for",
-        "from",
-        "to",
-        "by",
-        "with",
-        "and",
-        "or",
-        "than",
-        "until",
-        "since",
-        "before",
-        "after",
-        "within",
-        "means",
-        "is",
-        "are",
-        "was",
-        "were",
-        "a",
-        "an",
-        "the",
-        "times",
-        "if",
-        "when",
-        "as",
-        "each",
-        "every",
-        "above",
-        "below",
-    ]
+_NOT_COUNTED: Final = word_set(
+    """in on at per of for from to by with and or than until since before after within means is are was were a an the
+    times if when as each every above below against into between over under like through without about around among
+    only other others more less most but not so then it they that which who this these those has have had may must
+    can"""
 )
+_MARKED_UP: Final = re.compile(r"[*`\"“”|<>\[\](){}\\_#=]")
+"""Signs of markup, code and quotations: a question about such a sentence would carry half of them along."""
+_CODE_NAME: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+"""A name as code writes it."""
 _WHEN: Final = {"until": "until when", "till": "until when", "since": "since when", "before": "before what date"}
 
 
@@ -115,7 +89,7 @@ def facts_of(passage: Passage, title: str, lower: Callable[[str], str]) -> Itera
         if place.block in {"prose", "list_item"}:
             # Where the splitter is unsure it leaves two sentences together; a question is of one.
             for sentence in re.split(r"(?<=[a-z0-9)]\.)\s+(?=[A-Z])", text[place.start : place.end].strip()):
-                if "\n" not in sentence:
+                if "\n" not in sentence and _MARKED_UP.search(_CODE_NAME.sub("", sentence)) is None:
                     yield from _of_sentence(passage, title, sentence.lstrip("-*• "), lower)
     yield from _of_tables(passage, title)
 
@@ -156,6 +130,8 @@ def _of_sentence(passage: Passage, title: str, sentence: str, lower: Callable[[s
 def _number(sentence: str, one: Quantity, lower: Callable[[str], str]) -> tuple[int, int, Asked] | None:
     if one.dimension == "ordinal" or one.weak or one.bound == "range":
         return None
+    if not sentence[one.number_start : one.number_end][:1].isdigit():
+        return None  # "two" and "twice" are as often no figure
     if re.search(
         r"(?:version|code|section|status|page|step|level|no\.) $", sentence[: one.number_start], re.IGNORECASE
     ):
@@ -178,6 +154,8 @@ def _number(sentence: str, one: Quantity, lower: Callable[[str], str]) -> tuple[
         unit, end = noun[1], noun.end()
     if one.value == 1 and unit.isalpha() and not unit.endswith("s") and unit != "percent":
         unit += "s"
+    if len(unit) < 2 and unit != "%":
+        return None
     share = unit.split()[0] in {"percent", "%"}
     asks = "what percentage" if share else f"how many {unit}"
     asked = ask(sentence, start, end, f"{bound}{asks}".strip(), lower)
@@ -197,7 +175,15 @@ def _of_tables(passage: Passage, title: str) -> Iterator[Fact]:
             row = cells[0].text.strip()
             for head, cell in zip(table.head[1:], cells[1:], strict=True):
                 value = cell.text.strip()
-                if not row or not value or len(row) > 80 or len(value) > 80 or len(head) > 60 or value == row:
+                if (
+                    not re.search(r"[^\W\d_]{2}", head)
+                    or not row
+                    or not value
+                    or len(row) > LONGEST_CELL
+                    or len(value) > LONGEST_CELL
+                    or len(head) > 60
+                    or value == row
+                ):
                     continue
                 sentence = f"{row}: {head} is {value}."
                 start = len(sentence) - 1 - len(value)

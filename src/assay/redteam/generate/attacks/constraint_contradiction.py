@@ -51,7 +51,7 @@ def dates(corpus: Corpus, rng: Random) -> Iterator[Case]:
     months = ("January", "April", "July", "October")
     documents = list(corpus.documents)
     rng.shuffle(documents)
-    last = max((year for year in corpus.years if year < 2100), default=2025)
+    last = max((year for year in corpus.years if year < 2060), default=2025)
     for document in documents:
         early, late = f"1 {rng.choice(months)} {last + 1}", f"1 {rng.choice(months)} {last + 2}"
         prompt = (
