@@ -102,7 +102,8 @@ def judge(case: Case, answer: str, report: HallucinationReport | None) -> Judgem
     """
     reading = read_answer(answer)
     wrong = _wrong(case, reading, report)
-    match = match_of(case, answer, reading, [claim.text for claim in wrong])
+    borne_out = sum(one.verdict is Verdict.SUPPORTED for one in report.claims) if report is not None else 0
+    match = match_of(case, answer, reading, [claim.text for claim in wrong], borne_out)
     unchecked = _unread(reading, report)
     if unchecked and match.value > 0:
         why = next((issue.message for one in unchecked for issue in one.issues), "a claim was left unchecked")
