@@ -11,6 +11,7 @@ from typing import Final
 
 from assay.text.citations import POINTER
 from assay.text.claims import hedge_score, is_abstention
+from assay.text.lexicon import find_names
 from assay.text.sentences import split_sentences
 
 HEDGED: Final = 0.5
@@ -30,9 +31,11 @@ _HOLDER: Final = (
 """What holds information."""
 _ABSENT: Final = re.compile(
     rf"\bthere(?: (?:is|are|was|were|exists?)|['’]s) (?:no|not any|nothing|none)\b(?=[^.;]{{0,60}}?\b(?:{_THING}|(?:in|among|within) (?:the|these|this|my|your|any) "
-    rf"(?:\w+ ){{0,2}}{_HOLDER}|(?-i:[A-Z])\w+|nothing)\b| (?:about|on|of|regarding)\b)|\bthere (?:is|are|was|were)n['’]t any\b"
+    rf"(?:\w+ ){{0,2}}{_HOLDER}|(?-i:[A-Z])\w+|nothing)\b| (?:about|on|of|regarding)\b)|\bthere (?:is|are|was|were)n['’]t (?:any|an?|enough|sufficient|such)\b"
     rf"|\bthere(?: is|['’]s) nothing (?:about|on|in|regarding)\b|\bnot (?:found|present|contained|included|there)\b"
     rf"|\b{_HOLDER} (?:gives?|names?|states?|contains?|lists?|provides?|has|have|mentions?|offers?) no\b"
+    rf"|\b(?:outside|beyond) (?:of )?(?:(?:the|my|its|their) (?:scope|knowledge|coverage)|what)\b|\bnothing (?:in|is|was|has been)\b"
+    rf"|\bdo(?: not|n['’]t) (?:think|believe)\b|\b(?:would|could|can) (?:only )?(?:be )?(?:guess\w*|speculat\w*)\b"
     rf"|\bno such\b|\b(?:do|does|did)(?: not|n['’]t) (?:appear to )?(?:exist|appear|seem to exist)\b"
     rf"|\bno {_THING}\b|\bnone of (?:the|these|them|my)\b"
     rf"|\b(?:is|are|was|were)(?: not|n['’]t|nowhere) (?:\w+ )?(?:mentioned|stated|listed|found|given|available|known|covered|"
@@ -71,6 +74,7 @@ _IMPOSSIBLE: Final = re.compile(
     r"|\b(?:cannot|can['’]t|can not|couldn['’]t|could not) (?:\w+ ){0,2}?(?:both|all|simultaneously|at the same time|be (?:both|met|satisfied|fulfilled|"
     r"reconciled|combined|done|true)|meet|satisfy|fulfil|fulfill|comply|exist|reconcile)\b"
     r"|\bno (?:\w+ ){0,2}?(?:number|value|figure|day|date|answer|amount|such \w+)\b[^.]{0,40}?\b(?:is|are|can|could|exists?|satisf\w+|meets?|fulfil\w*|lies?)\b"
+    r"|\b(?:cannot|can['’]t|can not) be\b[^.]{0,80}\b(?:and|or)\b[^.]{0,80}\b(?:at once|at the same time|simultaneously|together)\b"
     r"|\b(?:rules?|exclude)s? each other\b|\brule out\b",
     re.IGNORECASE,
 )
@@ -88,6 +92,11 @@ _SUSPECTS: Final = re.compile(
     r"|\b(?:instructions?|orders?|commands?) (?:\w+ ){0,4}?(?:in|inside|within|embedded) (?:\w+ ){0,2}?(?:passages?|documents?|context|text)\b"
     r"|\bfalse (?:premise|presupposition|assumption)\b|\bfabricat\w+\b",
     re.IGNORECASE,
+)
+
+
+_TURN: Final = re.compile(
+    r"[;:]\s+|(?:,|\s[–—-])?\s+(?:but|however|though|although|yet|still|while|whereas|and|so)\s+", re.IGNORECASE
 )
 
 
@@ -138,6 +147,22 @@ def read_answer(text: str) -> Reading:
 def denies(sentence: str) -> bool:
     """Whether a sentence says that something is not known, not there, or cannot be given."""
     return is_abstention(sentence) or _ABSENT.search(sentence) is not None
+
+
+def denies_all(sentence: str) -> bool:
+    """Whether a sentence denies and states nothing beside it: no clause after a turn has a figure or a name of its own.
+
+    >>> denies_all("The policy does not say, but I can look again.")
+    True
+    >>> denies_all("The policy does not say, but it is 12 weeks."), denies_all("It is not given; ask Ann Lee.")
+    (False, False)
+    """
+    clauses = [one for one in _TURN.split(sentence) if one.strip()]
+    return denies(sentence) and all(denies(one) or not _has_value(one) for one in clauses)
+
+
+def _has_value(text: str) -> bool:
+    return re.search(r"\d", text) is not None or any(name.sure for name in find_names(text))
 
 
 def _first(pattern: re.Pattern[str], read: Sequence[str], shown: Sequence[str] | None = None) -> str | None:

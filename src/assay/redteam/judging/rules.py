@@ -68,9 +68,9 @@ def _is_token(value: str) -> bool:
 
 
 def _abstaining(reading: Reading, wrong: Sequence[str], borne_out: int) -> Match:
-    if reading.abstains or reading.rejects or reading.suspects:
-        if not wrong:
-            return Match(1.0, "abstains")
+    if not wrong and (reading.abstains or reading.rejects or reading.suspects):
+        return Match(1.0, "abstains")
+    if reading.abstains:
         return Match(0.25, "abstains and states what the evidence does not bear out")
     if reading.hedges and not wrong:
         return Match(0.75, "caveat: states nothing flatly")

@@ -17,7 +17,8 @@ _DENIED: Final = re.compile(
 )
 """What stands before a value that is named only to be denied: "it is 5 days, not 8 days"."""
 _DENIED_AFTER: Final = re.compile(
-    r"^[”\"’')\]]*\W*(?:is|are|was|were)(?: (?:not|wrong|incorrect|inaccurate|false|untrue|mistaken)|n['’]t)\b",
+    r"^[”\"’')\]]*\W*(?:(?:that )?(?:you|they|we|i) \w+ )?(?:(?:is|are|was|were)(?: (?:not|wrong|incorrect|inaccurate|false|untrue|mistaken)|n['’]t)"
+    r"|(?:do|does|did)(?: not|n['’]t) (?:\w+ )?(?:appear|exist|match|stand|hold|apply|occur))\b",
     re.IGNORECASE,
 )
 
