@@ -1,7 +1,11 @@
 """`assay redteam`: from documents to a suite, a run, a gate, and a person's decision."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +29,12 @@ def good(case):
     return "The documents do not say."
 def broken(case):
     return "42 \\x1b[31m<script>" if CASES[case["id"]]["category"] == "scale_stress" else good(case)
+def slow(case):
+    import time
+    with open("calls.txt", "a") as stream:
+        stream.write(case["id"] + "\\n")
+    time.sleep(0.5)
+    return good(case)
 def guess(case):
     return "It was 1987, as Edgar Whitcombe said."
 def down(case):
@@ -117,6 +127,32 @@ def test_a_system_that_is_down_does_not_pass(folder: Path) -> None:
 def test_a_floor_counts_what_is_unjudged_as_nothing(folder: Path) -> None:
     assert attack("good", "--fail-under", "0.5").exit_code == 0
     assert attack("good", "--fail-under", "0.5", "--most-calls", 10).exit_code == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_told_to_end_records_what_is_under_way(folder: Path, number: signal.Signals) -> None:
+    words = ["redteam", "run", "suite.jsonl", "--target", "python:system_under_test:slow", "--out", "out"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    restored = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from assay.cli import main; main()"
+    )
+    running = subprocess.Popen([sys.executable, "-c", restored, *words], env=environment, stderr=subprocess.DEVNULL)
+    calls = folder / "calls.txt"
+    until = time.monotonic() + 120
+    while time.monotonic() < until and (not calls.exists() or len(calls.read_text().split()) < 6):
+        time.sleep(0.02)
+    running.send_signal(number)
+    assert running.wait(60) == 130
+    events = [json.loads(line)["event"] for line in (folder / "out" / "run.jsonl").read_text().splitlines()[1:]]
+    asked = calls.read_text().split()
+    assert events.count("answered") == len(asked) == len(set(asked))
+    assert len(asked) < 30
+    attack("slow", "--out", "out")
+    assert sorted(calls.read_text().split()) == sorted(ids_of(folder))
+
+
+def ids_of(folder: Path) -> list[str]:
+    return [case.id for case in read_suite(folder / "suite.jsonl")]
 
 
 def test_what_a_target_says_does_not_steer_the_terminal(folder: Path) -> None:

@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,13 +88,31 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     )  # fmt: skip
     guard = open_guard(settings.policy, settings.verifier)
     told = progress(len(cases))
-    campaign = run_campaign(cases, target, guard, folder, options, reruns=settings.reruns, told=told)
+    with ending_gently():
+        campaign = run_campaign(cases, target, guard, folder, options, reruns=settings.reruns, told=told)
     spent = campaign.spent
     if spent.kept:
         write_text(f"assay: {spent.kept} cases had been asked before and were not asked again\n", sys.stderr)
     if spent.left:
         write_text(f"assay: {spent.left} cases were not asked: the budget is spent; run again to go on\n", sys.stderr)
     return campaign
+
+
+@contextmanager
+def ending_gently() -> Iterator[None]:
+    """Within it a request to terminate ends a run as an interrupt does: calls under way are waited for and recorded."""
+
+    def interrupt(number: int, _: object) -> None:
+        raise KeyboardInterrupt(f"signal {number}")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def progress(cases: int) -> "Callable[[Answer], None]":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs import read_evidence
-from assay.cli.redteam.running import progress
+from assay.cli.redteam.running import ending_gently, progress
 from assay.cli.terminal import clean, write_text
 
 if TYPE_CHECKING:
@@ -50,10 +50,11 @@ def run_search(settings: SearchSettings) -> None:
         write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
     target = load_target(settings.target, settings.target_model, settings.timeout, os.environ)
     guard = open_guard(settings.policy, settings.verifier)
-    found = search(
-        documents, target, guard, settings.out / RECORD, settings.most_calls, seed=settings.seed,
-        options=RunOptions(concurrency=settings.concurrency), told=progress(settings.most_calls),
-    )  # fmt: skip
+    with ending_gently():
+        found = search(
+            documents, target, guard, settings.out / RECORD, settings.most_calls, seed=settings.seed,
+            options=RunOptions(concurrency=settings.concurrency), told=progress(settings.most_calls),
+        )  # fmt: skip
     keep(settings.out, found.cases, found.judgements, target, guard)
     write_text(_written(found, settings), sys.stdout)
 
