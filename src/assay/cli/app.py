@@ -21,6 +21,7 @@ from assay.cli.operations import review as review_verbs
 from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
 from assay.cli.operations.batch import batch
+from assay.cli.redteam import app as redteam_verbs
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import BaseUrlOption, LlmOption, RemoveOption, RepairOption
 from assay.cli.screen import screen
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="assay",
-    help="Tests every claim of an answer for the evidence that it contains.",
+    help="Checks every claim in a model's output against your evidence.",
     epilog="Exit status: 0 clean, 1 findings, 2 misuse or unreadable input, 3 a defect in assay.",
     no_args_is_help=True,
     add_completion=False,
@@ -47,6 +48,7 @@ app.add_typer(review_verbs.app)
 app.add_typer(skill_verbs.app)
 app.add_typer(users_verbs.app)
 app.add_typer(users_verbs.tenants_app)
+app.add_typer(redteam_verbs.app)
 app.command("batch")(batch)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
@@ -164,7 +166,7 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Tests every claim of an answer for the evidence that it contains."""
+    """Checks every claim in a model's output against your evidence."""
 
 
 @app.command()
