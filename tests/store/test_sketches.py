@@ -239,9 +239,7 @@ def test_an_output_that_was_erased_before_it_was_counted_counts_by_its_entry(url
         erase_runs(store, [record.id], "asked for", "default")
         counted(store)
         with store.reading("default") as connection:
-            found = read_measured(
-                connection, "default", [WITHHELD, FAITHFULNESS], Stretch.until(NOON, 1, 1)
-            )
+            found = read_measured(connection, "default", [WITHHELD, FAITHFULNESS], Stretch.until(NOON, 1, 1))
             agents = read_agents(connection, "default", [WITHHELD], Stretch.until(NOON, 1, 24))
     assert found.whole(WITHHELD).count == 1
     assert found.whole(FAITHFULNESS).count == 0

@@ -263,7 +263,5 @@ def _keep_worst(connection: Connection, tenant: str, worst: Sequence[tuple[int, 
         ).all()
         if len(kept) == WORST:
             last = kept[-1]
-            beyond = or_(
-                table.c.score > last.score, and_(table.c.score == last.score, table.c.report > last.report)
-            )
+            beyond = or_(table.c.score > last.score, and_(table.c.score == last.score, table.c.report > last.report))
             connection.execute(delete(table).where(here, beyond))

@@ -166,4 +166,3 @@ def _series(metric: str, agent: str | None) -> Iterator[tuple[str, str]]:
     yield ALL
     if agent is not None and metric in _OF_AGENTS:
         yield AGENT, agent[:LONGEST_NAME]
-

@@ -121,9 +121,7 @@ class Sketch:
         return max(0.0, mean - wide), min(1.0, mean + wide)
 
 
-def difference(
-    later: Sketch, earlier: Sketch, z: float = Z_95
-) -> tuple[float, float, float] | None:
+def difference(later: Sketch, earlier: Sketch, z: float = Z_95) -> tuple[float, float, float] | None:
     """The difference of two means with its interval (Welch): later less earlier, low, high.
 
     None where one of the two has fewer than two values. A side without variance is given that of one value more at the
