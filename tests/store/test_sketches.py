@@ -71,7 +71,9 @@ def made(score: float, faithfulness: float | None, **more: Any) -> Any:
     labels = Labels(
         verdict="FAIL", abstention="ABSTAIN", routing="WITHHOLD" if score < 0.4 else "SERVE", escalation="block"
     )
-    return report_of(overall_score=score, metrics={"faithfulness": metric}, labels=labels, **more)
+    composite = Metric(value=1 - score)
+    metrics = {"faithfulness": metric, "composite_hallucination_score": composite}
+    return report_of(overall_score=score, metrics=metrics, labels=labels, **more)
 
 
 def fill(store: Store, number: int, seed: int = 1) -> list[str]:

@@ -353,6 +353,7 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
         return []
     from assay.server.access.router import make_access_router
     from assay.server.audit.router import make_audit_router
+    from assay.server.monitor.router import make_monitor_router
     from assay.server.reports.router import make_reports_router
     from assay.server.reports.rules import make_rules_router
     from assay.server.reviews.router import make_reviews_router
@@ -360,6 +361,7 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
     return [
         make_reports_router(services), make_rules_router(services), make_audit_router(services),
         make_reviews_router(services, held.waiting), make_access_router(services),
+        make_monitor_router(services),
     ]  # fmt: skip
 
 
@@ -444,7 +446,7 @@ _OPERATOR: Final = "Tell the operator of this server; nothing was decided, and n
 _NO_STORE: Final = "Start the server with --database, or set ASSAY_DATABASE_URL."
 OF_STORE: Final = (
     "/v1/reports", "/v1/feedback", "/v1/policies", "/v1/audit", "/v1/retention", "/v1/reviews", "/v1/users", "/v1/keys",
-    "/v1/sessions", "/console",
+    "/v1/sessions", "/v1/monitor", "/console",
 )  # fmt: skip
 """Where the paths begin that there are only with a database."""
 _ROUTES: Final = "The routes are described by /openapi.json."

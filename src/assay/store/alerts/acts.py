@@ -48,7 +48,8 @@ def raise_alert(store: Store, tenant: str, alert: Alert) -> tuple[AlertItem, boo
     Raises:
         StoreError: it cannot be stored.
     """
-    now, found = store.now(), []
+    now = store.now()
+    found: list[tuple[AlertItem, bool]] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
         found.clear()
@@ -73,7 +74,7 @@ def _open(
     row = {
         "tenant": tenant, "id": new_id(), "key": alert.key, "kind": alert.kind, "severity": alert.urgency.value,
         "state": AlertState.OPEN.value, "opened": at, "seen": at, "told": None if quiet else at, "closed": None,
-        "count": 1, "owner": None, "version": 1, "body": tables.pack(_body(alert)),
+        "times": 1, "owner": None, "version": 1, "body": tables.pack(_body(alert)),
     }  # fmt: skip
     insert_rows(connection, tables.alerts, [row])
     item = _required(connection, tenant, str(row["id"]), now)
@@ -90,7 +91,7 @@ def _again(
     # After it was told and acknowledged, only that it is worse than it was is news.
     tells = quiet is None and (row.told is None or grew)
     values: dict[str, Any] = {
-        "seen": micros(now), "count": row.count + 1, "severity": alert.urgency.value, "kind": alert.kind,
+        "seen": micros(now), "times": row.times + 1, "severity": alert.urgency.value, "kind": alert.kind,
         "body": _body(alert), "version": row.version + (begins or grew or tells),
     }  # fmt: skip
     if begins:
@@ -113,7 +114,8 @@ def close_alert(store: Store, tenant: str, key: str, actor: str = MONITOR) -> Al
     Raises:
         StoreError: it cannot be stored.
     """
-    now, found = store.now(), []
+    now = store.now()
+    found: list[AlertItem] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
         found.clear()
@@ -150,7 +152,8 @@ def acknowledge(
         AlertError: there is no such alert, it is over, or it has changed since.
         StoreError: it cannot be stored.
     """
-    now, found = store.now(), []
+    now = store.now()
+    found: list[AlertItem] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
         found.clear()
@@ -232,7 +235,7 @@ def _item(row: Row[Any], quiet: datetime | None) -> AlertItem:
     body = row.body or {}
     return AlertItem(
         row.id, row.key, row.kind, Urgency(row.severity), AlertState(row.state), str(body.get("summary", "")),
-        dict(body.get("facts") or {}), moment_at(row.opened), moment_at(row.seen), row.count,
+        dict(body.get("facts") or {}), moment_at(row.opened), moment_at(row.seen), row.times,
         None if row.told is None else moment_at(row.told), None if row.closed is None else moment_at(row.closed),
         row.owner, row.version, quiet,
     )  # fmt: skip
@@ -267,7 +270,20 @@ def _set(connection: Connection, tenant: str, id_: str, values: Mapping[str, Any
 
 
 def _body(alert: Alert) -> dict[str, Any]:
-    return {"summary": storable(alert.summary), "facts": dict(alert.facts)}
+    return {"summary": storable(alert.summary), "facts": _stored(dict(alert.facts))}
+
+
+def _stored(value: Any) -> Any:
+    """A JSON value whose texts every database takes."""
+    match value:
+        case str():
+            return storable(value)
+        case list() | tuple():
+            return [_stored(one) for one in value]
+        case dict():
+            return {storable(str(name)): _stored(one) for name, one in value.items()}
+        case _:
+            return value
 
 
 def _entry(act: str, item: AlertItem, now: datetime, actor: str) -> Entry:

@@ -283,7 +283,7 @@ configured to hear of it; each of those then has a row of its own. Texts that we
 alerts = _table(
     "alerts", ("id",),
     _text("id"), _text("key"), _text("kind"), _text("severity"), _text("state"), _long("opened"), _long("seen"),
-    _long("told", null=True), _long("closed", null=True), _int("count"), _text("owner", null=True), _int("version"),
+    _long("told", null=True), _long("closed", null=True), _int("times"), _text("owner", null=True), _int("version"),
     _packed("body"),
     indexes=(("key", "opened"), ("opened", "id")),
 )  # fmt: skip

@@ -57,7 +57,7 @@ def upgrade() -> None:
         sa.Column("seen", sa.BigInteger(), nullable=False),
         sa.Column("told", sa.BigInteger(), nullable=True),
         sa.Column("closed", sa.BigInteger(), nullable=True),
-        sa.Column("count", sa.Integer(), nullable=False),
+        sa.Column("times", sa.Integer(), nullable=False),
         sa.Column("owner", sa.Text(), nullable=True),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=True),
