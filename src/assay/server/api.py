@@ -29,6 +29,8 @@ from assay.server.recording import Kept, Records
 from assay.server.reviews.held_answers import Callback, Held, Wait
 from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
+from assay.server.telemetry.router import make_metrics_router
+from assay.server.telemetry.telemetry import Telemetry
 
 Work = Callable[[], tuple[HallucinationReport, tuple[Evidence, ...]]]
 
@@ -263,6 +265,7 @@ class Api:
         except (InputError, PolicyError) as error:
             said = problem(422, str(error), code="input.invalid", instance=where, todo=_MEND)
         except CheckFailedError as error:
+            self._records.telemetry.unchecked("check")
             said = problem(503, str(error), code="check.failed", instance=where, todo=_AGAIN)
         except StoreError as error:
             said = problem(503, str(error), code="store.failed", instance=where, todo=_AGAIN)
@@ -339,7 +342,8 @@ def make_api(
     for router in routers_of(services, held):
         app.include_router(router)
     app.include_router(make_console_router(services))
-    _tell_problems(app, keeps=services.kept is not None)
+    app.include_router(make_metrics_router(services))
+    _tell_problems(app, services.telemetry, keeps=services.kept is not None)
     app.add_middleware(OneEncoding)
     return app
 
@@ -394,13 +398,14 @@ def _json(text: str) -> Response:
     return Response(text, media_type="application/json")
 
 
-def _tell_problems(app: FastAPI, *, keeps: bool) -> None:
+def _tell_problems(app: FastAPI, telemetry: Telemetry, *, keeps: bool) -> None:
     """Every error of these routes is a problem document; `keeps` says whether the server has a database."""
 
     async def on_input(request: Request, error: Exception) -> Response:
         return _told(request, 422, str(error), "input.invalid", _MEND)
 
     async def on_check(request: Request, error: Exception) -> Response:
+        telemetry.unchecked("check")
         return _told(request, 503, str(error), "check.failed", _AGAIN, {"retry-after": "1"})
 
     async def on_form(request: Request, error: Exception) -> Response:
