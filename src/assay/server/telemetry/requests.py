@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from assay.server.gateway.asgi import Message, Scope, Send
 from assay.server.gateway.targets import is_gateway, target_of
+from assay.server.http.admission import OPEN
 from assay.server.telemetry.telemetry import Telemetry
 
 LOGGED: Final = "assay.logged"
@@ -89,6 +90,8 @@ class Observed:
             if target is None:
                 return ELSEWHERE
             return "/v1/models/{id}" if target.path.startswith("/v1/models/") else target.path
+        if path in OPEN:
+            return str(path)
         found = getattr(self._scope.get("route"), "path", None)
         return found if isinstance(found, str) else ELSEWHERE
 
