@@ -15,7 +15,10 @@ from assay.server.services import Services
 
 Part = Callable[[Services], APIRouter]
 
-_KEPT: Final = ("/console", "/console/runs", "/console/review", "/console/monitor", "/console/gaps", "/console/policies", "/console/audit")
+_KEPT: Final = (
+    "/console", "/console/runs", "/console/review", "/console/monitor", "/console/gaps", "/console/policies",
+    "/console/audit",
+)  # fmt: skip
 """The places of the navigation that show what was recorded."""
 
 _YEAR_S: Final = 365 * 86_400

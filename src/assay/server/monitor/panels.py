@@ -94,9 +94,9 @@ def _trend(asked: Asked) -> Panel:
 
 def _categories(asked: Asked) -> Panel:
     measured = read_measured(asked.connection, asked.tenant, CATEGORIES, asked.stretch)
-    rows: list[tuple[Cell, ...]] = []
-    for metric in CATEGORIES:
-        rows.append((metric.removeprefix("category."), *_rate(measured.whole(metric))))
+    rows: list[tuple[Cell, ...]] = [
+        (metric.removeprefix("category."), *_rate(measured.whole(metric))) for metric in CATEGORIES
+    ]
     return Panel(
         "categories", "Findings by category", "The share of outputs in which something of the category was found. "
         + _INTERVAL,
@@ -181,13 +181,14 @@ def _agents(asked: Asked) -> Panel:
 def _retrieval(asked: Asked) -> Panel:
     measured = read_measured(asked.connection, asked.tenant, [BY_RELEVANCE, RELEVANCE], asked.stretch)
     whole = measured.whole(BY_RELEVANCE)
-    rows: list[tuple[Cell, ...]] = []
-    for at in sorted(whole.cells):
-        rows.append((at / BINS, (at + 1) / BINS, *_mean(Sketch({at: whole.cells[at]}))))
+    rows: list[tuple[Cell, ...]] = [
+        (at / BINS, (at + 1) / BINS, *_mean(Sketch({at: whole.cells[at]}))) for at in sorted(whole.cells)
+    ]
     found = correlation(whole, measured.whole(RELEVANCE))
     note = "No output had its passages screened: without a relevance there is nothing to correlate with."
     if whole.count:
-        note = f"Correlation of the two over {whole.count:,} outputs: {'undefined' if found is None else f'{found:.2f}'}."
+        said = "undefined" if found is None else f"{found:.2f}"
+        note = f"Correlation of the two over {whole.count:,} outputs: {said}."
     return Panel(
         "retrieval", "Hallucination and retrieval", "The rate of claims without support, by the relevance of the best "
         "passage that was kept. " + _INTERVAL,

@@ -84,5 +84,5 @@ def _plain(cell: Cell) -> str | int | float | None:
 _FORMULA: Final = frozenset("=+-@\t\r\n")
 
 
-def _harmless(cell: str | int | float | None) -> str | int | float | None:
+def _harmless(cell: str | float | None) -> str | int | float | None:
     return f"'{cell}" if isinstance(cell, str) and cell.lstrip()[:1] in _FORMULA and cell[:1] else cell

@@ -37,7 +37,7 @@ class Gauges:
         self._store, self._clock = store, clock
         self._lock = threading.Lock()
         self._until = float("-inf")
-        self._kept: "list[Metric]" = []
+        self._kept: list[Metric] = []
 
     def __call__(self) -> "Iterable[Metric]":
         """The figures; none where the database cannot be read, which `/readyz` tells."""

@@ -31,7 +31,7 @@ _log = logging.getLogger("assay.server.access")
 class Observed:
     """One request on its way."""
 
-    __slots__ = ("_begun", "_bytes", "_scope", "_send", "_span", "_status", "_telemetry", "_told", "_token")
+    __slots__ = ("_begun", "_bytes", "_scope", "_send", "_span", "_status", "_telemetry", "_token", "_told")
 
     def __init__(self, telemetry: Telemetry, scope: Scope, send: Send) -> None:
         """Begin to watch it."""

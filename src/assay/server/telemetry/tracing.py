@@ -105,7 +105,7 @@ class Tracing:
 
         if status is not None:
             asked.span.set_attribute("http.response.status_code", status)
-        if status is None or status >= 400:  # noqa: PLR2004 an error of HTTP
+        if status is None or status >= 400:
             asked.span.set_status(trace.Status(trace.StatusCode.ERROR))
             asked.span.set_attribute("error.type", "no_answer" if status is None else str(status))
         found: str | None = None

@@ -21,7 +21,7 @@ from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.insights.hourly_counting import HOUR
 from assay.store.records.recording import micros
-from assay.store.sketches.measuring import DEFINITION, Adds, add_decision, add_standing, measured
+from assay.store.sketches.measuring import ALL, DEFINITION, Adds, add_decision, add_standing, measured
 from assay.store.sketches.standing import KINDS, Standing, standing_of
 
 PART: Final = 400
@@ -242,7 +242,8 @@ def _add(connection: Connection, tenant: str, part: _Part, version: int | None) 
 def _rows(tenant: str, adds: Adds) -> list[tuple[Any, ...]]:
     summed: dict[tuple[Any, ...], tuple[int, int, int]] = {}
     for key, cell in adds.cells.items():
-        for step in STEPS:
+        # What is kept of single callers is read by the day alone: a row for each hour of each would outgrow the rest.
+        for step in STEPS if key.kind == ALL[0] else (DAY,):
             place = (tenant, step, key.metric, key.kind, key.name, key.hour // step * step, key.bin)
             count, total, squares = summed.get(place, (0, 0, 0))
             summed[place] = count + cell.count, total + cell.total, squares + cell.squares

@@ -50,7 +50,8 @@ _STATUS: Final = {"missing": 404, "stale": 412, "closed": 409, "refused": 422}
 def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime) -> Markup:
     """Alerts as a table, the newest first."""
     columns = (
-        Column("What", "main"), Column("Urgency"), Column("State"), Column("Since", "num"), Column("Held last", "num less")
+        Column("What", "main"), Column("Urgency"), Column("State"), Column("Since", "num"),
+        Column("Held last", "num less"),
     )  # fmt: skip
     rows: list[list[Child]] = [
         [

@@ -152,8 +152,8 @@ def _ranges(title: str, drawing: Drawing) -> Markup | None:
 def _range(value: float | None, low: float | None, high: float | None, expected: float | None) -> Markup:
     drawn: list[Child] = [tag("rect", class_="track", width=100, height=10)]
     if low is not None and high is not None:
-        drawn.append(tag("rect", class_="span", x=round(100 * low, 2), y=2, width=round(max(100 * (high - low), 0.4), 2),
-                         height=6))  # fmt: skip
+        wide = round(max(100 * (high - low), 0.4), 2)
+        drawn.append(tag("rect", class_="span", x=round(100 * low, 2), y=2, width=wide, height=6))
     if expected is not None:
         drawn.append(tag("rect", class_="expected", x=round(100 * expected - 0.4, 2), y=0, width=0.8, height=10))
     if value is not None:

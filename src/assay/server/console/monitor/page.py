@@ -128,9 +128,7 @@ def _mark(at: datetime, words: str, stretch: Stretch) -> Mark:
 def _links(made: Panel, stretch: Stretch) -> list[str]:
     """Where the rows of a panel lead to: the runs behind them."""
     if made.name == "trend":
-        return [
-            address("/console/runs", hour=f"{begin:%Y-%m-%dT%H}", hours=stretch.hours) for begin in stretch.begins
-        ]
+        return [address("/console/runs", hour=f"{begin:%Y-%m-%dT%H}", hours=stretch.hours) for begin in stretch.begins]
     if made.name == "agents":
         return [address("/console/runs", caller=str(row[0])) for row in made.rows]
     return [f"/console/runs/{made.runs[at]}" for at in range(len(made.rows)) if at in made.runs]
@@ -139,7 +137,9 @@ def _links(made: Panel, stretch: Stretch) -> list[str]:
 def _table(made: Panel, links: Sequence[str], now: datetime) -> Markup:
     if made.name == "metrics":
         return _metrics(made)
-    columns = [Column(_shown(name), "" if at == 0 or name == "claims" else "num") for at, name in enumerate(made.columns)]
+    columns = [
+        Column(_shown(name), "" if at == 0 or name == "claims" else "num") for at, name in enumerate(made.columns)
+    ]
     rows = []
     for at, row in enumerate(made.rows):
         if made.name == "trend" and not row[1]:
