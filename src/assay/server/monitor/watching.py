@@ -7,9 +7,10 @@ path that answers requests: a server that is busy counts later, and a process th
 import asyncio
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from assay.errors import AssayError
@@ -40,6 +41,8 @@ class Watch:
 
     store: Store
     holder: str
+    stopping: threading.Event = field(default_factory=threading.Event)
+    """Set when the server stops: what is counted by then is kept, the rest is for the next one."""
     _looked: float = float("-inf")
     _held_until: float = float("-inf")
 
@@ -59,10 +62,10 @@ class Watch:
             for _ in range(PARTS):
                 counted = count_part(self.store, tenant)
                 done += counted
-                if not counted or not self._has_turn(clock):
+                if not counted or self.stopping.is_set() or not self._has_turn(clock):
                     break
                 time.sleep(BREATH_S)
-        if due:
+        if due and not self.stopping.is_set():
             self._looked = clock()
             self.look()
         return done
@@ -138,4 +141,7 @@ async def watch(services: Services) -> None:
             await asyncio.to_thread(made.once)
         except AssayError:
             _log.exception("the record could not be counted into sketches; it is tried again")
+        except asyncio.CancelledError:
+            made.stopping.set()
+            raise
         await asyncio.sleep(PAUSE_S)

@@ -103,6 +103,8 @@ class Tracing:
         """End the span of a model's call; the id of its answer, where it was read."""
         from opentelemetry import trace
 
+        if not asked.span.is_recording():  # it has ended, or nobody records it
+            return None
         if status is not None:
             asked.span.set_attribute("http.response.status_code", status)
         if status is None or status >= 400:
