@@ -140,8 +140,8 @@ def panels(store: Store) -> None:
     """How long each panel takes, and the page."""
     from assay.server.monitor.panels import PANELS, RANGES, make_panel
 
-    print("milliseconds, median of", TURNS, "(of CPU)")
-    print(f"{'panel':14}", *(f"{range_:>16}" for range_ in RANGES))
+    print("milliseconds, least of", TURNS, "and median (median of CPU)")
+    print(f"{'panel':14}", *(f"{range_:>25}" for range_ in RANGES))
     greatest = 0.0
     for name in PANELS:
         told = []
@@ -154,8 +154,8 @@ def panels(store: Store) -> None:
                 times.append((time.perf_counter() - begun) * 1000)
                 cpu.append((time.process_time() - spent) * 1000)
             greatest = max(greatest, statistics.median(times))
-            told.append(f"{statistics.median(times):8.1f} ({statistics.median(cpu):5.1f})")
-        print(f"{name:14}", *(f"{one:>16}" for one in told))
+            told.append(f"{min(times):7.1f} {statistics.median(times):8.1f} ({statistics.median(cpu):5.1f})")
+        print(f"{name:14}", *(f"{one:>25}" for one in told))
     client = TestClient(app_over(store), base_url="http://127.0.0.1")
     told = []
     for range_ in RANGES:
@@ -165,8 +165,8 @@ def panels(store: Store) -> None:
             assert client.get("/console/monitor", params={"range": range_}).status_code == 200  # noqa: S101
             times.append((time.perf_counter() - begun) * 1000)
             cpu.append((time.process_time() - spent) * 1000)
-        told.append(f"{statistics.median(times):8.1f} ({statistics.median(cpu):5.1f})")
-    print(f"{'whole page':14}", *(f"{one:>16}" for one in told))
+        told.append(f"{min(times):7.1f} {statistics.median(times):8.1f} ({statistics.median(cpu):5.1f})")
+    print(f"{'whole page':14}", *(f"{one:>25}" for one in told))
     print(f"the slowest panel takes {greatest:.1f} ms")
 
 

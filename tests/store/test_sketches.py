@@ -100,7 +100,7 @@ def content(store: Store) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]
     with store.reading("default") as connection:
         cells = connection.execute(select(tables.sketches)).all()
         worst = connection.execute(select(tables.worst_outputs)).all()
-    kept = [tuple(row) for row in cells if row.count or row.total or row.squares]
+    kept = [tuple(row) for row in cells if any(row[-3:])]
     return sorted(kept), sorted(tuple(row) for row in worst)
 
 

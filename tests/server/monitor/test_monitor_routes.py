@@ -138,9 +138,9 @@ def test_whoever_may_only_read_changes_nothing_and_sees_only_their_own(tmp_path:
                 path = f"/v1/monitor/alerts/{item.id}"
                 await got(there, path, 401)
                 await got(there, path, 403, **{"x-assay-key": checks})
-                await got(there, path, **{"x-assay-key": reads})
+                await got(there, path, 200, **{"x-assay-key": reads})
                 await got(there, path, 404, **{"x-assay-key": other})
-                found = await got(there, "/v1/monitor/panels/worst", **{"x-assay-key": other})
+                found = await got(there, "/v1/monitor/panels/worst", 200, **{"x-assay-key": other})
                 assert found["rows"] == []
                 for act in ("acknowledge", "close"):
                     assert (await there.post(f"{path}/{act}", {}, **{"x-assay-key": reads}))[0] == 403

@@ -88,8 +88,8 @@ def test_a_check_is_a_span_with_one_for_each_stage_in_the_callers_trace(seen: Se
             assert span.end_time is not None
             length = (span.end_time - span.start_time) / 1e6
             assert length == pytest.approx(report["timing"]["stages_ms"][name], abs=1e-3)
-            assert check.start_time <= span.start_time <= span.end_time <= check.end_time  # type: ignore[operator]
-        assert stages["evidence"].end_time <= stages["claims"].start_time <= stages["judging"].start_time  # type: ignore[operator]
+            assert check.start_time <= span.start_time <= span.end_time <= check.end_time
+        assert stages["evidence"].end_time <= stages["claims"].start_time <= stages["judging"].start_time
 
     play(scene)
 
