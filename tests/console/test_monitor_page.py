@@ -282,3 +282,18 @@ def test_a_correlation_is_that_of_the_values() -> None:
     low = (sum((x - mean_x) ** 2 for x in relevance) * sum((y - mean_y) ** 2 for y in rates)) ** 0.5
     assert found == pytest.approx(top / low, abs=0.01)
     assert correlation(Sketch.of([0.5, 0.5]), Sketch()) is None
+
+
+def test_scores_that_do_not_hold_raise_an_alert_of_the_verifier(tmp_path: Path) -> None:
+    clock = Moving()
+    with Store(f"sqlite:///{tmp_path / 'v.db'}", clock=clock) as store:
+        for number in range(60):
+            record = record_of(report=made(0.9, 0.9))
+            store.record(record)
+            give_feedback(store, record.id, "wrong" if number % 2 else "right", claim=0)
+        counted(store)
+        look_at(store, "default")
+        with store.reading("default") as connection:
+            found = {one.key: one for one in list_alerts(connection, "default", NOW)}
+    alert = found["verifier:calibration"]
+    assert alert.facts == {"judged": 60, "said": 0.97, "right": 0.5, "error": 0.47}

@@ -17,7 +17,7 @@ from assay.errors import AssayError
 from assay.server.monitor.calibration import DRIFT, Drift, read_drift
 from assay.server.monitor.six import six_metrics
 from assay.server.services import Services
-from assay.store.alerts import Alert, close_alert, raise_alert
+from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db import Store, take_lease
 from assay.store.records import DEFAULT_TENANT
 from assay.store.sketches import count_part, lagging
@@ -107,15 +107,20 @@ def look_at(store: Store, tenant: str) -> None:
     with store.reading(tenant) as connection:
         six = six_metrics(connection, tenant, store.now())
         drift = read_drift(connection, tenant, store.now())
+        # Closing is a write, and mostly there is nothing to close.
+        held = {one.key for one in list_alerts(connection, tenant, store.now(), _HOLDING)}
     for one in six:
         if one.rule.holds(one):
             raise_alert(store, tenant, one.alert())
-        else:
+        elif one.key in held:
             close_alert(store, tenant, one.key)
     if drift is not None and drift.drifted:
         raise_alert(store, tenant, drift_alert(drift))
-    else:
+    elif DRIFTED in held:
         close_alert(store, tenant, DRIFTED)
+
+
+_HOLDING: Final = (AlertState.OPEN, AlertState.ACKNOWLEDGED)
 
 
 DRIFTED: Final = "verifier:calibration"
