@@ -15,6 +15,7 @@
     ├── StoreError        something cannot be stored, found or read
     │   ├── BusyError       more waits to be stored than may wait; try again
     │   ├── ReviewError     an item of the review queue is not there, is somebody else's, or was changed or decided
+    │   ├── AlertError      an alert is not there, is over, or has changed since it was seen
     │   └── AuditError      an audit log, a checkpoint or a proof is malformed or does not hold
     └── RefusedError      the gate let something not pass
         ├── WithheldError      an answer was withheld
@@ -104,6 +105,16 @@ class ReviewError(StoreError):
         self.code = code
         """`missing`: the tenant has no such item. `stale`: somebody changed it since it was read. `held`: somebody else
         has it. `decided`: it was decided already. `refused`: this person may not, or not this way."""
+
+
+class AlertError(StoreError):
+    """An act on an alert was refused, and nothing was changed."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+        """`missing`: the tenant has no such alert. `stale`: it has changed since it was read. `closed`: it is over.
+        `refused`: not this way."""
 
 
 class AuditError(StoreError):

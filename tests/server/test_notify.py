@@ -18,6 +18,7 @@ from assay.errors import PolicyError
 from assay.server.notify.delivery import Delivery
 from assay.server.notify.messages import SIGNATURE, verified
 from assay.server.notify.settings import NotifySettings, Target, notify_settings
+from assay.store.alerts import Alert, Urgency, close_alert, raise_alert
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.reviews.outbox import FAILED, HOLD, SENT, WAITING, purge, spread, take
@@ -202,6 +203,37 @@ def test_mail_goes_out_with_the_same_message_id_however_often(store: Store, cloc
                 id_ = connection.execute(select(tables.review_items.c.id)).scalar_one()
             assert id_ in str(mail.get_payload())
             assert mail["Message-ID"].endswith("@example.com>")
+
+    play(scene)
+
+
+def test_an_alert_goes_the_ways_that_reviews_go(store: Store) -> None:
+    async def scene() -> None:
+        async with hook() as programs, hook() as chat, mailbox() as mails:
+            said = "Faithfulness fell <b>from</b> 0.91\nto 0.83."
+            alert = Alert("metric:faithfulness", "metric.drop", said, Urgency.CRITICAL, {"now": 0.83})
+            item, _ = raise_alert(store, TENANT, alert)
+            people = Target(
+                "people", "email", host="127.0.0.1", port=mails.port, security="none", sender="assay@example.com",
+                to=("team@example.com",),
+            )  # fmt: skip
+            targets = (webhook(programs.url, tiers=("blocking",)), Target("chat", "slack", chat.url), people)
+            assert await once(store, *targets, console="https://assay.example") == 3
+            told = json.loads(programs.got[0][1])
+            assert (told["event"], told["alert"], told["facts"]) == ("alert.opened", item.id, {"now": 0.83})
+            assert told["url"] == f"https://assay.example/console/monitor/alerts/{item.id}"
+            assert told["runbook"] == "docs/runbooks.md#metric-drop"
+            shown = json.loads(chat.got[0][1])["blocks"][0]["text"]["text"]
+            assert shown.startswith("*CRITICAL: Faithfulness fell &lt;b&gt;from&lt;/b&gt; 0.91 to 0.83.*")
+            mail = message_from_string(mails.got[0])
+            assert "CRITICAL" in mail["Subject"]
+            assert "now: 0.83" in str(mail.get_payload())
+            raise_alert(store, TENANT, alert)
+            assert await once(store, *targets) == 0
+            close_alert(store, TENANT, alert.key)
+            only = Target("decided", "webhook", programs.url, SIGNED_WITH, events=("review.decided",))
+            assert await once(store, only, *targets) == 3
+            assert json.loads(programs.got[1][1])["event"] == "alert.closed"
 
     play(scene)
 

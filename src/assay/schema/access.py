@@ -32,6 +32,8 @@ class Permission(StrEnum):
     """Claim, release and decide what waits for a person."""
     AUDIT = "audit"
     """Read and export the audit log, and make checkpoints."""
+    METRICS = "metrics"
+    """Read the figures of the server as a whole, as Prometheus does."""
     ADMINISTER = "administer"
     """Keep users, keys, rules of retention, and erase."""
 

@@ -29,6 +29,8 @@ from assay.server.recording import Kept, Records
 from assay.server.reviews.held_answers import Callback, Held, Wait
 from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
+from assay.server.telemetry.router import make_metrics_router
+from assay.server.telemetry.telemetry import Telemetry
 
 Work = Callable[[], tuple[HallucinationReport, tuple[Evidence, ...]]]
 
@@ -263,6 +265,7 @@ class Api:
         except (InputError, PolicyError) as error:
             said = problem(422, str(error), code="input.invalid", instance=where, todo=_MEND)
         except CheckFailedError as error:
+            self._records.telemetry.unchecked("check")
             said = problem(503, str(error), code="check.failed", instance=where, todo=_AGAIN)
         except StoreError as error:
             said = problem(503, str(error), code="store.failed", instance=where, todo=_AGAIN)
@@ -339,7 +342,8 @@ def make_api(
     for router in routers_of(services, held):
         app.include_router(router)
     app.include_router(make_console_router(services))
-    _tell_problems(app, keeps=services.kept is not None)
+    app.include_router(make_metrics_router(services))
+    _tell_problems(app, services.telemetry, keeps=services.kept is not None)
     app.add_middleware(OneEncoding)
     return app
 
@@ -353,6 +357,7 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
         return []
     from assay.server.access.router import make_access_router
     from assay.server.audit.router import make_audit_router
+    from assay.server.monitor.router import make_monitor_router
     from assay.server.reports.router import make_reports_router
     from assay.server.reports.rules import make_rules_router
     from assay.server.reviews.router import make_reviews_router
@@ -360,6 +365,7 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
     return [
         make_reports_router(services), make_rules_router(services), make_audit_router(services),
         make_reviews_router(services, held.waiting), make_access_router(services),
+        make_monitor_router(services),
     ]  # fmt: skip
 
 
@@ -392,13 +398,14 @@ def _json(text: str) -> Response:
     return Response(text, media_type="application/json")
 
 
-def _tell_problems(app: FastAPI, *, keeps: bool) -> None:
+def _tell_problems(app: FastAPI, telemetry: Telemetry, *, keeps: bool) -> None:
     """Every error of these routes is a problem document; `keeps` says whether the server has a database."""
 
     async def on_input(request: Request, error: Exception) -> Response:
         return _told(request, 422, str(error), "input.invalid", _MEND)
 
     async def on_check(request: Request, error: Exception) -> Response:
+        telemetry.unchecked("check")
         return _told(request, 503, str(error), "check.failed", _AGAIN, {"retry-after": "1"})
 
     async def on_form(request: Request, error: Exception) -> Response:
@@ -444,7 +451,7 @@ _OPERATOR: Final = "Tell the operator of this server; nothing was decided, and n
 _NO_STORE: Final = "Start the server with --database, or set ASSAY_DATABASE_URL."
 OF_STORE: Final = (
     "/v1/reports", "/v1/feedback", "/v1/policies", "/v1/audit", "/v1/retention", "/v1/reviews", "/v1/users", "/v1/keys",
-    "/v1/sessions", "/console",
+    "/v1/sessions", "/v1/monitor", "/console",
 )  # fmt: skip
 """Where the paths begin that there are only with a database."""
 _ROUTES: Final = "The routes are described by /openapi.json."

@@ -1,5 +1,6 @@
 """The server as one ASGI application: the REST routes, the gateway, and what holds for both."""
 
+import asyncio
 import gc
 import logging
 import os
@@ -45,6 +46,8 @@ from assay.server.recording import Records
 from assay.server.reviews.held_answers import Held
 from assay.server.services import Services
 from assay.server.settings import ServerSettings
+from assay.server.telemetry.requests import ASKED, Observed
+from assay.server.telemetry.telemetry import Telemetry, telemetry_of
 from assay.wire import CallChecker, check_new_calls
 
 if TYPE_CHECKING:
@@ -76,6 +79,7 @@ class Application:
         access: Access | None = None,
         keys: Keys | None = None,
         owns_process: bool = False,
+        telemetry: Telemetry | None = None,
     ) -> None:
         """An application; `guards` is called when it starts, because loading the network takes a moment.
 
@@ -97,8 +101,11 @@ class Application:
         self._access = access or _access_of(settings, kept)
         self._refusals = None if kept is None else Refusals(kept.now)
         self.services = Services(
-            settings, self._guard_of, self.checker, self._access, kept, keys or _keys_of(os.environ), self._refusals
+            settings, self._guard_of, self.checker, self._access, kept, keys or _keys_of(os.environ), self._refusals,
+            telemetry or telemetry_of(os.environ),
         )  # fmt: skip
+        self._telemetry = self.services.telemetry
+        self._telemetry.follow(self.checker, limits.check_queue, kept)
         self._background = Background(self.services)
         held = Held(self.services)
         self.api = make_api(self.services, self._is_ready, self._lifespan, held)
@@ -114,7 +121,7 @@ class Application:
         elif scope["type"] == "http" and scope["method"] == "HEAD":
             head = AsGet(receive, send)
             try:
-                await self(head.scope(scope), head.receive, head.send)
+                await self({**head.scope(scope), ASKED: "HEAD"}, head.receive, head.send)
             except NOBODY_READS:
                 if not head.ended:
                     raise
@@ -122,7 +129,11 @@ class Application:
             forwards = is_gateway(scope["path"])
             if not forwards:
                 send = with_headers(send, encrypted=is_encrypted(scope, self._settings.access))
-            await self._admit(scope, receive, send, forwards=forwards)
+            observed = Observed(self._telemetry, scope, send)
+            try:
+                await self._admit(scope, receive, observed.send, forwards=forwards)
+            finally:
+                observed.end()
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, *, forwards: bool) -> None:
         found = await self._caller(scope)
@@ -249,6 +260,7 @@ class Application:
             await self._background.stop()
             self.checker.close()
             self._ready.close()
+            await asyncio.to_thread(self._telemetry.close)
             if self._owned is not None:
                 self._owned.close()
 
@@ -266,6 +278,7 @@ def create_app(
     access: Access | None = None,
     keys: Keys | None = None,
     owns_process: bool = False,
+    telemetry: Telemetry | None = None,
 ) -> Application:
     """The application that settings describe.
 
@@ -278,6 +291,7 @@ def create_app(
         keys: what signs checkpoints; what `ASSAY_RECEIPT_KEYS` names by default.
         owns_process: the process serves nothing else, so that what it holds when it has started may be taken out of
             the garbage collector's sight for good.
+        telemetry: what the server tells of itself; figures, and traces where `OTEL_*` asks for them, by default.
 
     Raises:
         StoreError: the database that the settings name cannot be opened.
@@ -287,7 +301,9 @@ def create_app(
     if guards is None:
         require_model(told)
     made = guards or (lambda: Guards(told.policy, model=told.model, judge=told.judge, database=told.database))
-    return Application(told, made, check_calls, store=store, access=access, keys=keys, owns_process=owns_process)
+    return Application(
+        told, made, check_calls, store=store, access=access, keys=keys, owns_process=owns_process, telemetry=telemetry
+    )  # fmt: skip
 
 
 def _keys_of(environ: Mapping[str, str]) -> Keys | None:

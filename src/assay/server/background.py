@@ -44,9 +44,15 @@ async def _refusals(services: Services) -> None:
     await tell_refusals(services)
 
 
+async def _watch(services: Services) -> None:
+    from assay.server.monitor.watching import watch
+
+    await watch(services)
+
+
 TASKS: Final[Mapping[str, Task]] = {
     "deadlines": _deadlines, "messages": _messages, "checkpoints": _checkpoints, "retention": _retention,
-    "refusals": _refusals,
+    "refusals": _refusals, "watch": _watch,
 }  # fmt: skip
 """The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
 may do takes turns through the database."""

@@ -20,6 +20,7 @@ from assay.receipt import Receipt, refusal
 from assay.schema import Evidence, HallucinationReport
 from assay.server.caller import Caller
 from assay.server.services import Services
+from assay.server.telemetry.telemetry import Answered
 from assay.store.records import CheckRecord, new_id
 from assay.verify.tools import CallCheck
 from assay.wire import Exchange, Json, Part, parts_of_answer, parts_of_job, unchecked_part
@@ -49,6 +50,8 @@ class Records:
         self._store = services.kept
         self._checker = services.checker
         self._seconds = services.settings.limits.check_s
+        self.telemetry = services.telemetry
+        """What the server tells of the checks."""
 
     @property
     def keeps(self) -> bool:
@@ -67,6 +70,7 @@ class Records:
             InputError: something in it cannot be stored, whatever the database: such as a number that is not finite.
             CheckFailedError: it cannot be signed.
         """
+        self.telemetry.checked(report, kind)
         part = Part(report, asked, tuple(evidence))
         ids = await self.remember(guard, [part], caller, kind, new_id(), callback=callback)
         id_ = ids[0] if ids else None
@@ -146,6 +150,8 @@ class Keeping:
         self._last: tuple[Job, Mapping[str, Ruling]] | None = None
         self.caller = caller
         """Who asked."""
+        self.answered = Answered()
+        """The model's call that is being checked."""
         self.kept = False
         """Whether something was remembered."""
         self.items: dict[str, str] = {}
@@ -161,6 +167,7 @@ class Keeping:
             AssayError: it cannot be remembered or signed; then nothing of it may go out.
         """
         exchange = self._exchange
+        self._tell(ruling)
         parts = [] if not self._records.keeps else parts_of_answer(exchange, ruling, answer)
         first = await self._remember(parts)
         return await self._signed(ruling, first, discloses=self._mode is Mode.ENFORCE)
@@ -184,6 +191,7 @@ class Keeping:
         made = dict(found)
         for text in job.texts:
             if text.final:
+                self._tell(found[text.channel])
                 made[text.channel] = await self._signed(found[text.channel], first, discloses=stops)
         return made
 
@@ -192,6 +200,7 @@ class Keeping:
 
         A failure is told to the operator only: nothing of such an answer goes out.
         """
+        self._records.telemetry.unchecked(GATEWAY)
         if self.kept or not self._records.keeps:
             return
         try:
@@ -209,6 +218,10 @@ class Keeping:
             await self._remember(parts_of_job(self._exchange, shown, found, stops=True))
         except AssayError:
             _log.exception("a stream whose client left could not be recorded: %s", self._exchange.report_id)
+
+    def _tell(self, ruling: Ruling) -> None:
+        for report in ruling.reports:
+            self._records.telemetry.checked(report, GATEWAY, self.answered)
 
     async def _remember(self, parts: Sequence[Part]) -> str | None:
         if not parts:

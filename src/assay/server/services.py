@@ -1,7 +1,7 @@
 """What the routes of a server share: one frozen value that every router is made with."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
@@ -14,6 +14,7 @@ from assay.server.checking import Checker
 from assay.server.http.admission import Access
 from assay.server.http.problems import ProblemError
 from assay.server.settings import ServerSettings
+from assay.server.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
     from assay.store.db import Store
@@ -38,6 +39,8 @@ class Services:
     """What signs receipts and checkpoints; none where the server has no keys."""
     refusals: Refusals | None = None
     """Counts what is refused, for the audit log; none where the server has no database."""
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    """What the server tells of itself."""
 
     @property
     def store(self) -> "Store":

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from assay.server.telemetry.metrics import mark_gone
+
 _log = logging.getLogger("assay.server")
 
 STARTS: Final = 5
@@ -110,6 +112,7 @@ class Workers:
         for pid in list(self._born):
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
+                mark_gone(pid)
                 found.append((pid, status))
         return found
 

@@ -44,11 +44,11 @@ def create(
     tenant: TenantOption = TENANT,
 ) -> None:  # fmt: skip
     """Make a key and print it; it is never shown again."""
-    from assay.server.access.key_file import SCOPES, KeyFile
+    from assay.server.access.key_file import DEFAULT_SCOPES, KeyFile
 
     with reporting_errors():
         if (path := _file(context, file, database)) is not None:
-            typer.echo(KeyFile(path).create(name, tuple(scope or SCOPES), days=days))
+            typer.echo(KeyFile(path).create(name, tuple(scope or DEFAULT_SCOPES), days=days))
             return
         from assay.store.access import create_key
 

@@ -1,12 +1,15 @@
 """`assay serve`: the server, in one process or several."""
 
+import atexit
 import functools
 import json
 import logging
 import math
 import os
+import shutil
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +140,7 @@ def run_serve(options: ServeOptions) -> None:
             # Threads that a library starts before the fork are missing behind it, and numpy starts some where it is
             # imported; workers have their own.
             os.environ.setdefault(name, _THREADS[name])
+        _share_figures()
     try:
         import uvicorn
 
@@ -218,6 +222,16 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
     status = Workers(settings.workers, work, shutdown_s=settings.limits.shutdown_s).run()
     if status:
         raise SystemExit(status)
+
+
+def _share_figures() -> None:
+    """Gives several workers a folder for their figures, before anything that counts is loaded; it goes with this
+    process."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="assay-figures-")
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        here = os.getpid()
+        atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == here else None)
 
 
 _THREADS: Final = {"TOKENIZERS_PARALLELISM": "false", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

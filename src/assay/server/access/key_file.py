@@ -20,7 +20,8 @@ from typing import Any, Final
 
 from assay.errors import InputError, PolicyError
 
-SCOPES: Final = ("check", "gateway")
+SCOPES: Final = ("check", "gateway", "metrics")
+DEFAULT_SCOPES: Final = ("check", "gateway")
 """What a key may be good for: the REST routes, and the routes of the gateway."""
 
 PREFIX: Final = "assay_"
@@ -69,8 +70,9 @@ class KeyFile:
         return tuple(self._read().values())
 
     def create(
-        self, name: str, scopes: tuple[str, ...] = SCOPES, *, now: datetime | None = None, days: float | None = None
-    ) -> str:
+        self, name: str, scopes: tuple[str, ...] = DEFAULT_SCOPES, *, now: datetime | None = None,
+        days: float | None = None,
+    ) -> str:  # fmt: skip
         """Makes a key and returns it: the only time that it is seen.
 
         Raises:

@@ -15,7 +15,10 @@ from assay.server.services import Services
 
 Part = Callable[[Services], APIRouter]
 
-_KEPT: Final = ("/console", "/console/runs", "/console/review", "/console/gaps", "/console/policies", "/console/audit")
+_KEPT: Final = (
+    "/console", "/console/runs", "/console/review", "/console/monitor", "/console/gaps", "/console/policies",
+    "/console/audit",
+)  # fmt: skip
 """The places of the navigation that show what was recorded."""
 
 _YEAR_S: Final = 365 * 86_400
@@ -42,6 +45,8 @@ def _parts(services: Services) -> list[Part]:
 
     if services.kept is None:
         return [make_playground]
+    from assay.server.console.monitor.alerts import make_alert_pages
+    from assay.server.console.monitor.page import make_monitor_page
     from assay.server.console.pages.audit import make_audit_pages
     from assay.server.console.pages.overview import make_overview_pages
     from assay.server.console.pages.policies import make_policy_pages
@@ -55,7 +60,7 @@ def _parts(services: Services) -> list[Part]:
 
     return [
         make_overview_pages, make_run_list, make_run_pages, make_playground, make_review_list, make_review_pages,
-        make_gap_pages, make_policy_pages, make_audit_pages, make_user_pages,
+        make_monitor_page, make_alert_pages, make_gap_pages, make_policy_pages, make_audit_pages, make_user_pages,
         make_signing_in_pages,
     ]  # fmt: skip
 

@@ -45,6 +45,8 @@ from assay.server.http.permitted_options import require_held, require_permitted,
 from assay.server.recording import Keeping, Records, failed_to_keep
 from assay.server.reviews.held_answers import Held
 from assay.server.settings import Mode, Route, ServerSettings
+from assay.server.telemetry.requests import LOGGED
+from assay.server.telemetry.telemetry import Answered
 from assay.store.records import new_id
 from assay.wire import (
     FIELD,
@@ -147,18 +149,31 @@ class Gateway:
             query = scope.get("query_string", b"").decode("latin-1")
             target = f"{passage.target.path}?{query}" if query else passage.target.path
             asked = time.perf_counter()
-            response = await self._client.send(passage.upstream, scope["method"], target, headers, body)
+            telemetry, model = self._records.telemetry, None if exchange is None else exchange.request.get("model")
+            span = None
+            if passage.target.checked:
+                named = model if isinstance(model, str) else None
+                span, headers = telemetry.ask(passage.target.route, named, passage.upstream.name, headers)
+            try:
+                response = await self._client.send(passage.upstream, scope["method"], target, headers, body)
+            except BaseException:
+                telemetry.answered(span, None)
+                raise
             passage.upstream_s += time.perf_counter() - asked
+            scope[LOGGED] = True
             again = self._asker(passage, scope["method"], target, headers)
             try:
                 kept = None
                 if exchange is not None:
                     kept = Keeping(self._records, exchange, caller_of(scope), passage.route.mode)
+                    kept.answered = Answered(span)
                 await self._answer(response, passage, exchange, kept, reply, again)
             finally:
                 # A body that was not read to its end cannot be skipped: its connection is closed, and the upstream
                 # sees that nobody wants the rest.
                 response.release() if response.content.at_eof() else response.close()
+                if kept is None or kept.answered.response_id is None:
+                    telemetry.answered(span, response.status)
                 self._write_log(passage, reply)
 
     def _asker(self, passage: RequestContext, method: str, target: str, headers: list[tuple[bytes, bytes]]) -> Ask:
@@ -306,6 +321,7 @@ class Gateway:
         again: Ask,
     ) -> None:
         body = await self._read(response, passage)
+        kept.answered = self._answered(kept.answered, response.status, body)
         changed, ruling = body, unchecked("the answer was not checked")
         try:
             require_plain(response)
@@ -334,6 +350,15 @@ class Gateway:
             # A stream that nobody asked for was read as a whole answer, and is one now.
             headers = [*(pair for pair in headers if pair[0] != b"content-type"), JSON]
         await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
+
+    def _answered(self, answered: Answered, status: int, body: bytes) -> Answered:
+        """The model's call with the id of its answer, where calls are traced and the answer can be read."""
+        if answered.asked is None:
+            return answered
+        try:
+            return self._records.telemetry.answered(answered.asked, status, read_object(body, "the upstream's answer"))
+        except InputError:
+            return answered
 
     async def _reviewed(
         self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], passage: RequestContext, kept: Keeping
@@ -415,6 +440,10 @@ class Gateway:
         task.add_done_callback(self._behind.discard)
 
     def _write_log(self, passage: RequestContext, reply: Reply | None) -> None:
+        metrics = self._records.telemetry.metrics
+        if metrics is not None and reply is not None:
+            metrics.overhead.labels(passage.target.route).observe(passage.overhead_ms() / 1000)
+            metrics.upstream.labels(passage.target.route).observe(passage.upstream_s)
         if not _log.isEnabledFor(logging.INFO):
             return
         ruling = passage.ruling

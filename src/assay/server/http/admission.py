@@ -21,6 +21,7 @@ NOBODY: Final = Caller("nobody", frozenset(), kind="none")
 OF_SCOPE: Final = {
     "check": frozenset({Permission.CHECK, Permission.READ, Permission.FEEDBACK}),
     "gateway": frozenset({Permission.GATEWAY}),
+    "metrics": frozenset({Permission.METRICS}),
 }
 """What the scopes of a key in the file allow."""
 _PROXIED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
@@ -67,7 +68,8 @@ class KeyFileAccess:
         key = key_of(scope)
         if key is None:
             return Refusal(401, "expected an API key of this server in x-assay-key or as a bearer token; got none")
-        wanted = "gateway" if is_gateway(scope["path"]) else "check"
+        path = scope["path"]
+        wanted = "gateway" if is_gateway(path) else "metrics" if path == "/metrics" else "check"
         found = self._keys.find(key)
         if found is None or wanted not in found.scopes:
             return Refusal(401, f"the API key is unknown, has ended, or is not good for the scope {wanted!r}")

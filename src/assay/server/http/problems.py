@@ -23,6 +23,7 @@ TITLES: Final = {
     428: "The request must say which version it is about",
     429: "Too many requests",
     500: "A defect in assay",
+    501: "This server was not installed with it",
     503: "The check could not be made now",
 }
 

@@ -1,4 +1,5 @@
-"""What messages say. They name a review and what became of it; the texts that were checked are never in them."""
+"""What messages say. They name a review or an alert and what became of it; the texts that were checked are never in
+them."""
 
 import hashlib
 import hmac
@@ -34,13 +35,23 @@ def payload(message: Message, console: str = "") -> dict[str, Any]:
 
 
 def link(message: Message, console: str) -> str:
-    """Where a person finds the review."""
+    """Where a person finds the review, or the alert."""
+    if is_alert(message):
+        return f"{console.rstrip('/')}/console/monitor/alerts/{message.run}"
     return f"{console.rstrip('/')}/console/review/{message.run}"
+
+
+def is_alert(message: Message) -> bool:
+    """Whether it tells of an alert."""
+    return message.event.startswith("alert.")
 
 
 def sentence(message: Message) -> str:
     """The message in one line."""
     body = message.body
+    if is_alert(message):
+        said = " ".join(str(body.get("summary", "")).split())
+        return f"Over: {said}" if message.event == "alert.closed" else f"{str(body.get('urgency', '')).upper()}: {said}"
     said = f"{_SENTENCES.get(message.event, message.event)}: {body.get('tier', '')} tier"
     if message.event == "review.decided":
         return f"{said}, {body.get('state', '')}."
@@ -52,10 +63,12 @@ def slack_body(message: Message, console: str = "") -> bytes:
     """A body that Slack shows, and what takes the same bodies (Mattermost, Rocket.Chat, Discord behind `/slack`)."""
     lines = [f"*{_plain(sentence(message))}*"]
     risk = message.body.get("risk")
-    facts = [f"review `{_plain(message.run)}`", f"tenant {_plain(message.tenant)}"]
+    what = "alert" if is_alert(message) else "review"
+    facts = [f"{what} `{_plain(message.run)}`", f"tenant {_plain(message.tenant)}"]
+    facts += [f"runbook {_plain(str(message.body['runbook']))}"] if "runbook" in message.body else []
     facts += [] if not isinstance(risk, int) else [f"risk {risk / 1_000_000:.2f}"]
     lines.append(", ".join(facts))
-    lines += [f"<{link(message, console)}|Open the review>"] if console else []
+    lines += [f"<{link(message, console)}|Open the {what}>"] if console else []
     text = "\n".join(lines)
     blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
     return json.dumps({"text": _plain(sentence(message)), "blocks": blocks}, ensure_ascii=False).encode()
@@ -97,11 +110,19 @@ def mail(message: Message, target: Target, console: str = "") -> EmailMessage:
     made["Date"] = message.created.strftime("%a, %d %b %Y %H:%M:%S +0000")
     made["Message-ID"] = f"<{message.key}@{target.sender.rsplit('@', 1)[-1].strip('<> ')}>"
     made["Auto-Submitted"] = "auto-generated"
-    lines = [sentence(message), "", f"Review: {message.run}", f"Tenant: {message.tenant}"]
-    lines += [f"{name.capitalize()}: {value}" for name, value in message.body.items() if name in _MAILED]
+    what = "Alert" if is_alert(message) else "Review"
+    lines = [sentence(message), "", f"{what}: {message.run}", f"Tenant: {message.tenant}"]
+    lines += [f"{name.capitalize()}: {_one_line(value)}" for name, value in message.body.items() if name in _MAILED]
+    lines += [f"{name}: {_one_line(value)}" for name, value in (message.body.get("facts") or {}).items()]
     lines += ["", link(message, console)] if console else []
     made.set_content("\n".join(lines) + "\n")
     return made
 
 
-_MAILED: Final = ("state", "tier", "level", "deadline", "policy", "stakes")
+def _one_line(value: object) -> str:
+    return " ".join(str(value).split())
+
+
+_MAILED: Final = (
+    "kind", "urgency", "key", "opened", "runbook", "state", "tier", "level", "deadline", "policy", "stakes",
+)  # fmt: skip

@@ -12,9 +12,11 @@ KINDS: Final = ("slack", "webhook", "email")
 """A body that Slack and those like it show; a signed body for programs; an e-mail."""
 EVENTS: Final = (
     "review.opened", "review.escalated", "review.overdue", "review.evidence", "review.supplied", "review.decided",
+    "alert.opened", "alert.closed",
 )  # fmt: skip
 """What is told: a new item; one that went up a tier; one whose deadline passed and that still waits; one for which a
-reviewer asked for evidence; that it was given; that it was decided."""
+reviewer asked for evidence; that it was given; that it was decided; what the monitor says that a person has to know,
+when it begins or grows worse, and when it is over."""
 SECURITIES: Final = ("tls", "starttls", "none")
 _LONGEST_NAME: Final = 63
 
@@ -32,7 +34,7 @@ class Target:
     events: tuple[str, ...] = EVENTS
     """What it hears of."""
     tiers: tuple[str, ...] = tuple(Tier)
-    """Of which tiers."""
+    """Of reviews of which tiers."""
     tenants: tuple[str, ...] = ()
     """Of which tenants; of all where it is empty."""
     callback: bool = False
@@ -75,7 +77,7 @@ class Target:
     def hears(self, tenant: str, event: str, tier: str) -> bool:
         """Whether it is told of what happened without anybody naming it."""
         return (
-            not self.callback and event in self.events and tier in self.tiers
+            not self.callback and event in self.events and (tier in self.tiers or event.startswith("alert."))
             and (not self.tenants or tenant in self.tenants)
         )  # fmt: skip
 

@@ -164,6 +164,11 @@ def forget_user(store: Store, id_: str, tenant: str, *, actor: str) -> bool:
         _write(connection, user, {**emptied, "version": user.version + 1})
         _keeps_admin(connection, tenant, user)
         end_sessions(connection, tenant, id_, now)
+        # The counts of this person's own checks go by the name.
+        own = tables.sketches.c
+        connection.execute(
+            delete(tables.sketches).where(own.tenant == tenant, own.kind == "agent", own.name == user.name)
+        )
         done.append(id_)
         return [access_entry("user.forget", actor, id_, now)]
 

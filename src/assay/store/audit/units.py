@@ -67,6 +67,11 @@ UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "turns": "leases of processes",
     "receipt_uses": "refuses a second use while a receipt lasts, then is dropped; each use is an entry of the log, and "
     "two of one receipt are found",
+    "sketches": "counted from the log and from what it binds, and counted anew at any time (`recount`)",
+    "sketch_cursors": "how far the log was counted",
+    "worst_outputs": "a list of places to look at, made with the sketches: what is shown of an output is its report",
+    "alerts": "what the sketches say, told again; raising, acknowledging, silencing and closing are entries of the log",
+    "alert_silences": "whom not to tell; setting one is an entry of the log",
     "outbox": "a queue: a message repeats what the entry of its act tells, and goes when it has arrived",
     "login_tries": "counters that slow down guessing; they are dropped after a day",
     "alembic_version": "the version of the tables",

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from assay.store.db.store import StoredCheck as StoredCheck
     from assay.store.db.store import read_check as read_check
     from assay.store.db.store import run_of as run_of
+    from assay.store.db.tables import alerts as alerts
     from assay.store.db.tables import audit_anchors as audit_anchors
     from assay.store.db.tables import audit_checkpoints as audit_checkpoints
     from assay.store.db.tables import audit_logs as audit_logs
+    from assay.store.db.tables import outbox as outbox
     from assay.store.db.tables import receipt_uses as receipt_uses
+    from assay.store.db.tables import review_items as review_items
     from assay.store.db.tables import runs as runs
     from assay.store.db.writer import Change as Change
 else:
@@ -29,7 +32,16 @@ else:
             ".leases": ("take_lease",),
             ".migrate": ("HEAD", "revision"),
             ".store": ("MOST_LISTED", "Store", "StoredCheck", "read_check", "run_of"),
-            ".tables": ("audit_anchors", "audit_checkpoints", "audit_logs", "receipt_uses", "runs"),
+            ".tables": (
+                "alerts",
+                "audit_anchors",
+                "audit_checkpoints",
+                "audit_logs",
+                "outbox",
+                "receipt_uses",
+                "review_items",
+                "runs",
+            ),
             ".writer": ("Change",),
         },
     )

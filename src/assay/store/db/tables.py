@@ -217,6 +217,23 @@ hourly = _table(
 )  # fmt: skip
 """How much was counted in each hour since 1970 (`assay.store.insights.hourly_counting`)."""
 
+sketches = _table(
+    "sketches", ("step", "metric", "kind", "name", "hour", "bin"),
+    _int("step"), _text("metric"), _text("kind"), _text("name"), _long("hour"), _int("bin"), _long("count"),
+    _long("total"), _long("squares"),
+)  # fmt: skip
+"""Histograms of what was measured, by the hour and by the day (`assay.store.sketches`). `step` is the hours that a row
+spans, `hour` its first one since 1970; `kind` and `name` say of what: of all outputs, or of one caller's. `total` and
+`squares` sum the values of a bin, in ten-thousandths."""
+
+sketch_cursors = _table("sketch_cursors", (), _long("position"), _int("version"))
+"""How far a tenant's log was counted into its sketches, and under which definition of them."""
+
+worst_outputs = _table(
+    "worst_outputs", ("hour", "report"), _long("hour"), _text("report"), _number("score")
+)  # fmt: skip
+"""The outputs of each hour with the lowest scores, a few of each (`assay.store.sketches`)."""
+
 retention = _table("retention", (), _int("version"), _long("changed"), _packed("rules"), _seal())
 """How long content is kept (`assay.store.records.retention`)."""
 
@@ -262,6 +279,21 @@ outbox = _table(
 Index("ix_outbox_state_due", outbox.c.state, outbox.c.due)
 """What is to be told to people and programs, written with what it tells of. A row without a target is for whoever is
 configured to hear of it; each of those then has a row of its own. Texts that were checked are never in it."""
+
+alerts = _table(
+    "alerts", ("id",),
+    _text("id"), _text("key"), _text("kind"), _text("severity"), _text("state"), _long("opened"), _long("seen"),
+    _long("told", null=True), _long("closed", null=True), _int("times"), _text("owner", null=True), _int("version"),
+    _packed("body"),
+    indexes=(("key", "opened"), ("opened", "id")),
+)  # fmt: skip
+"""What the monitor says that a person has to know (`assay.store.alerts`). `key` is what it is about: of one key one
+alert is open at most. `seen` is when it held last, `told` when people were last told, `owner` who acknowledged it."""
+
+alert_silences = _table(
+    "alert_silences", ("key",), _text("key"), _long("until"), _text("maker", null=True), _long("made")
+)  # fmt: skip
+"""Which alerts nobody is to be told of for a while."""
 
 feedback = _table(
     "feedback", ("id",),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.store.insights.hourly_counting import CATEGORY as CATEGORY
     from assay.store.insights.hourly_counting import VERDICT as VERDICT
     from assay.store.insights.hourly_counts import Counts as Counts
+    from assay.store.insights.hourly_counts import moment_of_hour as moment_of_hour
     from assay.store.insights.hourly_counts import period as period
     from assay.store.insights.hourly_counts import read_counts as read_counts
     from assay.store.insights.unanswered_questions import Gap as Gap
@@ -50,7 +51,7 @@ else:
                 "read_history",
             ),
             ".hourly_counting": ("ACTION", "CATEGORY", "VERDICT"),
-            ".hourly_counts": ("Counts", "period", "read_counts"),
+            ".hourly_counts": ("Counts", "moment_of_hour", "period", "read_counts"),
             ".unanswered_questions": ("Gap", "Gaps", "UnansweredQuestion", "Why", "find_gaps"),
             ".what_if": (
                 "MOST_DECISIONS",

@@ -89,6 +89,11 @@ def _series(rows: Iterable[tuple[str, str, int, int]], parts: int) -> dict[str, 
     return {kind: {name: tuple(values) for name, values in names.items()} for kind, names in found.items()}
 
 
+def moment_of_hour(hour: int) -> datetime:
+    """When an hour since 1970 begins."""
+    return moment_at(hour * HOUR)
+
+
 def period(length: timedelta) -> tuple[int, int]:
     """How a length of time is cut: the number of parts and the hours of each.
 

@@ -1,7 +1,7 @@
 """The list of runs, with filters, and search over what was asked and answered."""
 
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from fastapi import APIRouter
@@ -47,6 +47,10 @@ class Filters:
     """One of the ranges of scores."""
     policy: str = ""
     caller: str = ""
+    hour: str = ""
+    """The first hour of a stretch, as `2026-03-04T12`, in UTC: where a chart leads to."""
+    hours: str = ""
+    """How many hours it has; one by default."""
 
     @property
     def active(self) -> bool:
@@ -60,10 +64,14 @@ class Filters:
     def wanted(self, now: datetime) -> ReportFilter:
         """The same as the store takes it."""
         low, high = _SCORES.get(self.score, (None, None))
+        since = now - _PERIODS[self.within] if self.within else None
+        until = None
+        if self.hour:
+            since = _hour(self.hour)
+            until = since + timedelta(hours=int(self.hours or 1))
         return ReportFilter(
             words=self.q or None, action=self.action or None, verdict=self.verdict or None, policy=self.policy or None,
-            caller=self.caller or None, since=now - _PERIODS[self.within] if self.within else None, min_score=low,
-            max_score=high,
+            caller=self.caller or None, since=since, until=until, min_score=low, max_score=high,
         )  # fmt: skip
 
 
@@ -83,7 +91,18 @@ def filters_of(request: Request) -> Filters:
     ):
         if given[name] and given[name] not in known:
             raise HTTPException(422, f"the filter {name} is one of {', '.join(known)}")
+    if given["hour"]:
+        _hour(given["hour"])
+    if given["hours"] and not (given["hours"].isascii() and given["hours"].isdigit() and len(given["hours"]) < 5):
+        raise HTTPException(422, "hours are a whole number")
     return Filters(**given)
+
+
+def _hour(text: str) -> datetime:
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise HTTPException(422, "an hour is written as in 2026-03-04T12") from error
 
 
 def make_run_list(services: Services) -> APIRouter:
@@ -123,6 +142,11 @@ def _form(filters: Filters) -> Markup:
     periods = [("", "Any time"), *((name, f"Last {words}") for name, words in _PERIOD_WORDS.items())]
     scores = [("", "Any score"), ("low", "Below 0.40"), ("middle", "0.40 to 0.85"), ("high", "From 0.85")]
     clear = link_button("Clear", "/console/runs") if filters.active else None
+    kept = [
+        tag("input", type_="hidden", name_=name, value=value)
+        for name, value in (("hour", filters.hour), ("hours", filters.hours))
+        if value
+    ]
     search = text_input("q", filters.q, type_="search", placeholder="Words of a question or an output",
                         maxlength=_LONGEST_QUERY)  # fmt: skip
     return tag(
@@ -134,6 +158,7 @@ def _form(filters: Filters) -> Markup:
         field("Time", select("within", periods, filters.within)),
         field("Policy", text_input("policy", filters.policy, placeholder="Any", maxlength=100)),
         field("From", text_input("caller", filters.caller, placeholder="Anyone", maxlength=100)),
+        kept,
         tag("div", button("Filter", "primary"), clear, class_="actions"),
         method="get", action="/console/runs", class_="filters", role="search", data_auto=True,
     )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The pages of the monitor: panels over time, and alerts."""

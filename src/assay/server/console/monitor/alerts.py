@@ -1,0 +1,167 @@
+"""Alerts in the console: what holds, one alert with what can be done about it, and all of them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay.errors import AlertError
+from assay.reporting import Child, Markup, foreign, tag
+from assay.schema import Permission
+from assay.server.console.errors import page_router
+from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.parts import (
+    Column,
+    badge,
+    button,
+    facts,
+    field,
+    line,
+    moment,
+    panel,
+    select,
+    shorten,
+    table,
+)
+from assay.server.services import Services
+from assay.store.alerts import (
+    AlertItem,
+    AlertState,
+    Urgency,
+    acknowledge,
+    close_alert,
+    list_alerts,
+    read_alert,
+    runbook_of,
+    silence,
+)
+
+_TONES: Final = {Urgency.INFO: "quiet", Urgency.WARNING: "doubt", Urgency.CRITICAL: "bad"}
+_STATES: Final = {AlertState.OPEN: "bad", AlertState.ACKNOWLEDGED: "accent", AlertState.CLOSED: "quiet"}
+_HOURS: Final = {"1": "1 hour", "8": "8 hours", "24": "a day", "168": "a week", "0": "no longer"}
+_STATUS: Final = {"missing": 404, "stale": 412, "closed": 409, "refused": 422}
+
+
+def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime) -> Markup:
+    """Alerts as a table, the newest first."""
+    columns = (
+        Column("What", "main"), Column("Urgency"), Column("State"), Column("Since", "num"),
+        Column("Held last", "num less"),
+    )  # fmt: skip
+    rows: list[list[Child]] = [
+        [
+            tag("a", foreign(shorten(one.summary, 160)), href=f"/console/monitor/alerts/{one.id}"),
+            badge(one.urgency.value, _TONES[one.urgency]), _state(one), moment(one.opened, now), moment(one.seen, now),
+        ]
+        for one in alerts
+    ]  # fmt: skip
+    everything = tag("a", "All alerts", href="/console/monitor/alerts")
+    return panel(title, table(title, columns, rows, empty=("No alert", "Nothing holds that people are told of.")),
+                 actions=everything)  # fmt: skip
+
+
+def _state(one: AlertItem) -> Markup:
+    words = one.state.value if one.silenced_until is None else f"{one.state.value}, silenced"
+    return badge(words, _STATES[one.state])
+
+
+def make_alert_pages(services: Services) -> APIRouter:
+    """The pages under `/console/monitor/alerts`."""
+    router = page_router()
+    store = services.store
+
+    def found(tenant: str, id_: str) -> AlertItem:
+        with store.reading(tenant) as connection:
+            item = read_alert(connection, tenant, id_, store.now())
+        if item is None:
+            raise HTTPException(404, "there is no such alert")
+        return item
+
+    @router.get("/console/monitor/alerts")
+    def alerts(request: Request) -> Response:
+        caller, now = allowed(request, Permission.READ), store.now()
+        with store.reading(caller.tenant) as connection:
+            items = list_alerts(connection, caller.tenant, now)
+        return render(request, "Alerts", alert_list("Alerts, newest first", items, now), current="monitor",
+                      parent=("Monitor", "/console/monitor"))  # fmt: skip
+
+    @router.get("/console/monitor/alerts/{id_}")
+    def alert(request: Request, id_: str) -> Response:
+        caller, now = allowed(request, Permission.READ), store.now()
+        item = found(caller.tenant, id_)
+        acts = _acts(request, item) if caller.may(Permission.REVIEW) else None
+        return render(
+            request, "Alert", panel("What is the matter", tag("p", foreign(item.summary)), _facts(item, now)), acts,
+            current="monitor", parent=("Alerts", "/console/monitor/alerts"),
+            about=tag("span", badge(item.urgency.value, _TONES[item.urgency]), " ", _state(item)),
+        )  # fmt: skip
+
+    def act(path: str, done: Callable[[AlertItem, str, str, str, int], str]) -> Callable[..., Awaitable[Response]]:
+        async def acting(request: Request, id_: str) -> Response:
+            caller = allowed(request, Permission.REVIEW)
+            hours = (await form_of(request)).get("hours", "0")
+            if hours not in _HOURS:
+                raise HTTPException(422, f"hours are one of {', '.join(_HOURS)}")
+            item = await run_in_threadpool(found, caller.tenant, id_)
+            try:
+                said = await run_in_threadpool(done, item, caller.tenant, caller.name, caller.actor, int(hours))
+            except AlertError as error:
+                raise HTTPException(_STATUS.get(error.code, 422), str(error)) from error
+            return redirect(f"/console/monitor/alerts/{item.id}", said)
+
+        router.add_api_route(f"/console/monitor/alerts/{{id_}}/{path}", acting, methods=["POST"])
+        return acting
+
+    def acknowledging(item: AlertItem, tenant: str, who: str, actor: str, _: int) -> str:
+        acknowledge(store, tenant, item.id, who, actor)
+        return "alert.acknowledged"
+
+    def closing(item: AlertItem, tenant: str, _: str, actor: str, __: int) -> str:
+        if item.state is not AlertState.CLOSED:
+            close_alert(store, tenant, item.key, actor)
+        return "alert.closed"
+
+    def silencing(item: AlertItem, tenant: str, who: str, actor: str, hours: int) -> str:
+        until = None if hours == 0 else store.now() + timedelta(hours=hours)
+        silence(store, tenant, item.key, until, who, actor)
+        return "alert.silenced" if hours else "alert.unsilenced"
+
+    act("acknowledge", acknowledging)
+    act("close", closing)
+    act("silence", silencing)
+    return router
+
+
+def _facts(item: AlertItem, now: datetime) -> Markup:
+    pairs: list[tuple[str, Child]] = [
+        ("About", line(item.key)), ("Kind", line(item.kind)), ("Since", moment(item.opened, now)),
+        ("Held last", moment(item.seen, now)), ("Found to hold", f"{item.count:,} times"),
+        ("People were told", "never" if item.told is None else moment(item.told, now)),
+        ("Acknowledged by", line(item.owner)), ("Over since", "–" if item.closed is None else moment(item.closed, now)),
+        ("Silenced until", "–" if item.silenced_until is None else moment(item.silenced_until, now)),
+        ("What to do", tag("code", runbook_of(item.kind))),
+        *((str(name), line(_words(value))) for name, value in item.facts.items()),
+    ]  # fmt: skip
+    return facts(pairs, "list")
+
+
+def _words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _acts(request: Request, item: AlertItem) -> Markup:
+    base = f"/console/monitor/alerts/{item.id}"
+    made: list[Child] = []
+    if item.state is AlertState.OPEN:
+        made.append(form(request, f"{base}/acknowledge", button("I look at it", "primary")))
+    if item.state is not AlertState.CLOSED:
+        made.append(form(request, f"{base}/close", button("Close it")))
+    choice = select("hours", _HOURS.items(), "8")
+    made.append(form(request, f"{base}/silence", field("Tell nobody of it for", choice), button("Silence"),
+                     class_="actions"))  # fmt: skip
+    return panel("What to do about it", tag("div", made, class_="actions"))

@@ -1,0 +1,246 @@
+"""`/v1/monitor`: the panels as JSON and CSV, and alerts."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from assay.errors import AlertError
+from assay.schema import Permission
+from assay.server.http.problems import ProblemError, documented, unknown
+from assay.server.monitor.panels import PANELS, RANGES, make_panel
+from assay.server.services import Services, allowed
+from assay.store.alerts import (
+    AlertItem,
+    AlertState,
+    Urgency,
+    acknowledge,
+    close_alert,
+    list_alerts,
+    read_alert,
+    silence,
+)
+from assay.store.sketches import counted_until
+
+PanelName = StrEnum("PanelName", {name.upper(): name for name in PANELS})  # type: ignore[misc]
+"""The panels."""
+Range = Literal["24h", "7d", "30d", "90d"]
+Id = Annotated[str, Path(alias="id", description="The id of the alert.", pattern="^[0-9a-f]{32}$")]
+IfMatch = Annotated[str | None, Header(description="The ETag of the alert that the request is about.")]
+_STATUS: Final = {"missing": 404, "stale": 412, "closed": 409, "refused": 422}
+_HOURS: Final = 30 * 24
+
+
+class Out(BaseModel):
+    """What a route answers."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class ChangeOut(Out):
+    """A change of the system within the period."""
+
+    at: datetime
+    kind: str
+    ref: str
+
+
+class PanelOut(Out):
+    """One panel as a table."""
+
+    panel: str
+    title: str
+    about: str
+    """What is measured."""
+    note: str | None
+    """What must be known to read it."""
+    range: Range
+    columns: list[str]
+    rows: list[list[str | int | float | None]]
+    changes: list[ChangeOut]
+
+
+class PanelsOut(Out):
+    """The panels that there are, and how far the record was counted."""
+
+    panels: list[str]
+    ranges: list[str]
+    counted: int
+    """Entries of the audit log that the panels are made of."""
+    entries: int
+    """Entries of the audit log."""
+
+
+class AlertOut(Out):
+    """One alert."""
+
+    id: str
+    key: str
+    """What it is about: of one key one alert is open at most."""
+    kind: str
+    urgency: Urgency
+    state: AlertState
+    summary: str
+    facts: dict[str, Any]
+    opened: datetime
+    seen: datetime
+    """When it held last."""
+    count: int
+    """How often it was found to hold."""
+    told: datetime | None
+    """When people were last told of it."""
+    closed: datetime | None
+    owner: str | None
+    """Who acknowledged it."""
+    version: int
+    silenced_until: datetime | None
+    runbook: str
+
+
+class AlertsOut(Out):
+    """Alerts, the newest first."""
+
+    items: list[AlertOut]
+
+
+class SilenceBody(BaseModel):
+    """For how long nobody is told."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    hours: float = Field(ge=0, le=_HOURS)
+    """Hours from now; 0 ends a silence."""
+
+
+def make_monitor_router(services: Services) -> APIRouter:
+    """The routes over the store of a server."""
+    routes = _Routes(services)
+    router = APIRouter(prefix="/v1/monitor", tags=["monitor"])
+    reading, acting = documented(401, 403, 404, 422, 503), documented(401, 403, 404, 409, 412, 422, 503)
+    csv: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
+    router.get("/panels", responses=documented(401, 403, 503))(routes.panels)
+    router.get("/panels/{name}", responses={**csv, **reading}, response_model=PanelOut)(routes.panel)
+    router.get("/alerts", responses=documented(401, 403, 422, 503))(routes.alerts)
+    router.get("/alerts/{id}", responses=reading, response_model=AlertOut)(routes.alert)
+    router.post("/alerts/{id}/acknowledge", responses=acting, response_model=AlertOut)(routes.acknowledge)
+    router.post("/alerts/{id}/close", responses=acting, response_model=AlertOut)(routes.close)
+    router.post("/alerts/{id}/silence", responses=acting, response_model=AlertOut)(routes.silence)
+    return router
+
+
+class _Routes:
+    def __init__(self, services: Services) -> None:
+        self._store = services.store
+
+    def panels(self, request: Request) -> PanelsOut:
+        """Which panels there are, and how far behind the record they are."""
+        caller = allowed(request.scope, Permission.READ)
+        with self._store.reading(caller.tenant) as connection:
+            counted, entries = counted_until(connection, caller.tenant)
+        return PanelsOut(panels=list(PANELS), ranges=list(RANGES), counted=counted, entries=entries)
+
+    def panel(
+        self,
+        request: Request,
+        name: PanelName,
+        range_: Annotated[Range, Query(alias="range")] = "7d",
+        format_: Annotated[Literal["json", "csv"], Query(alias="format")] = "json",
+    ) -> Response:
+        """One panel as a table: JSON, or CSV for a spreadsheet."""
+        caller = allowed(request.scope, Permission.READ)
+        with self._store.reading(caller.tenant) as connection:
+            made = make_panel(connection, caller.tenant, name.value, range_, self._store.now())
+        if format_ == "csv":
+            named = f'attachment; filename="assay-{made.name}-{range_}.csv"'
+            return Response(made.as_csv(), media_type="text/csv", headers={"content-disposition": named})
+        told = PanelOut.model_validate({**made.as_json(), "range": range_})
+        return Response(told.model_dump_json(), media_type="application/json")
+
+    def alerts(
+        self,
+        request: Request,
+        state: Annotated[list[AlertState] | None, Query(description="In these states; all by default.")] = None,
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    ) -> AlertsOut:
+        """Alerts, the newest first."""
+        caller, now = allowed(request.scope, Permission.READ), self._store.now()
+        states: Sequence[AlertState] = tuple(AlertState) if state is None else state
+        with self._store.reading(caller.tenant) as connection:
+            found = list_alerts(connection, caller.tenant, now, states, limit)
+        return AlertsOut(items=[alert_out(one) for one in found])
+
+    def alert(self, request: Request, id_: Id) -> Response:
+        """One alert."""
+        caller = allowed(request.scope, Permission.READ)
+        return _told(self._read(caller.tenant, id_))
+
+    def acknowledge(self, request: Request, id_: Id, if_match: IfMatch = None) -> Response:
+        """Say that you look at it: nobody is told of it again, unless it grows worse."""
+        caller = allowed(request.scope, Permission.REVIEW)
+        try:
+            acknowledge(self._store, caller.tenant, id_, caller.name, caller.actor, _version(if_match))
+        except AlertError as error:
+            raise _problem(error) from error
+        return _told(self._read(caller.tenant, id_))
+
+    def close(self, request: Request, id_: Id) -> Response:
+        """Say that it is over. If it still holds, it is opened again at the next look."""
+        caller = allowed(request.scope, Permission.REVIEW)
+        item = self._read(caller.tenant, id_)
+        if item.state is not AlertState.CLOSED:
+            close_alert(self._store, caller.tenant, item.key, caller.actor)
+        return _told(self._read(caller.tenant, id_))
+
+    def silence(self, body: SilenceBody, request: Request, id_: Id) -> Response:
+        """Have nobody told of what this alert is about for a while."""
+        caller = allowed(request.scope, Permission.REVIEW)
+        item = self._read(caller.tenant, id_)
+        until = None if body.hours == 0 else self._store.now() + timedelta(hours=body.hours)
+        try:
+            silence(self._store, caller.tenant, item.key, until, caller.name, caller.actor)
+        except AlertError as error:
+            raise _problem(error) from error
+        return _told(self._read(caller.tenant, id_))
+
+    def _read(self, tenant: str, id_: str) -> AlertItem:
+        with self._store.reading(tenant) as connection:
+            found = read_alert(connection, tenant, id_, self._store.now())
+        if found is None:
+            raise unknown("alert")
+        return found
+
+
+def alert_out(item: AlertItem) -> AlertOut:
+    """An alert as a program gets it."""
+    from assay.store.alerts import runbook_of
+
+    return AlertOut(
+        id=item.id, key=item.key, kind=item.kind, urgency=item.urgency, state=item.state, summary=item.summary,
+        facts=dict(item.facts), opened=item.opened, seen=item.seen, count=item.count, told=item.told,
+        closed=item.closed, owner=item.owner, version=item.version, silenced_until=item.silenced_until,
+        runbook=runbook_of(item.kind),
+    )  # fmt: skip
+
+
+def _told(item: AlertItem) -> Response:
+    made = Response(alert_out(item).model_dump_json(), media_type="application/json")
+    made.headers["etag"] = f'"{item.version}"'
+    return made
+
+
+def _version(if_match: str | None) -> int | None:
+    if if_match is None or if_match.strip() == "*":
+        return None
+    text = if_match.strip().removeprefix("W/").strip('"')
+    if not text.isdigit() or len(text) > 9:
+        raise ProblemError(
+            422, f"expected the ETag of an alert in If-Match, got {ascii(if_match)[:60]}", code="input.invalid"
+        )
+    return int(text)
+
+
+def _problem(error: AlertError) -> ProblemError:
+    return ProblemError(_STATUS.get(error.code, 422), str(error), code=f"alert.{error.code}")

@@ -1,0 +1,126 @@
+"""Figures that are read out of the database when they are asked for, and told again for a while."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import func, select
+
+from assay.errors import AssayError
+from assay.schema.report_parts import Tier
+from assay.server.monitor.calibration import METRICS, bins_of, calibration_error
+from assay.server.monitor.six import RULES
+from assay.store.db import Store, alerts, outbox, review_items
+from assay.store.records import micros
+from assay.store.sketches import COMPOSITE, Sketch, Stretch, added, lagging, read_measured
+
+if TYPE_CHECKING:
+    from prometheus_client.core import GaugeMetricFamily, Metric
+
+KEPT_S: Final = 15.0
+"""Seconds for which what was read is told again: whoever asks often costs the database nothing."""
+MOST_TENANTS: Final = 200
+"""Tenants whose measurements are added up."""
+_DAYS: Final = 28
+_OPEN: Final = ("open", "evidence")
+_MESSAGES: Final = ("waiting", "sent", "failed")
+_log = logging.getLogger("assay.server")
+
+
+class Gauges:
+    """The figures of a database, of all its tenants together."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
+        """Over a store."""
+        self._store, self._clock = store, clock
+        self._lock = threading.Lock()
+        self._until = float("-inf")
+        self._kept: list[Metric] = []
+
+    def __call__(self) -> "Iterable[Metric]":
+        """The figures; none where the database cannot be read, which `/readyz` tells."""
+        with self._lock:
+            if self._clock() >= self._until:
+                try:
+                    self._kept = list(self._read())
+                except AssayError:
+                    self._kept = []
+                    _log.exception("the figures of the database cannot be read")
+                self._until = self._clock() + KEPT_S
+            return list(self._kept)
+
+    def _read(self) -> "Iterable[Metric]":
+        now, items = self._store.now(), review_items.c
+        with self._store.reading_across() as connection:
+            waiting = connection.execute(
+                select(items.tier, func.count().label("number"),
+                       func.count().filter(items.due < micros(now)).label("late"))
+                .where(items.state.in_(_OPEN)).group_by(items.tier)
+            ).all()  # fmt: skip
+            told = connection.execute(
+                select(outbox.c.state, func.count().label("number")).where(outbox.c.target != "")
+                .group_by(outbox.c.state)
+            ).all()  # fmt: skip
+            held = connection.execute(
+                select(alerts.c.severity, func.count().label("number")).where(alerts.c.state != "closed")
+                .group_by(alerts.c.severity)
+            ).all()  # fmt: skip
+            behind = lagging(connection)
+        yield _gauge("assay_reviews_waiting", "Outputs that wait for a person.", "tier",
+                     {**dict.fromkeys(map(str, Tier), 0), **{row.tier: row.number for row in waiting}})  # fmt: skip
+        yield _single("assay_reviews_overdue", "Outputs whose first deadline has passed.",
+                      sum(row.late for row in waiting))  # fmt: skip
+        yield _gauge("assay_messages", "Messages to people and programs.", "state",
+                     {**dict.fromkeys(_MESSAGES, 0), **{row.state: row.number for row in told}})  # fmt: skip
+        yield _gauge("assay_alerts_open", "Alerts that hold.", "urgency", {
+            **dict.fromkeys(("info", "warning", "critical"), 0), **{row.severity: row.number for row in held},
+        })  # fmt: skip
+        yield _single("assay_monitor_lag_entries", "Entries of the record that panels do not count yet.",
+                      sum(behind.values()))  # fmt: skip
+        yield from self._measured()
+
+    def _measured(self) -> "Iterable[Metric]":
+        from assay.server.monitor.watching import tenants
+
+        now, names = self._store.now(), (*(rule.metric for rule in RULES), COMPOSITE)
+        of_day: dict[str, list[Sketch]] = {name: [] for name in names}
+        judged: dict[str, list[Sketch]] = {name: [] for name in METRICS}
+        for tenant in tenants(self._store)[:MOST_TENANTS]:
+            with self._store.reading(tenant) as connection:
+                day = read_measured(connection, tenant, names, Stretch.until(now, 24, 1))
+                weeks = read_measured(connection, tenant, METRICS, Stretch.until(now, _DAYS, 24))
+            for name in names:
+                of_day[name].append(day.whole(name))
+            for name in METRICS:
+                judged[name].append(weeks.whole(name))
+        whole = {name: added(sketches) for name, sketches in of_day.items()}
+        yield _gauge("assay_monitor_value", "Means over the outputs of the last 24 hours.", "metric",
+                     {name: one.mean for name, one in whole.items() if one.mean is not None})  # fmt: skip
+        yield _gauge("assay_monitor_outputs", "Outputs of the last 24 hours that have the metric.", "metric",
+                     {name: one.count for name, one in whole.items()})  # fmt: skip
+        errors, numbers = {}, {}
+        for what in ("claim", "output"):
+            bins = bins_of(added(judged[f"{what}.right"]), added(judged[f"{what}.wrong"]))
+            numbers[what] = sum(one.judged for one in bins)
+            if (error := calibration_error(bins)) is not None:
+                errors[what] = error
+        yield _gauge("assay_verifier_calibration_error", "Mean gap between the verifier's scores and what people said "
+                     "over 28 days.", "of", errors)  # fmt: skip
+        yield _gauge("assay_verifier_judged", "Scores that people judged in 28 days.", "of", numbers)
+
+
+def _gauge(name: str, about: str, label: str, values: Mapping[str, float]) -> "GaugeMetricFamily":
+    from prometheus_client.core import GaugeMetricFamily
+
+    made = GaugeMetricFamily(name, about, labels=(label,))
+    for value, number in sorted(values.items()):
+        made.add_metric((str(value),), number)
+    return made
+
+
+def _single(name: str, about: str, value: float) -> "GaugeMetricFamily":
+    from prometheus_client.core import GaugeMetricFamily
+
+    return GaugeMetricFamily(name, about, value=value)

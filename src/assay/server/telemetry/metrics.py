@@ -1,0 +1,165 @@
+"""The figures of a server for Prometheus. No label has a name or a text of anybody: each has few values.
+
+With several worker processes each keeps its figures in files of one folder (`PROMETHEUS_MULTIPROC_DIR`), and whichever
+is asked adds up those of all.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.errors import MissingPackageError
+from assay.schema import HallucinationReport
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable of the environment that names the folder of several processes."""
+SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+SCORES: Final = tuple(step / 10 for step in range(1, 11))
+STAGES: Final = frozenset(
+    {"tools", "screening", "evidence", "claims", "judging", "logic", "judge", "knowledge", "probing"}
+)
+"""The stages that are told apart."""
+
+Read = Callable[[], "Iterable[Metric]"]
+"""Figures that are read when they are asked for."""
+
+
+class Metrics:
+    """The figures of one process."""
+
+    def __init__(self) -> None:
+        """Make them.
+
+        Raises:
+            MissingPackageError: prometheus-client is not installed.
+        """
+        try:
+            from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+        except ImportError as error:
+            raise MissingPackageError("/metrics needs prometheus-client: pip install 'assay-ai[server]'") from error
+        self.read: Read | None = None
+        """Gives further ones when they are asked for."""
+        self._several = FOLDER in os.environ
+        registry = self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "assay_requests", "Requests that were answered.", ("method", "route", "status"), registry=registry
+        )
+        self.seconds = Histogram(
+            "assay_request_seconds", "Seconds from a request to the end of its answer.", ("route",), buckets=SECONDS,
+            registry=registry,
+        )  # fmt: skip
+        self.in_flight = Gauge(
+            "assay_requests_in_flight", "Requests that are being answered.", registry=registry,
+            multiprocess_mode="livesum",
+        )  # fmt: skip
+        self.checks = Counter(
+            "assay_checks", "Outputs that were decided on; `unchecked` could not be.", ("kind", "action"),
+            registry=registry,
+        )  # fmt: skip
+        self.scores = Histogram(
+            "assay_check_score", "Gating scores of outputs: 1 is supported.", ("kind",), buckets=SCORES,
+            registry=registry,
+        )  # fmt: skip
+        self.check_seconds = Histogram(
+            "assay_check_seconds", "Seconds that a check took, waiting not included.", ("kind",), buckets=SECONDS,
+            registry=registry,
+        )  # fmt: skip
+        self.stage_seconds = Histogram(
+            "assay_check_stage_seconds", "Seconds that a stage of a check took.", ("stage",), buckets=SECONDS,
+            registry=registry,
+        )  # fmt: skip
+        self.claims = Counter("assay_claims", "Claims by verdict.", ("verdict",), registry=registry)
+        self.findings = Counter(
+            "assay_findings", "Outputs in which something of a category was found.", ("category",), registry=registry
+        )
+        self.characters = Counter(
+            "assay_output_characters", "Characters of outputs by how they were covered.", ("coverage",),
+            registry=registry,
+        )  # fmt: skip
+        self.overhead = Histogram(
+            "assay_gateway_overhead_seconds", "Seconds that an answer spent here and not at its upstream.", ("route",),
+            buckets=SECONDS, registry=registry,
+        )  # fmt: skip
+        self.upstream = Histogram(
+            "assay_gateway_upstream_seconds", "Seconds that an answer spent at its upstream.", ("route",),
+            buckets=SECONDS, registry=registry,
+        )  # fmt: skip
+        self.queue = Gauge(
+            "assay_check_queue_depth", "Checks that wait or run.", registry=registry, multiprocess_mode="livesum"
+        )
+        self.queue_most = Gauge(
+            "assay_check_queue_limit", "Checks that may wait or run.", registry=registry, multiprocess_mode="livesum"
+        )
+        self.store = Gauge(
+            "assay_store_waiting", "Changes that wait to be stored.", registry=registry, multiprocess_mode="livesum"
+        )
+        if not self._several:
+            ProcessCollector(registry=registry)
+
+    def checked(self, report: HallucinationReport, kind: str) -> None:
+        """Count one report."""
+        self.checks.labels(kind, report.action.value).inc()
+        if report.overall_score is not None:
+            self.scores.labels(kind).observe(report.overall_score)
+        self.check_seconds.labels(kind).observe(report.timing.total_ms / 1000)
+        for stage, ms in report.timing.stages_ms.items():
+            if stage in STAGES:
+                self.stage_seconds.labels(stage).observe(ms / 1000)
+        for claim in report.claims:
+            self.claims.labels(claim.verdict.value).inc()
+        for category in report.categories:
+            self.findings.labels(category.value).inc()
+        coverage = report.coverage
+        for name, number in (
+            ("checked", coverage.checked), ("not_checkable", coverage.not_checkable), ("unchecked", coverage.unchecked)
+        ):  # fmt: skip
+            self.characters.labels(name).inc(number)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """All figures as text, and its media type; blocks for as long as the database takes.
+
+        Args:
+            accept: what the client takes, as its header says.
+        """
+        from prometheus_client import CollectorRegistry
+        from prometheus_client.exposition import choose_encoder
+
+        encode, kind = choose_encoder(accept)
+        whole: Any = self.registry
+        if self._several:
+            from prometheus_client.multiprocess import MultiProcessCollector
+
+            whole = CollectorRegistry()
+            MultiProcessCollector(whole)
+        asked = CollectorRegistry()
+        asked.register(_Joined(whole, self.read))
+        return encode(asked), kind
+
+
+class _Joined:
+    """What is counted here and what is read when it is asked for."""
+
+    def __init__(self, registry: Any, read: Read | None) -> None:
+        self._registry, self._read = registry, read
+
+    def describe(self) -> "Iterable[Metric]":
+        return ()
+
+    def collect(self) -> "Iterable[Metric]":
+        yield from self._registry.collect()
+        if self._read is not None:
+            yield from self._read()
+
+
+def mark_gone(pid: int) -> None:
+    """A worker has ended: what it held at the moment is no longer held."""
+    if FOLDER not in os.environ:
+        return
+    with contextlib.suppress(ImportError, OSError):
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(pid)

@@ -1,0 +1,111 @@
+"""One request as it is seen from outside: its figures, its span, and its line in the access log.
+
+A line says which route was asked, with what outcome and how fast: never a query, a header or a body, and no name of a
+caller, which no erasure could reach there. Of what the gateway forwards it writes a line of its own, with the decision
+(`assay.server.gateway.relay`); here only what it refused gets one.
+"""
+
+import logging
+import time
+from typing import Any, Final
+
+from assay.server.gateway.asgi import Message, Scope, Send
+from assay.server.gateway.targets import is_gateway, target_of
+from assay.server.http.admission import OPEN
+from assay.server.telemetry.telemetry import Telemetry
+
+LOGGED: Final = "assay.logged"
+"""Set in the scope of a request of which a line was written already."""
+ASKED: Final = "assay.asked"
+"""The method that a client used where another one was asked of the routes."""
+QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Routes that are asked by machines again and again: their lines are written at the level `debug`."""
+ELSEWHERE: Final = "other"
+"""The route of what is none."""
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_LONGEST_PATH: Final = 200
+_IDS: Final = {b"x-assay-report-id": "report_id", b"x-assay-action": "action"}
+_log = logging.getLogger("assay.server.access")
+
+
+class Observed:
+    """One request on its way."""
+
+    __slots__ = ("_begun", "_bytes", "_scope", "_send", "_span", "_status", "_telemetry", "_token", "_told")
+
+    def __init__(self, telemetry: Telemetry, scope: Scope, send: Send) -> None:
+        """Begin to watch it."""
+        self._telemetry, self._scope, self._send = telemetry, scope, send
+        self._begun = time.perf_counter()
+        self._status: int | None = None
+        self._bytes = 0
+        self._told: dict[str, str] = {}
+        self._span: Any = None
+        self._token: Any = None
+        if telemetry.metrics is not None:
+            telemetry.metrics.in_flight.inc()
+            telemetry.level()
+        if telemetry.tracing is not None:
+            self._span, self._token = telemetry.tracing.begin(self._method, scope["headers"])
+
+    @property
+    def _method(self) -> str:
+        method = str(self._scope.get(ASKED, self._scope["method"]))
+        return method if method in METHODS else "OTHER"
+
+    async def send(self, message: Message) -> None:
+        """Sends a part of the answer on, and looks at it."""
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            for name, value in message.get("headers", ()):
+                if (key := _IDS.get(name.lower())) is not None:
+                    self._told[key] = value.decode("latin-1")
+        elif message["type"] == "http.response.body":
+            self._bytes += len(message.get("body", b""))
+        await self._send(message)
+
+    def end(self) -> None:
+        """The answer has gone out, or the client has."""
+        spent = time.perf_counter() - self._begun
+        route = self.route
+        metrics = self._telemetry.metrics
+        if metrics is not None:
+            status = "client_gone" if self._status is None else str(self._status)
+            metrics.in_flight.dec()
+            self._telemetry.level()
+            metrics.requests.labels(self._method, route, status).inc()
+            metrics.seconds.labels(route).observe(spent)
+        trace_id = None
+        if self._telemetry.tracing is not None:
+            trace_id = self._telemetry.tracing.trace_id(self._span)
+            self._telemetry.tracing.end(self._span, self._token, route, self._method, self._status)
+        self._write(route, spent, trace_id)
+
+    @property
+    def route(self) -> str:
+        """The pattern of the route: of few values, whatever was asked."""
+        path, method = self._scope["path"], self._scope["method"]
+        if is_gateway(path):
+            target = target_of(method, path)
+            if target is None:
+                return ELSEWHERE
+            return "/v1/models/{id}" if target.path.startswith("/v1/models/") else target.path
+        if path in OPEN:
+            return str(path)
+        found = getattr(self._scope.get("route"), "path", None)
+        return found if isinstance(found, str) else ELSEWHERE
+
+    def _write(self, route: str, spent: float, trace_id: str | None) -> None:
+        level = logging.DEBUG if route in QUIET and (self._status or 0) < _REFUSED else logging.INFO
+        if self._scope.get(LOGGED) or not _log.isEnabledFor(level):
+            return
+        line = {
+            "event": "request", "method": self._method, "route": route, "path": self._scope["path"][:_LONGEST_PATH],
+            "status": self._status, "ms": round(spent * 1000, 2), "bytes": self._bytes, **self._told,
+            **({} if trace_id is None else {"trace_id": trace_id}),
+        }  # fmt: skip
+        _log.log(level, "request %s", route, extra={"line": line})
+
+
+_REFUSED: Final = 400
+"""The least status of what is told whatever the route."""

@@ -1,0 +1,207 @@
+"""Traces of a server: a span for each request, for each call of a model, and what `CheckTelemetry` tells of checks."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from assay._version import __version__
+from assay.integrations.opentelemetry import CheckTelemetry
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Span, TracerProvider
+
+TRACES: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
+EVENTS: Final = ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "OTEL_LOGS_EXPORTER")
+BOTH: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
+CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_PROVIDERS: Final = {"chat_completions": "openai", "responses": "openai", "messages": "anthropic"}
+_ERROR: Final = 500
+_log = logging.getLogger("assay.server")
+
+Pairs = list[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The call of a model that is on its way."""
+
+    span: "Span"
+    context: "Context"
+    """In which the span is the current one."""
+
+
+class Tracing:
+    """The spans of one process."""
+
+    def __init__(self, tracers: Any = None, loggers: Any = None, *, captures_content: bool = False) -> None:
+        """Over these providers; the global ones by default.
+
+        Raises:
+            MissingPackageError: the API of OpenTelemetry is not installed.
+        """
+        self._own = [one for one in (tracers, loggers) if one is not None]
+        self.checks = CheckTelemetry(tracers, loggers, captures_content=captures_content)
+
+    # Requests
+
+    def begin(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> tuple["Span", Any]:
+        """The span of a request, a child of the one that its `traceparent` names, made the current one.
+
+        Returns:
+            The span, and what `end` needs to bring the context back.
+        """
+        from opentelemetry import context, propagate, trace
+
+        carrier = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers
+                   if name.lower() in _FIELDS}  # fmt: skip
+        parent = propagate.extract(carrier)
+        span = self.checks.tracer.start_span(
+            method, parent, kind=trace.SpanKind.SERVER, attributes={"http.request.method": method}
+        )
+        return span, context.attach(trace.set_span_in_context(span, parent))
+
+    def end(self, span: "Span", token: Any, route: str, method: str, status: int | None) -> None:
+        """End the span of a request."""
+        from opentelemetry import context, trace
+
+        span.update_name(f"{method} {route}")
+        span.set_attribute("http.route", route)
+        if status is not None:
+            span.set_attribute("http.response.status_code", status)
+        if status is None or status >= _ERROR:
+            span.set_status(trace.Status(trace.StatusCode.ERROR))
+            span.set_attribute("error.type", "client_gone" if status is None else str(status))
+        span.end()
+        context.detach(token)
+
+    # Calls of models
+
+    def ask(self, wire: str, model: str | None, upstream: str, headers: Pairs) -> tuple[Asked, Pairs]:
+        """The span of a model's call, and the headers with which the upstream goes on with the trace."""
+        from opentelemetry import propagate, trace
+
+        attributes: dict[str, Any] = {
+            "gen_ai.operation.name": "chat", "gen_ai.provider.name": _PROVIDERS.get(wire, wire),
+            "assay.upstream": upstream,
+        }  # fmt: skip
+        if model is not None:
+            attributes["gen_ai.request.model"] = model
+        name = "chat" if model is None else f"chat {model}"
+        span = self.checks.tracer.start_span(name, kind=trace.SpanKind.CLIENT, attributes=attributes)
+        inside = trace.set_span_in_context(span)
+        carrier: dict[str, str] = {}
+        propagate.inject(carrier, inside)
+        if not carrier:
+            return Asked(span, inside), headers
+        kept = [pair for pair in headers if pair[0].lower().decode("latin-1") not in carrier]
+        kept += [(name.encode(), value.encode("latin-1")) for name, value in carrier.items()]
+        return Asked(span, inside), kept
+
+    def answered(self, asked: Asked, status: int | None, answer: Mapping[str, Any] | None = None) -> str | None:
+        """End the span of a model's call; the id of its answer, where it was read."""
+        from opentelemetry import trace
+
+        if not asked.span.is_recording():  # it has ended, or nobody records it
+            return None
+        if status is not None:
+            asked.span.set_attribute("http.response.status_code", status)
+        if status is None or status >= 400:
+            asked.span.set_status(trace.Status(trace.StatusCode.ERROR))
+            asked.span.set_attribute("error.type", "no_answer" if status is None else str(status))
+        found: str | None = None
+        if answer is not None:
+            for attribute, name in (("gen_ai.response.id", "id"), ("gen_ai.response.model", "model")):
+                value = answer.get(name)
+                if isinstance(value, str):
+                    asked.span.set_attribute(attribute, value[:_LONGEST])
+            found = answer["id"][:_LONGEST] if isinstance(answer.get("id"), str) else None
+        asked.span.end()
+        return found
+
+    @staticmethod
+    def trace_id(span: "Span") -> str | None:
+        """The id of a span's trace; none of one that is in no trace."""
+        from opentelemetry.trace import format_trace_id
+
+        found = span.get_span_context()
+        return format_trace_id(found.trace_id) if found.is_valid else None
+
+    def close(self) -> None:
+        """Send what waits, and end; blocks for a few seconds at most where nobody takes it."""
+        for provider in self._own:
+            provider.shutdown()
+
+
+_LONGEST: Final = 200
+_FIELDS: Final = frozenset({b"traceparent", b"tracestate", b"baggage", b"b3", b"x-b3-traceid", b"x-b3-spanid",
+                            b"x-b3-sampled"})  # fmt: skip
+"""Headers by which a trace goes on; which of them count says `OTEL_PROPAGATORS`."""
+
+
+def tracing_of(environ: Mapping[str, str]) -> Tracing | None:
+    """The tracing that the `OTEL_*` variables of the environment ask for; none where they ask for none.
+
+    Spans and events go out over OTLP. Where a variable asks for it and a package is missing, the operator is told and
+    the server starts without: a variable that is set for a whole cluster must not keep a gate from working.
+    """
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return None
+    traces, events = _wanted(environ, *TRACES), _wanted(environ, *EVENTS)
+    if not traces and not events:
+        return None
+    captures = environ.get(CAPTURE, "").strip().lower() == "true"
+    try:
+        tracers = _tracers(environ) if traces else None
+        loggers = _loggers(environ) if events else None
+        return Tracing(tracers, loggers, captures_content=captures)
+    except ImportError as error:
+        _log.error("OTEL_* asks for telemetry, and a package is missing: %s; pip install 'assay-ai[otel]'", error)
+        return None
+
+
+def _wanted(environ: Mapping[str, str], endpoint: str, exporter: str) -> bool:
+    named = environ.get(exporter, "").strip().lower()
+    if named and "otlp" not in [one.strip() for one in named.split(",")]:
+        return False
+    return bool(named or environ.get(endpoint, "").strip() or environ.get(BOTH, "").strip())
+
+
+def _resource(environ: Mapping[str, str]) -> Any:
+    from opentelemetry.sdk.resources import Resource
+
+    given = environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    named = environ.get("OTEL_SERVICE_NAME", "").strip() or "service.name=" in given
+    return Resource.create({"service.version": __version__, **({} if named else {"service.name": "assay"})})
+
+
+def _grpc(environ: Mapping[str, str], signal: str) -> bool:
+    own = environ.get(f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL", "").strip()
+    return (own or environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "").strip()) == "grpc"
+
+
+def _tracers(environ: Mapping[str, str]) -> "TracerProvider":
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    if _grpc(environ, "TRACES"):
+        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as Exporter
+    else:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as Exporter
+    made = TracerProvider(resource=_resource(environ), shutdown_on_exit=False)
+    made.add_span_processor(BatchSpanProcessor(Exporter()))
+    return made
+
+
+def _loggers(environ: Mapping[str, str]) -> Any:
+    from opentelemetry.sdk._logs import LoggerProvider
+    from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+
+    if _grpc(environ, "LOGS"):
+        from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter as Exporter
+    else:
+        from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter as Exporter
+    made = LoggerProvider(resource=_resource(environ), shutdown_on_exit=False)
+    made.add_log_record_processor(BatchLogRecordProcessor(Exporter()))
+    return made

@@ -1,0 +1,73 @@
+"""What was measured over time: histograms by the hour, counted from the log and read for panels and metrics."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.store.sketches.counting import count_part as count_part
+    from assay.store.sketches.counting import lagging as lagging
+    from assay.store.sketches.counting import recount as recount
+    from assay.store.sketches.measuring import ALL as ALL
+    from assay.store.sketches.measuring import ATTRIBUTION as ATTRIBUTION
+    from assay.store.sketches.measuring import BY_RELEVANCE as BY_RELEVANCE
+    from assay.store.sketches.measuring import CATEGORIES as CATEGORIES
+    from assay.store.sketches.measuring import COMPOSITE as COMPOSITE
+    from assay.store.sketches.measuring import CORRECTED as CORRECTED
+    from assay.store.sketches.measuring import FABRICATED as FABRICATED
+    from assay.store.sketches.measuring import FACTSCORE as FACTSCORE
+    from assay.store.sketches.measuring import FAITHFULNESS as FAITHFULNESS
+    from assay.store.sketches.measuring import RATES as RATES
+    from assay.store.sketches.measuring import RELEVANCE as RELEVANCE
+    from assay.store.sketches.measuring import RETRIEVAL_NULL as RETRIEVAL_NULL
+    from assay.store.sketches.measuring import WITHHELD as WITHHELD
+    from assay.store.sketches.reading import LowClaim as LowClaim
+    from assay.store.sketches.reading import Measured as Measured
+    from assay.store.sketches.reading import Stretch as Stretch
+    from assay.store.sketches.reading import Worst as Worst
+    from assay.store.sketches.reading import added as added
+    from assay.store.sketches.reading import counted_until as counted_until
+    from assay.store.sketches.reading import low_claims as low_claims
+    from assay.store.sketches.reading import read_agents as read_agents
+    from assay.store.sketches.reading import read_measured as read_measured
+    from assay.store.sketches.reading import read_worst as read_worst
+    from assay.store.sketches.values import BINS as BINS
+    from assay.store.sketches.values import UNIT as UNIT
+    from assay.store.sketches.values import Cell as Cell
+    from assay.store.sketches.values import Sketch as Sketch
+    from assay.store.sketches.values import difference as difference
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".counting": ("count_part", "lagging", "recount"),
+            ".measuring": (
+                "ALL",
+                "ATTRIBUTION",
+                "BY_RELEVANCE",
+                "CATEGORIES",
+                "COMPOSITE",
+                "CORRECTED",
+                "FABRICATED",
+                "FACTSCORE",
+                "FAITHFULNESS",
+                "RATES",
+                "RELEVANCE",
+                "RETRIEVAL_NULL",
+                "WITHHELD",
+            ),
+            ".reading": (
+                "LowClaim",
+                "Measured",
+                "Stretch",
+                "Worst",
+                "added",
+                "counted_until",
+                "low_claims",
+                "read_agents",
+                "read_measured",
+                "read_worst",
+            ),
+            ".values": ("BINS", "UNIT", "Cell", "Sketch", "difference"),
+        },
+    )
