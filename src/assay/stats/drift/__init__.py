@@ -38,8 +38,11 @@ if TYPE_CHECKING:
     from assay.stats.drift.sequences import MeanSequence as MeanSequence
     from assay.stats.drift.sequences import difference as difference
     from assay.stats.drift.sequences import mean_sequence as mean_sequence
+    from assay.stats.drift.sequential import Decided as Decided
     from assay.stats.drift.sequential import Found as Found
     from assay.stats.drift.sequential import TwoMeans as TwoMeans
+    from assay.stats.drift.sequential import compare as compare
+    from assay.stats.drift.sequential import decide as decide
     from assay.stats.drift.sequential import fixed_size as fixed_size
     from assay.stats.drift.simulation import simulated_run_lengths as simulated_run_lengths
     from assay.stats.drift.weighting import WeightedRate as WeightedRate
@@ -92,8 +95,11 @@ else:
                 "mean_sequence",
             ),
             ".sequential": (
+                "Decided",
                 "Found",
                 "TwoMeans",
+                "compare",
+                "decide",
                 "fixed_size",
             ),
             ".simulation": ("simulated_run_lengths",),

@@ -9,14 +9,20 @@ scores it holds all the same and needs a few more.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import InputError
 
 _MOST: Final = 0.95
 """The largest bet, as a share of the one at which capital could be lost whole."""
+_GRID: Final = 12
+"""Sizes of bets among which capital is spread."""
 
 
 class Found(StrEnum):
@@ -103,6 +109,78 @@ class TwoMeans:
     def leaning(self) -> Found:
         """The side that speaks louder so far, where a decision has to be made all the same."""
         return Found.HIGH if self.against_low >= self.against_high else Found.LOW
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a test came to, and after how many observations: those after them are not looked at."""
+
+    found: Found
+    seen: int
+
+
+def decide(test: TwoMeans, observations: Sequence[float]) -> Decided:
+    """What a new test comes to over observations: as `TwoMeans.added` one after the other, all at once.
+
+    >>> decide(TwoMeans(0.1, 0.5, 0.01), [1.0] * 10)
+    Decided(found=<Found.HIGH: 'high'>, seen=3)
+
+    Raises:
+        InputError: an observation is outside [0, 1].
+    """
+    x = _bounded(observations)
+    up, down = test.bets
+    needed = math.log(1 / test.alpha)
+    high = np.cumsum(np.log(np.maximum(1 + up * (x - test.low), 1e-300)))
+    low = np.cumsum(np.log(np.maximum(1 - down * (x - test.high), 1e-300)))
+    return _earliest([(Found.HIGH, high >= needed), (Found.LOW, low >= needed)], int(x.size))
+
+
+def compare(before: Sequence[float], after: Sequence[float], shift: float, alpha: float) -> Decided:
+    """Whether a mean has risen: two states on the same rows, row by row, looked at as often as one likes.
+
+    Of each row what counts is the difference. Against "it has not risen" a bettor spreads capital evenly over bets of
+    many sizes (the grid-Kelly capital of Waudby-Smith and Ramdas 2024, section 4), and another one bets against "it has
+    risen by the shift or more". The chance that `HIGH` is said where nothing has risen, and that `LOW` is said where it
+    has risen by so much, is at most alpha each.
+
+    Args:
+        before: of the first state, in [0, 1].
+        after: of the second one, on the same rows in the same order; what is longer is cut.
+        shift: the rise that matters, above 0.
+        alpha: the chance of each error.
+
+    >>> compare([0.0] * 20, [1.0] * 20, 0.03, 0.01).found
+    <Found.HIGH: 'high'>
+
+    Raises:
+        InputError: an observation, the shift or alpha is out of range.
+    """
+    count = min(len(before), len(after))
+    rise = _bounded(after[:count]) - _bounded(before[:count])
+    if not 0 < shift < 1 or not 0 < alpha < 1:
+        raise InputError(f"expected a shift and an error rate between 0 and 1, got {shift} and {alpha}")
+    bets = np.geomspace(0.01, 0.95, _GRID)[:, None]
+    needed = math.log(1 / alpha) + math.log(_GRID)
+    risen = np.logaddexp.reduce(np.cumsum(np.log1p(bets * rise), axis=1), axis=0)
+    # The furthest that a difference can be below the shift is 1 + shift.
+    fallen = np.logaddexp.reduce(np.cumsum(np.log1p(bets * (shift - rise) / (1 + shift)), axis=1), axis=0)
+    return _earliest([(Found.HIGH, risen >= needed), (Found.LOW, fallen >= needed)], count)
+
+
+def _earliest(crossed: Sequence[tuple[Found, NDArray[np.bool_]]], count: int) -> Decided:
+    at = [(int(np.argmax(where)), number) for number, (_, where) in enumerate(crossed) if where.any()]
+    if not at:
+        return Decided(Found.OPEN, count)
+    first, number = min(at)
+    return Decided(crossed[number][0], first + 1)
+
+
+def _bounded(observations: Sequence[float]) -> NDArray[np.float64]:
+    x = np.asarray(observations, dtype=np.float64)
+    if x.ndim != 1 or not bool(np.all((x >= 0) & (x <= 1))):
+        raise InputError("expected observations from 0 to 1")
+    return x
 
 
 def fixed_size(low: float, high: float, alpha: float) -> int:
