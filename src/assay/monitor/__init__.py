@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from assay.monitor.bisection import SearchResult as SearchResult
     from assay.monitor.bisection import Step as Step
     from assay.monitor.bisection import search as search
+    from assay.monitor.budgeting import BudgetReading as BudgetReading
+    from assay.monitor.budgeting import BudgetSettings as BudgetSettings
+    from assay.monitor.budgeting import Consequence as Consequence
+    from assay.monitor.budgeting import read_budget as read_budget
     from assay.monitor.charts import Charts as Charts
     from assay.monitor.charts import Raised as Raised
     from assay.monitor.charts import SeriesState as SeriesState
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
     from assay.monitor.observations import Observation as Observation
     from assay.monitor.observations import Series as Series
     from assay.monitor.sampling import Sampling as Sampling
+    from assay.monitor.settings import MonitorSettings as MonitorSettings
+    from assay.monitor.settings import monitor_settings as monitor_settings
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -62,6 +68,12 @@ else:
                 "Step",
                 "search",
             ),
+            ".budgeting": (
+                "BudgetReading",
+                "BudgetSettings",
+                "Consequence",
+                "read_budget",
+            ),
             ".charts": (
                 "Charts",
                 "Raised",
@@ -78,5 +90,9 @@ else:
                 "Series",
             ),
             ".sampling": ("Sampling",),
+            ".settings": (
+                "MonitorSettings",
+                "monitor_settings",
+            ),
         },
     )

@@ -55,10 +55,6 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "Rebuild or refresh the index.",
         "Look for topics that the corpus lacks.",
     ),
-    "corrected": (
-        "Read what users said, and judge those outputs again.",
-        "Calibrate the verifier on their rows.",
-    ),
 }
 """What to do about each metric, the first first."""
 FALLING: Final = (

@@ -159,7 +159,7 @@ class _Search:
         return self._result("found", sorted(found, key=lambda cause: cause.change))
 
     def _sharpen(self, first: int, last: int) -> None:
-        """Evaluate both ends until the rise is known to a part of itself: what stopped early stopped at a lucky rise."""
+        """Evaluate both ends until the rise is known well: what stopped early stopped where it looked too large."""
         begun = [self._seen(state) for state in (first, last)]
         variances = [max(sum(one) / len(one) * (1 - sum(one) / len(one)), 1e-4) for one in begun]
         wanted = math.ceil(KNOWN**2 * sum(variances) / self.options.shift**2)

@@ -271,7 +271,8 @@ def _designed(
             half = 1.959964 * (spread or 0.0) / math.sqrt(learned)
             interval = (max(1e-6, baseline - half), min(1 - 1e-6, baseline + half))
     return design_chart(
-        baseline, shift, every, kind=kind, direction=direction, spread=spread, baseline_range=interval
+        baseline, shift, every, kind=kind, direction=direction, spread=spread, baseline_range=interval,
+        curve=False,
     )  # fmt: skip
 
 

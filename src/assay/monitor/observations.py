@@ -12,12 +12,11 @@ METRICS: Final[Mapping[str, str]] = {
     "withheld": "rate",
     "fabricated": "rate",
     "unretrieved": "rate",
-    "corrected": "rate",
 }
 """The metrics, each falling where things get better, and whether a value is 0 or 1 (`rate`) or between (`score`): an
 output with a claim that is contradicted or unsupported; one minus the support of the output; one minus faithfulness;
 one minus the FACTScore; an output that was not emitted; one with a fabricated citation; one for which no evidence was
-found; one that its reader said is wrong."""
+found."""
 
 DIMENSIONS: Final = ("all", "agent", "route", "model", "category", "stakes")
 """What series are kept by: everything of a tenant together, who asked, by which way it came, which model wrote it, the

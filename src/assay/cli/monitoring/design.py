@@ -144,8 +144,10 @@ def _shown(found: "Design") -> list[str]:
         low, high = found.baseline_range
         lines += [
             "",
-            f"  The baseline was estimated: if it is {low:.4g} to {high:.4g}, false alarms come every "
-            f"{_count(found.arl0_range[0])} to {_count(found.arl0_range[1])} observations.",
+            (
+                f"  The baseline was estimated: if it is {low:.4g} to {high:.4g}, false alarms come every "
+                f"{_count(found.arl0_range[0])} to {_count(found.arl0_range[1])} observations."
+            ),
         ]
     return [*lines, "", *_drawn(found)]
 

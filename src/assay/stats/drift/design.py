@@ -87,7 +87,7 @@ class _Placed:
 def design_chart(
     baseline: float, shift: float, false_alarm_every: float, *, kind: str = "rate",
     direction: Direction = Direction.UP, spread: float | None = None, sample: tuple[float, ...] | None = None,
-    baseline_range: tuple[float, float] | None = None,
+    baseline_range: tuple[float, float] | None = None, curve: bool = True,
 ) -> Design:  # fmt: skip
     """The chart for a shift of the mean.
 
@@ -101,6 +101,7 @@ def design_chart(
             times that of a rate with the same mean.
         sample: scores that were seen, in place of that; their distribution is tilted to the baseline.
         baseline_range: an interval of the baseline, where it was estimated: the run lengths at its ends are given, too.
+        curve: whether the run lengths at other means are worked out as well.
 
     Raises:
         InputError: no chart has these.
@@ -123,11 +124,10 @@ def design_chart(
     else:
         raise InputError(f"expected the kind rate or score, got {ascii(kind)[:40]}")
     states = _least_states(placed, baseline, false_alarm_every)
-    unit = placed.of.unit
     chart = _chart(placed, baseline, states, direction)
     deviation = placed.of.spread
-    means = sorted({baseline + (shifted - baseline) * times for times in _CURVE})
-    curve = tuple((mean, placed.run_length(mean, states)) for mean in means if _inside(placed, mean))
+    means = sorted({baseline + (shifted - baseline) * times for times in _CURVE}) if curve else []
+    drawn = tuple((mean, placed.run_length(mean, states)) for mean in means if _inside(placed, mean))
     ranged = None
     if baseline_range is not None:
         ends = [placed.run_length(mean, states) for mean in baseline_range if _inside(placed, mean)]
@@ -141,7 +141,7 @@ def design_chart(
             None if drift1 <= 0 else height / drift1,
             siegmund(drift0 / deviation, height / deviation), siegmund(drift1 / deviation, height / deviation),
         ),
-        curve, ranged, baseline_range if unit else None,
+        drawn, ranged, baseline_range,
     )  # fmt: skip
 
 

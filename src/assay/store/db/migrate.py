@@ -12,7 +12,7 @@ from assay.store.db.engine import writing
 from assay.store.db.row_security import EVERY_TENANT, enable_row_security, set_acting_tenant
 from assay.store.db.tables import metadata
 
-HEAD: Final = "0008"
+HEAD: Final = "0009"
 """The last migration."""
 _BOUND_FROM: Final = "0006"
 """The migration from which on rows are bound to the log."""
