@@ -4,7 +4,7 @@ A turn may be interrupted at any moment and begun again, and several processes m
 after each step is a function of the record, so that none of it is done twice and nothing is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -18,6 +18,7 @@ from assay.monitor import (
     MonitorSettings,
     Observation,
     Raised,
+    Sampling,
     Series,
     SystemChange,
     advanced,
@@ -26,6 +27,8 @@ from assay.monitor import (
     chart_for,
     rate_of,
 )
+from assay.server.monitoring.budget import Budgeting
+from assay.server.monitoring.rows import observation_of
 from assay.stats.drift import Direction
 from assay.store.db import Store
 from assay.store.monitoring import (
@@ -88,7 +91,10 @@ class Monitor:
             StoreError: something cannot be stored; what was done before stays done.
         """
         store, watch = self._store, self._settings.watch
-        observed = observe(store, tenant, self._drawn, rebuild=rebuild)
+        sampling = self._settings.sampling
+        if sampling is not None:
+            sampling = Budgeting(store, self._settings.budget).sampled(tenant, sampling)
+        observed = observe(store, tenant, _drawing(sampling), rebuild=rebuild)
         with store.reading(tenant) as connection:
             seen = seen_changes(connection, tenant)
         changes = add_changes(store, tenant, seen)
@@ -112,13 +118,6 @@ class Monitor:
 
     def _late(self) -> int:
         return round(self._settings.watch.late_days * _DAY)
-
-    def _drawn(self, id_: str, stakes: str, severity: str | None, caller: str | None) -> tuple[float, bool]:
-        sampling = self._settings.sampling
-        if sampling is None:
-            return 1.0, True
-        probability = sampling.probability(stakes, severity, caller)
-        return probability, sampling.draws(id_, probability)
 
     def _take_back(self, tenant: str, state: StoredState) -> None:
         dirty = state.dirty or 0
@@ -209,6 +208,16 @@ class Monitor:
         return told
 
 
+def _drawing(sampling: Sampling | None) -> Callable[[str, str, str | None, str | None], tuple[float, bool]]:
+    def drawn(id_: str, stakes: str, severity: str | None, caller: str | None) -> tuple[float, bool]:
+        if sampling is None:
+            return 1.0, True
+        probability = sampling.probability(stakes, severity, caller)
+        return probability, sampling.draws(id_, probability)
+
+    return drawn
+
+
 def told_alarm(row: AlarmRow) -> dict[str, Any]:
     """An alarm as a JSON value, with what became of it."""
     return {**row.body, "state": row.state, "raised": row.raised, "changed": row.changed, "actor": row.actor}
@@ -221,13 +230,3 @@ def _row(alarm: Alarm) -> AlarmRow:
 
 def _system_change(row: ChangeRow) -> SystemChange:
     return SystemChange(row.kind, row.ref, row.at, row.id, row.note, row.source)
-
-
-def observation_of(row: dict[str, Any]) -> Observation:
-    """An observation out of its row."""
-    belongs = {name: row[name] for name in ("agent", "route", "model", "stakes") if row[name] is not None}
-    values = {name: float(row[name]) for name in METRICS if row[name] is not None}
-    return Observation(
-        row["id"], row["at"], values, belongs, tuple(row["categories"].split()), row["probability"] or 1.0,
-        bool(row["sampled"]),
-    )  # fmt: skip
