@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from assay.monitor.observations import Observation as Observation
     from assay.monitor.observations import Series as Series
     from assay.monitor.sampling import Sampling as Sampling
+    from assay.monitor.sampling import place as place
     from assay.monitor.settings import MonitorSettings as MonitorSettings
     from assay.monitor.settings import monitor_settings as monitor_settings
 else:
@@ -89,7 +90,10 @@ else:
                 "Observation",
                 "Series",
             ),
-            ".sampling": ("Sampling",),
+            ".sampling": (
+                "Sampling",
+                "place",
+            ),
             ".settings": (
                 "MonitorSettings",
                 "monitor_settings",

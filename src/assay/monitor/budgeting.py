@@ -12,8 +12,16 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.monitor.observations import METRICS, Observation
-from assay.stats.drift import WORKBOOK, BurnRule, Spent, burn_rate, burns_too_fast, error_budget, weighted_rate
-from assay.stats.drift.budget import hours_left
+from assay.stats.drift import (
+    WORKBOOK,
+    BurnRule,
+    Spent,
+    burn_rate,
+    burns_too_fast,
+    error_budget,
+    hours_left,
+    weighted_rate,
+)
 
 _HOUR: Final = 3_600_000_000
 

@@ -49,7 +49,7 @@ class BisectOptions:
 
 
 def read_changes(path: Path) -> "list[SystemChange]":
-    """Changes out of a file, in the order of their moments: JSON Lines, a JSON list, or what `assay changes list` gives.
+    """Changes out of a file, ordered by their moments: JSON Lines, a JSON list, or what `assay changes list` gives.
 
     Raises:
         InputError: there are none, or one cannot be read.
@@ -154,7 +154,7 @@ class Bisection:
                 if number == 0:
                     if told["search"] != self._digest:
                         raise InputError(
-                            f"{path}: it is the state of another search (other changes, rows, command, seed or policy); "
+                            f"{path}: it is the state of a search of other changes, rows, command, seed or policy; "
                             "name another file with --state"
                         )
                     continue

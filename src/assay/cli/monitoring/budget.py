@@ -110,7 +110,8 @@ def _lines(told: Mapping[str, Any]) -> list[str]:
         rates = " and ".join("none" if one[name] is None else f"{one[name]:.2f}" for name in ("long", "short"))
         fires = "  TOO FAST" if one["fires"] else ""
         lines.append(
-            f"  burn rate over {one['long_hours']:g} h and {one['short_hours']:.3g} h: {rates} (limit {one['factor']:g}){fires}"
+            f"  burn rate over {one['long_hours']:g} h and {one['short_hours']:.3g} h: {rates} "
+            f"(limit {one['factor']:g}){fires}"
         )
     if told["hours_left"] is not None and told["hours_left"] > 0:
         lines.append(f"going on like this it is spent in {told['hours_left']:,.0f} hours")

@@ -43,7 +43,7 @@ def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
         AssayError: the policy or the network cannot be used, or the record cannot be read.
     """
     from assay.config import build_guard, read_policy
-    from assay.monitor.sampling import place
+    from assay.monitor import place
 
     policy = None if options.policy is None else read_policy(options.policy, os.environ)
     guards: dict[str, Guard] = {}
