@@ -148,15 +148,12 @@ class Bisection:
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path}: expected a state of at most {MOST_BYTES:,} bytes")
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        known = None
         for number, line in enumerate(lines):
             try:
                 told = json.loads(line)
                 if number == 0:
-                    if told["search"] != self._digest:
-                        raise InputError(
-                            f"{path}: it is the state of a search of other changes, rows, command, seed or policy; "
-                            "name another file with --state"
-                        )
+                    known = told["search"]
                     continue
                 values = [float(one) for one in told["outcomes"]]
                 state, begin = int(told["state"]), int(told["begin"])
@@ -164,6 +161,11 @@ class Bisection:
                 if number == len(lines) - 1:
                     return  # cut off while it was written: evaluated again
                 raise InputError(f"{path}, line {number + 1}: it cannot be read") from error
+            if known != self._digest:
+                raise InputError(
+                    f"{path}: it is the state of a search of other changes, rows, command, seed or policy; "
+                    "name another file with --state"
+                )
             if begin == len(self.outcomes.setdefault(state, [])):
                 self.outcomes[state] += values
 
@@ -214,11 +216,13 @@ class Bisection:
                 **os.environ, "ASSAY_STATE": self.changes[state - 1].ref if state else "",
                 "ASSAY_STATE_INDEX": str(state), "ASSAY_STATE_CHANGES": json.dumps(applied), "ASSAY_ROWS": str(path),
             }  # fmt: skip
-            with path.open("rb") as given:
-                running = subprocess.Popen(  # noqa: S602 the operator's own command
+            with (
+                path.open("rb") as given,
+                subprocess.Popen(  # noqa: S602 the operator's own command
                     self._options.command, shell=True, env=environment, stdin=given, stdout=subprocess.PIPE,
                     start_new_session=True,
-                )  # fmt: skip
+                ) as running,
+            ):  # fmt: skip
                 try:
                     written, _ = running.communicate(timeout=self._options.timeout_s)
                 except subprocess.TimeoutExpired as error:
@@ -228,7 +232,6 @@ class Bisection:
                 finally:
                     if running.poll() is None:
                         os.killpg(running.pid, signal.SIGKILL)
-                        running.wait()
         if running.returncode != 0:
             raise InputError(
                 f"the command ended with status {running.returncode} in state {state}; nothing was decided"
