@@ -40,8 +40,9 @@ class BisectOptions:
     changes: Path
     rows: Path
     command: str
-    state: Path
-    """Where outcomes are kept, so that a search that was stopped goes on."""
+    state: Path | None
+    """Where outcomes are kept, so that a search that was stopped goes on; by default a file in the working directory
+    that is named by the search."""
     search: "SearchOptions"
     seed: int
     timeout_s: float
@@ -131,6 +132,7 @@ class Bisection:
         self._options, self._judge, self._say = options, judge, say
         self.changes, self._rows = read_changes(options.changes), read_rows(options.rows)
         self._digest = self._fingerprint()
+        self.state = options.state or Path(f".assay-bisect-{self._digest[:12]}.jsonl")
         self.outcomes: dict[int, list[float]] = {}
         self._read()
 
@@ -142,7 +144,7 @@ class Bisection:
         return hashlib.sha256(told.encode()).hexdigest()
 
     def _read(self) -> None:
-        path = self._options.state
+        path = self.state
         if not path.exists():
             return
         if path.stat().st_size > MOST_BYTES:
@@ -170,7 +172,7 @@ class Bisection:
                 self.outcomes[state] += values
 
     def _keep(self, state: int, values: Sequence[float]) -> None:
-        path = self._options.state
+        path = self.state
         begin = len(self.outcomes.setdefault(state, []))
         text = json.dumps({"state": state, "begin": begin, "outcomes": list(values)}) + "\n"
         if not path.exists():

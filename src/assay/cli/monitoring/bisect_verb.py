@@ -21,8 +21,9 @@ def bisect(
         str, typer.Option("--run", metavar="COMMAND", help="Deploys a state and answers rows; see docs/monitoring.md.")
     ],
     state: Annotated[
-        Path, typer.Option("--state", metavar="FILE", help="Outcomes are kept here; a search that was stopped goes on.")
-    ] = Path("bisect.jsonl"),
+        Path | None,
+        typer.Option("--state", metavar="FILE", help="Outcomes are kept here. [default: a file for each search]"),
+    ] = None,
     alpha: Annotated[float, typer.Option(help="The chance that a wrong change is named.")] = 0.05,
     shift: Annotated[float, typer.Option(help="The rise of the mean that matters.")] = 0.03,
     good: Annotated[float | None, typer.Option(metavar="P", help="The mean before, where it is known.")] = None,

@@ -158,6 +158,13 @@ def lines_of_status(told: Mapping[str, Any]) -> list[str]:
         f"Rates of the last {told['window_hours']:g} hours",
     ]
     lines += [f"  {name:12} {_rate(rate)}" for name, rate in told["rates"].items() if rate["sampled"]]
+    corrected, known = told["corrected"], told["calibration"]
+    if corrected["outputs"]:
+        lines.append(f"  {'corrected':12} {corrected['estimate']:.4f} ({corrected['count']:,} called wrong by users)")
+    if known["outputs"]:
+        said = f"OFF since decision {known['after']:,}" if known["alarm"] else "holds"
+        means = f"{known['mean_score']:.3f} in the mean, {known['share_right']:.3f} right"
+        lines += ["", f"Scores beside {known['outputs']:,} decisions of reviewers: {means}; calibration {said}"]
     lines += ["", "Charts (statistic / threshold)"]
     for one in told["series"]:
         name = one["metric"] if one["dimension"] == "all" else f"{one['metric']} {one['dimension']}={one['name']}"

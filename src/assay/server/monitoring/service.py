@@ -29,7 +29,8 @@ from assay.monitor import (
 )
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.rows import observation_of
-from assay.stats.drift import Direction
+from assay.stats import wilson
+from assay.stats.drift import Direction, calibration_drift
 from assay.store.db import Store
 from assay.store.monitoring import (
     MOST_READ,
@@ -38,7 +39,9 @@ from assay.store.monitoring import (
     MovedError,
     StoredState,
     add_changes,
+    corrected_outputs,
     go_back,
+    judged_scores,
     move,
     observe,
     read_alarms,
@@ -176,7 +179,9 @@ class Monitor:
             state = read_state(connection, tenant)
             alarms = read_alarms(connection, tenant, [AlarmState.OPEN.value, AlarmState.ACKNOWLEDGED.value], 100)
             end = micros(self._store.now()) + 1
-            rows = read_observations(connection, tenant, end - round(watch.window_hours * _HOUR), end)
+            begin = end - round(watch.window_hours * _HOUR)
+            rows = read_observations(connection, tenant, begin, end)
+            judged, corrected = judged_scores(connection, tenant), corrected_outputs(connection, tenant, begin)
         charts = Charts() if state is None else Charts.of_wire(state.body)
         recent = [observation_of(row) for row in rows]
         return {
@@ -188,6 +193,8 @@ class Monitor:
             "window_hours": watch.window_hours,
             "series": [self._series(Series.of_key(key), charts, recent) for key in sorted(charts.series)],
             "rates": {name: rate_of(Series("all", "", name), recent) for name in METRICS},
+            "corrected": _share(corrected, sum(row["withheld"] == 0 for row in rows)),
+            "calibration": _calibration(judged),
             "alarms": [told_alarm(row) for row in alarms],
         }
 
@@ -216,6 +223,23 @@ def _drawing(sampling: Sampling | None) -> Callable[[str, str, str | None, str |
         return probability, sampling.draws(id_, probability)
 
     return drawn
+
+
+def _share(count: int, of: int) -> dict[str, Any]:
+    """A share that was counted, with its interval."""
+    if of == 0:
+        return {"estimate": None, "low": 0.0, "high": 1.0, "count": count, "outputs": 0}
+    low, high = wilson(min(count, of), of)
+    return {"estimate": min(1.0, count / of), "low": low, "high": high, "count": count, "outputs": of}
+
+
+def _calibration(judged: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """Whether the verifier's scores still mean what they say, by what reviewers decided."""
+    found = calibration_drift([score for score, _ in judged], [right for _, right in judged])
+    return {
+        "outputs": found.count, "mean_score": found.mean_score, "share_right": found.mean_outcome,
+        "evidence": found.evidence, "alarm": found.alarm is not None, "after": found.alarm,
+    }  # fmt: skip
 
 
 def told_alarm(row: AlarmRow) -> dict[str, Any]:

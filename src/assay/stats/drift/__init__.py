@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from assay.stats.drift.onset import likelihoods as likelihoods
     from assay.stats.drift.onset import onset_index as onset_index
     from assay.stats.drift.onset import weight_of as weight_of
+    from assay.stats.drift.reviewed_scores import CalibrationDrift as CalibrationDrift
+    from assay.stats.drift.reviewed_scores import calibration_drift as calibration_drift
     from assay.stats.drift.run_length import mean_run_length as mean_run_length
     from assay.stats.drift.sequences import Difference as Difference
     from assay.stats.drift.sequences import MeanSequence as MeanSequence
@@ -86,6 +88,10 @@ else:
                 "likelihoods",
                 "onset_index",
                 "weight_of",
+            ),
+            ".reviewed_scores": (
+                "CalibrationDrift",
+                "calibration_drift",
             ),
             ".run_length": ("mean_run_length",),
             ".sequences": (

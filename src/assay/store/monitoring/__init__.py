@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from assay.store.monitoring.charts import move as move
     from assay.store.monitoring.charts import read_observations as read_observations
     from assay.store.monitoring.charts import read_state as read_state
+    from assay.store.monitoring.judged import corrected_outputs as corrected_outputs
+    from assay.store.monitoring.judged import judged_scores as judged_scores
     from assay.store.monitoring.observing import HORIZON_S as HORIZON_S
     from assay.store.monitoring.observing import observe as observe
     from assay.store.monitoring.values import AlarmRow as AlarmRow
@@ -49,6 +51,10 @@ else:
                 "move",
                 "read_observations",
                 "read_state",
+            ),
+            ".judged": (
+                "corrected_outputs",
+                "judged_scores",
             ),
             ".observing": (
                 "HORIZON_S",
