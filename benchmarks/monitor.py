@@ -117,9 +117,9 @@ def detection(histories: int) -> None:
         stream = np.concatenate([rng.random(CHANGE) < BASE, rng.random(60_000) < BASE + SHIFT])
         _note(delays, early, "CUSUM", _first_alarms(chart, stream.astype(np.float64)))
         for name, statistic in detectors.items():
-            values = statistic(stream)
-            step = len(stream) / len(values)
-            above = np.flatnonzero((values > cuts[name])[1:] & (values <= cuts[name])[:-1]) + 1
+            found = statistic(stream)
+            step = len(stream) / len(found)
+            above = np.flatnonzero((found > cuts[name])[1:] & (found <= cuts[name])[:-1]) + 1
             _note(delays, early, name, [round((at + 1) * step) for at in above])
     print(
         f"{histories} streams, a rise from {BASE:g} to {BASE + SHIFT:g} at {CHANGE:,}, {DAY:,} outputs a day, one false"
@@ -127,9 +127,9 @@ def detection(histories: int) -> None:
     print(f"alarm in {every:,} each. The chart states {chart.arl1:,.0f}; the bound of Lorden is {_lorden(every):,.0f}.")
     print("| detector | median delay | 90% | never | false alarms before, a stream |")
     print("|---|---|---|---|---|")
-    for name, found in delays.items():
-        ordered = sorted(found)
-        never = sum(math.isinf(one) for one in found)
+    for name, waited in delays.items():
+        ordered = sorted(waited)
+        never = sum(math.isinf(one) for one in waited)
         print(
             f"| {name} | {median(ordered):,.0f} | {ordered[int(0.9 * len(ordered))]:,.0f} | {never} | "
             f"{early[name] / histories:.2f} |"
@@ -236,8 +236,8 @@ def bisection(histories: int) -> None:
         for _ in range(count):
             at = set(rng.choice(changes, causes, replace=False).tolist())
             rates = [BASE + SHIFT * sum(state > one for one in at) for state in range(changes + 1)]
-            ends = {"good": rates[0], "bad": rates[-1]} if known else {}
-            result = _played(rates, SearchOptions(batch=25 if known else 100, **ends), rng)
+            good, bad = (rates[0], rates[-1]) if known else (None, None)
+            result = _played(rates, SearchOptions(batch=25 if known else 100, good=good, bad=bad), rng)
             right += {one.change for one in result.causes} == at
             cost.append(result.evaluations)
         fixed = each * (steps + (0 if known else 2))

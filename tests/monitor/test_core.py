@@ -58,7 +58,7 @@ def test_charts_are_a_function_of_what_was_observed(flags: list[bool], cut: int,
     all_ = [seen(number, float(flag)) for number, flag in enumerate(flags)]
     whole, alarms = advanced(Charts(), all_, 1_000, WATCH)
     shuffled = list(all_)
-    np.random.default_rng(seed).shuffle(shuffled)  # type: ignore[arg-type]
+    np.random.default_rng(seed).shuffle(shuffled)
     assert advanced(Charts(), shuffled, 1_000, WATCH) == (whole, alarms)
     first, early = advanced(Charts(), [one for one in all_ if one.at < cut], cut, WATCH)
     second, late = advanced(Charts.of_wire(first.wire()), [one for one in all_ if one.at >= cut], 1_000, WATCH)
@@ -110,8 +110,8 @@ def play(rates: list[float], options: SearchOptions, rng: np.random.Generator) -
 @pytest.mark.parametrize("causes", [{2}, {0}, {7}, {1, 5}])
 def test_a_search_finds_its_causes(causes: set[int], known: bool) -> None:
     rates = [0.1 + 0.2 * sum(state > cause for cause in causes) for state in range(9)]
-    ends = {"good": rates[0], "bad": rates[-1]} if known else {}
-    options = SearchOptions(shift=0.2, alpha=0.02, **ends)
+    good, bad = (rates[0], rates[-1]) if known else (None, None)
+    options = SearchOptions(shift=0.2, alpha=0.02, good=good, bad=bad)
     found = play(rates, options, np.random.default_rng(6))
     assert {one.change for one in found.causes} == causes
     assert found.sure
