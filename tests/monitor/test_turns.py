@@ -110,6 +110,9 @@ def test_a_rise_is_found_and_put_down_to_the_change_before_it(store: Store, cloc
     assert first.body["regression"]["after"] > first.body["regression"]["before"]
     assert 0.05 < first.body["rate"]["estimate"] < 0.5
     assert len(first.body["worst"]) == 5
+    now = next(one for one in Monitor(store, MonitorSettings(QUICK)).status(TENANT)["alarms"] if one["id"] == first.id)
+    assert now["regression_now"]["sure"]
+    assert now["regression_now"]["low"] > 0
     assert first.body["statistic"] > first.body["threshold"]
     assert first.body["actions"]
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.monitor.alarms import AlarmState as AlarmState
     from assay.monitor.alarms import alarm_id as alarm_id
     from assay.monitor.alarms import alarm_of as alarm_of
+    from assay.monitor.alarms import number_or_none as number_or_none
     from assay.monitor.attribution import KINDS as KINDS
     from assay.monitor.attribution import Attribution as Attribution
     from assay.monitor.attribution import Cause as Cause
@@ -53,6 +54,7 @@ else:
                 "WORST",
                 "alarm_id",
                 "alarm_of",
+                "number_or_none",
             ),
             ".attribution": (
                 "Attribution",

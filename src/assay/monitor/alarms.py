@@ -100,7 +100,7 @@ class Alarm:
             "arl1": raised.arl1,
             "arl0_range": None if raised.arl0_range is None else list(raised.arl0_range),
             "regression": {
-                "sure": found.regression, "before": _number(means.before), "after": _number(means.after),
+                "sure": found.regression, "before": number_or_none(means.before), "after": number_or_none(means.after),
                 "low": means.low, "high": means.high,
             },
             "cause": None if found.cause is None
@@ -123,5 +123,6 @@ def alarm_id(raised: Raised) -> str:
     return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def _number(value: float) -> float | None:
+def number_or_none(value: float) -> float | None:
+    """A mean; none of nothing, which is no number."""
     return None if value != value else value

@@ -108,7 +108,7 @@ def lines_of_alarm(alarm: Mapping[str, Any]) -> list[str]:
     """An alarm for people."""
     from assay.cli.terminal import one_line
 
-    series, rate, regression = alarm["series"], alarm["rate"], alarm["regression"]
+    series, rate, regression = alarm["series"], alarm["rate"], alarm.get("regression_now", alarm["regression"])
     name = (
         series["metric"]
         if series["dimension"] == "all"

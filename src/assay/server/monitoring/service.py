@@ -25,12 +25,13 @@ from assay.monitor import (
     alarm_of,
     attribute,
     chart_for,
+    number_or_none,
     rate_of,
 )
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.rows import observation_of
 from assay.stats import wilson
-from assay.stats.drift import Direction, calibration_drift
+from assay.stats.drift import Direction, calibration_drift, difference
 from assay.store.db import Store
 from assay.store.monitoring import (
     MOST_READ,
@@ -195,8 +196,27 @@ class Monitor:
             "rates": {name: rate_of(Series("all", "", name), recent) for name in METRICS},
             "corrected": _share(corrected, sum(row["withheld"] == 0 for row in rows)),
             "calibration": _calibration(judged),
-            "alarms": [told_alarm(row) for row in alarms],
+            "alarms": [{**told_alarm(row), "regression_now": self._regression(tenant, row, end)} for row in alarms],
         }
+
+    def _regression(self, tenant: str, alarm: AlarmRow, end: int) -> dict[str, Any]:
+        """The means before and after the cause of an alarm, by all that came until now.
+
+        An alarm is raised long before the means differ for sure; the interval holds however often this is looked at.
+        """
+        cause, window = alarm.body.get("cause"), round(self._settings.watch.window_hours * _HOUR)
+        at = int(cause["at"] if cause else alarm.body.get("onset", alarm.at))
+        series = Series.of_key(alarm.series)
+        with self._store.reading(tenant) as connection:
+            rows = read_observations(connection, tenant, at - window, min(end, at + window))
+        values = [(one.at, value) for one in map(observation_of, rows) if (value := series.value(one)) is not None]
+        found = difference(
+            [value for moment, value in values if moment < at], [value for moment, value in values if moment >= at]
+        )
+        return {
+            "sure": found.differs, "before": number_or_none(found.before), "after": number_or_none(found.after),
+            "low": found.low, "high": found.high,
+        }  # fmt: skip
 
     def _series(self, of: Series, charts: Charts, recent: Sequence[Observation]) -> dict[str, Any]:
         state = charts.series[of.key]
