@@ -122,9 +122,9 @@ def detection(histories: int) -> None:
             above = np.flatnonzero((found > cuts[name])[1:] & (found <= cuts[name])[:-1]) + 1
             _note(delays, early, name, [round((at + 1) * step) for at in above])
     print(
-        f"{histories} streams, a rise from {BASE:g} to {BASE + SHIFT:g} at {CHANGE:,}, {DAY:,} outputs a day, one false "
-        f"alarm in {every:,} each. The worst mean delay of the chart is {chart.arl1:,.0f}: no detector with as few false "
-        "alarms has a smaller one (Moustakides 1986)."
+        f"{histories} streams, a rise from {BASE:g} to {BASE + SHIFT:g} at {CHANGE:,}, {DAY:,} outputs a day, one "
+        f"false alarm in {every:,} each. The worst mean delay of the chart is {chart.arl1:,.0f}: no detector with as "
+        "few false alarms has a smaller one (Moustakides 1986)."
     )
     print("| detector | median delay | 90% | never | false alarms before, a stream |")
     print("|---|---|---|---|---|")

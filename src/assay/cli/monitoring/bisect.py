@@ -61,12 +61,13 @@ def read_changes(path: Path) -> "list[SystemChange]":
     for number, one in enumerate(_objects(path, "changes"), 1):
         try:
             at = one.get("at", number)
+            ref = next(one[name] for name in ("ref", "id", "name", "commit") if one.get(name))
             found.append(SystemChange(
-                str(one.get("kind", "code")), str(one["ref"]), at if isinstance(at, int) else _micros(str(at)),
-                str(one.get("id", one["ref"])), str(one.get("note", "")),
+                str(one.get("kind", "code")), str(ref), at if isinstance(at, int) else _micros(str(at)),
+                str(one.get("id", ref)), str(one.get("note", "")),
             ))  # fmt: skip
-        except (KeyError, InputError) as error:
-            why = "it has no ref" if isinstance(error, KeyError) else str(error)
+        except (StopIteration, InputError) as error:
+            why = "it has no ref" if isinstance(error, StopIteration) else str(error)
             raise InputError(f"{path}, change {number}: {why}") from error
     if not 1 <= len(found) <= MOST_CHANGES:
         raise InputError(f"{path}: expected 1 to {MOST_CHANGES:,} changes, got {len(found)}")

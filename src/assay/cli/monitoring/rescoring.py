@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.errors import AssayError
 
 if TYPE_CHECKING:
-    from assay.guard import Guard
     from assay.policy import Policy
     from assay.store.db import Store
 
@@ -42,18 +41,15 @@ def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
     Raises:
         AssayError: the policy or the network cannot be used, or the record cannot be read.
     """
-    from assay.config import build_guard, read_policy
+    from assay.config import read_policy, scorer_of
+    from assay.guard import Guard
     from assay.monitor import place
 
     policy = None if options.policy is None else read_policy(options.policy, os.environ)
-    guards: dict[str, Guard] = {}
+    scorer = scorer_of(options.model, os.environ)  # one network for all of them
 
-    def guard_of(chosen: "Policy", **more: Any) -> "Guard":
-        if more:
-            return build_guard(chosen, options.model, os.environ, **more)
-        if chosen.digest not in guards:
-            guards[chosen.digest] = build_guard(chosen, options.model, os.environ)
-        return guards[chosen.digest]
+    def guard_of(chosen: "Policy", **more: Any) -> Guard:
+        return Guard(chosen, scorer=scorer, **more)
 
     done = _done(options.out)
     rows: list[dict[str, Any]] = []
@@ -114,8 +110,10 @@ def _done(out: Path | None) -> dict[str, dict[str, Any]]:
 
 def _keep(out: Path | None, row: Mapping[str, Any]) -> None:
     if out is not None:
+        # Behind a line that was cut off, on a line of its own.
+        begins = out.exists() and out.stat().st_size > 0 and not out.read_bytes().endswith(b"\n")
         with out.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+            file.write(("\n" if begins else "") + json.dumps(row) + "\n")
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
