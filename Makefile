@@ -21,7 +21,7 @@ demo: $(VENV)/core  ## check a shipped answer against its evidence and show the 
 		--question @examples/parental-leave/question.txt --policy rag || test $$? -eq 1
 
 test: $(VENV)/dev  ## the tests that every change must pass
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow' --numprocesses auto --maxprocesses 8 --dist loadfile
 
 $(VENV)/frameworks: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,frameworks]'
@@ -35,11 +35,21 @@ $(VENV)/openvino: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,openvino]'
 	touch $@
 
-test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO
+$(VENV)/ci: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,test-ci]'
+	touch $@
+
+$(VENV)/ray: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,ray]'
+	touch $@
+
+test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VENV)/ci  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO and Ray
 	$(BIN)/python -m pytest -m slow
 	ASSAY_POSTGRES=required $(BIN)/python -m pytest tests/store -m 'not slow' -k postgresql
 	ASSAY_FRAMEWORKS=required $(BIN)/python -m pytest tests/integrations
 	ASSAY_OPENVINO=required $(BIN)/python -m pytest tests/models/test_runtime.py tests/models/test_scorer_contract.py
+	ASSAY_RAY=required $(BIN)/python -m pytest tests/batch/test_engines.py tests/cli/test_batch_command.py -k ray
+	$(BIN)/python -m pytest tests/pytest_plugin tests/schema tests/evaluation tests/cli/test_formats.py
 
 $(VENV)/browser: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,test-browser]'

@@ -1,4 +1,4 @@
-"""assay tests every claim of an answer for the evidence that it contains.
+"""assay checks every claim in a model's output against your evidence.
 
     import assay
     report = assay.check("Partners get 4 weeks of leave.", evidence=["Partners are entitled to 2 weeks of leave."])

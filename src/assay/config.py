@@ -138,10 +138,19 @@ def _embedded_scorer(name: str, runtime: Runtime) -> PairScorer:
     return CachedScorer(load_embedded(name, runtime=runtime))
 
 
-def scorer_of(model: str | Path | None, environ: Mapping[str, str], runtime: str | None = None) -> PairScorer:
+def scorer_of(
+    model: str | Path | None, environ: Mapping[str, str], runtime: str | None = None, *, threads: int | None = None
+) -> PairScorer:
     """The network that a caller names, else the one that `ASSAY_VERIFIER` names, else the default one.
 
     It is run by what the caller names, else by what `ASSAY_RUNTIME` names, else by ONNX Runtime.
+
+    Args:
+        model: a name or a folder.
+        environ: the environment.
+        runtime: what runs it.
+        threads: how many pairs are judged at once; the usable CPUs by default. A network that is given a number is not
+            shared with other callers of this process.
 
     Raises:
         ModelError: it cannot be used.
@@ -151,7 +160,9 @@ def scorer_of(model: str | Path | None, environ: Mapping[str, str], runtime: str
     runs = read_runtime(runtime or settings.runtime or DEFAULT_RUNTIME)
     name = DEFAULT if chosen is None else embedded_name(chosen)
     if chosen is not None and name is None:
-        return CachedScorer(load_scorer(chosen, runtime=runs))
+        return CachedScorer(load_scorer(chosen, threads=threads, runtime=runs))
+    if threads is not None:
+        return CachedScorer(load_embedded(name or DEFAULT, threads=threads, runtime=runs))
     return embedded_scorer(name or DEFAULT, runs)
 
 

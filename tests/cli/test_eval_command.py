@@ -60,7 +60,7 @@ def test_json_is_the_summary(run: Run, tmp_path: Path) -> None:
 def test_a_folder_gets_results_summary_and_page(run: Run, tmp_path: Path, guard: StandIn) -> None:
     out = tmp_path / "out"
     assert run("eval", rows(tmp_path), "-o", out, "--slice", "topic", "--baselines").exit_code == 0
-    assert sorted(path.name for path in out.iterdir()) == ["report.html", "results.jsonl", "summary.json"]
+    assert sorted(path.name for path in out.iterdir()) == ["report.html", "results.jsonl", "rows.jsonl", "summary.json"]
     page = (out / "report.html").read_text(encoding="utf-8")
     checker = Checker()
     checker.feed(page)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.generate.grounded_models import FALSE, LEAVE, PAID, PAY, QUESTION, TRUE, Line
+from tests.rewrite.grounded_models import FALSE, LEAVE, PAID, PAY, QUESTION, TRUE, Line
 from tests.server.upstream_script import Answer, Upstream, chat_completion, json_answer, message, serving_upstream
 from typer.testing import CliRunner, Result
 

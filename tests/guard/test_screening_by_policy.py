@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from tests.generate.grounded_models import answer, saying, shown
+from tests.rewrite.grounded_models import answer, saying, shown
 
 from assay.errors import PolicyError
 from assay.guard import CheckRequest, Guard

@@ -15,8 +15,6 @@ from assay.guard.subjects import of_another, subject
         ("No permit is needed for the lake.", "Without a permit nobody may fish in the lake."),
         ("Cyclists may use the path.", "Cyclists must not use the path."),
         ("Parking is free of charge.", "Parking costs 4 euros."),
-        ("The east lift is out of order.", "The east lift is working again."),
-        ("The bridge is open to lorries.", "The bridge remains closed until further notice."),
     ],
 )
 def test_two_stands_that_nobody_can_take_at_once_clash_whichever_is_claimed(claim: str, other: str) -> None:

@@ -19,8 +19,8 @@ from assay.knowledge.interface import Deadline, Found, Limits, Scope
 from assay.knowledge.kinds.http import HttpSettings, HttpSource
 from assay.knowledge.outcome import Outcome
 
-LATE = 0.4
-"""Seconds beyond the budget that a busy machine may take to tell that it has ended."""
+LATE = 3.0
+"""Seconds beyond the budget that a busy machine may take to say that it has ended; who is asked hangs for longer."""
 
 
 class Told:

@@ -32,7 +32,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
         made.close()
 
 
-def asked(source: Any, *entities: str, seconds: float = 20) -> Any:
+def asked(source: Any, *entities: str, seconds: float = 60) -> Any:
     return source.ask(Inquiry(entities=entities), Deadline(seconds))
 
 
@@ -77,7 +77,7 @@ def test_a_deadline_that_has_passed_is_an_error_and_no_answer(source: Any) -> No
     begun = time.monotonic()
     with pytest.raises(SourceError, match="time"):
         asked(source, "Lark", seconds=0)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 5
 
 
 def test_threads_may_share_it(source: Any) -> None:

@@ -13,6 +13,7 @@ from assay.knowledge.interface import Deadline
 from assay.knowledge.kinds.transport import Request, fetch, require_ok
 
 SECONDS = 0.5
+LATE = 3.0  # what a busy machine may add
 MOST = 100_000
 
 
@@ -22,7 +23,7 @@ def test_a_server_that_does_not_behave_is_a_failure_in_time(name: str) -> None:
         begun = time.monotonic()
         with pytest.raises(SourceError):
             fetch(Request(f"{url}/x"), Deadline(SECONDS), MOST)
-        assert time.monotonic() - begun < SECONDS + 0.5
+        assert time.monotonic() - begun < SECONDS + LATE
 
 
 def test_of_50_megabytes_no_more_is_held_than_is_allowed() -> None:

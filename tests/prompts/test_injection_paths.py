@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from tests.generate.grounded_models import EVIDENCE, TRUE, alias_of, shown
+from tests.rewrite.grounded_models import EVIDENCE, TRUE, alias_of, shown
 from tests.verify.injections import ATTACKS, Attack
 from tests.verify.obedient import leaks, leaks_of
 

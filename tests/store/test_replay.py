@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
-from tests.generate.grounded_models import EVIDENCE as TOLD
-from tests.generate.grounded_models import QUESTION, TRUE, by_purpose
-from tests.generate.test_cove import answering, drafting, questioning
+from tests.rewrite.grounded_models import EVIDENCE as TOLD
+from tests.rewrite.grounded_models import QUESTION, TRUE, by_purpose
+from tests.rewrite.test_cove import answering, drafting, questioning
 from tests.server.test_judge import EVIDENCE as OFFICES
 from tests.server.test_judge import HOP, everything, nothing
 from tests.store.making import KEY, KEYS, RING

@@ -1,8 +1,7 @@
 """Texts that give whoever reads them by machine orders, told from texts about such orders."""
 
-import time
-
 import pytest
+from tests.growth import assert_linear
 
 from assay.text.orders import find_orders
 
@@ -45,10 +44,5 @@ def test_prose_about_orders_or_to_people_is_none(text: str) -> None:
 
 
 def test_a_long_hostile_text_is_read_in_linear_time() -> None:
-    def took(text: str) -> float:
-        begun = time.process_time()
-        find_orders(text)
-        return time.process_time() - begun
-
     for piece in ("ignore the ", "your answer add ", '"', "`", "system: ", "please write to the "):
-        assert took(piece * (40_000 // len(piece))) < 40 * took(piece * (4_000 // len(piece))) + 0.5
+        assert_linear(lambda text: lambda: find_orders(text), piece, size=10_000)

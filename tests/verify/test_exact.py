@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import assert_linear
 
 from assay.schema import Evidence
 from assay.text.quantities.values import roundness
@@ -213,10 +214,9 @@ def test_any_text_is_survived_with_spans_that_slice_back(claim: str, texts: list
 
 
 @pytest.mark.parametrize("piece", ["1 ", "A ", "a-1/", "not ", "if ", "“a ", "\n", ". ", "1,", "May 5 ", "twenty "])
-def test_adversarial_text_is_checked(piece: str) -> None:
-    text = piece * (50_000 // len(piece))
-    check(text[:20_000], text, "The claim is short.")
-    check("The claim is short in May 2020.", text)
+def test_adversarial_text_is_checked_in_linear_time(piece: str) -> None:
+    assert_linear(lambda text: lambda: check(text, text * 2, "The claim is short."), piece, size=2_500)
+    assert_linear(lambda text: lambda: check("The claim is short in May 2020.", text), piece, size=5_000)
 
 
 FEE = "The annual fee is 40 euros. The library was founded in 1921 by Ada Byron. Its reading room is closed on Mondays."

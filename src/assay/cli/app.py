@@ -3,9 +3,10 @@
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,14 +22,23 @@ from assay.cli.operations import audit as audit_verbs
 from assay.cli.operations import keys as keys_verbs
 from assay.cli.operations import receipt as receipt_verbs
 from assay.cli.operations import review as review_verbs
+from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
+from assay.cli.operations.batch import batch
+from assay.cli.redteam import app as redteam_verbs
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import BaseUrlOption, LlmOption, RemoveOption, RepairOption
 from assay.cli.screen import screen
+from assay.cli.setup.completion import VARIABLE, completion
+from assay.cli.setup.explain import explain
+from assay.cli.setup.init import init
+
+if TYPE_CHECKING:
+    from assay.schema import Action
 
 app = typer.Typer(
     name="assay",
-    help="Tests every claim of an answer for the evidence that it contains.",
+    help="Checks every claim in a model's output against your evidence.",
     epilog="Exit status: 0 clean, 1 findings, 2 misuse or unreadable input, 3 a defect in assay.",
     no_args_is_help=True,
     add_completion=False,
@@ -43,11 +53,17 @@ app.add_typer(changes_verbs.app)
 app.add_typer(budget_verbs.app)
 app.command("bisect")(bisect)
 app.add_typer(review_verbs.app)
+app.add_typer(skill_verbs.app)
 app.add_typer(users_verbs.app)
 app.add_typer(users_verbs.tenants_app)
+app.add_typer(redteam_verbs.app)
+app.command("batch")(batch)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
 app.command("screen")(screen)
+app.command("init")(init)
+app.command("explain")(explain)
+app.command("completion")(completion)
 
 
 class Format(StrEnum):
@@ -56,6 +72,10 @@ class Format(StrEnum):
     TEXT = "text"
     JSON = "json"
     HTML = "html"
+    JUNIT = "junit"
+    SARIF = "sarif"
+    GITHUB = "github"
+    MARKDOWN = "markdown"
 
 
 class Stakes(StrEnum):
@@ -71,6 +91,7 @@ class FailOn(StrEnum):
 
     REVISE = "revise"
     BLOCK = "block"
+    NEVER = "never"
 
 
 class AnswerReading(StrEnum):
@@ -107,9 +128,29 @@ OutOption = Annotated[
 ]
 
 
+FailUnderOption = Annotated[
+    list[str] | None,
+    typer.Option("--fail-under", metavar="METRIC=VALUE", help="End with status 1 below it; may be repeated."),
+]
+FailOverOption = Annotated[
+    list[str] | None,
+    typer.Option("--fail-over", metavar="METRIC=VALUE", help="End with status 1 above it; may be repeated."),
+]
+WriteOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--write", metavar="FORMAT=FILE", help="Write junit, sarif, github or markdown there too; may be repeated."
+    ),
+]
+
+
 def run() -> None:
     """Runs the command and exits."""
     try:
+        if VARIABLE in os.environ:  # a shell asks what could come next
+            from typer._completion_classes import completion_init
+
+            completion_init()
         app(prog_name="assay")
     except BrokenPipeError:
         # The reader has gone (`| head`). Python would complain once more while it flushes on its way out.
@@ -133,13 +174,14 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Tests every claim of an answer for the evidence that it contains."""
+    """Checks every claim in a model's output against your evidence."""
 
 
 @app.command()
 def check(
     answer: Annotated[
-        str, typer.Argument(metavar="ANSWER", help="A file, a folder (every text file in it), or - for standard input.")
+        list[str],
+        typer.Argument(metavar="ANSWER...", help="Files, folders (every text file in them), or - for standard input."),
     ],
     evidence: Annotated[
         list[str] | None, typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
@@ -154,6 +196,9 @@ def check(
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT,
     out: OutOption = None,
     fail_on: Annotated[FailOn, typer.Option(help="The mildest decision that ends with status 1.")] = FailOn.REVISE,
+    fail_under: FailUnderOption = None,
+    fail_over: FailOverOption = None,
+    write: WriteOption = None,
     reading: Annotated[
         AnswerReading, typer.Option("--as", help="Read ANSWER as text, as request objects, or decide by its form.")
     ] = AnswerReading.AUTO,
@@ -174,7 +219,7 @@ def check(
 
     with reporting_errors():
         options = CheckOptions(
-            answer=answer,
+            answers=tuple(answer),
             evidence=tuple(evidence or ()),
             question=question,
             policy=policy,
@@ -186,7 +231,10 @@ def check(
             format=format_.value,
             out=out,
             reading=reading.value,
-            block_only=fail_on is FailOn.BLOCK,
+            harmless=_HARMLESS[fail_on](),
+            fail_under=tuple(fail_under or ()),
+            fail_over=tuple(fail_over or ()),
+            write=tuple(write or ()),
             receipt=receipt,
             keys=keys,
             llm=llm,
@@ -200,11 +248,29 @@ def check(
         raise typer.Exit(FINDINGS if found else CLEAN)
 
 
+def _harmless(*names: str) -> "Callable[[], frozenset[Action]]":
+    def named() -> "frozenset[Action]":
+        from assay.schema import Action
+
+        return frozenset(Action(name) for name in names)
+
+    return named
+
+
+_HARMLESS = {
+    FailOn.REVISE: _harmless("emit"),
+    FailOn.BLOCK: _harmless("emit", "revise"),
+    FailOn.NEVER: _harmless("emit", "revise", "block", "escalate"),
+}
+"""The decisions that are no findings."""
+
+
 @app.command("eval")
 def evaluate(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Rows: .jsonl, .jsonl.gz, .json, .csv, .csv.gz or .parquet.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="FILE...", help="Rows: .jsonl, .jsonl.gz, .json, .csv, .csv.gz or .parquet."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Keep results here; a run that was stopped goes on from them."),
@@ -234,14 +300,37 @@ def evaluate(
     worst: Annotated[
         int, typer.Option(min=0, metavar="N", help="Write the N worst errors into worst.jsonl in --out, to be read.")
     ] = 0,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="A B", help="Compare two finished runs (folders of --out) in place of judging."),
+    ] = None,
+    fail_under: FailUnderOption = None,
+    fail_over: FailOverOption = None,
+    write: WriteOption = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="TOOL",
+            help="Who wrote the files: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth.",
+        ),
+    ] = None,
+    mapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="OURS=THEIRS,...",
+            help="Which field is what, such as answer=response,evidence=contexts; may be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Measure the verifier on labelled rows: by set and slice, with intervals and curves."""
     from assay.cli.evaluate import EvalOptions, run_eval
 
     with reporting_errors():
-        run_eval(
+        missed = run_eval(
             EvalOptions(
-                files=tuple(files),
+                files=tuple(files or ()),
                 out=out,
                 report=report,
                 format=format_.value,
@@ -254,8 +343,15 @@ def evaluate(
                 fit=tuple(fit or ()),
                 embedding_model=embedding_model,
                 worst=worst,
+                compare=compare,
+                fail_under=tuple(fail_under or ()),
+                fail_over=tuple(fail_over or ()),
+                write=tuple(write or ()),
+                preset=preset,
+                mapped=tuple(mapped or ()),
             )
         )
+        raise typer.Exit(FINDINGS if missed else CLEAN)
 
 
 @app.command()

@@ -11,7 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.cli.inputs import Found, Reading, Request, read_answers, read_evidence, read_question, read_schema
+from assay.cli.formats.cases import Case, Outcome
+from assay.cli.formats.limits import limit_cases, read_limits
+from assay.cli.formats.of_check import KNOWN, case_of
+from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
+from assay.cli.inputs import Found, Reading, Request, read_all_answers, read_evidence, read_question, read_schema
 from assay.cli.operations.receipt_issuing import with_receipt
 from assay.cli.reports.judge_words import adjusted
 from assay.cli.reports.repair_words import chat_model
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 class CheckOptions:
     """What the command line said."""
 
-    answer: str
+    answers: tuple[str, ...]
     evidence: tuple[str, ...] = ()
     question: str | None = None
     policy: str | None = None
@@ -41,11 +45,17 @@ class CheckOptions:
     as_of: str | None = None
     """The day that the answer is to hold on; today by default."""
     model: Path | None = None
-    format: Literal["text", "json", "html"] = "text"
+    format: Literal["text", "json", "html", "junit", "sarif", "github", "markdown"] = "text"
     out: Path | None = None
     reading: Reading = "auto"
-    block_only: bool = False
-    """Whether `revise` is no finding."""
+    harmless: frozenset[Action] = frozenset({Action.EMIT})
+    """The decisions that are no findings."""
+    fail_under: tuple[str, ...] = ()
+    """Limits `METRIC=VALUE` that every answer has to reach."""
+    fail_over: tuple[str, ...] = ()
+    """Limits that no answer may exceed."""
+    write: tuple[str, ...] = ()
+    """Further files, `FORMAT=FILE`."""
     receipt: Path | None = None
     """Where to write a receipt if the answer is emitted."""
     keys: Path | None = None
@@ -77,31 +87,70 @@ def run_check(options: CheckOptions) -> bool:
     """Checks and writes.
 
     Returns:
-        Whether there is a finding: a decision other than `emit`, or with `block_only` one that withholds.
+        Whether there is a finding: a decision that is not harmless, or a limit that is not kept.
 
     Raises:
         AssayError: anything that was given cannot be used.
     """
-    stdin = sys.stdin.buffer.read() if options.answer == "-" else None
+    targets = read_targets(options.write)
+    limits = read_limits(options.fail_under, options.fail_over, KNOWN)
+    stdin = sys.stdin.buffer.read() if "-" in options.answers else None
     schema = read_schema(options.schema)
     # A schema says that the answer itself is JSON, so that JSON is never taken for a request then.
     reading: Reading = "text" if schema is not None and options.reading == "auto" else options.reading
-    found = read_answers(options.answer, stdin, reading, evidence_given=bool(options.evidence))
+    found = read_all_answers(options.answers, stdin, reading, evidence_given=bool(options.evidence))
     evidence, skipped = read_evidence(options.evidence)
     _list_skipped((*found.skipped, *skipped))
     question = read_question(options.question)
     _refuse_unwritable(options, found)
     if options.remove and not options.repair:
         raise InputError("--remove goes with --repair: a check alone changes nothing")
+    cases: list[Case] = []
     with chat_model(options.llm, options.base_url) as llm:
         checked = _check_all(options, found.requests, evidence, question, schema, llm)
         if options.repair and found.several:
             checked = _counted(checked)
         if options.receipt is not None:
             checked = with_receipt(checked, options.receipt, options.keys)
-        harmless = {Action.EMIT, Action.REVISE} if options.block_only else {Action.EMIT}
-        actions = _write_all(options, found, checked)
-    return not set(actions) <= harmless
+        if targets or limits or options.format in FORMATS:
+            checked = _noted(checked, cases, options.harmless)
+        if options.format in FORMATS:
+            actions = [item.report.action for item in checked]
+        else:
+            actions = _write_all(options, found, checked)
+    _warn_without_evidence(found, evidence)
+    held = limit_cases(limits, {case.name: case.metrics for case in cases})
+    outcome = Outcome("assay check", [*cases, *held])
+    if options.format in FORMATS:
+        text = rendered(options.format, outcome)
+        if options.out is None:
+            write_text(text, sys.stdout)
+        else:
+            write_file(options.out, text)
+    write_targets(targets, outcome)
+    for case in held:
+        if not case.passed:
+            write_text(f"assay: below the limit: {clean(case.headline)}\n", sys.stderr)
+    return not set(actions) <= options.harmless or any(not case.passed for case in held)
+
+
+def _noted(checked: "Iterator[Checked]", cases: list[Case], harmless: frozenset[Action]) -> "Iterator[Checked]":
+    """The same, each kept as a case for other programs."""
+    for item in checked:
+        cases.append(case_of(item.request, item.evidence, item.report, harmless))
+        yield item
+
+
+def _warn_without_evidence(found: Found, evidence: Sequence[Evidence]) -> None:
+    """Says what checking against nothing is worth."""
+    bare = sum(not request.evidence for request in found.requests)
+    if not evidence and bare:
+        of = "" if len(found.requests) == bare == 1 else f" for {bare} of {len(found.requests)} answers"
+        write_text(
+            f"assay: warning: no evidence{of}: what no evidence and no source of knowledge bears out is unsupported; "
+            "name files or folders with --evidence\n",
+            sys.stderr,
+        )
 
 
 def _counted(checked: "Iterator[Checked]") -> "Iterator[Checked]":

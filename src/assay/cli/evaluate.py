@@ -9,13 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from assay.cli.check import open_guard
-from assay.cli.terminal import write, write_text
+from assay.cli.formats import of_eval
+from assay.cli.formats.cases import Outcome
+from assay.cli.formats.limits import Limit, read_limits
+from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
+from assay.cli.terminal import clean, write, write_text
 from assay.errors import InputError
 from assay.evaluation import eval_page, evaluate
-from assay.evaluation.figures import Summary, baselines, summarise, worst_errors
-from assay.evaluation.rows import Result, ResultLog, Row, read_rows, write_file
+from assay.evaluation.figures import Summary, baselines, compare, summarise, worst_errors
+from assay.evaluation.rows import (
+    Result,
+    ResultLog,
+    Row,
+    keep_rows,
+    kept_row,
+    read_kept,
+    read_results,
+    read_rows,
+    write_file,
+)
+from assay.evaluation.rows.elsewhere import read_translation
 
 if TYPE_CHECKING:
+    from assay.evaluation.rows.elsewhere import Translation
     from assay.guard import Guard
 
 SHIPPED_THRESHOLDS: Final = {
@@ -40,7 +56,7 @@ class EvalOptions:
     files: tuple[Path, ...]
     out: Path | None = None
     report: Path | None = None
-    format: Literal["text", "json", "html"] = "text"
+    format: Literal["text", "json", "html", "junit", "sarif", "github", "markdown"] = "text"
     policy: str | None = None
     model: Path | None = None
     limit: int | None = None
@@ -50,14 +66,27 @@ class EvalOptions:
     fit: tuple[Path, ...] = ()
     embedding_model: Path | None = None
     worst: int = 0
+    compare: tuple[Path, Path] | None = None
+    """Two folders of finished runs, to be compared in place of an evaluation."""
+    fail_under: tuple[str, ...] = ()
+    fail_over: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    """Further files, `FORMAT=FILE`."""
+    preset: str | None = None
+    """The tool that wrote the files."""
+    mapped: tuple[str, ...] = ()
+    """Which of their fields is what, `OURS=THEIRS`."""
 
 
-def run_eval(options: EvalOptions) -> None:
-    """Evaluates and writes.
+def run_eval(options: EvalOptions) -> bool:
+    """Evaluates, or compares two evaluations, and writes.
 
     With a folder, `results.jsonl` keeps what was judged, so that a run that was stopped goes on where it was, and
     `summary.json` and `report.html` are written at the end, and `worst.jsonl` where the worst errors were asked for.
     With `report` the page is written there, whether there is a folder or not.
+
+    Returns:
+        Whether a limit is not kept.
 
     Raises:
         AssayError: anything that was given cannot be used.
@@ -66,8 +95,17 @@ def run_eval(options: EvalOptions) -> None:
         raise InputError(f"--threshold should be within 0 and 1, got {options.threshold}")
     if options.worst and options.out is None:
         raise InputError("--worst writes its errors into the folder of --out; give one, such as --out results")
-    rows = read_all(options.files, options.limit)
-    fitting = read_all(options.fit, options.limit)
+    targets = read_targets(options.write)
+    limits = read_limits(
+        options.fail_under, options.fail_over, of_eval.KNOWN if options.compare is None else of_eval.KNOWN_COMPARED
+    )
+    if options.compare is not None:
+        return _compare(options, options.compare, limits, targets)
+    if not options.files:
+        raise InputError("no FILE was given; name the files of the rows, or two finished runs with --compare")
+    translation = read_translation(options.preset, options.mapped)
+    rows = read_all(options.files, options.limit, translation)
+    fitting = read_all(options.fit, options.limit, translation)
     guard = open_guard(options.policy, options.model)
     gates = other_gates(guard) if any(not row.whole for row in rows) else []
     identity = identity_of(guard) | {"gates": " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)}
@@ -89,14 +127,60 @@ def run_eval(options: EvalOptions) -> None:
         errors = worst_errors(rows, results, options.worst, options.threshold)
         lines = (json.dumps(error, ensure_ascii=True, allow_nan=False) + "\n" for error in errors)
         write_file(options.out / "worst.jsonl", "".join(lines))
-    _write(options, summary)
+    if options.out is not None:
+        keep_rows(options.out, rows)
+    cases = of_eval.cases_of(rows, results, options.threshold, limits, summary)
+    outcome = Outcome("assay eval", cases, of_eval.notes_of(summary))
+    _write(options, summary, outcome, lambda: eval_page(summary, rows, results, options.slices))
+    write_targets(targets, outcome)
+    return _missed(outcome)
 
 
-def read_all(files: Sequence[Path], limit: int | None) -> list[Row]:
-    """The rows of all files, the first `limit` of each."""
+def _missed(outcome: Outcome) -> bool:
+    """Says which limits are not kept, and whether there are any."""
+    missed = [case for case in outcome.failed if case.group == "limits"]
+    for case in missed:
+        write_text(f"assay: limit not kept: {clean(case.headline)}\n", sys.stderr)
+    return bool(missed)
+
+
+def _compare(
+    options: EvalOptions, folders: tuple[Path, Path], limits: Sequence[Limit], targets: Sequence[tuple[str, Path]]
+) -> bool:
+    """Compares two finished runs."""
+    translation = read_translation(options.preset, options.mapped)
+    runs = [folder if folder.is_dir() else folder.parent for folder in folders]
+    first, second = (
+        read_results(folder / "results.jsonl" if folder.is_dir() else folder) for folder in folders
+    )  # fmt: skip
+    if options.files:
+        rows = [kept_row(row) for row in read_all(options.files, options.limit, translation)]
+    else:
+        rows = list({row.digest: row for folder in runs for row in read_kept(folder)}.values())
+    found = compare((str(folders[0]), str(folders[1])), rows, first, second, options.threshold)
+    outcome = Outcome("assay eval --compare", of_eval.compared_cases(found, limits), of_eval.compared_notes(found))
+    as_json = json.dumps(found.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+    if options.out is not None:
+        write_file(options.out / "comparison.json", as_json)
+    if options.format == "json":
+        write_text(as_json, sys.stdout)
+    elif options.format in FORMATS:
+        write_text(rendered(options.format, outcome), sys.stdout)
+    elif options.format == "html":
+        raise InputError("a comparison has no page; take text, json, markdown, junit, sarif or github")
+    else:
+        from assay.cli.reports.comparison_text import comparison_text
+
+        write(comparison_text(found), sys.stdout)
+    write_targets(targets, outcome)
+    return _missed(outcome)
+
+
+def read_all(files: Sequence[Path], limit: int | None, translation: "Translation | None" = None) -> list[Row]:
+    """The rows of all files, the first `limit` of each, translated where another tool wrote them."""
     rows: list[Row] = []
     for file in files:
-        for index, row in enumerate(read_rows(file)):
+        for index, row in enumerate(read_rows(file, translation)):
             if limit is not None and index >= limit:
                 break
             rows.append(row)
@@ -210,23 +294,25 @@ def _cosines(folder: Path, rows: Sequence[Row]) -> list[float]:
 # Writing
 
 
-def _write(options: EvalOptions, summary: Summary) -> None:
+def _write(options: EvalOptions, summary: Summary, outcome: Outcome, page: Callable[[], str]) -> None:
     as_json = json.dumps(summary.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
     if options.out is not None:
         write_file(options.out / "summary.json", as_json)
-        write_file(options.out / "report.html", eval_page(summary))
+        write_file(options.out / "report.html", page())
     if options.report is not None:
-        write_file(options.report, eval_page(summary))
+        write_file(options.report, page())
     if options.format == "json":
         write_text(as_json, sys.stdout)
     elif options.format == "html":
-        write_text(eval_page(summary), sys.stdout)
+        write_text(page(), sys.stdout)
+    elif options.format in FORMATS:
+        write_text(rendered(options.format, outcome), sys.stdout)
     else:
         from assay.cli.reports.evaluation_text import eval_text
 
         write(eval_text(summary), sys.stdout)
         if options.out is not None:
             names = "summary.json, report.html, worst.jsonl" if options.worst else "summary.json, report.html"
-            write_text(f"\nwritten: {names} and results.jsonl in {options.out}\n", sys.stdout)
+            write_text(f"\nwritten: {names}, rows.jsonl and results.jsonl in {options.out}\n", sys.stdout)
         if options.report is not None:
             write_text(f"\nwritten: {options.report}\n", sys.stdout)

@@ -5,7 +5,7 @@ passed over in silence.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -42,6 +42,12 @@ class Request:
     question: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """`stakes`, `task`, `schema`, `citations`, `claim_free` and `run_id`, as far as the request object named them."""
+    file: str | None = None
+    """The file that it came from; none for standard input."""
+    line: int = 1
+    """The line of the file on which it begins, as far as that is known."""
+    verbatim: bool = False
+    """Whether the answer is the text of the file, character by character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +158,17 @@ def read_answers(answer: str, stdin: bytes | None, reading: Reading, *, evidence
     return _one_answer(answer, answer, path.suffix.lower(), read_text(path), reading, evidence_given)
 
 
+def read_all_answers(
+    answers: Sequence[str], stdin: bytes | None, reading: Reading, *, evidence_given: bool
+) -> Found:  # fmt: skip
+    """Reads several ANSWER arguments as `read_answers` reads one."""
+    if len(answers) == 1:
+        return read_answers(answers[0], stdin, reading, evidence_given=evidence_given)
+    parts = [read_answers(one, stdin, reading, evidence_given=evidence_given) for one in answers]
+    requests = tuple(request for part in parts for request in part.requests)
+    return Found(requests, several=True, skipped=tuple(name for part in parts for name in part.skipped))
+
+
 def _folder_of_answers(folder: Path, reading: Reading, evidence_given: bool) -> Found:
     texts, skipped = walk_texts(folder)
     if not texts:
@@ -166,18 +183,21 @@ def _folder_of_answers(folder: Path, reading: Reading, evidence_given: bool) -> 
 
 def _one_answer(name: str, where: str, ending: str, text: str, reading: Reading, evidence_given: bool) -> Found:
     if reading == "text":
-        return Found((Request(name, text),), several=False)
+        return Found((_verbatim(name, where, text),), several=False)
     values = _request_values(where, ending, text, reading)
     if values is None:
-        return Found((Request(name, text),), several=False)
+        return Found((_verbatim(name, where, text),), several=False)
     several = isinstance(values, list)
     listed = values if isinstance(values, list) else [values]
     if not listed:
         raise InputError(f"{where}: an empty list; expected at least one request object with an answer")
     requests = []
+    numbers = [number for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, value in enumerate(listed, 1):
         place = f"{where}, request {number}" if several else where
-        requests.append(_request(f"{name}#{number}" if several else name, place, value))
+        made = _request(f"{name}#{number}" if several else name, place, value)
+        line = numbers[number - 1] if ending == ".jsonl" else 1
+        requests.append(replace(made, file=None if name == "-" else where, line=line))
         if reading == "auto" and evidence_given and set(value) - _SAFE_FIELDS:
             own = ", ".join(sorted(set(value) - _SAFE_FIELDS))
             raise InputError(
@@ -185,6 +205,10 @@ def _one_answer(name: str, where: str, ending: str, text: str, reading: Reading,
                 "yours, or --as text if it is the output of a model"
             )
     return Found(tuple(requests), several=several)
+
+
+def _verbatim(name: str, where: str, text: str) -> Request:
+    return Request(name, text, file=None if name == "-" else where, verbatim=True)
 
 
 def _request_values(where: str, ending: str, text: str, reading: Reading) -> Any:

@@ -1,16 +1,16 @@
 """Writing to a terminal: foreign text made harmless, plain lines where there is no terminal, colour where there is."""
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
 
+from assay.harmless import clean, one_line
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Every control character but tab and newline, what reorders or breaks a line, and halves of surrogate pairs."""
+__all__ = ["STYLES", "Line", "clean", "one_line", "plain", "wants_colour", "write", "write_text"]
 
 STYLES: Final = {
     "": "",
@@ -34,31 +34,6 @@ class Line:
     indent: int = 0
     gutter: bool = False
     """Whether it is a line of foreign text that stands behind a bar, so that it cannot pass for one of ours."""
-
-
-def clean(text: str) -> str:
-    r"""Foreign text with every control character written out, so that it can neither move the cursor nor colour,
-    hide or reorder anything. Newlines and tabs stay.
-
-    >>> clean("a\x1b[2Jb\r\nc")
-    'a\\x1b[2Jb\nc'
-    """
-    return _UNSAFE.sub(_written_out, text.replace("\r\n", "\n"))
-
-
-def _written_out(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-
-
-def one_line(text: str, limit: int | None = None) -> str:
-    """Clean text on one line, shortened in the middle of nothing: only its end is cut, and the cut is shown.
-
-    >>> one_line("two\\n  lines and more", 12)
-    'two lines a…'
-    """
-    joined = " ".join(clean(text).split())
-    return joined if limit is None or len(joined) <= limit else joined[: limit - 1] + "…"
 
 
 def wants_colour(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from assay.evaluation.report_page import three_way as three_way
     from assay.evaluation.report_page import words as words
     from assay.evaluation.runner import evaluate as evaluate
+    from assay.evaluation.runner import of_answer as of_answer
+    from assay.evaluation.runner import of_claim as of_claim
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
             ".report_page": ("eval_page", "interval", "margins", "signed", "slice_tables", "three_way", "words"),
-            ".runner": ("evaluate",),
+            ".runner": ("evaluate", "of_answer", "of_claim"),
         },
     )

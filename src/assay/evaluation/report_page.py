@@ -6,12 +6,18 @@ from typing import Final
 
 from assay.evaluation.figures.gate_rates import Rates, Share
 from assay.evaluation.figures.metrics import FIGURES, Figure, Figures
+from assay.evaluation.figures.slice_rates import SliceRates, slice_rates
 from assay.evaluation.figures.summary import LEAST_DIAGRAM, LEAST_SLICE, Bins, Summary
+from assay.evaluation.row_list import STYLE as ROWS
+from assay.evaluation.row_list import judged_rows, row_sections
+from assay.evaluation.rows.reading import Row
+from assay.evaluation.rows.results import Result
 from assay.evaluation.rows.slices import CLAIM_TYPES
 from assay.reporting import BASE, Child, Markup, curve, foreign, page, reliability, tag
 
 STYLE: Final = (
     BASE
+    + ROWS
     + """
 .head{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:1rem 1.6rem;margin:1.2rem 0}
 .head div{border-top:2px solid var(--accent);padding-top:.4rem}.head dt{font-size:.8125rem;color:var(--soft)}
@@ -39,8 +45,22 @@ _HEADLINE: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "
 _COLUMNS: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece")
 
 
-def eval_page(summary: Summary) -> str:
-    """The page of one evaluation."""
+def eval_page(
+    summary: Summary,
+    rows: Sequence[Row] = (),
+    results: Sequence[Result] = (),
+    slice_keys: Sequence[str] = (),
+) -> str:
+    """The page of one evaluation.
+
+    Args:
+        summary: the figures.
+        rows: the rows, to be opened on the page.
+        results: one for each row.
+        slice_keys: names in `meta` to slice by.
+    """
+    judged = judged_rows(rows, results, summary.threshold)
+    rated = slice_rates(rows, results, summary.threshold, slice_keys)
     overall = summary.overall
     decided = "the verdict decides" if summary.threshold is None else f"flagged below a score of {summary.threshold:g}"
     about = f"{overall.rows:,} labelled rows in {len(summary.sets)} sets, {overall.wrong:,} of them wrong; {decided}."
@@ -63,6 +83,8 @@ def eval_page(summary: Summary) -> str:
             _three_way(summary.sets),
             (_table(f"By {way}", way.capitalize(), found) for way, found in slice_tables(summary)),
             (_diagrams(way, found) for way, found in summary.reliability.items()),
+            _rates(rated),
+            row_sections(judged) if judged else (),
         ),
         _footer(summary),
     )
@@ -196,6 +218,24 @@ def _three_way(sets: Sequence[Figures]) -> Markup | None:
     return _section("Contradicted against unsupported", _head(("Set", "contradicted", "unsupported", "AUROC")), rows)
 
 
+def _rates(rated: Mapping[str, Sequence[SliceRates]]) -> list[Markup]:
+    """Of each slice what was judged rightly, missed and flagged for nothing, with intervals that hold for few rows."""
+    made = []
+    for way, found in rated.items():
+        head = _head((way.capitalize(), "rows", "judged rightly", "wrong missed", "right flagged"))
+        body = [
+            tag(
+                "tr",
+                tag("th", foreign(one.name), scope="row"),
+                tag("td", f"{one.right.of:,}", class_="num"),
+                (_share_cell(part) for part in (one.right, one.missed, one.alarms)),
+            )
+            for one in found
+        ]
+        made.append(_section(f"Shares by {way}", head, body))
+    return made
+
+
 def _diagrams(way: str, found: Mapping[str, Bins]) -> Markup | None:
     """The reliability diagrams of one way of slicing, side by side."""
     if not found:
@@ -307,7 +347,8 @@ def _footer(summary: Summary) -> Markup:
     facts = " · ".join(f"{name} {value}" for name, value in summary.identity.items())
     method = (
         "Wrong is every row whose label is not supported; it is the positive class. Intervals are 95% percentile "
-        "bootstraps over documents. Slices of fewer than "
+        "bootstraps over documents, and Wilson's where every resample says the same, and for shares by slice (by rows: "
+        "where many share a document they are too narrow). Figures of slices of fewer than "
         f"{LEAST_SLICE} rows are left out, and of fewer than {LEAST_DIAGRAM} among the diagrams."
     )
     return tag("footer", tag("p", method), tag("p", facts))

@@ -1,4 +1,4 @@
-"""What a sentence says of one thing that another sentence denies: duties, leave, prices and states.
+"""What a sentence says of one thing that another sentence denies: duties, leave and prices.
 
 "Passwords have to be changed" and "there is no need to change passwords" share nearly all that they say, and a network
 that judges a claim by all there is takes the second for beside the point. Here the stand that each takes is read, and
@@ -41,26 +41,9 @@ _AGAINST: Final = {
     "duty": frozenset({"freed"}), "freed": frozenset({"duty"}),
     "banned": frozenset({"leave", "duty"}), "leave": frozenset({"banned"}),
 }  # fmt: skip
-_STATES: Final = {
-    "running": ("works?|working|running|in operation|operational|online|up and running|in service",
-                "out of order|out of service|broken|defective|stopped|offline|down since|not working|shut down"),
-    "over": ("finished|completed?|over|ended|has ended|concluded|closed",
-             "go(?:es)? on|going on|continues?|under ?way|ongoing|in progress|waiting for|still being|still open"),
-    "granted": ("approved|granted|authorised|authorized|accepted",
-                "under review|pending|awaiting approval|rejected|refused|still being (?:examined|reviewed)"),
-    "left": ("sold out|fully booked|booked up|exhausted|none left|no [\\w-]+ left|no longer available",
-             "still [\\w-]+ (?:left|available)|still available|can still be (?:booked|bought)|left for"),
-    "open": ("open|passable|accessible|reopened",
-             "closed|blocked|impassable|shut|blocks|closes"),
-}  # fmt: skip
-"""Two states of one thing that exclude each other, each in the ways in which it is commonly said."""
-_IN_STATE: Final = {
-    name: tuple(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in pair) for name, pair in _STATES.items()
-}
 _DENIED: Final = re.compile(
     r"\b(?:not|never|no longer|nor|neither|if|unless|when|until|once|before|after|whether)\b|n['’]t\b", re.IGNORECASE
 )
-_TEMPORARY: Final = re.compile(r"\buntil further notice\b", re.IGNORECASE)
 _FREE: Final = re.compile(
     r"\b(?:for free|free of charge|at no (?:cost|charge)|costs? nothing|(?:is|are|be) free(?! to\b)|"
     r"without charge|gratis)\b",
@@ -100,8 +83,7 @@ def clashes(claim: str, sentence: str) -> bool:
     >>> clashes("Passwords have to be changed every 90 days.", "There is no need to change the lock.")
     False
     """
-    claim, sentence = (_TEMPORARY.sub("", text) for text in (claim, sentence))
-    return _of_leave(claim, sentence) or _of_price(claim, sentence) or _of_state(claim, sentence)
+    return _of_leave(claim, sentence) or _of_price(claim, sentence)
 
 
 def _of_leave(claim: str, sentence: str) -> bool:
@@ -156,19 +138,6 @@ def _of_price(claim: str, sentence: str) -> bool:
         if _DENIED.search(one) is not None or _DENIED.search(other) is not None:
             continue
         return _of_one_thing(one, (free.span(),), other, (priced.span(),))
-    return False
-
-
-def _of_state(claim: str, sentence: str) -> bool:
-    if _DENIED.search(claim) is not None or _DENIED.search(sentence) is not None:
-        return False
-    for pair in _IN_STATE.values():
-        for here, there in (pair, pair[::-1]):
-            mine, theirs = here.search(claim), there.search(sentence)
-            if mine is None or theirs is None or there.search(claim) is not None or here.search(sentence) is not None:
-                continue
-            if _of_one_thing(claim, (mine.span(),), sentence, (theirs.span(),)):
-                return True
     return False
 
 

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.reporting.claim_marks import GRAVITY as GRAVITY
-    from assay.reporting.claim_marks import SIGNS as SIGNS
-    from assay.reporting.claim_marks import WORDS as WORDS
     from assay.reporting.claim_marks import Piece as Piece
-    from assay.reporting.claim_marks import deciding_spans as deciding_spans
     from assay.reporting.claim_marks import pieces as pieces
     from assay.reporting.curves import curve as curve
     from assay.reporting.curves import reliability as reliability
+    from assay.reporting.explained import Explanation as Explanation
+    from assay.reporting.explained import explanation_of as explanation_of
+    from assay.reporting.explained import explanations as explanations
     from assay.reporting.html_writer import Child as Child
     from assay.reporting.html_writer import Markup as Markup
     from assay.reporting.html_writer import direction as direction
@@ -21,13 +20,19 @@ if TYPE_CHECKING:
     from assay.reporting.html_writer import page as page
     from assay.reporting.html_writer import tag as tag
     from assay.reporting.page_style import BASE as BASE
+    from assay.schema.views import GRAVITY as GRAVITY
+    from assay.schema.views import SIGNS as SIGNS
+    from assay.schema.views import WORDS as WORDS
+    from assay.schema.views import deciding_spans as deciding_spans
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".claim_marks": ("GRAVITY", "Piece", "SIGNS", "WORDS", "deciding_spans", "pieces"),
+            ".claim_marks": ("Piece", "pieces"),
             ".curves": ("curve", "reliability"),
+            ".explained": ("Explanation", "explanation_of", "explanations"),
             ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "tag"),
             ".page_style": ("BASE",),
+            "assay.schema.views": ("GRAVITY", "SIGNS", "WORDS", "deciding_spans"),
         },
     )

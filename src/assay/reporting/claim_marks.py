@@ -2,37 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
-from typing import Final
+from itertools import pairwise
 
-from assay.schema import ClaimReport, EvidenceSpan, HallucinationReport, Verdict
-
-GRAVITY: Final = (
-    Verdict.CONTRADICTED,
-    Verdict.UNCHECKED,
-    Verdict.UNSUPPORTED,
-    Verdict.SUPPORTED,
-    Verdict.NOT_CHECKABLE,
-)
-"""The verdicts from the worst to the harmless: where claims overlap, the worst one gives the mark."""
-
-SIGNS: Final = {
-    Verdict.SUPPORTED: "✓",
-    Verdict.CONTRADICTED: "✗",
-    Verdict.UNSUPPORTED: "?",
-    Verdict.UNCHECKED: "!",
-    Verdict.NOT_CHECKABLE: "·",
-}
-"""One sign for each verdict, so that no meaning hangs on colour."""
-
-WORDS: Final = {
-    Verdict.SUPPORTED: "supported",
-    Verdict.CONTRADICTED: "contradicted",
-    Verdict.UNSUPPORTED: "unsupported",
-    Verdict.UNCHECKED: "unchecked",
-    Verdict.NOT_CHECKABLE: "not checkable",
-}
-"""The verdicts as words for people."""
+from assay.schema import HallucinationReport, Verdict
+from assay.schema.views import GRAVITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +69,3 @@ class _Layer:
             self._active.append(self._waiting.pop())
         self._active = [index for index in self._active if self._spans[index][1] > place]
         return tuple(sorted(self._active))
-
-
-def deciding_spans(claim: ClaimReport) -> Iterator[EvidenceSpan]:
-    """The deciding passages, each once, those of the issues first."""
-    seen: set[tuple[str, int, int]] = set()
-    of_issues = (issue.evidence for issue in claim.issues if issue.evidence is not None)
-    for span in chain(of_issues, claim.evidence_spans):
-        key = (span.evidence_id, span.start, span.end)
-        if key not in seen and not (seen and span.relation == "related"):
-            seen.add(key)
-            yield span

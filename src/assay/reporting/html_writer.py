@@ -7,15 +7,14 @@ so that neither a script, nor an image, nor a request can come out of foreign te
 
 import base64
 import hashlib
-import html
-import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-_FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Characters that HTML forbids or that UTF-8 cannot carry."""
+from assay.harmless import escape
+
+__all__ = ["Child", "Markup", "direction", "escape", "foreign", "group", "page", "tag"]
 
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 """HTML elements without an end tag; in SVG every element needs its end."""
@@ -30,15 +29,6 @@ class Markup:
 
 Child: TypeAlias = "str | Markup | Iterable[Child] | None"
 """What an element may contain: text, elements, nothing, or any nesting of these."""
-
-
-def escape(text: str) -> str:
-    """Text as it may stand in an element or an attribute; what HTML cannot carry becomes U+FFFD.
-
-    >>> escape('<b a="1">&\\x1b')
-    '&lt;b a=&quot;1&quot;&gt;&amp;\\ufffd'
-    """
-    return html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
 
 
 def _render(child: Child) -> str:

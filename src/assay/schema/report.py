@@ -428,6 +428,43 @@ class HallucinationReport(Value):
         read."""
         return self._beside.tape
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the gate decided so, then what is wrong, the gravest first; each as a sentence."""
+        from assay.schema.views import report_reasons
+
+        return report_reasons(self)
+
+    def summary(self) -> str:
+        """The report in one sentence: the decision, how many claims are borne out, and the gravest problem."""
+        from assay.schema.views import report_sentence
+
+        return report_sentence(self)
+
+    def to_dataframe(self, library: str | None = None) -> Any:
+        """The claims as a data frame of polars or pandas, one row for each.
+
+        Args:
+            library: `polars` or `pandas`; by default the one that is loaded already, else the one that is installed.
+
+        Raises:
+            MissingPackageError: neither is installed.
+        """
+        from assay.schema.views import claim_frame
+
+        return claim_frame(self, library)
+
+    def __str__(self) -> str:
+        from assay.schema.views import report_lines
+
+        return "\n".join(report_lines(self))
+
+    def _repr_html_(self) -> str:
+        """The report as notebooks show it."""
+        from assay.schema.views import notebook_html
+
+        return notebook_html(self)
+
     def taped(self, tape: Mapping[str, Any] | None) -> Self:
         """The same report with a tape."""
         made = self.model_copy()

@@ -326,7 +326,7 @@ def make_api(
     """The REST routes as a FastAPI application; `held` is what waits for people."""
     app = _Described(
         title="assay", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
-        description="Tests every claim of an output for the evidence that it contains.",
+        description="Checks every claim in a model's output against your evidence.",
     )  # fmt: skip
     api = Api(services, ready, held)
     app.post("/v1/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check)

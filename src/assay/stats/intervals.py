@@ -33,4 +33,5 @@ def wilson(count: int, of: int, z: float = Z_95) -> tuple[float, float]:
     shrink = 1 + z * z / of
     middle = (share + z * z / (2 * of)) / shrink
     half = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / shrink
-    return max(0.0, middle - half), min(1.0, middle + half)
+    # At the ends the bound is the share itself; rounding must not put it beside.
+    return (max(0.0, middle - half) if count else 0.0), (min(1.0, middle + half) if count < of else 1.0)

@@ -1,10 +1,11 @@
 """Announced numbers against lists, in Markdown and in running text."""
 
-import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import assert_linear
 
 from assay.text.sentences.splitting import split_sentences
 from assay.verify.logic import LogicFinding, audit_logic
@@ -179,11 +180,8 @@ def test_places_lie_in_the_text(text: str) -> None:
      "two parts:\n\n", "(1) a, ", "two a b c s, and ", "a, b and ", "two big reasons ", ": (", "  - a:\n"],
 )  # fmt: skip
 def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> None:
-    def spent(size: int) -> float:
-        text = (piece * (size // len(piece) + 1))[:size]
+    def prepare(text: str) -> Callable[[], object]:
         sentences = split_sentences(text)
-        begun = time.process_time()
-        count_findings(text, sentences)
-        return time.process_time() - begun
+        return lambda: count_findings(text, sentences)
 
-    assert spent(100_000) < 10 * spent(25_000) + 0.5
+    assert_linear(prepare, piece)

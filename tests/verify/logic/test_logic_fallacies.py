@@ -1,10 +1,11 @@
 """Conclusions that do not follow by their form are found; valid ones, hedged ones and talk of logic are left alone."""
 
-import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import assert_linear
 
 from assay.text.sentences.splitting import split_sentences
 from assay.verify.logic import LogicFinding, audit_logic
@@ -190,14 +191,8 @@ def test_places_lie_in_the_text(text: str) -> None:
      "because since ", "All a are b, so all b are a. ", "x and The y ", ", so ", "Every one who is is is "],
 )  # fmt: skip
 def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> None:
-    def spent(size: int) -> float:
-        text = (piece * (size // len(piece) + 1))[:size]
+    def prepare(text: str) -> Callable[[], object]:
         sentences = split_sentences(text)
-        took = []
-        for _ in range(3):  # the best of three: a busy machine and a collection of garbage only ever add
-            begun = time.process_time()
-            form_findings(text, sentences, [text])
-            took.append(time.process_time() - begun)
-        return min(took)
+        return lambda: form_findings(text, sentences, [text])
 
-    assert spent(100_000) < 10 * spent(25_000) + 0.5
+    assert_linear(prepare, piece)

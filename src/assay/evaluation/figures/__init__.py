@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.evaluation.figures.comparison import Comparison as Comparison
+    from assay.evaluation.figures.comparison import Flip as Flip
+    from assay.evaluation.figures.comparison import compare as compare
     from assay.evaluation.figures.error_list import worst_errors as worst_errors
     from assay.evaluation.figures.gate_rates import Rates as Rates
     from assay.evaluation.figures.gate_rates import Share as Share
@@ -18,6 +21,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
+            ".comparison": ("Comparison", "Flip", "compare"),
             ".error_list": ("worst_errors",),
             ".gate_rates": ("Rates", "Share"),
             ".metrics": ("FIGURES", "Figure", "Figures"),

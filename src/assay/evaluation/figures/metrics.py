@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from assay.evaluation.figures import bootstrap
 from assay.evaluation.figures.baselines import Scored
+from assay.evaluation.rows.kept import KeptRow
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.schema import Metric
-from assay.stats import calibration
+from assay.stats import calibration, wilson
 from assay.stats import classification as stats
 
 RESAMPLES: Final = 1000
@@ -102,7 +103,7 @@ class Columns:
         return Columns(**{one.name: getattr(self, one.name)[chosen] for one in fields(self)})
 
 
-def columns(rows: Sequence[Row], scored: Scored, results: Sequence[Result] = ()) -> Columns:
+def columns(rows: "Sequence[Row] | Sequence[KeptRow]", scored: Scored, results: Sequence[Result] = ()) -> Columns:
     """The columns of labelled rows.
 
     Args:
@@ -115,9 +116,10 @@ def columns(rows: Sequence[Row], scored: Scored, results: Sequence[Result] = ())
     contradiction = [result.contradiction for result in results] or [None] * count
     marked = [row.spans is not None and bool(results) for row in rows]
     spans = np.zeros((count, 3), dtype=np.int64)
-    for index, (row, result) in enumerate(zip(rows, results, strict=False)):
-        if row.spans is not None:
-            spans[index] = _shared(result.spans, row.spans)
+    right = [row.spans for row in rows]
+    for index, (wanted, result) in enumerate(zip(right, results, strict=False)):
+        if wanted is not None:
+            spans[index] = _shared(result.spans, wanted)
     return Columns(
         wrong=np.array([row.wrong for row in rows], dtype=np.bool_),
         flagged=np.array(scored.flagged, dtype=np.bool_),
@@ -181,12 +183,62 @@ def difference(one: Columns, other: Columns, resamples: int = RESAMPLES) -> Figu
     return Figure(mine.value - theirs.value, *_bounds(np.concatenate(drawn)))
 
 
+def differences(one: Columns, other: Columns, resamples: int = RESAMPLES) -> dict[str, Figure]:
+    """How far every figure of one system lies above another's on the same rows, both on the same resamples.
+
+    Args:
+        one: what the first system says.
+        other: what the second says of the same rows in the same order.
+        resamples: bootstrap resamples.
+    """
+    drawn = [
+        {name: values - theirs[name] for name, values in _resampled(one, counts).items()}
+        for counts in bootstrap.weights(one.documents, resamples, SEED)
+        for theirs in [_resampled(other, counts)]
+    ]
+    mine, others = _all(one), _all(other)
+    found: dict[str, Figure] = {}
+    for name, metric in mine.items():
+        value, base = metric.value, others[name].value
+        if value is None or base is None:
+            found[name] = Figure(None, undefined=metric.undefined or others[name].undefined)
+        else:
+            found[name] = Figure(value - base, *_bounds(np.concatenate([block[name] for block in drawn])))
+    return found
+
+
 def _with_intervals(data: Columns, resamples: int) -> dict[str, Figure]:
-    """All figures over the same resamples of documents."""
+    """All figures over the same resamples of documents; rates that no resample moves by Wilson (ADR 0077)."""
     blocks = [_resampled(data, counts) for counts in bootstrap.weights(data.documents, resamples, SEED)]
-    return {
+    found = {
         name: _figure(metric, np.concatenate([block[name] for block in blocks])) for name, metric in _all(data).items()
     }
+    rates = {name: _at_the_extremes(found[name], data.documents[data.wrong == wrong]) for name, wrong in _RATES.items()}
+    moved = any(rates[name] != found[name] for name in rates)
+    both = [rate for rate in rates.values() if rate.low is not None and rate.high is not None]
+    accuracy = found["balanced_accuracy"]
+    if moved and len(both) == len(rates) and accuracy.value is not None:
+        low = 1 - sum(rate.high or 0.0 for rate in both) / 2
+        high = 1 - sum(rate.low or 0.0 for rate in both) / 2
+        rates["balanced_accuracy"] = Figure(
+            accuracy.value, min(low, accuracy.low or low), max(high, accuracy.high or high)
+        )
+    return found | rates
+
+
+_RATES: Final = {"fpr": False, "fnr": True}
+"""The rates of errors, and whether they are of wrong rows."""
+
+
+def _at_the_extremes(figure: Figure, documents: NDArray[np.str_]) -> Figure:
+    """A rate of 0 or 1, which every resample repeats, with the interval of Wilson over its documents.
+
+    Documents and not rows, because rows with the same evidence stand or fall together: so it is rather too wide.
+    """
+    if figure.value not in (0.0, 1.0) or not len(documents):
+        return figure
+    count = len(set(documents.tolist()))
+    return Figure(figure.value, *wilson(round(figure.value * count), count))
 
 
 def _figure(metric: Metric, drawn: NDArray[np.float64]) -> Figure:

@@ -11,7 +11,8 @@ from assay.errors import InputError
 from assay.evaluation.figures.baselines import Scored
 from assay.evaluation.figures.gate_rates import Decided, GateFigures, gate_figures
 from assay.evaluation.figures.metrics import SLICE_RESAMPLES, Columns, Figure, Figures, columns, difference, figures
-from assay.evaluation.rows.reading import LABELS, Row
+from assay.evaluation.rows.labels import LABELS
+from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.evaluation.rows.slices import in_order, slices_of
 from assay.stats import calibration
@@ -73,6 +74,30 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """The summary as plain JSON values."""
         return asdict(self)
+
+    def __str__(self) -> str:
+        from assay.evaluation.figures.summary_views import summary_lines
+
+        return "\n".join(summary_lines(self))
+
+    def _repr_html_(self) -> str:
+        """The figures as notebooks show them."""
+        from assay.evaluation.figures.summary_views import summary_html
+
+        return summary_html(self)
+
+    def to_dataframe(self, library: str | None = None) -> Any:
+        """The figures as a data frame of polars or pandas: one row for all rows, each set and each slice.
+
+        Args:
+            library: `polars` or `pandas`; by default the one that is loaded already, else the one that is installed.
+
+        Raises:
+            MissingPackageError: neither is installed.
+        """
+        from assay.evaluation.figures.summary_views import summary_frame
+
+        return summary_frame(self, library)
 
 
 def scored_guard(name: str, results: Sequence[Result], threshold: float | None) -> Scored:

@@ -13,17 +13,18 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from pydantic import ValidationError
 
 from assay.errors import InputError
+from assay.evaluation.rows.labels import LABELS, read_label
 from assay.schema import Evidence
 
-LABELS: Final = ("supported", "contradicted", "unsupported", "not_supported")
-"""The labels a row may carry; `not_supported` where the source does not tell the two before it apart."""
+if TYPE_CHECKING:
+    from assay.evaluation.rows.elsewhere.translate import Translation
 
 _FIELDS: Final = frozenset(
     {
@@ -68,6 +69,8 @@ class Row:
     signals: Mapping[str, float] = field(default_factory=dict)
     """Those of `SIGNALS` that were measured when the output was made."""
     meta: Mapping[str, Any] = field(default_factory=dict)
+    place: tuple[str, int] | None = field(default=None, compare=False)
+    """The file that it was read from, and its line or number there."""
 
     @property
     def wrong(self) -> bool:
@@ -92,11 +95,12 @@ def _digest(value: object) -> str:
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:32]
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path, translation: "Translation | None" = None) -> Iterator[Row]:
     """Yields the rows of one file in order.
 
     Args:
         path: ends in `.jsonl`, `.jsonl.gz`, `.ndjson`, `.json` (a list), `.csv`, `.csv.gz` or `.parquet`.
+        translation: how its records become rows, where another tool wrote it.
 
     Raises:
         InputError: the file is missing or of another kind, a line is not a row (the message names file and line),
@@ -106,11 +110,22 @@ def read_rows(path: Path) -> Iterator[Row]:
         raise InputError(f"{path}: no such file; an evaluation set is a .jsonl, .jsonl.gz, .csv or .parquet file")
     name = path.name.lower().removesuffix(".gz")
     empty = True
-    for number, record in _records(path, name):
+    records = _records(path, name) if translation is None else translation.records(path, _foreign(path, name))
+    for number, record in records:
         empty = False
-        yield parse_row(record, f"{path}, {'row' if name.endswith('.parquet') else 'line'} {number}", _set_name(path))
+        where = f"{path}, {'row' if name.endswith('.parquet') else 'line'} {number}"
+        yield replace(parse_row(record, where, _set_name(path)), place=(str(path), number))
     if empty:
         raise InputError(f"{path}: holds no rows; expected at least one")
+
+
+def record_of_line(line: str, where: str) -> Mapping[str, Any]:
+    """The record of one line of JSON Lines.
+
+    Raises:
+        InputError: it is no JSON object; the message begins with `where`.
+    """
+    return _object(_json(line, where), where)
 
 
 def _set_name(path: Path) -> str:
@@ -127,6 +142,30 @@ def _records(path: Path, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if name.endswith(".parquet"):
         return _parquet_records(path)
     raise InputError(f"{path}: unknown file ending; expected .jsonl, .jsonl.gz, .json, .csv, .csv.gz or .parquet")
+
+
+def _foreign(path: Path, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The records as another tool wrote them: cells as text, and a JSON file may be one object."""
+    if name.endswith(".csv"):
+        return _csv_cells(path)
+    if name.endswith(".json"):
+        return json_objects(path)
+    return _records(path, name) if not name.endswith(".parquet") else _parquet_records(path, foreign=True)
+
+
+def json_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The objects of a JSON Lines file, of a JSON list, or the one of a JSON file, each with its line or number.
+
+    Raises:
+        InputError: it cannot be read, or holds something else.
+    """
+    if path.name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):
+        yield from _json_lines(path)
+        return
+    value = _json("".join(line for _, line in _lines(path)), str(path))
+    listed = value if isinstance(value, list) else [value]
+    for number, record in enumerate(listed, 1):
+        yield number, _object(record, f"{path}, row {number}")
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -146,7 +185,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for number, line in _lines(path):
         if line.strip():
-            yield number, _object(_json(line, f"{path}, line {number}"), f"{path}, line {number}")
+            yield number, record_of_line(line, f"{path}, line {number}")
 
 
 def _json_list(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -158,6 +197,11 @@ def _json_list(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _csv_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, cells in _csv_cells(path):
+        yield number, record_of_cells(cells, f"{path}, line {number}")
+
+
+def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     reader = csv.reader((line for _, line in _lines(path)), strict=True)
     try:
@@ -166,13 +210,17 @@ def _csv_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             where = f"{path}, line {reader.line_num}"
             if len(record) != len(header):
                 raise InputError(f"{where}: has {len(record)} columns, the header names {len(header)}")
-            yield reader.line_num, _from_cells(dict(zip(header, record, strict=True)), where)
+            yield reader.line_num, dict(zip(header, record, strict=True))
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV: {error}") from error
 
 
-def _from_cells(cells: Mapping[str, str], where: str) -> dict[str, Any]:
-    """Empty cells are absent; evidence is one passage unless it is a JSON list."""
+def record_of_cells(cells: Mapping[str, str], where: str) -> dict[str, Any]:
+    """The record of one row of CSV: empty cells are absent; evidence is one passage unless it is a JSON list.
+
+    Raises:
+        InputError: a column that should hold JSON does not; the message begins with `where`.
+    """
     record: dict[str, Any] = {name: cell for name, cell in cells.items() if cell != "" or name == "evidence"}
     for name in _JSON_COLUMNS:
         if name in record:
@@ -184,7 +232,7 @@ def _from_cells(cells: Mapping[str, str], where: str) -> dict[str, Any]:
     return record
 
 
-def _parquet_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _parquet_records(path: Path, *, foreign: bool = False) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         import pyarrow.parquet as parquet
         from pyarrow import ArrowException
@@ -197,13 +245,19 @@ def _parquet_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         for batch in parquet.ParquetFile(path).iter_batches(batch_size=1024):
             for record in batch.to_pylist():
                 number += 1
-                yield number, _from_parquet(record, f"{path}, row {number}")
+                yield number, record if foreign else record_of_columns(record, f"{path}, row {number}")
     except (ArrowException, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file: {error}") from error
 
 
-def _from_parquet(record: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Nulls are absent; `meta` may be a struct or JSON text, the fields of evidence structs may be null."""
+def record_of_columns(record: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The record of one row of Parquet, Arrow or SQL.
+
+    Nulls are absent; `meta` may be a struct or JSON text, the fields of evidence structs may be null.
+
+    Raises:
+        InputError: a column that should hold JSON does not; the message begins with `where`.
+    """
     found = {name: value for name, value in record.items() if value is not None}
     for name in (*_JSON_COLUMNS, "evidence"):
         value = found.get(name)
@@ -257,9 +311,12 @@ def parse_row(record: Mapping[str, Any], where: str, set_name: str) -> Row:
     if unknown:
         raise InputError(f"{where}: unknown field {unknown[0]!r}; known are {', '.join(sorted(_FIELDS))}")
     text, whole = _text(record, where)
-    label = record.get("label")
-    if label is not None and label not in LABELS:
-        raise InputError(f"{where}: label is {label!r}; expected one of {', '.join(LABELS)}, or no label")
+    label = None if record.get("label") is None else read_label(record["label"])
+    if label is None and record.get("label") is not None:
+        raise InputError(
+            f"{where}: label is {record['label']!r:.80}; expected one of {', '.join(LABELS)}, or of 0, 1, true, false, "
+            "pass and fail, or no label"
+        )
     question = record.get("question")
     if question is not None and not isinstance(question, str):
         raise InputError(f"{where}: question should be text, got {_kind(question)}")

@@ -1,8 +1,9 @@
 """Conflicts: a claim that one source bears out and another contradicts.
 
-Four ways lead to one: a value that surely is another one in another source (`conflicting_value`), a passage that the
-network finds contradicting (`conflict_between`) or doubts the claim beside (`doubting_source`), and a source that bears
-out something else (`disagreeing`).
+Five ways lead to one: a value that surely is another one in another source (`conflicting_value`), a passage that the
+network finds contradicting (`conflict_between`) or doubts the claim beside (`doubting_source`), a source that bears
+out something else (`disagreeing`), and a sentence that, read both ways, cannot be right beside the one that bears the
+claim out (`contradicting_both_ways`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.guard.conflicts.both_ways import SentencePair, load_both_ways, read_both_ways, sentence_pairs
 from assay.guard.conflicts.disagreement import (
     MOST_SOURCES,
     Other,
@@ -329,7 +331,38 @@ def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScore
             )
         elif found[place].conflict is None and model.disagrees(heard) and _of_one_subject(jobs[place], heard):
             found[place] = replace(found[place], conflict=_shown(heard.other))
+    return contradicting_both_ways(jobs, found, scorer)
+
+
+def contradicting_both_ways(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
+    """What was found of the jobs, with the conflicts between sentences that each contradict the other.
+
+    Read are the sentences of at most `MOST_SOURCES` others for a claim that is supported and not in conflict yet.
+    """
+    if not scorer.three_way:
+        return list(judged)
+    model = load_both_ways()
+    read: list[tuple[int, Other, SentencePair]] = []
+    for place, (job, one) in enumerate(zip(jobs, judged, strict=True)):
+        near = [other for other in _others(job, one) if other.reading.neutral <= model.most_neutral]
+        for other in near[:MOST_SOURCES]:
+            pairs = sentence_pairs(other.claim, _own_text(other.own), _own_text(other.reading))
+            read += [(place, other, pair) for pair in pairs]
+    signals = read_both_ways([pair for _, _, pair in read], scorer)
+    found = list(judged)
+    for (place, other, pair), told in zip(read, signals, strict=True):
+        if found[place].conflict is not None:
+            continue
+        job = jobs[place]
+        may = same_subject(job.claim, job.evidence.evidence)
+        if model.disagree(told) and may(min(other.own.premise.evidence_ids), other.source, pair.other):
+            found[place] = replace(found[place], conflict=_shown(other))
     return found
+
+
+def _own_text(reading: Reading) -> str:
+    """What a source says itself, without the title in front."""
+    return "\n".join(window.text for window in reading.premise.windows)
 
 
 def _others(job: Job, judged: Judged) -> Iterator[Other]:

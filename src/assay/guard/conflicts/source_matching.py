@@ -185,21 +185,31 @@ _DISAGREEING: Final = re.compile(
 
 
 def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
-    """Whether a claim says that two sources differ, and follows neither: it has values of both or of none.
+    """Whether a claim says that two sources differ, and follows neither: it tells of both or has values of none.
 
-    A claim that speaks of a difference and has the value of one source alone follows that one.
+    A claim that speaks of a difference and has the value of one source alone follows that one. What only one of the
+    sources says is told by its values where it has such, and by its words where it has none.
 
     >>> mine, theirs = "Nine lifts are open, 9 of 11.", "Lifts open: 8."
     >>> states_disagreement("The reports differ on the lifts: 9 or 8.", mine, theirs)
     True
     >>> states_disagreement("Fees differ, and 9 lifts are open.", mine, theirs)
     False
+    >>> mine, theirs = "Students ride for free.", "Students pay 2 euros for the ride."
+    >>> states_disagreement("The sources disagree: students ride for free or pay 2 euros.", mine, theirs)
+    True
     """
     if _DISAGREEING.search(claim) is None:
         return False
     stated = values_of(claim)
     own, other = _named(mine).words, _named(theirs).words
-    return bool(stated & (own - other)) == bool(stated & (other - own))
+    if bool(stated & (own - other)) == bool(stated & (other - own)):
+        return True
+    said = {fold for _, fold in _told(claim)}
+    told, others = ({fold for _, fold in _told(text)} for text in (mine, theirs))
+    return all(said & (values_of(text) - away or here - there) for text, away, here, there in (
+        (mine, other, told, others), (theirs, own, others, told),
+    ))  # fmt: skip
 
 
 def values_of(text: str) -> set[str]:

@@ -52,9 +52,10 @@ def _as_range(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     factor = Decimal(1)
     if first.dimension == "count" and not first.nouns and first.dimension != second.dimension:
         unit = UNIT_SYMBOLS.get(second.unit) or UNIT_WORDS.get(second.unit)
-        factor = unit.size if unit is not None else Decimal(1)
         if unit is not None and unit.offset:
             return None
+        # Not every unit can be looked up by its sign, months cannot: its size is that of the number which has it.
+        factor = second.high / second.value if second.value and second.high is not None else Decimal(1)
     elif second.dimension == "count" and first.dimension.startswith("money"):
         second = replace(second, dimension=first.dimension, unit=first.unit)
     elif first.dimension != second.dimension:

@@ -7,6 +7,7 @@ another result contradicted; the right one is told with its working.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -28,8 +29,12 @@ _VERB: Final = re.compile(
     re.IGNORECASE,
 )
 _BEHIND: Final = re.compile(
-    r"\s*(?P<sum>(?:in total|in all|altogether|together|overall|combined)\b)?[\s.!]*$", re.IGNORECASE
+    r"\s*+(?P<sum>(?:in total|in all|altogether|together|overall|combined)\b)?[\s.!]*+$", re.IGNORECASE
 )
+_BEFORE: Final = 100
+"""Characters before a number in which its verb is looked for: the pattern ends at the number."""
+_NEXT: Final = 4
+"""Words behind a number among which the thing that it counts is looked for; only one word may stand between."""
 _JOINTS: Final = re.compile(r",\s*(?:and\s|plus\s)?|\s(?:and|plus|with|together with)\s", re.IGNORECASE)
 _OTHER_RULES: Final = word_set(
     """free waived waive discount discounts discounted reduced reduction first additional extra further minimum
@@ -97,9 +102,11 @@ def with_worked(claim: Claim, index: ExactIndex, findings: Sequence[ExactFinding
 def _total(claim: Claim, index: ExactIndex) -> Worked | None:
     """ "3 licences and the setup fee come to $180": so many of each part at the value that the evidence states."""
     for stated in claim.quantities:
+        if not stated.exact or stated.bound != "exact":
+            continue
         behind = _BEHIND.match(claim.text, _end_of(claim, stated))
-        verb = _VERB.search(claim.text[: stated.start])
-        if behind is None or verb is None or not stated.exact or stated.bound != "exact":
+        verb = _VERB.search(claim.text, max(0, stated.start - _BEFORE), stated.start)
+        if behind is None or verb is None:
             continue
         parts = list(_parts(claim, index, stated, claim.text[: verb.start()]))
         summed = bool(verb["sum"] or verb["total"] or behind["sum"])
@@ -119,10 +126,12 @@ def _total(claim: Claim, index: ExactIndex) -> Worked | None:
 
 def _end_of(claim: Claim, stated: Quantity) -> int:
     """Where a number and the things that it counts end: "thirty measurements"."""
+    words = claim.words
+    first = bisect_left(words.starts, stated.end)
     following = [
         end
-        for start, end, word in zip(claim.words.starts, claim.words.ends, claim.words.lexemes, strict=True)
-        if start >= stated.end and word.stem in stated.nouns
+        for end, word in zip(words.ends[first : first + _NEXT], words.lexemes[first : first + _NEXT], strict=True)
+        if word.stem in stated.nouns
     ]
     near = following[:1] if stated.dimension == "count" else []
     return near[0] if near and not claim.text[stated.end : near[0]].strip().count(" ") else stated.end

@@ -1,0 +1,24 @@
+"""Checks of very many rows: read from anywhere, judged by many processes, each with exactly one result."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.batch.engines import open_engine as open_engine
+    from assay.batch.results import PARTS as PARTS
+    from assay.batch.results import Totals as Totals
+    from assay.batch.run import BatchSettings as BatchSettings
+    from assay.batch.run import Progress as Progress
+    from assay.batch.run import run_batch as run_batch
+    from assay.batch.sources import open_sources as open_sources
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".engines": ("open_engine",),
+            ".results": ("PARTS", "Totals"),
+            ".run": ("BatchSettings", "Progress", "run_batch"),
+            ".sources": ("open_sources",),
+        },
+    )

@@ -1,0 +1,121 @@
+"""Actors of a Ray cluster, each with a guard of its own."""
+
+from typing import Any
+
+from assay.batch.engines.interface import STARTS, Died, Done
+from assay.batch.engines.preloaded import guard_of
+from assay.batch.judging import judge_piece
+from assay.batch.values import Piece, Recipe, RowResult
+from assay.errors import AssayError, MissingPackageError, VerifierError
+
+
+class Judge:
+    """What an actor is."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        """Makes the guard."""
+        self._recipe = recipe
+        self._guard = guard_of(recipe)
+
+    def judge(self, piece: Piece) -> list[RowResult]:
+        """The results of a piece."""
+        return judge_piece(self._guard, piece, reports=self._recipe.reports)
+
+    def ready(self) -> bool:
+        """Whether the guard is made: the answer comes when it is."""
+        return True
+
+
+class RayEngine:
+    """As many actors as were asked for, each with one piece in hand.
+
+    Rows travel to the actors and results back to the driver, which alone writes: no file system has to be shared.
+    """
+
+    def __init__(self, recipe: Recipe, workers: int, address: str | None) -> None:
+        """Connects to the cluster, or starts one on this machine, and starts the actors.
+
+        Raises:
+            MissingPackageError: Ray is not installed.
+            VerifierError: the cluster cannot be reached, or an actor cannot make its guard.
+        """
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingPackageError("--engine ray needs Ray; install it with: pip install 'assay-ai[ray]'") from error
+        self._ray, self._recipe, self._count = ray, recipe, workers
+        self._started = not ray.is_initialized()
+        self._pieces: dict[Any, tuple[Piece, Any]] = {}
+        self._early = 0
+        if self._started:
+            _connect(ray, workers, address)
+        self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Judge)
+        self._idle = [self._actor.remote(recipe) for _ in range(workers)]
+        self._first_answer()
+
+    def _first_answer(self) -> None:
+        try:
+            self._ray.get([actor.ready.remote() for actor in self._idle])
+        except self._ray.exceptions.RayError as error:
+            self.close()
+            cause = getattr(error, "cause", None)
+            told = str(cause) if isinstance(cause, AssayError) else str(error)
+            raise VerifierError(f"a worker could not make its guard: {told}") from error
+
+    @property
+    def capacity(self) -> int:
+        """One piece an actor."""
+        return self._count
+
+    def submit(self, piece: Piece) -> None:
+        """Hands a piece to an actor that has none."""
+        actor = self._idle.pop()
+        self._pieces[actor.judge.remote(piece)] = (piece, actor)
+
+    def wait(self) -> Done | Died:
+        """The next piece that has come to an end.
+
+        Raises:
+            VerifierError: actors cannot be kept alive.
+        """
+        ready, _ = self._ray.wait(list(self._pieces), num_returns=1)
+        piece, actor = self._pieces.pop(ready[0])
+        errors = self._ray.exceptions
+        try:
+            results = self._ray.get(ready[0])
+        except errors.RayTaskError as error:
+            self._idle.append(actor)
+            return Died(piece, f"a defect in assay: {type(error.cause).__name__}: {error.cause}")
+        except errors.RayError as error:
+            self._replace(error)
+            return Died(piece, "the worker that judged it died")
+        self._early = 0
+        self._idle.append(actor)
+        return Done(piece, results)
+
+    def _replace(self, error: Exception) -> None:
+        self._early += 1
+        if self._early > STARTS * self._count:
+            raise VerifierError(f"workers end as soon as they start: {error}") from error
+        self._idle.append(self._actor.remote(self._recipe))
+
+    def close(self) -> None:
+        """Ends the actors, and the cluster where it was started here."""
+        for actor in [*self._idle, *(actor for _, actor in self._pieces.values())]:
+            self._ray.kill(actor)
+        self._idle.clear()
+        self._pieces.clear()
+        if self._started and self._ray.is_initialized():
+            self._ray.shutdown()
+
+
+def _connect(ray: Any, workers: int, address: str | None) -> None:
+    quiet = {"log_to_driver": False, "logging_level": "error"}
+    try:
+        if address is None:
+            ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
+        else:
+            ray.init(address=address, **quiet)
+    except (ConnectionError, OSError, ValueError, RuntimeError) as error:
+        where = "on this machine" if address is None else f"at {address}"
+        raise VerifierError(f"the Ray cluster {where} cannot be reached: {error}") from error

@@ -1,0 +1,109 @@
+"""What a worker does with a piece of work: parse its rows, judge them, and reject those that cannot be judged."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.batch.values import CHECKED, Piece, RawRow, RowResult, rejected
+from assay.errors import AssayError, InputError
+from assay.evaluation import of_answer, of_claim
+from assay.evaluation.rows import Result, Row, parse_row, record_of_cells, record_of_columns, record_of_line
+from assay.schema import ClaimReport, HallucinationReport
+
+if TYPE_CHECKING:
+    from assay.guard import Guard
+
+
+def judge_piece(guard: "Guard", piece: Piece, *, reports: bool = False) -> list[RowResult]:
+    """One result for each row of a piece, in its order.
+
+    What a row gets does not depend on the rows beside it (docs/adr/0006), so that a piece may be cut anywhere.
+
+    Args:
+        guard: what judges.
+        piece: the rows.
+        reports: whether whole reports are kept.
+    """
+    parsed = [_parsed(raw) for raw in piece.rows]
+    good = [(raw, row) for raw, row in zip(piece.rows, parsed, strict=True) if isinstance(row, Row)]
+    try:
+        judged = list(_judged(guard, good, reports))
+    except AssayError:
+        # One of them cannot be judged. Each by itself shows which.
+        judged = [one for pair in good for one in _alone(guard, pair, reports)]
+    waiting = iter(judged)
+    return [next(waiting) if isinstance(row, Row) else row for row in parsed]
+
+
+def _parsed(raw: RawRow) -> Row | RowResult:
+    try:
+        return parse_row(_record(raw), raw.where, raw.set)
+    except InputError as error:
+        return rejected(raw, str(error))
+
+
+def _record(raw: RawRow) -> Any:
+    if raw.form == "broken":
+        raise InputError(str(raw.payload))
+    if raw.form == "line":
+        return record_of_line(raw.payload, raw.where)
+    return (record_of_cells if raw.form == "cells" else record_of_columns)(raw.payload, raw.where)
+
+
+def _alone(guard: "Guard", pair: tuple[RawRow, Row], reports: bool) -> Iterator[RowResult]:
+    try:
+        yield from _judged(guard, [pair], reports)
+    except AssayError as error:
+        yield rejected(pair[0], f"{pair[0].where}: {error}", pair[1].id)
+
+
+def _judged(guard: "Guard", pairs: Sequence[tuple[RawRow, Row]], reports: bool) -> Iterator[RowResult]:
+    claims = [row for _, row in pairs if row.whole]
+    answers = [row for _, row in pairs if not row.whole]
+    of_claims = iter(
+        guard.judge_claims([(row.text, list(row.evidence), row.question) for row in claims]) if claims else ()
+    )
+    of_answers = guard.check_many(
+        {"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in answers
+    )
+    for raw, row in pairs:
+        if row.whole:
+            claim = next(of_claims)
+            yield _row_result(raw, row, of_claim(row.digest, claim), [claim], None, claim if reports else None)
+        else:
+            report = next(of_answers)
+            result = of_answer(row.digest, report, guard.policy.support_threshold)
+            yield _row_result(raw, row, result, report.claims, report, report if reports else None)
+
+
+def _row_result(
+    raw: RawRow, row: Row, result: Result, claims: Sequence[ClaimReport], report: HallucinationReport | None,
+    kept: HallucinationReport | ClaimReport | None,
+) -> RowResult:  # fmt: skip
+    return RowResult(
+        source=raw.source,
+        position=raw.position,
+        set=row.set,
+        id=row.id,
+        status=CHECKED,
+        digest=row.digest,
+        action=None if report is None else report.action.value,
+        verdict=result.verdict,
+        score=result.score,
+        contradiction=result.contradiction,
+        reasons=() if report is None else report.decision.reasons,
+        claims=tuple(_claim(one) for one in claims),
+        label=row.label,
+        report=None if kept is None else kept.model_dump_json(exclude={"timing"}),
+    )
+
+
+def _claim(claim: ClaimReport) -> dict[str, Any]:
+    return {
+        "text": claim.text,
+        "start": claim.span.start,
+        "end": claim.span.end,
+        "verdict": claim.verdict.value,
+        "score": claim.score,
+        "critical": claim.critical,
+        "issues": [issue.message for issue in claim.issues],
+    }

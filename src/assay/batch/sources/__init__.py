@@ -1,0 +1,11 @@
+"""Where rows come from: files here or in an object store, folders, data sets on disk, and queries."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.batch.sources.opening import open_sources as open_sources
+    from assay.batch.sources.text_files import MAX_ROW_BYTES as MAX_ROW_BYTES
+else:
+    __all__, __getattr__, __dir__ = lazy(__name__, {".opening": ("open_sources",), ".text_files": ("MAX_ROW_BYTES",)})

@@ -1,0 +1,124 @@
+"""Rows of Parquet files, of data sets that Hugging Face `datasets` saved on disk, and of SQL queries."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from assay.batch.values import RawRow
+from assay.errors import InputError, MissingPackageError
+
+ROWS_AT_ONCE: Final = 64
+"""Rows that are held decoded."""
+
+
+def parquet_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
+    """The rows of a Parquet file.
+
+    Raises:
+        InputError: it is no readable Parquet file.
+        MissingPackageError: pyarrow is not installed.
+    """
+    with _arrow(source):
+        import pyarrow.parquet as parquet
+
+        batches = parquet.ParquetFile(stream).iter_batches(batch_size=ROWS_AT_ONCE)
+        yield from _numbered((batch.to_pylist() for batch in batches), source, name)
+
+
+def arrow_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
+    """The rows of an Arrow stream, the form of the files of a saved data set.
+
+    Raises:
+        InputError: it is no readable Arrow stream.
+        MissingPackageError: pyarrow is not installed.
+    """
+    with _arrow(source):
+        import pyarrow as pa
+
+        with pa.ipc.open_stream(stream) as reader:
+            cut = (batch.slice(at, ROWS_AT_ONCE) for batch in reader for at in range(0, batch.num_rows, ROWS_AT_ONCE))
+            yield from _numbered((batch.to_pylist() for batch in cut), source, name)
+
+
+def _numbered(batches: Iterator[list[dict[str, Any]]], source: str, name: str) -> Iterator[RawRow]:
+    number = 0
+    for batch in batches:
+        for record in batch:
+            number += 1
+            yield RawRow(source, number, name, "columns", record)
+
+
+@contextmanager
+def _arrow(source: str) -> Iterator[None]:
+    try:
+        from pyarrow import ArrowException
+    except ImportError as error:
+        message = f"{source}: reading it needs pyarrow; install it with: pip install 'assay-ai[batch]'"
+        raise MissingPackageError(message) from error
+    try:
+        yield
+    except (ArrowException, OSError) as error:
+        raise InputError(f"{source}: cannot be read: {error}") from error
+
+
+def saved_files(folder: Path) -> list[Path] | None:
+    """The files of a data set that `Dataset.save_to_disk` or `DatasetDict.save_to_disk` wrote, in their order; none
+    where the folder is something else.
+
+    Raises:
+        InputError: the folder says that it is one, and its state cannot be read.
+    """
+    try:
+        if (folder / "dataset_dict.json").is_file():
+            splits = json.loads((folder / "dataset_dict.json").read_text(encoding="utf-8"))["splits"]
+            return [file for split in splits for file in saved_files(folder / _inside(split)) or []]
+        if not ((folder / "state.json").is_file() and (folder / "dataset_info.json").is_file()):
+            return None
+        state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+        return [folder / _inside(one["filename"]) for one in state["_data_files"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder}: not a readable data set of Hugging Face datasets: {error}") from error
+
+
+def _inside(name: object) -> str:
+    if not isinstance(name, str) or Path(name).name != name or name in {"", ".", ".."}:
+        raise ValueError(f"{name!r} is not the name of a file in the folder")
+    return name
+
+
+def query_rows(database: str, query: str) -> Iterator[RawRow]:
+    """The rows of a query, read as the database gives them.
+
+    The query is the caller's own and is sent as it stands. Columns are named like the fields of a row, with `AS` where
+    the table names them otherwise; `evidence` may hold a JSON list.
+
+    Args:
+        database: SQLAlchemy's URL.
+        query: one statement that gives rows.
+
+    Raises:
+        InputError: the database cannot be reached, or refuses the query.
+        MissingPackageError: SQLAlchemy is not installed.
+    """
+    try:
+        import sqlalchemy
+    except ImportError as error:
+        raise MissingPackageError("a query needs SQLAlchemy; install it with: pip install 'assay-ai[store]'") from error
+    try:
+        engine = sqlalchemy.create_engine(database)
+        with engine.connect() as connection, connection.begin() as transaction:
+            result = connection.execution_options(stream_results=True, yield_per=1_000).exec_driver_sql(query)
+            if not result.returns_rows:
+                raise InputError("the query gives no rows; a batch reads, such as SELECT id, answer, evidence FROM ...")
+            for number, record in enumerate(result.mappings(), 1):
+                yield RawRow("query", number, "query", "columns", _plain(record))
+            transaction.rollback()  # whatever the statement did besides, a batch only reads
+        engine.dispose()
+    except (sqlalchemy.exc.SQLAlchemyError, ImportError) as error:
+        raise InputError(f"the query could not be read: {error}") from error
+
+
+def _plain(record: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(name): value for name, value in record.items()}

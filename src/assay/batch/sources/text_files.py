@@ -1,0 +1,74 @@
+"""Rows of JSON Lines and CSV, cut from a stream of bytes whatever its length."""
+
+import csv
+import sys
+from collections.abc import Iterator
+from typing import IO, Final
+
+from assay.batch.values import RawRow
+
+MAX_ROW_BYTES: Final = 16 * 1024 * 1024
+"""The longest row that is read; a longer one is rejected without being held in memory."""
+_BLOCK: Final = 1024 * 1024
+
+
+def json_lines(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
+    """The rows of JSON Lines; a line that is no text or is too long is a broken row, and the next one is read.
+
+    >>> import io
+    >>> [row.position for row in json_lines(io.BytesIO(b'{"id": 1}\\n\\n{"id": 2}'), "a.jsonl", "a")]
+    [1, 3]
+    """
+    for number, raw in _lines(stream):
+        if isinstance(raw, str):
+            yield RawRow(source, number, name, "broken", f"{source}, line {number}: {raw}")
+        elif raw.strip():
+            yield _line(raw, source, name, number)
+
+
+def _line(raw: bytes, source: str, name: str, number: int) -> RawRow:
+    try:
+        return RawRow(source, number, name, "line", raw.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except UnicodeDecodeError as error:
+        byte = f"byte {error.start} of the line is 0x{raw[error.start]:02x}"
+        told = f"{source}, line {number}: not UTF-8 text, {byte}; save the file as UTF-8"
+        return RawRow(source, number, name, "broken", told)
+
+
+def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes | str]]:
+    number = 0
+    while raw := stream.readline(MAX_ROW_BYTES + 1):
+        number += 1
+        if len(raw) <= MAX_ROW_BYTES:
+            yield number, raw
+            continue
+        while not raw.endswith(b"\n") and (raw := stream.readline(_BLOCK)):
+            pass
+        yield number, f"the row is longer than {MAX_ROW_BYTES:,} bytes, which is the most that is read of one"
+
+
+def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
+    """The rows of CSV with a header; a row with too many or too few columns is a broken one.
+
+    CSV that cannot be cut into rows any more (an open quotation, text of another encoding) ends in one broken row.
+    """
+    csv.field_size_limit(min(sys.maxsize, MAX_ROW_BYTES))
+    reader = csv.reader((_text(raw, number) for number, raw in _lines(stream)), strict=True)
+    try:
+        header = next(reader, [])
+        for cells in reader:
+            number = reader.line_num
+            if len(cells) == len(header):
+                yield RawRow(source, number, name, "cells", dict(zip(header, cells, strict=True)))
+            else:
+                told = f"has {len(cells)} columns, the header names {len(header)}"
+                yield RawRow(source, number, name, "broken", f"{source}, line {number}: {told}")
+    except (csv.Error, UnicodeDecodeError) as error:
+        told = f"{source}, line {reader.line_num}: not valid CSV, and nothing behind it can be read: {error}"
+        yield RawRow(source, reader.line_num, name, "broken", told)
+
+
+def _text(raw: bytes | str, number: int) -> str:
+    if isinstance(raw, str):
+        raise csv.Error(raw)
+    return raw.decode("utf-8-sig" if number == 1 else "utf-8")

@@ -1,0 +1,90 @@
+"""SARIF 2.1.0 (OASIS), which GitHub code scanning, GitLab, Azure DevOps and editors read: one result for each finding.
+
+Sections of the standard: a run with its tool (3.14), rules (3.49), results (3.27) with a location (3.28), regions in
+Unicode code points (3.14.17), fingerprints that hold while lines move (3.27.17), and paths relative to the root of the
+sources (3.14.14).
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Any, Final
+from urllib.parse import quote
+
+from assay._version import __version__
+from assay.cli.formats.cases import Case, Finding, Outcome, Place
+from assay.cli.terminal import clean
+
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT: Final = "%SRCROOT%"
+"""What stands for the root of the sources, as GitHub names it."""
+_WORDS: Final = {
+    "assay": "A case failed for no finding of its own, such as a limit that was not reached.",
+}
+
+
+def sarif(outcome: Outcome) -> str:
+    """The file, in ASCII."""
+    pairs = [(case, finding) for case in outcome.cases for finding in _findings(case)]
+    codes = sorted({finding.code for _, finding in pairs})
+    run = {
+        "tool": {"driver": {"name": "assay", "version": __version__, "rules": [_rule(code) for code in codes]}},
+        "automationDetails": {"id": f"{outcome.title.replace(' ', '-')}/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": not any(case.broken for case in outcome.cases)}],
+        "results": [_result(case, finding, codes) for case, finding in pairs],
+    }
+    value = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+
+
+def _findings(case: Case) -> Sequence[Finding]:
+    if case.findings or case.passed:
+        return case.findings
+    return (Finding("assay", "error", f"{case.name}: {case.headline}", case.place),)
+
+
+def _rule(code: str) -> dict[str, Any]:
+    from assay.reporting import explanation_of
+
+    told = explanation_of(code)
+    short = _WORDS.get(code, code) if told is None else told.title
+    rule: dict[str, Any] = {"id": code, "shortDescription": {"text": short}}
+    if told is not None:
+        rule["fullDescription"] = {"text": told.meaning}
+        rule["help"] = {"text": f"{told.meaning}\n\nWhat to do: {told.remedy}"}
+    return rule
+
+
+def _result(case: Case, finding: Finding, codes: Sequence[str]) -> dict[str, Any]:
+    message = clean(finding.message)
+    for one in finding.passages[:2]:
+        message += f"\n[{clean(one.evidence_id)}] {clean(one.text)}"
+    named = json.dumps([finding.code, case.name, finding.claim, finding.words], ensure_ascii=True)
+    found: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": codes.index(finding.code),
+        "level": finding.level,
+        "message": {"text": message},
+        "partialFingerprints": {"assayClaim/v1": hashlib.sha256(named.encode("ascii")).hexdigest()[:32]},
+        "properties": {"case": clean(case.name), **({"claim": clean(finding.claim)} if finding.claim else {})},
+    }
+    place = finding.place or case.place
+    if place is not None:
+        found["locations"] = [{"physicalLocation": _location(place)}]
+    return found
+
+
+def _location(place: Place) -> dict[str, Any]:
+    fields = {
+        "startLine": place.line,
+        "startColumn": place.column,
+        "endLine": place.end_line,
+        "endColumn": place.end_column,
+    }
+    region = {name: value for name, value in fields.items() if value is not None}
+    path = PurePosixPath(place.file)
+    if path.is_absolute():
+        return {"artifactLocation": {"uri": f"file://{quote(place.file)}"}, "region": region}
+    return {"artifactLocation": {"uri": quote(place.file), "uriBaseId": ROOT}, "region": region}

@@ -1,0 +1,138 @@
+"""`assay batch`: checks any number of rows by many processes, and goes on where it was stopped."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+
+if TYPE_CHECKING:
+    from assay.batch import Totals
+
+_EVERY_S: Final = 5.0
+"""Seconds between two lines of progress."""
+
+
+class Engine(StrEnum):
+    """Who judges."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+class Format(StrEnum):
+    """How the summary is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def batch(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder of the results.")],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH]...", help="Files, folders or URLs of JSON Lines, CSV or Parquet."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME|DIR", help="A shipped network, or a cross-encoder's folder.")
+    ] = None,
+    database: Annotated[str | None, typer.Option("--database", metavar="URL", help="The database of --query.")] = None,
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="SQL", help="Rows of this query; name columns with AS.")
+    ] = None,
+    engine: Annotated[Engine, typer.Option("--engine", help="Processes of this machine, or actors of Ray.")] = (
+        Engine.LOCAL
+    ),
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="How many. [default: one for each processor]")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="HOST:PORT", help="Of a Ray cluster. [default: this machine]")
+    ] = None,
+    partition: Annotated[int, typer.Option("--partition-rows", min=1, help="Rows that are committed together.")] = 500,
+    reports: Annotated[bool, typer.Option("--reports", help="Keep whole reports, in the column `report`.")] = False,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the summary.")] = Format.TEXT,
+) -> None:
+    """Check any number of rows by many processes; the same command goes on where it was stopped.
+
+    A row is one of `assay eval`: an id, evidence, an answer or a claim. Each has exactly one result in DIR/parts, as
+    Parquet. Exit status 1: some rows were rejected, and DIR/rejected.jsonl says why.
+    """
+    from assay.batch import BatchSettings, open_engine, open_sources, run_batch
+    from assay.batch.values import Recipe
+    from assay.models import usable_cpus
+
+    with reporting_errors():
+        count = workers or usable_cpus()
+        environ = {name: value for name, value in os.environ.items() if name in _CARRIED}
+        recipe = Recipe(policy, model, max(1, usable_cpus() // count), reports, environ)
+        settings = BatchSettings(out, {**_identity(policy, model), "reports": str(reports).lower()}, partition)
+        rows = open_sources(paths or (), database=database, query=query)
+        totals = run_batch(
+            settings, rows, lambda: open_engine(engine.value, recipe, workers=count, address=address), _progress()
+        )
+        _print(totals, out, format_)
+        raise typer.Exit(FINDINGS if totals.rejected else CLEAN)
+
+
+_CARRIED: Final = frozenset({"ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME"})
+"""Variables that decide what a guard is."""
+
+
+def _identity(policy: str | None, model: str | None) -> dict[str, str]:
+    from assay.cli.check import open_guard
+    from assay.cli.evaluate import identity_of
+
+    return identity_of(open_guard(policy, None if model is None else Path(model)))
+
+
+def _progress() -> "Callable[[Totals], None]":
+    from assay.cli.terminal import write_text
+
+    begun = told = time.monotonic()
+    rows = 0
+
+    def add(totals: "Totals") -> None:
+        nonlocal rows, told
+        rows += totals.rows
+        now = time.monotonic()
+        if now - told >= _EVERY_S:
+            told = now
+            write_text(f"assay: checked {rows:,} rows, {rows / (now - begun):,.0f} a second\n", sys.stderr)
+
+    return add
+
+
+def _print(totals: "Totals", out: Path, format_: Format) -> None:
+    from assay.batch.run import summary_of
+    from assay.cli.terminal import write_text
+
+    summary = summary_of(totals)
+    if format_ is Format.JSON:
+        write_text(json.dumps(summary, indent=2) + "\n", sys.stdout)
+        return
+    lines = [f"{totals.rows:,} rows, {totals.rejected:,} rejected"]
+    lines += [f"  {name:<24}{count:>12,}" for name, count in {**totals.actions, **_verdicts(totals)}.items()]
+    if totals.labelled:
+        told = summary["labelled"]
+        lines.append(f"  honest answers emitted  {told['honest_emitted']:>12,} of {told['honest']:,}")
+        lines.append(f"  wrong answers stopped   {told['wrong_stopped']:>12,} of {told['wrong']:,}")
+    lines.append(
+        f"results: {out / 'parts'}" + (f", rejected rows: {out / 'rejected.jsonl'}" if totals.rejected else "")
+    )
+    write_text("\n".join(lines) + "\n", sys.stdout)
+
+
+def _verdicts(totals: "Totals") -> dict[str, int]:
+    """Of a batch of claims, which have no action."""
+    return {} if totals.actions else dict(totals.verdicts)

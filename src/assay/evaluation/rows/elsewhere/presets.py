@@ -1,0 +1,163 @@
+"""Which fields of other tools' exports are the answer, the evidence and the question.
+
+Each preset names the export that it reads. A path is a field, or fields with dots between them; a field whose own name
+has dots in it counts first. `name[]` goes through a list. Of several paths the first that holds something counts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """How the spans of one trace belong together: the answer stands in one, the documents in others."""
+
+    trace: tuple[str, ...]
+    parent: tuple[str, ...]
+    kind: tuple[str, ...]
+    retriever: str
+    """The kind of a span that retrieves, in any case of letters."""
+    documents: tuple[str, ...]
+    """Where a span that retrieves holds its documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How the export of one tool is read."""
+
+    name: str
+    reads: str
+    """The export, for people."""
+    fields: Mapping[str, tuple[str, ...]]
+    """From our field to the paths that may hold it."""
+    rows: tuple[str, ...] = ()
+    """Where the rows stand in a file that is one JSON object."""
+    spans: Spans | None = None
+    delimiter: str | None = None
+    """What stands between passages that were joined into one text."""
+    source: str = ""
+    """Where the form is described."""
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """Files beside the one that is named: from the file to the field by which its objects are found."""
+
+
+PRESETS: Final[Mapping[str, Preset]] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "ragas",
+            "`EvaluationDataset.to_jsonl`, `to_csv` and `to_pandas`; also the columns of versions before 0.2",
+            {
+                "answer": ("response", "answer"),
+                "evidence": ("retrieved_contexts", "contexts", "reference_contexts"),
+                "evidence_ids": ("retrieved_context_ids",),
+                "question": ("user_input", "question"),
+            },
+            source="ragas.dataset_schema.SingleTurnSample",
+        ),
+        Preset(
+            "deepeval",
+            "`EvaluationDataset.save_as` in JSON, JSON Lines and CSV (goldens and test cases)",
+            {
+                "answer": ("actual_output",),
+                "evidence": ("retrieval_context", "context"),
+                "question": ("input",),
+                "id": ("name",),
+            },
+            delimiter="|",
+            source="deepeval.dataset.utils: lists are joined by `|` in cells",
+        ),
+        Preset(
+            "trulens",
+            "the data frame of `get_records_and_feedback`, saved as CSV, JSON or Parquet",
+            {
+                "answer": ("output",),
+                "evidence": ("contexts", "Groundedness_calls[].args.source", "groundedness_calls[].args.source"),
+                "question": ("input",),
+                "id": ("record_id",),
+            },
+            source="the sources that the groundedness feedback was called with",
+        ),
+        Preset(
+            "langfuse",
+            "traces and observations exported from the tables or as one trace, and experiment items",
+            {
+                "answer": ("output",),
+                "evidence": (
+                    "metadata.contexts", "metadata.context", "input.contexts", "input.context", "input.documents",
+                ),
+                "question": ("input.question", "input.query", "input.messages", "input"),
+                "id": ("id",),
+            },
+            rows=("observations", "data"),
+            spans=Spans(
+                ("traceId", "trace_id"), ("parentObservationId", "parent_observation_id"), ("type",), "retriever",
+                ("output.documents", "output"),
+            ),
+            source="langfuse.com: export from the UI; observations of type RETRIEVER",
+        ),
+        Preset(
+            "phoenix",
+            "the data frame of `get_spans_dataframe` or of `get_qa_with_reference`, saved as JSON, CSV or Parquet",
+            {
+                "answer": ("attributes.output.value", "output"),
+                "evidence": ("reference", "attributes.retrieval.documents"),
+                "question": ("attributes.input.value", "input"),
+                "id": ("context.span_id", "span_id"),
+            },
+            rows=("spans", "data"),
+            spans=Spans(
+                ("context.trace_id", "trace_id"), ("parent_id",),
+                ("span_kind", "attributes.openinference.span.kind"), "retriever", ("attributes.retrieval.documents",),
+            ),
+            source="OpenInference: input.value, output.value, retrieval.documents",
+        ),
+        Preset(
+            "promptfoo",
+            "`promptfoo eval --output results.json` (versions 2 and 3) and `results.jsonl`",
+            {
+                "answer": ("response.output",),
+                "evidence": ("vars.context", "vars.contexts", "vars.documents", "vars.passages", "vars.evidence"),
+                "question": ("vars.question", "vars.query", "vars.input", "vars.prompt"),
+                "id": ("id",),
+            },
+            rows=("results.results", "results"),
+            source="promptfoo: EvaluateSummaryV3",
+        ),
+        Preset(
+            "langsmith",
+            "runs as JSON Lines or Parquet, and examples with `inputs` and `outputs`",
+            {
+                "answer": (
+                    "outputs.answer", "outputs.output", "outputs.response", "outputs.generations", "outputs.messages",
+                    "outputs",
+                ),
+                "evidence": (
+                    "inputs.contexts", "inputs.context", "inputs.documents", "outputs.documents", "outputs.contexts",
+                ),
+                "question": ("inputs.question", "inputs.query", "inputs.input", "inputs.messages"),
+                "id": ("id",),
+            },
+            rows=("runs", "examples"),
+            spans=Spans(
+                ("trace_id",), ("parent_run_id",), ("run_type",), "retriever", ("outputs.documents", "outputs.output"),
+            ),
+            source="LangSmith: run data format, example data format",
+        ),
+        Preset(
+            "ragtruth",
+            "`response.jsonl` with `source_info.jsonl` beside it",
+            {
+                "answer": ("response",),
+                "evidence": ("source_info",),
+                "question": ("source_info.question",),
+                "id": ("id",),
+                "labels": ("labels",),
+            },
+            source="ParticleMedia/RAGTruth, README",
+            beside={"source_info.jsonl": "source_id"},
+        ),
+    )
+}  # fmt: skip
+"""The presets by name."""

@@ -1,0 +1,152 @@
+"""Whether two sentences of two sources can both be right: each is read with the other as its premise.
+
+What a network makes of a claim beside one source hangs on which of the two is read as the premise: of "The hull is
+aluminium" and "Shipwrights laid the hull in larch" one way it may see nothing, and the other way a contradiction. Two
+sentences that disagree do so in both directions, and two that speak of different things contradict each other in at
+most one, by chance. So the sentence that bears a claim out, the claim, and the sentences of another source that say
+most of the same are read both ways; a fitted model (`train/fit_both_ways.py`) says from which readings on they
+disagree. No word of a language takes part in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from statistics import fmean
+from typing import Any, Final
+
+from assay.errors import VerifierError
+from assay.guard.conflicts.source_matching import is_record, says_of_it, speaks_of_it
+from assay.models import PairScorer
+from assay.text.sentences import split_sentences
+from assay.verify.network import LogisticModel, logit
+
+MOST_SENTENCES: Final = 2
+"""Sentences of another source that are read, those that say most of what is claimed."""
+LONGEST: Final = 400
+"""Characters of a sentence that is read both ways; a longer one is cut from its end."""
+LEAST_ALIKE: Final = 0.2
+"""The least share of a claim that a sentence says, or of the sentence that the claim says, for the two to be read."""
+SIGNS: Final = {
+    "contra": 1, "least_contra": 1, "most_contra": 1, "neutral": -1, "most_neutral": -1, "entail": -1, "says": 1,
+    "shares": 1,
+}  # fmt: skip
+"""The signals that the model may read, and which way each may move the probability of a disagreement."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePair:
+    """A claim with the sentence that bears it out, and a sentence of another source."""
+
+    claim: str
+    behind: str
+    other: str
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What the network reads, as (premise, hypothesis)."""
+        return (
+            (self.other, self.claim), (self.claim, self.other),
+            (self.behind, self.other), (self.other, self.behind),
+        )  # fmt: skip
+
+
+def sentence_pairs(claim: str, own: str, other: str) -> Iterator[SentencePair]:
+    """The sentence of one passage that says most of a claim, beside those of another passage that do.
+
+    >>> [one.other for one in sentence_pairs("It is open.", "It is open.", "It is closed. Dogs may swim.")][0]
+    'It is closed.'
+
+    Args:
+        claim: the claim.
+        own: the passage that bears it out.
+        other: what was read of the other source.
+    """
+    behind = max(_sentences(own), key=lambda one: speaks_of_it(claim, one, ()), default=None)
+    if behind is None:
+        return
+    alike = {one: max(says_of_it(claim, one), speaks_of_it(claim, one, ())) for one in _sentences(other)}
+    for one in sorted(alike, key=lambda one: -alike[one])[:MOST_SENTENCES]:
+        if alike[one] >= LEAST_ALIKE:
+            yield SentencePair(claim, behind, one)
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a text that are prose: what a row of figures says hangs on what stands above it."""
+    found = [text[one.start : one.end].strip()[:LONGEST] for one in split_sentences(text)]
+    return [one for one in found if not is_record(one) and _is_worded(one)]
+
+
+def _is_worded(text: str) -> bool:
+    signs = "".join(text.split())
+    return " " in text and 2 * sum(sign.isalpha() for sign in signs) > len(signs)
+
+
+def read_both_ways(pairs: Sequence[SentencePair], scorer: PairScorer) -> list[dict[str, float]]:
+    """The signals of each pair, in one call of the network.
+
+    Raises:
+        VerifierError: the network failed.
+    """
+    unique = list(dict.fromkeys(texts for one in pairs for texts in one.pairs))
+    if not unique:
+        return []
+    scores = [tuple(float(value) for value in row) for row in scorer.score(unique)]
+    known = dict(zip(unique, scores, strict=True))
+    return [_signals(one, [known[texts] for texts in one.pairs]) for one in pairs]
+
+
+def _signals(pair: SentencePair, readings: Sequence[tuple[float, ...]]) -> dict[str, float]:
+    entailment, neutral, contradiction = zip(*readings, strict=True)
+    said, shared = says_of_it(pair.claim, pair.other), speaks_of_it(pair.claim, pair.other, ())
+    return {
+        "contra": logit(fmean(contradiction)), "least_contra": logit(min(contradiction)),
+        "most_contra": logit(max(contradiction)), "neutral": fmean(neutral), "most_neutral": max(neutral),
+        "entail": logit(fmean(entailment)), "says": said, "shares": shared,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class BothWays:
+    """The fitted model, and from where on two sentences disagree."""
+
+    model: LogisticModel
+    threshold: float
+    """The probability from which they do: few right claims beside other sources meet such a sentence."""
+    most_neutral: float
+    """Above this share of neutral, as the claim was read beside the other source, it is not asked."""
+    digest: str = ""
+    """Of the file."""
+
+    @classmethod
+    def from_json(cls, text: str) -> BothWays:
+        """Read the fitted file.
+
+        Raises:
+            VerifierError: the file is no JSON or lacks a part.
+        """
+        try:
+            raw: dict[str, Any] = json.loads(text)
+            model = LogisticModel(float(raw["intercept"]), {k: float(v) for k, v in raw["weights"].items()})
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            return cls(model, float(raw["threshold"]), float(raw["most_neutral"]), digest=digest)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            message = (
+                f"The model of sentences read both ways cannot be read ({error}): expected JSON with intercept, "
+                "weights, threshold and most_neutral. Reinstall assay, or refit with `python -m train.fit_both_ways`."
+            )
+            raise VerifierError(message) from error
+
+    def disagree(self, signals: Mapping[str, float]) -> bool:
+        """Whether two sentences with these signals, as `read_both_ways` gives them, disagree."""
+        return self.model.probability(signals) >= self.threshold
+
+
+@lru_cache(maxsize=1)
+def load_both_ways() -> BothWays:
+    """The model that ships with the package."""
+    return BothWays.from_json(files("assay.guard.conflicts").joinpath("both_ways.json").read_text(encoding="utf-8"))

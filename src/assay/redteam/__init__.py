@@ -1,0 +1,15 @@
+"""The red team: attacks written from a corpus, run against a system, judged by the verifier and scored by category."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.redteam.campaigns import Campaign as Campaign
+    from assay.redteam.campaigns import keep as keep
+    from assay.redteam.campaigns import read_campaign as read_campaign
+    from assay.redteam.campaigns import run_campaign as run_campaign
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__, {".campaigns": ("Campaign", "keep", "read_campaign", "run_campaign")}
+    )

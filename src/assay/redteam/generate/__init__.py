@@ -1,0 +1,11 @@
+"""Attacks written from the user's own corpus, offline and by rules."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.redteam.generate.writer import PER_CATEGORY as PER_CATEGORY
+    from assay.redteam.generate.writer import write_suite as write_suite
+else:
+    __all__, __getattr__, __dir__ = lazy(__name__, {".writer": ("PER_CATEGORY", "write_suite")})

@@ -1,0 +1,21 @@
+"""How answers are judged: readers, rules, the verifier."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.redteam.judging.judge import judge_answers as judge_answers
+    from assay.redteam.judging.verdicts import PASSES as PASSES
+    from assay.redteam.judging.verdicts import Dimension as Dimension
+    from assay.redteam.judging.verdicts import Judgement as Judgement
+    from assay.redteam.judging.verdicts import Outcome as Outcome
+    from assay.redteam.judging.verdicts import Score as Score
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".judge": ("judge_answers",),
+            ".verdicts": ("PASSES", "Dimension", "Judgement", "Outcome", "Score"),
+        },
+    )

@@ -1,0 +1,126 @@
+"""The ledger of proposals: what was proposed for the static suite, who decided what, and why.
+
+JSON Lines, only ever appended to. Each entry carries the digest of the one before it and its own, SHA-256 over its
+canonical JSON, so that an entry which was changed, left out or put in shows when the ledger is next opened. That it was
+cut off at the end shows only to whoever kept the last digest; `assay redteam review` prints it.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from assay.errors import InputError
+from assay.redteam.cases import Case, parse_case
+
+BEGINNING: Final = "0" * 64
+"""What stands for the entry before the first."""
+
+
+class State(StrEnum):
+    """Where a proposal stands."""
+
+    OPEN = "open"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One case that broke a system, and whether it goes into the static suite."""
+
+    case: Case
+    """As proposed; after an edit the edited form."""
+    proposed_as: str
+    """The id under which it was proposed."""
+    match: float
+    rule: str
+    flaky: bool
+    target: str
+    state: State = State.OPEN
+    by: str | None = None
+    """Who decided."""
+    reason: str | None = None
+
+
+class Ledger:
+    """A ledger on disk."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads a ledger, or begins one with the first entry.
+
+        Raises:
+            InputError: it cannot be read, or its chain does not hold.
+        """
+        self._path = path
+        self.proposals: dict[str, Proposal] = {}
+        self.head = BEGINNING
+        """The digest of the last entry."""
+        try:
+            data = path.read_bytes() if path.exists() else b""
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        for number, line in enumerate(data.splitlines(), 1):
+            where = f"{path}, line {number}"
+            try:
+                entry = json.loads(line)
+                told = entry.pop("digest")
+                if entry["previous"] != self.head or digest_of(entry) != told:
+                    raise InputError(f"{where}: the chain does not hold: this entry or one before it was changed")
+                self.head = told
+                self._take_in(entry, where)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                if isinstance(error, InputError):
+                    raise
+                raise InputError(f"{where}: expected an entry of the ledger ({error})") from error
+
+    def _take_in(self, entry: Mapping[str, Any], where: str) -> None:
+        case = parse_case(json.dumps(entry["case"]), where)
+        if entry["event"] == "proposed":
+            self.proposals[case.id] = Proposal(
+                case, case.id, float(entry["match"]), entry["rule"], bool(entry["flaky"]), entry["target"]
+            )
+            return
+        known = self.proposals[entry["proposal"]]
+        self.proposals[entry["proposal"]] = Proposal(
+            case, known.proposed_as, known.match, known.rule, known.flaky, known.target,
+            State.REJECTED if entry["event"] == "rejected" else State.APPROVED, entry["by"], entry["reason"],
+        )  # fmt: skip
+
+    def append(self, event: str, case: Case, **fields: Any) -> None:
+        """Appends an entry and makes it durable before it counts.
+
+        Raises:
+            InputError: the ledger cannot be written to.
+        """
+        entry = {
+            "event": event, "at": datetime.now(UTC).isoformat(timespec="seconds"), "previous": self.head,
+            "case": case.model_dump(mode="json"), **fields,
+        }  # fmt: skip
+        digest = digest_of(entry)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as stream:
+                stream.write(json.dumps({**entry, "digest": digest}, ensure_ascii=True).encode() + b"\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from error
+        self.head = digest
+        self._take_in(entry, str(self._path))
+
+    @property
+    def approved(self) -> tuple[Case, ...]:
+        """The cases that a person let in, in the order of the proposals."""
+        return tuple(one.case for one in self.proposals.values() if one.state is State.APPROVED)
+
+
+def digest_of(entry: Mapping[str, Any]) -> str:
+    """SHA-256 over an entry's canonical JSON."""
+    canonical = json.dumps(entry, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

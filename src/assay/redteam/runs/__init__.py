@@ -1,0 +1,16 @@
+"""Runs: a suite against a target, recorded call by call."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.redteam.runs.log import Answer as Answer
+    from assay.redteam.runs.log import RunLog as RunLog
+    from assay.redteam.runs.running import RunOptions as RunOptions
+    from assay.redteam.runs.running import Spent as Spent
+    from assay.redteam.runs.running import run_cases as run_cases
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__, {".log": ("Answer", "RunLog"), ".running": ("RunOptions", "Spent", "run_cases")}
+    )

@@ -1,0 +1,148 @@
+"""The record of a run: every request with its answer, as it comes, so that a run that was killed goes on.
+
+JSON Lines: a header that names the suite and the target, then for each call a line when it begins and one when it ends.
+A call that began and did not end was under way when the process died. A last line that was half written is dropped; any
+other damage is an error.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final, Self
+
+from assay.errors import InputError
+
+FORM: Final = 1
+"""The version of the record's form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one call."""
+
+    case: str
+    text: str | None
+    """None where the target failed."""
+    error: str | None = None
+    """Why there is no answer."""
+    seconds: float = 0.0
+    """How long it took."""
+    trial: int = 1
+    """The number of the call of this case: flaky cases are asked several times."""
+
+
+class RunLog:
+    """A record that is open for one run; another process that opens it meanwhile is refused."""
+
+    def __init__(self, path: Path, suite: str, target: str) -> None:
+        """Opens a record, or begins one.
+
+        Args:
+            path: the file.
+            suite: the digest of the suite.
+            target: the name of the target.
+
+        Raises:
+            InputError: it is of another suite or target, damaged, in use, or cannot be written.
+        """
+        self._path = path
+        self._lock = threading.Lock()
+        self.answers: dict[tuple[str, int], Answer] = {}
+        self.begun: set[tuple[str, int]] = set()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream: IO[bytes] = path.open("a+b")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+        try:
+            self._take()
+            self._read(suite, target)
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.close()
+
+    def _take(self) -> None:
+        with suppress(ImportError):  # no such lock on Windows
+            import fcntl
+
+            try:
+                fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise InputError(f"{self._path}: another run is writing here; choose another --out") from error
+
+    def _read(self, suite: str, target: str) -> None:
+        self._stream.seek(0)
+        data = self._stream.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            self._stream.truncate(len(whole))
+        header = {"form": FORM, "suite": suite, "target": target}
+        if not whole:
+            self._write({**header, "begun": _now()})
+            return
+        try:
+            first, *rest = (json.loads(line) for line in whole.splitlines())
+            found = {name: first[name] for name in header}
+            for line in rest:
+                self._take_in(line)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{self._path}: damaged ({error}); move it away to begin anew") from error
+        if found != header:
+            name = next(name for name in header if found[name] != header[name])
+            raise InputError(
+                f"{self._path}: is of another {name} ({found[name]!r}, not {header[name]!r}); choose another --out"
+            )
+
+    def _take_in(self, line: Mapping[str, Any]) -> None:
+        key = (str(line["case"]), int(line["trial"]))
+        if line["event"] == "begun":
+            self.begun.add(key)
+        elif line["event"] == "dropped":
+            self.answers.pop(key, None)
+        else:
+            self.answers[key] = Answer(key[0], line["answer"], line["error"], float(line["seconds"]), key[1])
+
+    def _write(self, value: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._stream.write(json.dumps(value, ensure_ascii=True).encode() + b"\n")
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+
+    def begin(self, case: str, trial: int, request: Mapping[str, Any]) -> None:
+        """Records that a call begins, with all that it sends."""
+        self.begun.add((case, trial))
+        self._write({"event": "begun", "case": case, "trial": trial, "at": _now(), "request": request})
+
+    def end(self, answer: Answer) -> None:
+        """Records what came of a call."""
+        self._write(
+            {
+                "event": "answered" if answer.error is None else "failed",
+                "case": answer.case, "trial": answer.trial, "at": _now(), "seconds": round(answer.seconds, 6),
+                "answer": answer.text, "error": answer.error,
+            }
+        )  # fmt: skip
+        self.answers[answer.case, answer.trial] = answer
+
+    def drop(self, case: str, trial: int) -> None:
+        """Records that what came of a call no longer counts, since the user wants failures asked again."""
+        self._write({"event": "dropped", "case": case, "trial": trial, "at": _now()})
+        self.answers.pop((case, trial), None)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,24 @@
+"""Scores: the adversarial robustness score with intervals, and one run against another."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.redteam.scores.comparison import ALPHA as ALPHA
+    from assay.redteam.scores.comparison import DELTA as DELTA
+    from assay.redteam.scores.comparison import Comparison as Comparison
+    from assay.redteam.scores.comparison import compare as compare
+    from assay.redteam.scores.comparison import read_card as read_card
+    from assay.redteam.scores.scorecards import Mean as Mean
+    from assay.redteam.scores.scorecards import Result as Result
+    from assay.redteam.scores.scorecards import Scorecard as Scorecard
+    from assay.redteam.scores.scorecards import score as score
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".comparison": ("ALPHA", "DELTA", "Comparison", "compare", "read_card"),
+            ".scorecards": ("Mean", "Result", "Scorecard", "score"),
+        },
+    )

@@ -1,0 +1,12 @@
+"""The search for the frontier: where a system breaks, within a budget of calls."""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.redteam.search.frontier import Arm as Arm
+    from assay.redteam.search.frontier import Found as Found
+    from assay.redteam.search.frontier import search as search
+else:
+    __all__, __getattr__, __dir__ = lazy(__name__, {".frontier": ("Arm", "Found", "search")})

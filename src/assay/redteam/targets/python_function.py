@@ -1,0 +1,98 @@
+"""A function of a Python module as a target: `python:MODULE:FUNCTION`."""
+
+import asyncio
+import importlib
+import importlib.util
+import inspect
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError
+from assay.redteam.targets.interface import Request, TargetError, text_of
+
+
+class PythonFunction:
+    """Calls a function with the request; a coroutine is run to its end."""
+
+    def __init__(self, function: Callable[[Request], Any], name: str, timeout_s: float = 60.0) -> None:
+        """Wraps a function.
+
+        Args:
+            function: takes the request as a dictionary and returns text, or an awaitable of it.
+            name: what it is called in records.
+            timeout_s: seconds after which an answer is no longer waited for. Python cannot stop a thread: a function
+                that hangs keeps its thread until the process ends.
+        """
+        self.name = name
+        self._function = function
+        self._timeout_s = timeout_s
+
+    def ask(self, request: Request) -> str:
+        """The function's answer.
+
+        Raises:
+            TargetError: it raised, returned something else than text, or took too long.
+        """
+        said: list[Any] = []
+        failed: list[BaseException] = []
+
+        def call() -> None:
+            try:
+                value = self._function(request)
+                said.append(asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value)
+            except BaseException as error:  # noqa: BLE001 whatever the code of a target does, the run goes on
+                failed.append(error)
+
+        thread = threading.Thread(target=call, daemon=True, name=f"target {request['id']}")
+        thread.start()
+        thread.join(self._timeout_s)
+        if thread.is_alive():
+            raise TargetError(f"{self.name}: no answer within {self._timeout_s:g} seconds")
+        if failed:
+            raise TargetError(f"{self.name}: {type(failed[0]).__name__}: {failed[0]}") from failed[0]
+        return text_of(said[0], self.name)
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def load_function(name: str, timeout_s: float = 60.0) -> PythonFunction:
+    """The target of `MODULE:FUNCTION`; MODULE is importable from the working directory, or the path of a `.py` file.
+
+    Raises:
+        InputError: there is no such module or function, or importing it failed.
+    """
+    module_name, _, function_name = name.rpartition(":")
+    if not module_name or not function_name:
+        raise InputError(f"expected python:MODULE:FUNCTION, got python:{name}")
+    try:
+        module = _from_file(Path(module_name)) if module_name.endswith(".py") else _imported(module_name)
+    except Exception as error:
+        raise InputError(f"python:{name}: cannot be imported: {type(error).__name__}: {error}") from error
+    function: Any = module
+    for part in function_name.split("."):
+        function = getattr(function, part, None)
+    if not callable(function):
+        raise InputError(f"python:{name}: {module_name} has no function {function_name}")
+    return PythonFunction(function, f"python:{name}", timeout_s)
+
+
+def _imported(module: str) -> Any:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    return importlib.import_module(module)
+
+
+def _from_file(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.exists():
+        raise FileNotFoundError(f"no file {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module

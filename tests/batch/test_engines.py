@@ -1,0 +1,141 @@
+"""What every engine keeps to: each piece ends once, and a worker that dies is replaced."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.batch.scripted import record
+
+from assay.batch.engines import Died, Done, open_engine
+from assay.batch.engines.processes import ProcessEngine
+from assay.batch.values import Piece, RawRow, Recipe
+from assay.errors import InputError, MissingPackageError, VerifierError
+
+RAY = pytest.mark.skipif(
+    os.environ.get("ASSAY_RAY") != "required",
+    reason="Ray pulls 80 MB: `make test-slow` tests it with ASSAY_RAY=required",
+)
+
+
+def piece(number: int, rows: int = 2) -> Piece:
+    lines = (RawRow("a.jsonl", n, "a", "line", json.dumps(record(n))) for n in range(1, rows + 1))
+    return Piece(number, 0, tuple(lines))
+
+
+@pytest.fixture(params=["local", pytest.param("ray", marks=RAY)])
+def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
+    made = open_engine(request.param, Recipe("general"), workers=2)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def test_all_pieces_end_once_with_a_result_for_each_row(engine: Any) -> None:
+    assert engine.capacity == 2
+    waiting = [piece(n, 1 + n) for n in range(5)]
+    seen: dict[int, int] = {}
+    out = 0
+    while waiting or out:
+        while waiting and out < engine.capacity:
+            engine.submit(waiting.pop())
+            out += 1
+        ended = engine.wait()
+        out -= 1
+        assert isinstance(ended, Done)
+        assert [one.position for one in ended.results] == [row.position for row in ended.piece.rows]
+        seen[ended.piece.partition] = len(ended.results)
+    assert seen == {0: 1, 1: 2, 2: 3, 3: 4, 4: 5}
+
+
+def test_a_defect_is_told_of_the_piece_and_the_worker_goes_on(engine: Any) -> None:
+    bad = Piece(7, 0, (RawRow("a.parquet", 1, "a", "columns", None),))  # no reader gives such a row
+    engine.submit(bad)
+    ended = engine.wait()
+    assert isinstance(ended, Died)
+    assert "a defect in assay" in ended.reason
+    engine.submit(piece(1))
+    assert isinstance(engine.wait(), Done)
+
+
+def test_closing_twice_is_closing_once(engine: Any) -> None:
+    engine.submit(piece(0))
+    engine.close()
+    engine.close()
+
+
+def test_a_process_that_is_killed_is_replaced_and_its_piece_is_told() -> None:
+    engine = ProcessEngine(Recipe("general"), 1)
+    try:
+        engine.submit(piece(0))
+        assert isinstance(engine.wait(), Done)
+        os.kill(engine.pids[0], signal.SIGSTOP)  # so that it cannot have finished
+        engine.submit(piece(1, 5))
+        killed = engine.pids[0]
+        os.kill(killed, signal.SIGKILL)
+        ended = engine.wait()
+        assert isinstance(ended, Died)
+        assert (ended.piece.partition, "SIGKILL" in ended.reason) == (1, True)
+        engine.submit(piece(1, 5))
+        assert isinstance(engine.wait(), Done)
+        assert engine.pids[0] != killed
+    finally:
+        engine.close()
+
+
+def test_processes_share_the_pages_of_one_network() -> None:
+    """What a worker has for itself is far less than the network and its tables."""
+    engine = ProcessEngine(Recipe("general"), 2)
+    try:
+        for number in range(2):
+            engine.submit(piece(number))
+        for _ in range(2):
+            engine.wait()
+        for pid in engine.pids:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+            told = dict(line.split(":", 1) for line in lines if ":" in line)
+            own = int(told["Private_Dirty"].split()[0])
+            every = int(told["Rss"].split()[0])
+            assert own < 0.7 * every
+    finally:
+        engine.close()
+
+
+def test_no_process_is_left_behind() -> None:
+    engine = ProcessEngine(Recipe("general"), 2)
+    pids = engine.pids
+    engine.close()
+    until = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_policy_that_is_not_there_is_an_error_of_the_engine() -> None:
+    engine = open_engine("local", Recipe("no-such-policy"), workers=1)
+    try:
+        with pytest.raises(VerifierError, match="no-such-policy"):
+            engine.wait()
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "message"),
+    [("spark", {}, "expected one of local, ray"), ("local", {"workers": 0}, "at least 1"),
+     ("local", {"address": "x:1"}, "needs --engine ray")],
+)  # fmt: skip
+def test_an_engine_that_cannot_be_is_refused(name: str, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        open_engine(name, Recipe(), **more)
+
+
+def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    with pytest.raises(MissingPackageError, match=r"assay-ai\[ray\]"):
+        open_engine("ray", Recipe(), workers=1)

@@ -1,0 +1,126 @@
+"""`assay init`, `explain` and `completion` as real processes: what they write works as it stands."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from assay.policy import PRESETS, parse_policy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def assay(*arguments: object, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "_ASSAY"))}
+    env = {**kept, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "COLUMNS": "100", **more}
+    command = [sys.executable, "-m", "assay", *(str(one) for one in arguments)]
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_init_writes_an_example_that_is_blocked_for_the_planted_reason(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    made = assay("init", "answers-of-ours", "--ci", "github", "--yes", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    folder = tmp_path / "answers-of-ours"
+    next_step = re.search(r"&& assay (check .*)", made.stdout)
+    assert next_step is not None
+    done = assay(*next_step[1].split(), cwd=folder)
+    assert done.returncode == 1, done.stderr
+    assert "number.mismatch" in done.stdout
+    workflow = yaml.safe_load((tmp_path / ".github" / "workflows" / "assay.yml").read_text(encoding="utf-8"))
+    (step,) = (one["run"] for one in workflow["jobs"]["assay"]["steps"] if "assay check" in one.get("run", ""))
+    words = step.replace("\\\n", " ").split()
+    done = assay(*words[1:], cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "::error file=answers-of-ours/answers/leave.md,line=1" in done.stdout
+
+
+def test_the_test_that_init_writes_passes(tmp_path: Path) -> None:
+    assert assay("init", tmp_path, "-y").returncode == 0
+    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
+
+
+def test_init_writes_over_nothing_and_knows_its_presets(tmp_path: Path) -> None:
+    (tmp_path / "assay.yaml").write_text("mine", encoding="utf-8")
+    done = assay("init", tmp_path, "--yes")
+    assert done.returncode == 2
+    assert "there already, and nothing was written" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["assay.yaml"]
+    assert assay("init", tmp_path / "x", "--policy", "strictest").returncode == 2
+    assert not (tmp_path / "x").exists()
+
+
+def test_every_commented_setting_of_the_file_is_a_setting() -> None:
+    from assay.cli.setup.init import CONFIG
+
+    for name in PRESETS:
+        text = CONFIG.format(preset=name)
+        assert parse_policy(text, "assay.yaml") == PRESETS[name]
+    open_text = re.sub(r"(?m)^(\s*)# (\w+: [\w.]+)$", r"\1\2", CONFIG.format(preset="general"))
+    assert parse_policy(open_text, "assay.yaml").citations == "require"
+
+
+def test_the_gitlab_file_is_a_job() -> None:
+    from assay.cli.setup.init import GITLAB
+
+    job = yaml.safe_load(GITLAB.replace("{folder}", "."))["assay"]
+    assert job["artifacts"]["reports"]["junit"] == "assay.xml"
+
+
+def test_explain_says_what_a_code_means_and_what_to_do() -> None:
+    done = assay("explain", "number.mismatch")
+    assert done.returncode == 0
+    assert done.stdout.startswith("number.mismatch  A number differs from the evidence")
+    assert "What to do: " in done.stdout
+    family = assay("explain", "citation").stdout
+    assert {"citation.fabricated", "citation.misquoted"} <= set(family.split())
+    assert json.loads(assay("explain", "tool.invented_email", "--json").stdout)[0]["code"] == "tool.invented_*"
+    wrong = assay("explain", "number.mismach")
+    assert wrong.returncode == 2
+    assert "did you mean number.mismatch" in wrong.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_is_one_that_it_reads(shell: str) -> None:
+    script = assay("completion", shell).stdout
+    assert "_ASSAY_COMPLETE" in script
+    found = shutil.which(shell)
+    if found is not None:
+        done = subprocess.run([found, "-n"], input=script, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bash_completes_commands_and_values(tmp_path: Path) -> None:
+    command = tmp_path / "assay"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    script = assay("completion", "bash").stdout
+
+    def offered(*words: str) -> list[str]:
+        listed = " ".join(f"'{word}'" for word in words)
+        ask = f"COMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _assay_completion assay; echo ${{COMPREPLY[@]}}"
+        env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], env=env, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    assert offered("assay", "expl") == ["explain"]
+    assert offered("assay", "check", "--fail-on", "") == ["revise", "block", "never"]
+
+
+def test_a_check_without_evidence_warns_and_one_with_evidence_does_not(tmp_path: Path) -> None:
+    answer = tmp_path / "a.md"
+    answer.write_text("The leave is 2 weeks.", encoding="utf-8")
+    assert "assay: warning: no evidence" in assay("check", answer).stderr
+    (tmp_path / "e.md").write_text("The leave is 2 weeks.", encoding="utf-8")
+    done = assay("check", answer, "-e", tmp_path / "e.md")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,240 @@
+"""Rows of other tools, in the forms of their exports, and labels as people write them."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.evaluation.rows import Row, read_rows
+from assay.evaluation.rows.elsewhere import PRESETS, read_translation
+from assay.evaluation.rows.elsewhere.values import as_evidence, as_text, find
+
+LEAVE = "Leave is 2 weeks."
+PAY = "It is paid in full."
+SAID = "Leave is 4 weeks."
+ASKED = "How long is leave?"
+
+
+def write(folder: Path, name: str, value: Any) -> Path:
+    path = folder / name
+    text = "".join(json.dumps(row) + "\n" for row in value) if name.endswith(".jsonl") else json.dumps(value)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read(path: Path, preset: str | None = None, *mapped: str) -> list[Row]:
+    return list(read_rows(path, read_translation(preset, mapped)))
+
+
+def told(row: Row) -> tuple[str, str | None, list[str]]:
+    return row.text, row.question, [piece.text for piece in row.evidence]
+
+
+WHOLE = (SAID, ASKED, [LEAVE, PAY])
+
+
+def test_ragas_json_lines_with_the_ids_of_its_contexts(tmp_path: Path) -> None:
+    sample = {"user_input": ASKED, "response": SAID, "retrieved_contexts": [LEAVE, PAY], "reference": "2 weeks"}
+    with_ids = {**sample, "retrieved_context_ids": ["hr-1", 7]}
+    first, second = read(write(tmp_path, "r.jsonl", [sample, with_ids]), "ragas")
+    assert told(first) == told(second) == WHOLE
+    assert [piece.id for piece in second.evidence] == ["hr-1", "7"]
+    assert first.meta["reference"] == "2 weeks"
+
+
+def test_ragas_csv_writes_lists_as_python_prints_them(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, ["user_input", "retrieved_contexts", "response"])
+        writer.writeheader()
+        writer.writerow({"user_input": ASKED, "retrieved_contexts": [LEAVE, PAY], "response": SAID})
+    assert told(read(path, "ragas")[0]) == WHOLE
+
+
+def test_ragas_before_version_0_2_named_its_columns_otherwise(tmp_path: Path) -> None:
+    row = {"question": ASKED, "answer": SAID, "contexts": [LEAVE, PAY], "ground_truth": "2 weeks"}
+    assert told(read(write(tmp_path, "r.jsonl", [row]), "ragas")[0]) == WHOLE
+
+
+@pytest.mark.parametrize("contexts", [[LEAVE, PAY], f"{LEAVE}|{PAY}"])
+def test_deepeval_json_and_cells_joined_by_its_delimiter(tmp_path: Path, contexts: object) -> None:
+    golden = {"input": ASKED, "actual_output": SAID, "expected_output": "2 weeks", "retrieval_context": contexts}
+    assert told(read(write(tmp_path, "goldens.json", [golden]), "deepeval")[0]) == WHOLE
+
+
+def test_deepeval_passages_with_a_source_keep_it(tmp_path: Path) -> None:
+    golden = {
+        "input": ASKED,
+        "actual_output": SAID,
+        "retrieval_context": [f"deepeval_source=hr.md,deepeval_context={LEAVE}"],
+    }
+    (piece,) = read(write(tmp_path, "g.json", [golden]), "deepeval")[0].evidence
+    assert (piece.text, piece.source) == (LEAVE, "hr.md")
+
+
+def test_trulens_evidence_is_what_groundedness_was_asked_with(tmp_path: Path) -> None:
+    calls = [
+        {"args": {"source": LEAVE, "statement": SAID}, "ret": 0.0},
+        {"args": {"source": PAY, "statement": SAID}, "ret": 0.0},
+    ]
+    record = {"record_id": "rec-1", "input": ASKED, "output": SAID, "Groundedness": 0.0, "Groundedness_calls": calls}
+    (row,) = read(write(tmp_path, "records.jsonl", [record]), "trulens")
+    assert told(row) == WHOLE
+    assert (row.id, row.meta["Groundedness"]) == ("rec-1", 0.0)
+
+
+def test_langfuse_joins_what_was_retrieved_in_a_trace_to_its_answer(tmp_path: Path) -> None:
+    observations = [
+        {"id": "o1", "traceId": "t1", "type": "SPAN", "parentObservationId": None, "input": {"question": ASKED},
+         "output": {"role": "assistant", "content": SAID}},
+        {"id": "o2", "traceId": "t1", "type": "RETRIEVER", "parentObservationId": "o1", "input": ASKED,
+         "output": json.dumps([{"page_content": LEAVE}, {"page_content": PAY}])},
+        {"id": "o3", "traceId": "t1", "type": "GENERATION", "parentObservationId": "o1", "input": "x", "output": "d"},
+    ]  # fmt: skip
+    (row,) = read(write(tmp_path, "observations.json", observations), "langfuse")
+    assert told(row) == WHOLE
+    (whole,) = read(write(tmp_path, "trace-t1.json", {"trace": {"id": "t1"}, "observations": observations}), "langfuse")
+    assert told(whole) == WHOLE
+
+
+def test_phoenix_spans_and_its_table_of_questions_with_references(tmp_path: Path) -> None:
+    documents = [{"document.id": "hr-1", "document.content": LEAVE}, {"document.content": PAY}]
+    spans = [
+        {"context.span_id": "s1", "context.trace_id": "t", "parent_id": None, "span_kind": "CHAIN",
+         "attributes.input.value": ASKED, "attributes.output.value": SAID},
+        {"context.span_id": "s2", "context.trace_id": "t", "parent_id": "s1", "span_kind": "RETRIEVER",
+         "attributes.input.value": ASKED, "attributes.retrieval.documents": documents},
+    ]  # fmt: skip
+    (row,) = read(write(tmp_path, "spans.jsonl", spans), "phoenix")
+    assert told(row) == WHOLE
+    assert row.evidence[0].id == "hr-1"
+    table = [{"context.span_id": "s1", "input": ASKED, "output": SAID, "reference": LEAVE}]
+    assert told(read(write(tmp_path, "qa.jsonl", table), "phoenix")[0]) == (SAID, ASKED, [LEAVE])
+
+
+def test_promptfoo_results_of_version_3(tmp_path: Path) -> None:
+    result = {
+        "id": "r1",
+        "vars": {"question": ASKED, "context": [LEAVE, PAY]},
+        "response": {"output": SAID},
+        "success": False,
+    }
+    whole = {"evalId": "e", "results": {"version": 3, "results": [result], "stats": {}}, "config": {}}
+    path = write(tmp_path, "results.json", whole)
+    assert told(read(path, "promptfoo")[0]) == WHOLE
+    assert read(path, "promptfoo")[0].label is None, "an assertion that failed says nothing of the evidence"
+    assert read(path, "promptfoo", "label=success")[0].label == "not_supported"
+
+
+def test_langsmith_runs_and_examples(tmp_path: Path) -> None:
+    documents = [{"page_content": LEAVE, "metadata": {"source": "hr.md"}}, {"page_content": PAY}]
+    runs = [
+        {"id": "1", "trace_id": "1", "parent_run_id": None, "run_type": "chain", "inputs": {"question": ASKED},
+         "outputs": {"answer": SAID}},
+        {"id": "2", "trace_id": "1", "parent_run_id": "1", "run_type": "retriever", "inputs": {"query": ASKED},
+         "outputs": {"documents": documents}},
+    ]  # fmt: skip
+    (row,) = read(write(tmp_path, "runs.jsonl", runs), "langsmith")
+    assert told(row) == WHOLE
+    assert row.evidence[0].source == "hr.md"
+    example = {"id": "e", "inputs": {"question": ASKED, "context": [LEAVE, PAY]}, "outputs": {"answer": SAID}}
+    assert told(read(write(tmp_path, "examples.jsonl", [example]), "langsmith")[0]) == WHOLE
+
+
+def test_ragtruth_joins_its_two_files_and_keeps_the_wrong_characters(tmp_path: Path) -> None:
+    mark = {"start": 9, "end": 16, "text": "4 weeks", "label_type": "Evident Conflict"}
+    made_up = {**mark, "label_type": "Subtle Baseless Info"}
+    responses = [
+        {"id": "1", "source_id": "a", "labels": [mark], "response": SAID},
+        {"id": "2", "source_id": "a", "labels": [], "response": LEAVE},
+        {"id": "3", "source_id": "b", "labels": [made_up], "response": SAID},
+    ]
+    sources = [
+        {"source_id": "a", "source_info": {"question": ASKED, "passages": f"passage 1:{LEAVE}\n\npassage 2:{PAY}\n\n"}},
+        {"source_id": "b", "source_info": {"name": "Subway", "hours": {"Monday": "9-22"}}},
+    ]
+    path = write(tmp_path, "response.jsonl", responses)
+    with pytest.raises(InputError, match=r"source_info\.jsonl: no such file"):
+        read(path, "ragtruth")
+    write(tmp_path, "source_info.jsonl", sources)
+    first, second, third = read(path, "ragtruth")
+    assert told(first) == WHOLE
+    assert (first.label, first.spans) == ("contradicted", ((9, 16),))
+    assert (second.label, second.spans) == ("supported", ())
+    assert third.label == "unsupported"
+    assert json.loads(third.evidence[0].text)["hours"] == {"Monday": "9-22"}
+
+
+def test_any_columns_can_be_named(tmp_path: Path) -> None:
+    rows = [{"nr": 5, "reply": SAID, "docs": [LEAVE, PAY], "q": ASKED, "hallucinated": 1}]
+    path = write(tmp_path, "mine.jsonl", rows)
+    (row,) = read(path, None, "answer=reply,evidence=docs", "question=q,id=nr,label=!hallucinated")
+    assert told(row) == WHOLE
+    assert (row.id, row.label) == ("5", "not_supported")
+
+
+@pytest.mark.parametrize(
+    ("preset", "mapped", "why"),
+    [
+        ("ragass", [], "did you mean ragas?"),
+        (None, ["answer"], "expected OURS=THEIRS"),
+        (None, ["anwser=x"], "there is no field 'anwser'"),
+        (None, ["answer=!x"], "only a label can say the opposite"),
+    ],
+)
+def test_a_translation_that_makes_no_sense_is_an_error(preset: str | None, mapped: list[str], why: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_translation(preset, mapped)
+    assert why in str(caught.value)
+
+
+def test_a_record_without_the_field_is_an_error_that_says_what_it_has(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.jsonl", [{"user_input": ASKED, "reply": SAID, "retrieved_contexts": [LEAVE]}])
+    with pytest.raises(InputError) as caught:
+        read(path, "ragas")
+    assert "no answer; looked for response, answer; it has reply, retrieved_contexts, user_input" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "label"),
+    [(1, "supported"), ("1", "supported"), (True, "supported"), ("Pass", "supported"), ("supported", "supported"),
+     (0, "not_supported"), ("false", "not_supported"), ("FAIL", "not_supported"), ("contradicted", "contradicted")],
+)  # fmt: skip
+def test_labels_are_read_as_people_write_them(tmp_path: Path, given: object, label: str) -> None:
+    row = {"id": "1", "evidence": [LEAVE], "claim": SAID, "label": given}
+    assert read(write(tmp_path, "r.jsonl", [row]))[0].label == label
+
+
+@pytest.mark.parametrize("given", ["yes?", 2, "0.5", [], {"a": 1}])
+def test_what_is_no_label_is_refused(tmp_path: Path, given: object) -> None:
+    row = {"id": "1", "evidence": [LEAVE], "claim": SAID, "label": given}
+    with pytest.raises(InputError, match="pass and fail, or no label"):
+        read(write(tmp_path, "r.jsonl", [row]))
+
+
+NAMES = st.sampled_from(["content", "text", "documents", "role", "a.b", "metadata", "output", "response", "labels"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSON, st.sampled_from(["a.b", "content.text", "documents[].content", "x", "", "[]", "."]))
+def test_any_value_is_read_or_passed_over_and_never_breaks(value: Any, path: str) -> None:
+    find(value, path)
+    assert as_text(value) is None or isinstance(as_text(value), str)
+    for one in as_evidence(value, value, "|"):
+        text = one if isinstance(one, str) else one["text"]
+        assert text.strip()
+
+
+def test_every_preset_says_what_it_reads_and_where_that_is_described() -> None:
+    assert all(preset.reads and preset.source for preset in PRESETS.values())
+    page = (Path(__file__).parents[2] / "docs" / "rows.md").read_text(encoding="utf-8")
+    assert [name for name in PRESETS if f"| `{name}` |" not in page] == []

@@ -1,0 +1,200 @@
+"""Runs: what is asked, how often, how fast, and what is left after a kill."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.redteam.test_cases import case
+
+from assay.errors import InputError
+from assay.redteam.cases import Case, suite_digest, suite_text
+from assay.redteam.runs import RunLog, RunOptions, run_cases
+from assay.redteam.targets import PythonFunction, Request
+
+CASES = [case(f"What is the meaning of the number {number}?", accepted=(str(number),)) for number in range(12)]
+
+
+def opened(path: Path, cases: list[Case] = CASES, target: str = "t") -> RunLog:
+    return RunLog(path / "run.jsonl", suite_digest(cases), target)
+
+
+class Counting:
+    """A target that counts its calls."""
+
+    name = "t"
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.calls: Counter[str] = Counter()
+        self.at_once = self.most_at_once = 0
+        self._seconds = seconds
+        self._lock = threading.Lock()
+
+    def ask(self, request: Request) -> str:
+        with self._lock:
+            self.calls[request["id"]] += 1
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        time.sleep(self._seconds)
+        with self._lock:
+            self.at_once -= 1
+        return f"answer to {request['prompt']}"
+
+
+def test_every_case_is_asked_once_and_recorded_with_its_request(tmp_path: Path) -> None:
+    target = Counting()
+    with opened(tmp_path) as log:
+        spent = run_cases(CASES, target, log)
+    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert (spent.calls, spent.kept, spent.left) == (12, 0, 0)
+    assert set(target.calls.values()) == {1}
+    assert [line["event"] for line in lines[1:]].count("begun") == 12
+    begun = next(line for line in lines if line.get("case") == CASES[3].id)
+    assert begun["request"]["prompt"] == CASES[3].prompt
+    ended = [line for line in lines if line.get("event") == "answered" and line["case"] == CASES[3].id]
+    assert ended[0]["answer"] == f"answer to {CASES[3].prompt}"
+
+
+def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    target = Counting()
+    for _ in range(2):
+        with opened(tmp_path) as log:
+            spent = run_cases(CASES, target, log)
+    assert (spent.calls, spent.kept) == (0, 12)
+    assert set(target.calls.values()) == {1}
+
+
+def test_a_budget_of_calls_is_kept_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    target = Counting()
+    with opened(tmp_path) as log:
+        assert run_cases(CASES, target, log, RunOptions(most_calls=5)).left == 7
+    with opened(tmp_path) as log:
+        assert run_cases(CASES, target, log).calls == 7
+    assert set(target.calls.values()) == {1}
+
+
+def test_a_budget_of_time_is_kept(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        spent = run_cases(CASES, Counting(0.1), log, RunOptions(concurrency=1, most_seconds=0.25))
+    assert 1 <= spent.calls <= 4
+    assert spent.left == 12 - spent.calls
+
+
+def test_no_more_calls_are_under_way_than_allowed(tmp_path: Path) -> None:
+    target = Counting(0.02)
+    with opened(tmp_path) as log:
+        run_cases(CASES, target, log, RunOptions(concurrency=3))
+    assert target.most_at_once <= 3
+
+
+def test_calls_begin_no_faster_than_allowed(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    with opened(tmp_path) as log:
+        run_cases(CASES[:6], Counting(), log, RunOptions(per_second=20))
+    assert time.monotonic() - begun >= 0.24
+
+
+@pytest.mark.parametrize("options", [{"concurrency": 0}, {"per_second": 0.0}])
+def test_impossible_options_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(InputError):
+        RunOptions(**options)  # type: ignore[arg-type]
+
+
+def test_a_failure_of_the_target_is_recorded_and_asked_again_only_when_wanted(tmp_path: Path) -> None:
+    def broken(_: Request) -> str:
+        raise RuntimeError("down")
+
+    failing = PythonFunction(broken, "t")
+    target = Counting()
+    with opened(tmp_path) as log:
+        run_cases(CASES, failing, log)
+        assert all("down" in (answer.error or "") for answer in log.answers.values())
+    with opened(tmp_path) as log:
+        assert run_cases(CASES, target, log).calls == 0
+    with opened(tmp_path) as log:
+        assert run_cases(CASES, target, log, RunOptions(retry_failed=True)).calls == 12
+        assert all(answer.text for answer in log.answers.values())
+    with opened(tmp_path) as log:
+        assert run_cases(CASES, target, log, RunOptions(retry_failed=True)).calls == 0
+
+
+def test_a_record_of_another_suite_or_target_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path):
+        pass
+    with pytest.raises(InputError, match="another suite"):
+        opened(tmp_path, CASES[:3])
+    with pytest.raises(InputError, match="another target"):
+        opened(tmp_path, target="other")
+
+
+def test_two_runs_do_not_write_to_one_record(tmp_path: Path) -> None:
+    with opened(tmp_path), pytest.raises(InputError, match="another run"):
+        opened(tmp_path)
+
+
+def test_a_half_written_last_line_is_dropped_and_other_damage_is_an_error(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        run_cases(CASES, Counting(), log)
+    path = tmp_path / "run.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    with opened(tmp_path) as log:
+        assert run_cases(CASES, Counting(), log).calls == 1
+    path.write_bytes(whole.replace(b'"event": "answered"', b'"event": answered', 1))
+    with pytest.raises(InputError, match="damaged"):
+        opened(tmp_path)
+
+
+SYSTEM = """
+import os, time
+def answer(case):
+    with open("calls.txt", "a") as stream:
+        stream.write(case["id"] + "\\n")
+    time.sleep(0.05)
+    return "I do not know."
+"""
+RUN = """
+import sys
+from pathlib import Path
+from assay.redteam.cases import read_suite, suite_digest
+from assay.redteam.runs import RunLog, RunOptions, run_cases
+from assay.redteam.targets import load_target
+cases = read_suite(Path("suite.jsonl"))
+target = load_target("python:system:answer", None, 10, {})
+with RunLog(Path("run.jsonl"), suite_digest(cases), target.name) as log:
+    run_cases(cases, target, log, RunOptions(concurrency=2, at_most_once="once" in sys.argv))
+"""
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_after_a_kill_nothing_is_lost_and_nothing_that_was_answered_is_asked_again(tmp_path: Path, once: bool) -> None:
+    (tmp_path / "system.py").write_text(SYSTEM, encoding="utf-8")
+    (tmp_path / "suite.jsonl").write_text(suite_text(CASES * 1), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", RUN, *(["once"] if once else [])]
+    killed = subprocess.Popen(command, cwd=tmp_path, env=environment)
+    calls = tmp_path / "calls.txt"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and (not calls.exists() or len(calls.read_text().split()) < 4):
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=60)
+    counted = Counter(calls.read_text().split())
+    log = RunLog(tmp_path / "run.jsonl", suite_digest(CASES), "python:system:answer")
+    with log:
+        assert {one for one, _ in log.answers} == {one.id for one in CASES}
+    answered = {line["case"] for line in map(json.loads, (tmp_path / "run.jsonl").read_text().splitlines()[1:])}
+    assert answered == {one.id for one in CASES}
+    twice = [one for one, count in counted.items() if count > 1]
+    if once:
+        assert twice == []
+    else:
+        assert len(twice) <= 2  # those under way when the process died
+        assert set(counted) == {one.id for one in CASES}

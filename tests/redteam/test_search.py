@@ -1,0 +1,106 @@
+"""The search: calls gather where a system breaks, mutations keep what is right, and a search goes on after a stop."""
+
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.cli.inputs import read_evidence
+from assay.errors import InputError
+from assay.guard import Guard
+from assay.redteam.cases import Behavior, Case, Category, lint
+from assay.redteam.generate import write_suite
+from assay.redteam.search import Found, search
+from assay.redteam.search.mutations import mutated
+from assay.redteam.targets import Request
+from assay.schema import Evidence
+from assay.testing import FakeScorer
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "redteam"
+
+
+@cache
+def documents() -> tuple[Evidence, ...]:
+    return read_evidence([str(EXAMPLES / "wiki")])[0]
+
+
+class Weak:
+    """Cannot count: chains are all it gets wrong. It knows them by their prompt alone."""
+
+    name = "weak"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def ask(self, request: Request) -> str:
+        self.calls += 1
+        return "The result is 7." if "Work this out" in request["prompt"] else "The documents do not say, so I abstain."
+
+
+def found(folder: Path, calls: int, target: Weak | None = None) -> Found:
+    return search(documents(), target or Weak(), Guard(scorer=FakeScorer()), folder / "run.jsonl", calls, seed=2)
+
+
+def test_it_spends_what_it_may_and_asks_nothing_twice(tmp_path: Path) -> None:
+    target = Weak()
+    made = found(tmp_path, 60, target)
+    assert target.calls == len(made.cases) == len({one.id for one in made.cases}) == 60
+    assert all(lint((one,)) == () for one in made.cases)
+
+
+def test_calls_gather_at_rules_that_break_the_system(tmp_path: Path) -> None:
+    made = found(tmp_path, 120)
+    tried = [arm for arm in made.arms if arm.broken + arm.held >= 3]
+    weak = [arm for arm in tried if arm.broken > arm.held]
+    strong = [arm for arm in made.arms if arm.held > arm.broken]
+    assert weak
+    assert strong
+    mean = [sum(arm.broken + arm.held for arm in arms) / len(arms) for arms in (weak, strong)]
+    assert mean[0] > 2 * mean[1]
+
+
+def test_a_search_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    first = found(tmp_path, 24)
+    target = Weak()
+    second = found(tmp_path, 40, target)
+    assert target.calls == 16
+    assert second.cases[:24] == first.cases
+
+
+def test_mutations_say_whose_they_are(tmp_path: Path) -> None:
+    made = found(tmp_path, 120)
+    parents = {one.lineage.parent for one in made.cases if one.lineage.origin == "searched"}
+    assert parents
+    assert parents <= {one.id for one in made.cases}
+
+
+@cache
+def sample() -> tuple[Case, ...]:
+    return write_suite(documents(), 4, seed=1)
+
+
+@given(st.integers(0, 39), st.integers(0, 1_000))
+def test_a_mutation_keeps_what_is_right_and_is_another_case(at: int, seed: int) -> None:
+    case = sample()[at % len(sample())]
+    others = [passage for one in sample() for passage in one.evidence]
+    made = mutated(case, others, Random(seed))
+    assert made is not None
+    assert made.id != case.id
+    for name in ("category", "expected_behavior", "ground_truth", "accepted", "planted", "fields", "evidence"):
+        assert getattr(made, name) == getattr(case, name)
+    assert {one.text for one in case.context} <= {one.text for one in made.context}
+    assert case.prompt in made.prompt
+    if case.expected_behavior in {Behavior.DETECT_CONTRADICTION, Behavior.ABSTAIN_OR_CAVEAT}:
+        assert made.context == case.context
+
+
+def test_less_than_one_call_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="at least one call"):
+        found(tmp_path, 0)
+
+
+def test_every_category_has_arms(tmp_path: Path) -> None:
+    assert {arm.category for arm in found(tmp_path, 1).arms} == set(Category)
