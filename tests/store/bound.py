@@ -55,7 +55,17 @@ from assay.store.db.leases import take_lease
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
 from assay.store.db.store import Store
 from assay.store.db.tables import Packed
+from assay.store.monitoring import (
+    AlarmRow,
+    ChangeRow,
+    StoredState,
+    add_changes,
+    move,
+    set_alarm,
+    set_consequences,
+)
 from assay.store.records.erasure import erase_evidence, erase_runs
+from assay.store.records.recording import micros
 from assay.store.records.retention import Rule, write_rules
 from assay.store.records.run_events import give_feedback, note_receipt
 from assay.store.reviews.actions import Verdicts
@@ -102,6 +112,7 @@ def make_full(url: str, folder: Path) -> Full:
     erase_evidence(store, [bare.id], "licence", TENANT)
     _people(store, clock)
     write_rules(store, TENANT, [Rule(400)], 0, "ann")
+    _monitored(store)
     store.record(record_of(tenant=OTHER))
     take_lease(store, TENANT, "signing", "me", 60)
     make_checkpoint(store, KEYS, TENANT)
@@ -109,6 +120,17 @@ def make_full(url: str, folder: Path) -> Full:
     note = make_checkpoint(store, KEYS, TENANT)
     anchor_in_file(store, TENANT, note, folder / "anchor.txt")
     return Full(store, note)
+
+
+def _monitored(store: Store) -> None:
+    at = micros(store.now())
+    add_changes(store, TENANT, [
+        ChangeRow("one", at, "prompt", "v7", "shorter", actor="ann"), ChangeRow("two", at + 1, "model", "m-2"),
+    ])  # fmt: skip
+    alarm = AlarmRow("a" * 32, "bad|all|", "up", at, {"rate": 0.1})
+    move(store, TENANT, None, StoredState(at, {"series": {}}), [alarm], 0)
+    set_alarm(store, TENANT, alarm.id, "acknowledged", "ann")
+    set_consequences(store, TENANT, {"deployment_freeze": True}, {"left": -1.0}, "ann")
 
 
 def _reviews(store: Store, clock: Clock) -> None:

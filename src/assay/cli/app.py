@@ -14,6 +14,10 @@ from assay._version import __version__
 from assay.cli.calibrate import calibrate
 from assay.cli.exit_status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 from assay.cli.generate import generate
+from assay.cli.monitoring import budget as budget_verbs
+from assay.cli.monitoring import changes as changes_verbs
+from assay.cli.monitoring import monitor as monitor_verbs
+from assay.cli.monitoring.bisect_verb import bisect
 from assay.cli.operations import audit as audit_verbs
 from assay.cli.operations import keys as keys_verbs
 from assay.cli.operations import receipt as receipt_verbs
@@ -44,6 +48,10 @@ app = typer.Typer(
 app.add_typer(receipt_verbs.app)
 app.add_typer(audit_verbs.app)
 app.add_typer(keys_verbs.app)
+app.add_typer(monitor_verbs.app)
+app.add_typer(changes_verbs.app)
+app.add_typer(budget_verbs.app)
+app.command("bisect")(bisect)
 app.add_typer(review_verbs.app)
 app.add_typer(skill_verbs.app)
 app.add_typer(users_verbs.app)

@@ -1,7 +1,8 @@
 """What of the tables is bound to the log: units of rows, and what an entry commits to of each.
 
 A unit is what one entry of the log speaks of as a whole: a run with its reports, claims, tool calls, evidence,
-decisions, review item and feedback; a user; a session; a key; a token; a tenant; the rules of retention. What is
+decisions, review item and feedback; a user; a session; a key; a token; a tenant; the rules of retention; a change of
+the system that is watched, an alarm about it, a consequence of a spent error budget. What is
 committed to is HMAC-SHA256 under the unit's own random seal of all values of all its rows, but for the columns that
 `UNBOUND` lists. The seal stands in the first of the rows and is drawn anew whenever the unit changes; an old commitment
 then says nothing any more, not even to who can guess what was erased.
@@ -72,6 +73,8 @@ UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "worst_outputs": "a list of places to look at, made with the sketches: what is shown of an output is its report",
     "alerts": "what the sketches say, told again; raising, acknowledging, silencing and closing are entries of the log",
     "alert_silences": "whom not to tell; setting one is an entry of the log",
+    "observations": "numbers drawn from reports, which are bound; `assay monitor run --rebuild` draws them again",
+    "chart_states": "sums over observations: the same observations give the same sums, whoever adds them up",
     "outbox": "a queue: a message repeats what the entry of its act tells, and goes when it has arrived",
     "login_tries": "counters that slow down guessing; they are dropped after a day",
     "alembic_version": "the version of the tables",
@@ -144,7 +147,10 @@ KEY: Final = Unit("key", tables.api_keys, "id")
 TOKEN: Final = Unit("token", tables.access_tokens, "digest")
 TENANT: Final = Unit("tenant", tables.tenants, None)
 RULES: Final = Unit("retention", tables.retention, None)
-UNITS: Final = (RUN, USER, SESSION, KEY, TOKEN, TENANT, RULES)
+CHANGE: Final = Unit("change", tables.changes, "id")
+ALARM: Final = Unit("alarm", tables.alarms, "id")
+CONSEQUENCE: Final = Unit("consequence", tables.consequences, "name")
+UNITS: Final = (RUN, USER, SESSION, KEY, TOKEN, TENANT, RULES, CHANGE, ALARM, CONSEQUENCE)
 
 Rows = Mapping[Table, Sequence[Mapping[str, Any]]]
 

@@ -303,6 +303,45 @@ feedback = _table(
 )  # fmt: skip
 """What users said of an output: that it, or one claim of it, is wrong or right."""
 
+# What changes over time
+
+observations = _table(
+    "observations", ("id",),
+    _text("id"), _long("at"), _long("added"), _text("stakes"), _text("agent", null=True), _text("route", null=True),
+    _text("model", null=True), _text("categories"), _number("probability"), _flag("sampled"),
+    _number("bad"), _number("score"), _number("unfaithful"), _number("unfactual"), _number("withheld"),
+    _number("fabricated"), _number("unretrieved"),
+    indexes=(("at", "id"),),
+)  # fmt: skip
+"""What was observed of each output, as numbers (`assay.monitor.observations`); drawn from its report when it was new,
+so that an erasure leaves it. `added` is when it was drawn, `categories` are words with spaces between them."""
+
+chart_states = _table("chart_states", ("until",), _long("until"), _long("dirty", null=True), _packed("body"))
+"""Where the charts stand (`assay.monitor.charts`): the row with the last `until` is in force, those before it are
+snapshots to go back to. `dirty` is the moment of the earliest observation that came late."""
+
+changes = _table(
+    "changes", ("id",),
+    _text("id"), _long("at"), _text("kind"), _text("ref"), _text("note"), _text("source"), _long("created"),
+    _text("actor", null=True), _seal(),
+    indexes=(("at", "id"),),
+)  # fmt: skip
+"""What was changed in the system whose outputs are checked: told by somebody, or seen in what passes through."""
+
+alarms = _table(
+    "alarms", ("id",),
+    _text("id"), _text("series"), _text("direction"), _long("at"), _long("raised"), _text("state"),
+    _long("changed", null=True), _text("actor", null=True), _packed("body"), _seal(),
+    indexes=(("at", "id"), ("state", "at")),
+)  # fmt: skip
+"""Alarms of charts; `body` is `assay.monitor.alarms.Alarm.wire`, `state` one of `AlarmState`."""
+
+consequences = _table(
+    "consequences", ("name",),
+    _text("name"), _flag("active"), _long("since"), _text("actor", null=True), _packed("body"), _seal(),
+)  # fmt: skip
+"""What follows from a spent error budget (`assay.monitor.budgeting`), whether it is in force, and since when."""
+
 # Who may do what
 
 tenants = _table("tenants", (), _text("title"), _long("created"), _seal())

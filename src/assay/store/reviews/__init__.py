@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from assay.store.reviews.actions import LONGEST_REASON as LONGEST_REASON
     from assay.store.reviews.deadlines import next_sweep as next_sweep
     from assay.store.reviews.deadlines import sweep as sweep
+    from assay.store.reviews.investigations import open_investigation as open_investigation
     from assay.store.reviews.items import OPEN_STATES as OPEN_STATES
     from assay.store.reviews.items import ReviewFilter as ReviewFilter
     from assay.store.reviews.items import changed_since as changed_since
@@ -37,6 +38,7 @@ else:
         {
             ".actions": ("LONGEST_REASON",),
             ".deadlines": ("next_sweep", "sweep"),
+            ".investigations": ("open_investigation",),
             ".items": (
                 "OPEN_STATES",
                 "ReviewFilter",

@@ -1,0 +1,354 @@
+"""`assay bisect`: which change made outputs worse, found by deploying states and judging what they answer.
+
+The command that is given deploys a state and answers rows. It is run by the shell, with the state in its environment:
+`ASSAY_STATE` (the reference of the last change that is applied; empty before the first), `ASSAY_STATE_INDEX` (how many
+changes are applied), `ASSAY_STATE_CHANGES` (those changes, as a JSON list) and `ASSAY_ROWS` (a file of rows as JSON
+Lines, which are on its standard input as well). For each row, in their order, it writes one line: a JSON object with
+`answer` (judged here against the evidence of the row), or with `score` from 0 (good) to 1 (bad), or with `bad` (true or
+false); a plain number is a score.
+"""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.monitor import Ask, SearchOptions, SearchResult, SystemChange
+
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""The largest file of rows, changes or outcomes, and the most that a command may write."""
+MOST_CHANGES: Final = 10_000
+Row = dict[str, Any]
+Judge = Callable[[Sequence[Row], Sequence[Mapping[str, Any]]], list[float]]
+"""The outcomes of answers to rows, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class BisectOptions:
+    """What is searched, and how."""
+
+    changes: Path
+    rows: Path
+    command: str
+    state: Path | None
+    """Where outcomes are kept, so that a search that was stopped goes on; by default a file in the working directory
+    that is named by the search."""
+    search: "SearchOptions"
+    seed: int
+    timeout_s: float
+    policy: str | None
+
+
+def read_changes(path: Path) -> "list[SystemChange]":
+    """Changes out of a file, ordered by their moments: JSON Lines, a JSON list, or what `assay changes list` gives.
+
+    Raises:
+        InputError: there are none, or one cannot be read.
+    """
+    from assay.monitor import SystemChange
+
+    found = []
+    for number, one in enumerate(_objects(path, "changes"), 1):
+        try:
+            at = one.get("at", number)
+            ref = next(one[name] for name in ("ref", "id", "name", "commit") if one.get(name))
+            found.append(SystemChange(
+                str(one.get("kind", "code")), str(ref), at if isinstance(at, int) else _micros(str(at)),
+                str(one.get("id", ref)), str(one.get("note", "")),
+            ))  # fmt: skip
+        except (StopIteration, InputError) as error:
+            why = "it has no ref" if isinstance(error, StopIteration) else str(error)
+            raise InputError(f"{path}, change {number}: {why}") from error
+    if not 1 <= len(found) <= MOST_CHANGES:
+        raise InputError(f"{path}: expected 1 to {MOST_CHANGES:,} changes, got {len(found)}")
+    return sorted(found, key=lambda one: one.at)  # stable: of one moment in their order
+
+
+def _micros(text: str) -> int:
+    from assay.cli.monitoring.turns import moment_of
+
+    return round(moment_of(text).timestamp() * 1_000_000)
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows that states are judged by.
+
+    Raises:
+        InputError: there are none, or one is no object.
+    """
+    rows = _objects(path, "rows")
+    if not rows:
+        raise InputError(f"{path}: expected rows, and there are none")
+    return [{"id": str(row.get("id", number)), **row} for number, row in enumerate(rows)]
+
+
+def _objects(path: Path, what: str) -> list[Row]:
+    if path.stat().st_size > MOST_BYTES:
+        raise InputError(f"{path}: expected at most {MOST_BYTES:,} bytes")
+    text = path.read_text(encoding="utf-8-sig")
+    try:
+        whole = json.loads(text) if text.lstrip().startswith(("[", "{")) and not _is_lines(text) else None
+        found = [json.loads(line) for line in text.splitlines() if line.strip()] if whole is None else whole
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: expected {what} in JSON Lines, but a line cannot be read") from error
+    if isinstance(found, dict):
+        found = found.get(what)
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise InputError(f"{path}: expected {what} as JSON objects")
+    return found
+
+
+def _is_lines(text: str) -> bool:
+    try:
+        json.loads(text.lstrip().splitlines()[0])
+    except ValueError:
+        return False
+    return True
+
+
+class Bisection:
+    """A search with its outcomes on disk."""
+
+    def __init__(self, options: BisectOptions, judge: Judge, say: Callable[[str], None]) -> None:
+        """Take up the search of the state file, or begin one.
+
+        Args:
+            options: what is searched.
+            judge: what judges answers.
+            say: told of each step.
+
+        Raises:
+            InputError: a file cannot be read, or the state is of another search.
+        """
+        self._options, self._judge, self._say = options, judge, say
+        self.changes, self._rows = read_changes(options.changes), read_rows(options.rows)
+        self._digest = self._fingerprint()
+        self.state = options.state or Path(f".assay-bisect-{self._digest[:12]}.jsonl")
+        self.outcomes: dict[int, list[float]] = {}
+        self._read()
+
+    def _fingerprint(self) -> str:
+        told = json.dumps([
+            [one.wire() for one in self.changes], self._rows, self._options.command, self._options.seed,
+            self._options.policy,
+        ], sort_keys=True)  # fmt: skip
+        return hashlib.sha256(told.encode()).hexdigest()
+
+    def _read(self) -> None:
+        path = self.state
+        if not path.exists():
+            return
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path}: expected a state of at most {MOST_BYTES:,} bytes")
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        known = None
+        for number, line in enumerate(lines):
+            try:
+                told = json.loads(line)
+                if number == 0:
+                    known = told["search"]
+                    continue
+                values = [float(one) for one in told["outcomes"]]
+                state, begin = int(told["state"]), int(told["begin"])
+            except (ValueError, KeyError, TypeError) as error:
+                if number == len(lines) - 1:
+                    return  # cut off while it was written: evaluated again
+                raise InputError(f"{path}, line {number + 1}: it cannot be read") from error
+            if known != self._digest:
+                raise InputError(
+                    f"{path}: it is the state of a search of other changes, rows, command, seed or policy; "
+                    "name another file with --state"
+                )
+            if begin == len(self.outcomes.setdefault(state, [])):
+                self.outcomes[state] += values
+
+    def _keep(self, state: int, values: Sequence[float]) -> None:
+        path = self.state
+        begin = len(self.outcomes.setdefault(state, []))
+        text = json.dumps({"state": state, "begin": begin, "outcomes": list(values)}) + "\n"
+        if not path.exists():
+            text = json.dumps({"search": self._digest, "changes": len(self.changes)}) + "\n" + text
+        elif not path.read_bytes().endswith(b"\n"):
+            text = "\n" + text  # behind a line that was cut off
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        self.outcomes[state] += values
+
+    def run(self) -> "SearchResult":
+        """Search until it is done.
+
+        Raises:
+            InputError: the command failed, or wrote something else than an outcome for each row.
+        """
+        from assay.monitor import Ask, search
+
+        while isinstance(ask := search(len(self.changes), self.outcomes, self._options.search), Ask):
+            self._evaluate(ask)
+        return ask
+
+    def _evaluate(self, ask: "Ask") -> None:
+        begin = len(self.outcomes.get(ask.state, ()))
+        rows = [self._rows[self._drawn(number)] for number in range(begin, begin + ask.count)]
+        ref = self.changes[ask.state - 1].ref if ask.state else "before all changes"
+        self._say(f"state {ask.state} ({ref}): {len(rows)} rows from number {begin}; {ask.why}")
+        self._keep(ask.state, self._judge(rows, self._answers(ask.state, rows)))
+
+    def _drawn(self, number: int) -> int:
+        """The row of an evaluation: drawn with replacement, the same one in every state and every run."""
+        return random.Random(f"{self._options.seed}:{number}").randrange(len(self._rows))  # noqa: S311 no secret
+
+    def _answers(self, state: int, rows: Sequence[Row]) -> list[Mapping[str, Any]]:
+        applied = [one.wire() for one in self.changes[:state]]
+        with tempfile.TemporaryDirectory(prefix="assay-bisect-") as folder:
+            path = Path(folder) / "rows.jsonl"
+            text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+            environment = {
+                **os.environ, "ASSAY_STATE": self.changes[state - 1].ref if state else "",
+                "ASSAY_STATE_INDEX": str(state), "ASSAY_STATE_CHANGES": json.dumps(applied), "ASSAY_ROWS": str(path),
+            }  # fmt: skip
+            with (
+                path.open("rb") as given,
+                subprocess.Popen(  # noqa: S602 the operator's own command
+                    self._options.command, shell=True, env=environment, stdin=given, stdout=subprocess.PIPE,
+                    start_new_session=True,
+                ) as running,
+            ):  # fmt: skip
+                try:
+                    written, _ = running.communicate(timeout=self._options.timeout_s)
+                except subprocess.TimeoutExpired as error:
+                    raise InputError(
+                        f"the command did not end within {self._options.timeout_s:g} seconds in state {state}"
+                    ) from error
+                finally:
+                    if running.poll() is None:
+                        os.killpg(running.pid, signal.SIGKILL)
+        if running.returncode != 0:
+            raise InputError(
+                f"the command ended with status {running.returncode} in state {state}; nothing was decided"
+            )
+        return _outcome_lines(written, len(rows), state)
+
+
+def _outcome_lines(written: bytes, count: int, state: int) -> list[Mapping[str, Any]]:
+    if len(written) > MOST_BYTES:
+        raise InputError(f"the command wrote more than {MOST_BYTES:,} bytes in state {state}")
+    found: list[Mapping[str, Any]] = []
+    for line in written.decode("utf-8", errors="replace").splitlines():
+        if not line.strip():
+            continue
+        try:
+            told = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"the command wrote a line that is no JSON in state {state}: {ascii(line)[:80]}"
+            ) from error
+        if isinstance(told, int | float):
+            told = {"score": float(told)}
+        if not isinstance(told, dict) or not {"answer", "score", "bad"} & set(told):
+            raise InputError(
+                f"the command wrote a line without answer, score or bad in state {state}: {ascii(line)[:80]}"
+            )
+        found.append(told)
+    if len(found) != count:
+        raise InputError(
+            f"expected a line for each of {count} rows, and the command wrote {len(found)} in state {state}"
+        )
+    return found
+
+
+def judge_with(policy: str | None) -> Judge:
+    """A judge that has a guard of this policy for answers; it is made when the first one comes."""
+
+    def judge(rows: Sequence[Row], answers: Sequence[Mapping[str, Any]]) -> list[float]:
+        return [_outcome(row, told, guard_of) for row, told in zip(rows, answers, strict=True)]
+
+    made: list[Any] = []
+
+    def guard_of() -> Any:
+        if not made:
+            from assay.config import build_guard
+
+            made.append(build_guard(policy, None, os.environ))
+        return made[0]
+
+    return judge
+
+
+def _outcome(row: Row, told: Mapping[str, Any], guard_of: Callable[[], Any]) -> float:
+    if "bad" in told:
+        if not isinstance(told["bad"], bool):
+            raise InputError(f"expected bad to be true or false, got {ascii(told['bad'])[:40]}")
+        return float(told["bad"])
+    if "score" in told:
+        score = told["score"]
+        if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+            raise InputError(f"expected a score from 0 to 1, got {ascii(score)[:40]}")
+        return float(score)
+    answer = told["answer"]
+    if not isinstance(answer, str) or not answer:
+        return 1.0  # nothing was answered
+    evidence = row.get("evidence", row.get("context", ()))
+    question = row.get("question")
+    report = guard_of().check(answer, evidence, question=question if isinstance(question, str) else None)
+    return float(any(claim.verdict.value in ("contradicted", "unsupported") for claim in report.claims))
+
+
+def told_result(result: "SearchResult", changes: "Sequence[SystemChange]", options: "SearchOptions") -> dict[str, Any]:
+    """The result as a JSON value."""
+    return {
+        "verdict": result.verdict,
+        "causes": [
+            {
+                "change": changes[one.change].wire(), "index": one.change, "probability": one.probability,
+                "before": one.before, "after": one.after,
+            }
+            for one in result.causes
+        ],
+        "sure": result.sure,
+        "alpha": options.alpha,
+        "evaluations": result.evaluations,
+        "steps": [
+            {"state": one.state, "found": one.found, "evaluations": one.evaluations, "sure": one.sure}
+            for one in result.steps
+        ],
+    }  # fmt: skip
+
+
+def lines_of(result: "SearchResult", changes: "Sequence[SystemChange]", options: "SearchOptions") -> list[str]:
+    """The result for people."""
+    from assay.cli.terminal import one_line
+
+    if result.verdict == "no_regression":
+        lines = [f"no regression: the last state is not worse than the first by {options.shift:g}"]
+    elif result.verdict == "unsure":
+        lines = [
+            f"not sure whether there is a regression after {result.evaluations:,} evaluations; allow more with --most"
+        ]
+    else:
+        lines = []
+        for one in result.causes:
+            change = changes[one.change]
+            lines.append(
+                f"{change.kind} {one_line(change.ref, 80)}: {one.before:.4f} before, {one.after:.4f} after; "
+                f"{one.probability:.1%} among the changes beside it"
+            )
+        if len(result.causes) > 1:
+            lines.insert(0, f"{len(result.causes)} changes made it worse")
+    said = "each step was sure" if result.sure else "a step was not sure and went where it leaned"
+    return [
+        *lines,
+        f"{result.evaluations:,} evaluations in {len(result.steps)} steps; {said} (error rate {options.alpha:g})",
+    ]

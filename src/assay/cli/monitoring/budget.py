@@ -1,0 +1,127 @@
+"""`assay budget`: whether outputs keep to what is acceptable, and what follows when they do not."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.monitoring.monitor import Format, FormatOption, SettingsOption
+
+app = typer.Typer(
+    name="budget",
+    help="The error budget: what is left of it, how fast it burns, and what follows.",
+    epilog="Exit status: 0 there is some left, 1 it is spent or burns too fast, 2 misuse.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+_TENANT = "default"
+
+
+@app.command()
+def check(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    settings: SettingsOption = None,
+    most: Annotated[
+        float | None, typer.Option("--max", metavar="H", help="The acceptable mean. [default: of the settings, 0.05]")
+    ] = None,
+    overlay: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the policy that is in force with the consequences, as an assay.yaml."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="What the overlay is laid over.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and put nothing into force.")] = False,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Exit 1 when the budget is spent or burns too fast; put consequences into force, or out of it."""
+    from dataclasses import replace
+
+    from assay.cli.monitoring.turns import read_settings
+    from assay.cli.terminal import write_text
+    from assay.server.monitoring.budget import Budgeting
+
+    with reporting_errors(), opened(database) as store:
+        found = read_settings(settings)
+        if most is not None:
+            found = replace(found, budget=replace(found.budget, most=most))
+        desk = Budgeting(store, found.budget)
+        told = desk.read(tenant) if dry_run else desk.settle(tenant, "assay budget check")
+        if overlay is not None:
+            _write_overlay(overlay, policy, desk, tenant)
+        text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(_lines(told))
+        write_text(f"{text}\n", sys.stdout)
+        raise typer.Exit(FINDINGS if told["broken"] else CLEAN)
+
+
+@app.command()
+def lift(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The consequence, such as deployment_freeze.")],
+    database: DatabaseOption,
+    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who lifts it; it stands in the record.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")],
+    tenant: TenantOption = _TENANT,
+) -> None:
+    """Put a consequence out of force by hand; the next check puts it into force again if its reason holds."""
+    from assay.cli.terminal import write_text
+    from assay.errors import InputError
+    from assay.monitor import Consequence
+    from assay.store.monitoring import set_consequences
+
+    with reporting_errors(), opened(database) as store:
+        if name not in list(Consequence):
+            raise InputError(f"expected a consequence: {', '.join(Consequence)}; got {ascii(name)[:40]}")
+        changed = set_consequences(store, tenant, {name: False}, {"reason": reason[:500]}, who)
+        write_text("lifted\n" if changed else "it was not in force\n", sys.stdout)
+
+
+def _write_overlay(path: Path, policy: str | None, desk: Any, tenant: str) -> None:
+    import os
+
+    import yaml
+
+    from assay.config import read_policy
+
+    made = desk.overlaid(tenant, read_policy(policy, os.environ))
+    path.write_text(yaml.safe_dump({"version": 1, "policy": made}, sort_keys=False), encoding="utf-8")
+
+
+def _lines(told: Mapping[str, Any]) -> list[str]:
+    rate = told["rate"]
+    if rate["estimate"] is None:
+        lines = ["no outputs in the window: nothing is known"]
+    else:
+        share = told["left_share"]
+        lines = [
+            (
+                f"{told['metric']} {rate['estimate']:.4f} ({rate['low']:.4f} to {rate['high']:.4f}), acceptable "
+                f"{told['most']:g}; {told['outputs']:,.0f} outputs in {told['window_days']:g} days"
+            ),
+            f"budget: {told['left']:,.1f} of {told['allowed']:,.1f} left"
+            + ("" if share is None else f" ({share:.0%})"),
+        ]
+    for one in told["burns"]:
+        rates = " and ".join("none" if one[name] is None else f"{one[name]:.2f}" for name in ("long", "short"))
+        fires = "  TOO FAST" if one["fires"] else ""
+        lines.append(
+            f"  burn rate over {one['long_hours']:g} h and {one['short_hours']:.3g} h: {rates} "
+            f"(limit {one['factor']:g}){fires}"
+        )
+    if told["hours_left"] is not None and told["hours_left"] > 0:
+        lines.append(f"going on like this it is spent in {told['hours_left']:,.0f} hours")
+    if not told["enough"]:
+        lines.append("too few outputs to act on")
+    for name, one in told["consequences"].items():
+        if one["active"] or one["changed"]:
+            lines.append(
+                f"{name}: {'in force' if one['active'] else 'out of force'}{' (new)' if one['changed'] else ''}"
+            )
+    lines.append("BUDGET SPENT: deploy nothing that could make it worse" if told["exhausted"] and told["broken"]
+                 else "BURNS TOO FAST" if told["broken"] else "within the budget")  # fmt: skip
+    return lines

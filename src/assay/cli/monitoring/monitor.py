@@ -1,0 +1,190 @@
+"""`assay monitor`: charts over the record. What a verb needs is imported when it runs."""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+
+app = typer.Typer(
+    name="monitor",
+    help="Watch outputs over time: design charts, run them over the record, judge recorded outputs again.",
+    epilog="Exit status: 0 done, 1 alarms or changed decisions, 2 misuse or unreadable input.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Kind(StrEnum):
+    """What observations are."""
+
+    RATE = "rate"
+    SCORE = "score"
+
+
+class Side(StrEnum):
+    """Which shifts are looked for."""
+
+    UP = "up"
+    DOWN = "down"
+    BOTH = "both"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+
+
+@app.command()
+def design(
+    baseline: Annotated[float, typer.Option("--baseline", metavar="P", help="The rate or mean score without a shift.")],
+    shift: Annotated[float, typer.Option("--shift", metavar="D", help="The change that is to be found.")],
+    false_alarm_every: Annotated[
+        float, typer.Option("--false-alarm-every", metavar="N", help="Observations between false alarms, at least.")
+    ],
+    kind: Annotated[Kind, typer.Option(help="Observations are 0 or 1, or scores from 0 to 1.")] = Kind.RATE,
+    direction: Annotated[Side, typer.Option(help="Which shifts; both draws a chart for each.")] = Side.BOTH,
+    spread: Annotated[
+        float | None,
+        typer.Option(metavar="SD", help="The standard deviation of scores. [default: half of that of a rate]"),
+    ] = None,
+    sample: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Scores that were seen, one on a line, in place of --spread.")
+    ] = None,
+    baseline_of: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Of how many outputs the baseline was estimated; shows what that costs."),
+    ] = None,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Find slack and threshold of a CUSUM chart, with its exact run lengths in and out of control."""
+    from assay.cli.monitoring.design import DesignOptions, run_design
+    from assay.cli.terminal import write_text
+
+    with reporting_errors():
+        options = DesignOptions(
+            baseline, shift, false_alarm_every, kind.value, direction.value, spread, sample, baseline_of,
+            format_ is Format.JSON,
+        )  # fmt: skip
+        write_text(run_design(options), sys.stdout)
+
+
+SettingsOption = Annotated[
+    Path | None,
+    typer.Option("--settings", metavar="FILE", help="What is watched, sampled and acceptable, in YAML."),
+]
+_TENANT = "default"
+
+
+@app.command()
+def run(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    settings: SettingsOption = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Up to this moment, such as 2026-03-01T12:00:00Z. [default: now]")
+    ] = None,
+    every: Annotated[
+        float | None, typer.Option(min=1, metavar="SECONDS", help="Go on, a turn every so many seconds.")
+    ] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Look for outputs without observations in all of the record.")
+    ] = False,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Move the charts on over the record, and raise alarms. Can be stopped at any moment and run again."""
+    from assay.cli.monitoring.turns import lines_of_turn, moment_of, open_alarms, read_settings, told_turn, turns
+    from assay.cli.terminal import write_text
+
+    with reporting_errors(), opened(database) as store:
+        found = read_settings(settings)
+        end = None if until is None else moment_of(until)
+        for turn in turns(store, found, tenant, end, every, rebuild=rebuild):
+            alarms = open_alarms(store, tenant)
+            text = (
+                json.dumps(told_turn(turn, alarms))
+                if format_ is Format.JSON
+                else "\n".join(lines_of_turn(turn, alarms))
+            )
+            write_text(f"{text}\n", sys.stdout)
+        raise typer.Exit(FINDINGS if turn.alarms else CLEAN)
+
+
+@app.command()
+def status(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    settings: SettingsOption = None,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Say where every chart stands, the rates with their intervals, and which alarms are open."""
+    from assay.cli.monitoring.turns import lines_of_status, read_settings
+    from assay.cli.terminal import write_text
+    from assay.server.monitoring.service import Monitor
+
+    with reporting_errors(), opened(database) as store:
+        told = Monitor(store, read_settings(settings)).status(tenant)
+        text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_status(told))
+        write_text(f"{text}\n", sys.stdout)
+
+
+@app.command()
+def acknowledge(
+    alarm: Annotated[str, typer.Argument(metavar="ID", help="The id of the alarm.")],
+    database: DatabaseOption,
+    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who has seen it; it stands in the record.")],
+    tenant: TenantOption = _TENANT,
+) -> None:
+    """Say that somebody has seen an alarm."""
+    from assay.cli.terminal import write_text
+    from assay.errors import InputError
+    from assay.monitor import AlarmState
+    from assay.store.monitoring import set_alarm
+
+    with reporting_errors(), opened(database) as store:
+        if not set_alarm(store, tenant, alarm, AlarmState.ACKNOWLEDGED.value, who):
+            raise InputError(f"expected the id of an alarm of {tenant}, and there is none with this one")
+        write_text("acknowledged\n", sys.stdout)
+
+
+@app.command()
+def rescore(
+    database: DatabaseOption,
+    tenant: TenantOption = _TENANT,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="NAME|FILE", help="Decide by this policy. [default: the one that decided]"),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", metavar="NAME|DIR", help="Judge with this network. [default: the shipped one]"),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The latest outputs, so many of them.")] = 100,
+    fraction: Annotated[
+        float, typer.Option(min=0.0001, max=1.0, help="A share of them, drawn by their ids: always the same.")
+    ] = 1.0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Keep results here; what is there is not judged again."),
+    ] = None,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Judge recorded outputs again under another policy or verifier, and show what would change."""
+    from assay.cli.monitoring.rescoring import RescoreOptions, lines_of_rescore, run_rescore
+    from assay.cli.terminal import write_text
+
+    with reporting_errors(), opened(database) as store:
+        told = run_rescore(store, RescoreOptions(tenant, policy, model, limit, fraction, out))
+        text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_rescore(told))
+        write_text(f"{text}\n", sys.stdout)
+        raise typer.Exit(FINDINGS if told["changed"] else CLEAN)

@@ -1,0 +1,145 @@
+"""`assay monitor rescore`: recorded outputs judged again under another policy or verifier.
+
+Each is run again as `assay audit replay` runs one.
+
+What cannot be run again as it was given is counted with the reason, never guessed.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.errors import AssayError
+
+if TYPE_CHECKING:
+    from assay.policy import Policy
+    from assay.store.db import Store
+
+LISTED: Final = 20
+"""Changed outputs that are listed for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class RescoreOptions:
+    """What is judged again, and how."""
+
+    tenant: str
+    policy: str | None
+    model: Path | None
+    limit: int
+    fraction: float
+    out: Path | None
+
+
+def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
+    """Judge outputs again.
+
+    Raises:
+        AssayError: the policy or the network cannot be used, or the record cannot be read.
+    """
+    from assay.config import read_policy, scorer_of
+    from assay.guard import Guard
+    from assay.monitor import place
+
+    policy = None if options.policy is None else read_policy(options.policy, os.environ)
+    scorer = scorer_of(options.model, os.environ)  # one network for all of them
+
+    def guard_of(chosen: "Policy", **more: Any) -> Guard:
+        return Guard(chosen, scorer=scorer, **more)
+
+    done = _done(options.out)
+    rows: list[dict[str, Any]] = []
+    before: str | None = None
+    looked = 0
+    while looked < options.limit:
+        page = store.page(options.tenant, before=before, limit=min(200, options.limit - looked))
+        if not page:
+            break
+        before = page[-1].id
+        looked += len(page)
+        for line in page:
+            if line.id != line.run or place(line.id) >= options.fraction:
+                continue
+            row = done.get(line.id)
+            if row is None:
+                row = _judged(store, options.tenant, line.id, guard_of, policy)
+                _keep(options.out, row)
+            rows.append(row)
+    return _summary(rows)
+
+
+def _judged(store: "Store", tenant: str, id_: str, guard_of: Any, policy: "Policy | None") -> dict[str, Any]:
+    from assay.cli.operations.replay import replay
+    from assay.store.audit import run_content
+
+    try:
+        with store.reading(tenant) as connection:
+            content = run_content(connection, tenant, id_)
+        if content is None:
+            return {"id": id_, "skipped": "its content was erased"}
+        found = replay(content, guard_of, policy, other_verifier=True)
+    except AssayError as error:
+        return {"id": id_, "skipped": str(error)}
+    then, now = found.then, found.now
+    return {
+        "id": id_,
+        "then": {"action": then.action.value, "route": then.decision.route, "score": then.overall_score},
+        "now": {"action": now.action.value, "route": now.decision.route, "score": now.overall_score},
+        "same_decision": found.same_decision,
+        "same_verifier": found.same_verifier,
+    }  # fmt: skip
+
+
+def _done(out: Path | None) -> dict[str, dict[str, Any]]:
+    if out is None or not out.exists():
+        return {}
+    found = {}
+    for line in out.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # a line that was cut off where it was stopped is judged again
+        if isinstance(row, dict) and isinstance(row.get("id"), str):
+            found[row["id"]] = row
+    return found
+
+
+def _keep(out: Path | None, row: Mapping[str, Any]) -> None:
+    if out is not None:
+        # Behind a line that was cut off, on a line of its own.
+        begins = out.exists() and out.stat().st_size > 0 and not out.read_bytes().endswith(b"\n")
+        with out.open("a", encoding="utf-8") as file:
+            file.write(("\n" if begins else "") + json.dumps(row) + "\n")
+
+
+def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    judged = [row for row in rows if "skipped" not in row]
+    moved = Counter((row["then"]["action"], row["now"]["action"]) for row in judged if not row["same_decision"])
+    return {
+        "looked_at": len(rows),
+        "judged": len(judged),
+        "changed": sum(not row["same_decision"] for row in judged),
+        "other_verifier": sum(not row["same_verifier"] for row in judged),
+        "moves": [{"then": then, "now": now, "count": count} for (then, now), count in sorted(moved.items())],
+        "skipped": dict(Counter(row["skipped"] for row in rows if "skipped" in row).most_common(20)),
+        "outputs": [row for row in judged if not row["same_decision"]],
+    }
+
+
+def lines_of_rescore(told: Mapping[str, Any]) -> list[str]:
+    """The result for people."""
+    from assay.cli.terminal import one_line
+
+    lines = [
+        f"{told['judged']:,} of {told['looked_at']:,} outputs judged again; {told['changed']:,} decisions would change"
+    ]
+    lines += [f"  {one['then']:9} -> {one['now']:9} {one['count']:,}" for one in told["moves"]]
+    lines += [f"  {row['id']}  {row['then']['route']} -> {row['now']['route']}" for row in told["outputs"][:LISTED]]
+    if told["other_verifier"]:
+        lines.append(f"{told['other_verifier']:,} were judged by another verifier than then")
+    lines += [f"not judged ({count:,}): {one_line(why, 160)}" for why, count in told["skipped"].items()]
+    return lines

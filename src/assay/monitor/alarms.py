@@ -1,0 +1,128 @@
+"""An alarm as people get it: what shifted, by how much, how sure that is, what it was put down to, and what to do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final
+
+from assay.monitor.attribution import Attribution
+from assay.monitor.charts import Raised
+
+WORST: Final = 5
+"""Outputs that an alarm names."""
+
+
+class AlarmState(StrEnum):
+    """What became of an alarm."""
+
+    OPEN = "open"
+    """Nobody has said a word about it."""
+    ACKNOWLEDGED = "acknowledged"
+    """Somebody has seen it."""
+    WITHDRAWN = "withdrawn"
+    """Observations that came late show that it was none."""
+
+
+ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "bad": (
+        "Inspect retrieval quality: do the worst outputs have the evidence that they need?",
+        "Check prompts for drift against the last version that was good.",
+        "Verify the version of the model that answers.",
+        "Review how fresh the index of evidence is.",
+    ),
+    "score": (
+        "Read the worst outputs claim by claim.",
+        "Check prompts and the version of the model.",
+    ),
+    "unfaithful": (
+        "Compare retrieved passages with what answers say.",
+        "Check prompts for drift.",
+    ),
+    "unfactual": (
+        "Read the unsupported claims of the worst outputs.",
+        "Verify the version of the model.",
+    ),
+    "withheld": (
+        "Look for a gap in the corpus: `assay review` and the unanswered questions of the console.",
+        "Compare with what another policy would decide before thresholds are moved.",
+    ),
+    "fabricated": (
+        "Open an incident: no fabricated citation may reach a reader.",
+        "Check what sources the index names.",
+    ),
+    "unretrieved": (
+        "Rebuild or refresh the index.",
+        "Look for topics that the corpus lacks.",
+    ),
+}
+"""What to do about each metric, the first first."""
+FALLING: Final = (
+    "Things look better than the baseline: see whether the system improved or the checks stopped seeing.",
+    "Estimate the baseline anew if it is to stay so.",
+)
+"""What to do where a rate falls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """An alarm with its reasons."""
+
+    id: str
+    """Follows from what raised it, so that it is the same alarm however often it is worked out."""
+    raised: Raised
+    rate: Mapping[str, Any]
+    """The rate since the shift began, with its interval (`assay.monitor.charts.rate_of`)."""
+    worst: tuple[str, ...]
+    """The worst outputs since then, by the ids of their reports."""
+    attribution: Attribution
+    actions: tuple[str, ...]
+
+    def wire(self) -> dict[str, Any]:
+        """As a JSON value."""
+        raised, found = self.raised, self.attribution
+        means = found.means
+        return {
+            "id": self.id,
+            "series": {
+                "metric": raised.series.metric, "dimension": raised.series.dimension, "name": raised.series.name,
+            },
+            "direction": raised.direction.value,
+            "at": raised.at,
+            "observation": raised.observation,
+            "onset": found.onset,
+            "baseline": raised.chart.baseline,
+            "rate": dict(self.rate),
+            "statistic": raised.statistic,
+            "threshold": raised.chart.threshold,
+            "run": raised.run,
+            "arl0": raised.arl0,
+            "arl1": raised.arl1,
+            "arl0_range": None if raised.arl0_range is None else list(raised.arl0_range),
+            "regression": {
+                "sure": found.regression, "before": number_or_none(means.before), "after": number_or_none(means.after),
+                "low": means.low, "high": means.high,
+            },
+            "cause": None if found.cause is None
+            else {**found.cause.change.wire(), "probability": found.cause.probability},
+            "others": [{**one.change.wire(), "probability": one.probability} for one in found.others],
+            "worst": list(self.worst),
+            "actions": list(self.actions),
+        }  # fmt: skip
+
+
+def alarm_of(raised: Raised, rate: Mapping[str, Any], worst: tuple[str, ...], attribution: Attribution) -> Alarm:
+    """An alarm out of what a chart raised and what was found about it."""
+    actions = ACTIONS.get(raised.series.metric, ()) if raised.direction.value == "up" else FALLING
+    return Alarm(alarm_id(raised), raised, rate, worst[:WORST], attribution, actions)
+
+
+def alarm_id(raised: Raised) -> str:
+    """The id of an alarm: 32 hexadecimal digits, the same wherever the same observation raises it."""
+    told = f"{raised.series.key}\x00{raised.direction.value}\x00{raised.at}\x00{raised.observation}"
+    return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def number_or_none(value: float) -> float | None:
+    """A mean; none of nothing, which is no number."""
+    return None if value != value else value

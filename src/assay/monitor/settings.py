@@ -1,0 +1,82 @@
+"""What a monitor is told: one mapping, as a file in YAML has it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from assay.errors import InputError
+from assay.monitor.budgeting import BudgetSettings
+from assay.monitor.charts import Watching
+from assay.monitor.observations import DIMENSIONS
+from assay.monitor.sampling import Sampling
+from assay.stats.drift import AfterAlarm, BurnRule
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorSettings:
+    """All of it."""
+
+    watch: Watching = field(default_factory=Watching)
+    sampling: Sampling | None = None
+    """None: every output is looked at, which costs nothing where it was checked anyway."""
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+
+
+def monitor_settings(given: object) -> MonitorSettings:
+    """Settings out of a mapping with the sections `watch`, `sampling` and `budget`.
+
+    Raises:
+        InputError: a section or setting is unknown, or is not what it should be.
+
+    >>> monitor_settings({"watch": {"shift": 0.05}, "budget": {"most": 0.1}}).watch.shift
+    0.05
+    """
+    sections = _mapping(given, "the settings")
+    _known(sections, {"watch", "sampling", "budget"}, "sections")
+    watch, budget = dict(_mapping(sections.get("watch"), "watch")), dict(_mapping(sections.get("budget"), "budget"))
+    if "metrics" in watch:
+        watch["metrics"] = {str(name): _dimensions(of) for name, of in _mapping(watch["metrics"], "metrics").items()}
+    if "after" in watch:
+        if watch["after"] not in list(AfterAlarm):
+            raise InputError(f"expected after: {' or '.join(AfterAlarm)}, got {ascii(watch['after'])[:40]}")
+        watch["after"] = AfterAlarm(watch["after"])
+    if "rules" in budget:
+        if not isinstance(budget["rules"], list):
+            raise InputError("expected a list of rules of burn rates")
+        budget["rules"] = tuple(_made(BurnRule, _mapping(one, "a rule"), "a rule") for one in budget["rules"])
+    sampling = sections.get("sampling")
+    return MonitorSettings(
+        _made(Watching, watch, "watch"),
+        None if sampling is None else _made(Sampling, _mapping(sampling, "sampling"), "sampling"),
+        _made(BudgetSettings, budget, "budget"),
+    )
+
+
+def _made(kind: type[T], given: Mapping[str, Any], what: str) -> T:
+    _known(given, {one.name for one in fields(kind)}, f"settings of {what}")  # type: ignore[arg-type]  # dataclasses all
+    try:
+        return kind(**given)
+    except TypeError as error:
+        raise InputError(f"{what}: a setting has a value of another kind than it should have: {error}") from error
+
+
+def _mapping(value: object, what: str) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise InputError(f"expected {what} to be a mapping of names, got {type(value).__name__}")
+    return value
+
+
+def _known(given: Mapping[str, Any], known: set[str], what: str) -> None:
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise InputError(f"expected {what} among {', '.join(sorted(known))}; got {ascii(', '.join(unknown))[:200]}")
+
+
+def _dimensions(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not value or not set(value) <= set(DIMENSIONS):
+        raise InputError(f"expected a list of dimensions among {', '.join(DIMENSIONS)}, got {ascii(value)[:100]}")
+    return tuple(str(one) for one in value)

@@ -1,0 +1,120 @@
+"""The error budget over the record, and the five consequences: put into force, taken out of it, each in the log."""
+
+from typing import Any, Final
+
+from assay.monitor import BudgetReading, BudgetSettings, Consequence, Sampling, read_budget
+from assay.policy import Policy
+from assay.server.monitoring.rows import observation_of
+from assay.store.db import Store
+from assay.store.monitoring import read_consequences, read_observations, set_consequences
+from assay.store.records import micros
+
+_DAY: Final = 86_400_000_000
+MOST_THRESHOLD: Final = 0.99
+"""No threshold is tightened beyond this."""
+
+
+class Budgeting:
+    """The budget of a store."""
+
+    def __init__(self, store: Store, settings: BudgetSettings | None = None) -> None:
+        """Over a store."""
+        self._store, self._settings = store, settings or BudgetSettings()
+
+    def reading(self, tenant: str) -> BudgetReading:
+        """The budget as it stands."""
+        now = micros(self._store.now())
+        with self._store.reading(tenant) as connection:
+            rows = read_observations(connection, tenant, now - round(self._settings.window_days * _DAY), now + 1)
+        return read_budget(map(observation_of, rows), now, self._settings)
+
+    def read(self, tenant: str) -> dict[str, Any]:
+        """The budget and the consequences that are in force, as a JSON value."""
+        return self._told(tenant, self.reading(tenant), ())
+
+    def settle(self, tenant: str, actor: str) -> dict[str, Any]:
+        """Put into force what follows from the budget, and out of force what does not any more.
+
+        Args:
+            tenant: whose.
+            actor: who did it; it stands in the log.
+
+        Raises:
+            StoreError: it cannot be stored.
+        """
+        found = self.reading(tenant)
+        wanted = found.wanted(self._settings)
+        why = {"left": found.left, "allowed": found.allowed, "rate": found.rate, "broken": found.broken}
+        changed = set_consequences(self._store, tenant, wanted, why, actor)
+        told = self._told(tenant, found, changed)
+        if Consequence.INVESTIGATION.value in changed and wanted[Consequence.INVESTIGATION.value]:
+            told["investigation"] = self._investigate(tenant)
+        return told
+
+    def _told(self, tenant: str, found: BudgetReading, changed: "tuple[str, ...] | list[str]") -> dict[str, Any]:
+        with self._store.reading(tenant) as connection:
+            rows = read_consequences(connection, tenant)
+        return {
+            "tenant": tenant, "metric": self._settings.metric, "most": self._settings.most,
+            "window_days": self._settings.window_days, **found.wire(),
+            "consequences": {
+                one.value: {
+                    "enabled": self._settings.consequences.get(one.value, False),
+                    "active": one.value in rows and rows[one.value].active,
+                    "since": rows[one.value].since if one.value in rows else None,
+                    "changed": one.value in changed,
+                }
+                for one in Consequence
+            },
+        }  # fmt: skip
+
+    def active(self, tenant: str) -> frozenset[str]:
+        """The consequences that are in force."""
+        with self._store.reading(tenant) as connection:
+            return frozenset(name for name, row in read_consequences(connection, tenant).items() if row.active)
+
+    def sampled(self, tenant: str, sampling: Sampling) -> Sampling:
+        """The sampling that is in force."""
+        if Consequence.SAMPLING.value not in self.active(tenant):
+            return sampling
+        return Sampling(
+            sampling.stakes, sampling.severity, sampling.callers, sampling.salt,
+            sampling.times * self._settings.sampling_times,
+        )  # fmt: skip
+
+    def overlaid(self, tenant: str, policy: Policy) -> dict[str, Any]:
+        """The policy that is in force over another: as strict or stricter in everything, never looser."""
+        return overlay_of(policy, self.active(tenant), self._settings)
+
+    def _investigate(self, tenant: str) -> str | None:
+        """Open an item of the review queue for the worst output of the window; its id, where there is one."""
+        from assay.store.reviews import open_investigation
+
+        now = micros(self._store.now())
+        with self._store.reading(tenant) as connection:
+            rows = read_observations(connection, tenant, now - round(self._settings.window_days * _DAY), now + 1)
+        worst = sorted(
+            (row for row in rows if row["sampled"] and row["bad"]), key=lambda row: (-(row["score"] or 0.0), -row["at"])
+        )  # fmt: skip
+        for row in worst[:50]:
+            if open_investigation(self._store, tenant, row["id"]):
+                return str(row["id"])
+        return None
+
+
+def overlay_of(policy: Policy, active: frozenset[str], settings: BudgetSettings) -> dict[str, Any]:
+    """The content of a policy with the consequences that change one.
+
+    Args:
+        policy: what it is laid over.
+        active: the consequences in force.
+        settings: by how much.
+    """
+    content: dict[str, Any] = policy.model_dump(mode="json")
+    if Consequence.TIGHTENING.value in active:
+        for name in ("emit_threshold", "revise_threshold", "block_threshold"):
+            content[name] = max(content[name], min(MOST_THRESHOLD, content[name] + settings.tighten_by))
+    if Consequence.ESCALATION.value in active:
+        rules = dict(content["escalation"])
+        content["escalation"] = {**rules, "enabled": True, "threshold": rules["threshold"] * (1 - settings.escalate_by)}
+    return Policy.model_validate(content).model_dump(mode="json")

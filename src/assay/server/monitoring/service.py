@@ -1,0 +1,276 @@
+"""One turn of the monitor: new observations, changes that show, charts moved on, alarms with their causes.
+
+A turn may be interrupted at any moment and begun again, and several processes may take turns at once: what is stored
+after each step is a function of the record, so that none of it is done twice and nothing is left out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from assay.monitor import (
+    METRICS,
+    WORST,
+    Alarm,
+    AlarmState,
+    Charts,
+    MonitorSettings,
+    Observation,
+    Raised,
+    Sampling,
+    Series,
+    SystemChange,
+    advanced,
+    alarm_of,
+    attribute,
+    chart_for,
+    number_or_none,
+    rate_of,
+)
+from assay.server.monitoring.budget import Budgeting
+from assay.server.monitoring.rows import observation_of
+from assay.stats import wilson
+from assay.stats.drift import Direction, calibration_drift, difference
+from assay.store.db import Store
+from assay.store.monitoring import (
+    MOST_READ,
+    AlarmRow,
+    ChangeRow,
+    MovedError,
+    StoredState,
+    add_changes,
+    corrected_outputs,
+    go_back,
+    judged_scores,
+    move,
+    observe,
+    read_alarms,
+    read_changes,
+    read_observations,
+    read_state,
+    seen_changes,
+)
+from assay.store.records import micros
+
+MOST_COMPARED: Final = 50_000
+"""Observations of one series that an alarm is put down to a change by: the latest ones."""
+_HOUR: Final = 3_600_000_000
+_DAY: Final = 24 * _HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a turn did."""
+
+    observed: int
+    """Outputs that were observed for the first time."""
+    added: int
+    """Observations that the charts were moved on by; those that were added again after late ones count again."""
+    alarms: int
+    """Alarms that were raised."""
+    changes: int
+    """Changes that showed."""
+    until: int
+    """All observations before this moment are in the charts now, in microseconds since 1970."""
+
+
+class Monitor:
+    """The monitor of a store."""
+
+    def __init__(self, store: Store, settings: MonitorSettings | None = None) -> None:
+        """Over a store."""
+        self._store = store
+        self._settings = settings or MonitorSettings()
+
+    def run(self, tenant: str, until: datetime | None = None, *, rebuild: bool = False) -> Turn:
+        """Take a turn for a tenant.
+
+        Args:
+            tenant: whose.
+            until: up to this moment; by default until what has settled by now.
+            rebuild: look for observations that are missing in all of the record.
+
+        Raises:
+            StoreError: something cannot be stored; what was done before stays done.
+        """
+        store, watch = self._store, self._settings.watch
+        sampling = self._settings.sampling
+        if sampling is not None:
+            sampling = Budgeting(store, self._settings.budget).sampled(tenant, sampling)
+        observed = observe(store, tenant, _drawing(sampling), rebuild=rebuild)
+        with store.reading(tenant) as connection:
+            seen = seen_changes(connection, tenant)
+        changes = add_changes(store, tenant, seen)
+        end = micros(until if until is not None else store.now()) - round(watch.settle_s * 1e6)
+        added = alarms = 0
+        while True:
+            with store.reading(tenant) as connection:
+                state = read_state(connection, tenant)
+            if state is not None and state.dirty is None and state.until >= end:
+                return Turn(observed, added, alarms, changes, state.until)
+            try:
+                if state is not None and state.dirty is not None:
+                    self._take_back(tenant, state)
+                    continue
+                following, count, raised = self._step(tenant, state, end)
+                move(store, tenant, state, following, [_row(alarm) for alarm in raised], end - self._late())
+            except MovedError:
+                continue  # another process took the step
+            added += count
+            alarms += len(raised)
+
+    def _late(self) -> int:
+        return round(self._settings.watch.late_days * _DAY)
+
+    def _take_back(self, tenant: str, state: StoredState) -> None:
+        dirty = state.dirty or 0
+        if dirty < state.until - self._late():
+            # Too late to move charts: it counts in rates, and is counted here.
+            with self._store.reading(tenant) as connection:
+                late = len(read_observations(connection, tenant, dirty, dirty + 1))
+            told = {**state.body, "too_late": int(state.body.get("too_late", 0)) + max(1, late)}
+            move(self._store, tenant, state, StoredState(state.until, told), [], 0)
+            return
+        go_back(self._store, tenant, state)
+
+    def _step(self, tenant: str, state: StoredState | None, end: int) -> tuple[StoredState, int, list[Alarm]]:
+        charts = Charts() if state is None else Charts.of_wire(state.body)
+        with self._store.reading(tenant) as connection:
+            rows = read_observations(connection, tenant, charts.until, end, MOST_READ)
+        # Whole moments and at most one day at a time, so that there is a snapshot of each day.
+        reached = end if len(rows) < MOST_READ else max(rows[-1]["at"], rows[0]["at"] + 1)
+        if rows:
+            reached = min(reached, (rows[0]["at"] // _DAY + 1) * _DAY)
+        if len(rows) == MOST_READ and reached <= rows[0]["at"] + 1:
+            with self._store.reading(tenant) as connection:
+                rows = read_observations(connection, tenant, charts.until, reached)
+        part = [observation_of(row) for row in rows if row["at"] < reached]
+        made, raised = advanced(charts, part, reached, self._settings.watch)
+        alarms = [self._explained(tenant, one, made) for one in raised]
+        return StoredState(made.until, made.wire()), len(part), alarms
+
+    def _explained(self, tenant: str, raised: Raised, charts: Charts) -> Alarm:
+        """An alarm with its rate, worst outputs and cause."""
+        watch = self._settings.watch
+        begin = min(raised.since, raised.at) - round(watch.window_hours * _HOUR)
+        with self._store.reading(tenant) as connection:
+            rows = read_observations(connection, tenant, begin, raised.at + 1)
+            changes = read_changes(connection, tenant, begin, raised.at + 1)
+        window = [one for one in map(observation_of, rows) if (one.at, one.id) <= (raised.at, raised.observation)]
+        pairs = [(one, value) for one in window if (value := raised.series.value(one)) is not None][-MOST_COMPARED:]
+        since = [one for one, _ in pairs if one.at >= raised.since]
+        metric = METRICS[raised.series.metric]
+        state = charts.series[raised.series.key]
+        found = attribute(
+            raised.chart, [one.at for one, _ in pairs], [value for _, value in pairs],
+            [_system_change(row) for row in changes], binary=metric == "rate" or raised.series.dimension == "category",
+            shift=watch.shift, spread=state.spread,
+        )  # fmt: skip
+        worst = sorted(
+            (pair for pair in pairs if pair[0].at >= raised.since),
+            key=lambda pair: (-pair[1], -pair[0].values.get("score", 0.0), -pair[0].at, pair[0].id),
+        )  # fmt: skip
+        return alarm_of(raised, rate_of(raised.series, since), tuple(one.id for one, _ in worst[:WORST]), found)
+
+    def status(self, tenant: str) -> dict[str, Any]:
+        """Where everything stands, as a JSON value."""
+        watch = self._settings.watch
+        with self._store.reading(tenant) as connection:
+            state = read_state(connection, tenant)
+            alarms = read_alarms(connection, tenant, [AlarmState.OPEN.value, AlarmState.ACKNOWLEDGED.value], 100)
+            end = micros(self._store.now()) + 1
+            begin = end - round(watch.window_hours * _HOUR)
+            rows = read_observations(connection, tenant, begin, end)
+            judged, corrected = judged_scores(connection, tenant), corrected_outputs(connection, tenant, begin)
+        charts = Charts() if state is None else Charts.of_wire(state.body)
+        recent = [observation_of(row) for row in rows]
+        return {
+            "tenant": tenant,
+            "until": charts.until,
+            "observations": charts.observations,
+            "unsampled": charts.unsampled,
+            "too_late": charts.too_late,
+            "window_hours": watch.window_hours,
+            "series": [self._series(Series.of_key(key), charts, recent) for key in sorted(charts.series)],
+            "rates": {name: rate_of(Series("all", "", name), recent) for name in METRICS},
+            "corrected": _share(corrected, sum(row["withheld"] == 0 for row in rows)),
+            "calibration": _calibration(judged),
+            "alarms": [{**told_alarm(row), "regression_now": self._regression(tenant, row, end)} for row in alarms],
+        }
+
+    def _regression(self, tenant: str, alarm: AlarmRow, end: int) -> dict[str, Any]:
+        """The means before and after the cause of an alarm, by all that came until now.
+
+        An alarm is raised long before the means differ for sure; the interval holds however often this is looked at.
+        """
+        cause, window = alarm.body.get("cause"), round(self._settings.watch.window_hours * _HOUR)
+        at = int(cause["at"] if cause else alarm.body.get("onset", alarm.at))
+        series = Series.of_key(alarm.series)
+        with self._store.reading(tenant) as connection:
+            rows = read_observations(connection, tenant, at - window, min(end, at + window))
+        values = [(one.at, value) for one in map(observation_of, rows) if (value := series.value(one)) is not None]
+        found = difference(
+            [value for moment, value in values if moment < at], [value for moment, value in values if moment >= at]
+        )
+        return {
+            "sure": found.differs, "before": number_or_none(found.before), "after": number_or_none(found.after),
+            "low": found.low, "high": found.high,
+        }  # fmt: skip
+
+    def _series(self, of: Series, charts: Charts, recent: Sequence[Observation]) -> dict[str, Any]:
+        state = charts.series[of.key]
+        told: dict[str, Any] = {
+            "metric": of.metric, "dimension": of.dimension, "name": of.name, "observations": state.seen,
+            "baseline": state.baseline, "alarms": state.alarms, "rate": rate_of(of, recent),
+        }  # fmt: skip
+        for direction in Direction:
+            found = chart_for(of, state, self._settings.watch, direction)
+            total = (state.up if direction is Direction.UP else state.down).total
+            told[direction.value] = None if found is None else {
+                "statistic": total, "threshold": found.chart.threshold, "slack": found.chart.slack,
+                "arl0": found.arl0, "arl1": found.arl1,
+                "arl0_range": None if found.arl0_range is None else list(found.arl0_range),
+            }  # fmt: skip
+        return told
+
+
+def _drawing(sampling: Sampling | None) -> Callable[[str, str, str | None, str | None], tuple[float, bool]]:
+    def drawn(id_: str, stakes: str, severity: str | None, caller: str | None) -> tuple[float, bool]:
+        if sampling is None:
+            return 1.0, True
+        probability = sampling.probability(stakes, severity, caller)
+        return probability, sampling.draws(id_, probability)
+
+    return drawn
+
+
+def _share(count: int, of: int) -> dict[str, Any]:
+    """A share that was counted, with its interval."""
+    if of == 0:
+        return {"estimate": None, "low": 0.0, "high": 1.0, "count": count, "outputs": 0}
+    low, high = wilson(min(count, of), of)
+    return {"estimate": min(1.0, count / of), "low": low, "high": high, "count": count, "outputs": of}
+
+
+def _calibration(judged: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """Whether the verifier's scores still mean what they say, by what reviewers decided."""
+    found = calibration_drift([score for score, _ in judged], [right for _, right in judged])
+    return {
+        "outputs": found.count, "mean_score": found.mean_score, "share_right": found.mean_outcome,
+        "evidence": found.evidence, "alarm": found.alarm is not None, "after": found.alarm,
+    }  # fmt: skip
+
+
+def told_alarm(row: AlarmRow) -> dict[str, Any]:
+    """An alarm as a JSON value, with what became of it."""
+    return {**row.body, "state": row.state, "raised": row.raised, "changed": row.changed, "actor": row.actor}
+
+
+def _row(alarm: Alarm) -> AlarmRow:
+    raised = alarm.raised
+    return AlarmRow(alarm.id, raised.series.key, raised.direction.value, raised.at, alarm.wire())
+
+
+def _system_change(row: ChangeRow) -> SystemChange:
+    return SystemChange(row.kind, row.ref, row.at, row.id, row.note, row.source)

@@ -1,0 +1,117 @@
+"""Change over time, numbers in and numbers out: CUSUM charts with exact run lengths, confidence sequences, sequential
+tests, rates out of samples, error budgets. It needs numpy, which is loaded with the first name that does.
+"""
+
+from typing import TYPE_CHECKING
+
+from assay._lazy import lazy
+
+if TYPE_CHECKING:
+    from assay.stats.drift.budget import WORKBOOK as WORKBOOK
+    from assay.stats.drift.budget import Budget as Budget
+    from assay.stats.drift.budget import BurnRule as BurnRule
+    from assay.stats.drift.budget import Spent as Spent
+    from assay.stats.drift.budget import burn_rate as burn_rate
+    from assay.stats.drift.budget import burns_too_fast as burns_too_fast
+    from assay.stats.drift.budget import error_budget as error_budget
+    from assay.stats.drift.budget import hours_left as hours_left
+    from assay.stats.drift.cusum import AfterAlarm as AfterAlarm
+    from assay.stats.drift.cusum import Chart as Chart
+    from assay.stats.drift.cusum import Direction as Direction
+    from assay.stats.drift.cusum import Sum as Sum
+    from assay.stats.drift.cusum import sums as sums
+    from assay.stats.drift.design import Approximation as Approximation
+    from assay.stats.drift.design import Design as Design
+    from assay.stats.drift.design import both_sides as both_sides
+    from assay.stats.drift.design import design_chart as design_chart
+    from assay.stats.drift.design import siegmund as siegmund
+    from assay.stats.drift.lattice import Lattice as Lattice
+    from assay.stats.drift.lattice import bernoulli as bernoulli
+    from assay.stats.drift.lattice import beta as beta
+    from assay.stats.drift.lattice import empirical as empirical
+    from assay.stats.drift.lattice import tilted as tilted
+    from assay.stats.drift.onset import likelihoods as likelihoods
+    from assay.stats.drift.onset import onset_index as onset_index
+    from assay.stats.drift.onset import weight_of as weight_of
+    from assay.stats.drift.reviewed_scores import CalibrationDrift as CalibrationDrift
+    from assay.stats.drift.reviewed_scores import calibration_drift as calibration_drift
+    from assay.stats.drift.run_length import mean_run_length as mean_run_length
+    from assay.stats.drift.sequences import Difference as Difference
+    from assay.stats.drift.sequences import MeanSequence as MeanSequence
+    from assay.stats.drift.sequences import difference as difference
+    from assay.stats.drift.sequences import mean_sequence as mean_sequence
+    from assay.stats.drift.sequential import Decided as Decided
+    from assay.stats.drift.sequential import Found as Found
+    from assay.stats.drift.sequential import TwoMeans as TwoMeans
+    from assay.stats.drift.sequential import compare as compare
+    from assay.stats.drift.sequential import decide as decide
+    from assay.stats.drift.sequential import fixed_size as fixed_size
+    from assay.stats.drift.simulation import simulated_run_lengths as simulated_run_lengths
+    from assay.stats.drift.weighting import WeightedRate as WeightedRate
+    from assay.stats.drift.weighting import weighted_rate as weighted_rate
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            ".budget": (
+                "Budget",
+                "BurnRule",
+                "Spent",
+                "WORKBOOK",
+                "burn_rate",
+                "burns_too_fast",
+                "error_budget",
+                "hours_left",
+            ),
+            ".cusum": (
+                "AfterAlarm",
+                "Chart",
+                "Direction",
+                "Sum",
+                "sums",
+            ),
+            ".design": (
+                "Approximation",
+                "Design",
+                "both_sides",
+                "design_chart",
+                "siegmund",
+            ),
+            ".lattice": (
+                "Lattice",
+                "bernoulli",
+                "beta",
+                "empirical",
+                "tilted",
+            ),
+            ".onset": (
+                "likelihoods",
+                "onset_index",
+                "weight_of",
+            ),
+            ".reviewed_scores": (
+                "CalibrationDrift",
+                "calibration_drift",
+            ),
+            ".run_length": ("mean_run_length",),
+            ".sequences": (
+                "Difference",
+                "MeanSequence",
+                "difference",
+                "mean_sequence",
+            ),
+            ".sequential": (
+                "Decided",
+                "Found",
+                "TwoMeans",
+                "compare",
+                "decide",
+                "fixed_size",
+            ),
+            ".simulation": ("simulated_run_lengths",),
+            ".weighting": (
+                "WeightedRate",
+                "weighted_rate",
+            ),
+        },
+    )

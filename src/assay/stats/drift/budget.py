@@ -1,0 +1,136 @@
+"""The error budget: how much hallucination a window of time allows, how much of it is left, and how fast it burns.
+
+The budget of outputs O in a window is `most` * |O| minus the sum of their scores: what they were allowed to come to
+minus what they came to. The burn rate is how many times faster than allowed it is spent; an alert fires where it is
+above a factor over a long window and over a short one, so that it is both sure and soon over (Beyer et al. 2018, "The
+Site Reliability Workbook", chapter 5, "Multiwindow, Multi-Burn-Rate Alerts").
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from assay.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent in a window.
+
+    Raises:
+        InputError: the numbers are negative or not finite.
+    """
+
+    outputs: float
+    """How many outputs there were, or an estimate of it."""
+    total: float
+    """The sum of their scores, or an estimate of it."""
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.outputs < math.inf and 0 <= self.total < math.inf):
+            raise InputError(f"expected outputs and a total of 0 or more, got {self.outputs} and {self.total}")
+
+
+@dataclass(frozen=True, slots=True)
+class BurnRule:
+    """When a burn rate is too fast.
+
+    Raises:
+        InputError: a window or the factor is not above 0, or the short window is not shorter.
+    """
+
+    factor: float
+    """How many times faster than allowed."""
+    long_hours: float
+    """Over this window."""
+    short_hours: float
+    """And over this one."""
+
+    def __post_init__(self) -> None:
+        if not (self.factor > 0 and 0 < self.short_hours < self.long_hours):
+            raise InputError(
+                "expected a factor above 0 and two windows, the longer one first; got "
+                f"{self.factor}, {self.long_hours} and {self.short_hours} hours"
+            )
+
+
+WORKBOOK: Final = (BurnRule(14.4, 1, 1 / 12), BurnRule(6, 6, 0.5), BurnRule(1, 72, 6))
+"""The three rules of the workbook (table 5-8), for a window of 30 days: 2%, 5% and 10% of the budget are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The budget of a window."""
+
+    most: float
+    """The largest mean score that is acceptable."""
+    allowed: float
+    """What the outputs were allowed to come to."""
+    spent: float
+    """What they came to."""
+
+    @property
+    def left(self) -> float:
+        """What is left; nought or less where it is exhausted."""
+        return self.allowed - self.spent
+
+    @property
+    def left_share(self) -> float | None:
+        """What is left as a share of what was allowed; none where nothing came."""
+        return None if self.allowed == 0 else self.left / self.allowed
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is left although something came."""
+        return self.allowed > 0 and self.left <= 0
+
+
+def error_budget(most: float, window: Spent) -> Budget:
+    """The budget of a window.
+
+    >>> error_budget(0.05, Spent(1000, 40)).left
+    10.0
+
+    Raises:
+        InputError: `most` is not between 0 and 1.
+    """
+    if not 0 < most < 1:
+        raise InputError(f"expected an acceptable mean score between 0 and 1, got {most}")
+    return Budget(most, most * window.outputs, window.total)
+
+
+def burn_rate(most: float, window: Spent) -> float | None:
+    """How many times faster than allowed the budget was spent; none where nothing came.
+
+    >>> burn_rate(0.05, Spent(100, 10))
+    2.0
+    """
+    return None if window.outputs == 0 else window.total / window.outputs / most
+
+
+def burns_too_fast(rule: BurnRule, most: float, long: Spent, short: Spent) -> bool:
+    """Whether a rule fires: over both windows."""
+    rates = burn_rate(most, long), burn_rate(most, short)
+    return all(rate is not None and rate > rule.factor for rate in rates)
+
+
+def hours_left(found: Budget, recent: Spent, hours: float) -> float | None:
+    """In how many hours the budget is exhausted if outputs go on coming as in a recent window.
+
+    Each output adds what it is allowed and takes its score, so that what is left changes by the difference.
+
+    Args:
+        found: the budget.
+        recent: what came in the recent window.
+        hours: how long that is.
+
+    Returns:
+        Hours, 0 where it is exhausted; none where it will not be.
+
+    >>> hours_left(Budget(0.05, 100.0, 90.0), Spent(100, 10), 1)
+    2.0
+    """
+    if found.exhausted:
+        return 0.0
+    loss = (recent.total - found.most * recent.outputs) / hours
+    return found.left / loss if loss > 0 and found.allowed > 0 else None

@@ -1,0 +1,266 @@
+"""Designing a CUSUM chart: slack and threshold for a stated interval between false alarms and a stated shift.
+
+The reference value is the one that is optimal for the shift (`lattice.best_reference`), moved to the nearest place of a
+lattice on which run lengths are exact; the threshold is the least one whose mean run length without a shift is as long
+as asked. Thresholds lie between two places of the lattice, so that rounding of sums moves no alarm.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from assay.errors import InputError
+from assay.stats.drift.cusum import Chart, Direction
+from assay.stats.drift.lattice import Lattice, bernoulli, best_reference, beta, empirical, tilted
+from assay.stats.drift.run_length import MOST_STATES, mean_run_length, rate_run_lengths
+
+NEAR: Final = 0.15
+"""How far the reference may be from the best one, in shifts, where it makes the run lengths a recursion."""
+NEARER: Final = 0.1
+"""And where it does not."""
+FINE: Final = 0.05
+"""The largest step of the logarithm of the run length from one threshold to the next, about."""
+CELLS: Final = 18
+"""Cells of a lattice of scores within one standard deviation: rounding then adds 0.05% to the variance."""
+COARSEST: Final = 40
+FINEST: Final = 2_000
+"""The coarsest and the finest lattice of scores."""
+SPREAD: Final = 0.5
+"""What the standard deviation of a score is taken to be where it is not said: this share of that of a rate."""
+_CURVE: Final = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+"""The shifts that a curve of run lengths is drawn at, as multiples of the shift that was designed for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approximation:
+    """What the textbook says in place of the exact run lengths."""
+
+    arl1: float | None
+    """h / (D - d) with the threshold h, the shift D and the slack d; none where the slack is not below the shift."""
+    siegmund_arl0: float
+    """Siegmund 1985, "Sequential Analysis", section 2.6: (exp(-2 m b) + 2 m b - 1) / (2 m^2) for the drift m of a sum
+    in standard deviations and b = h in standard deviations + 1.166, without a shift."""
+    siegmund_arl1: float
+    """As above, with the shift."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A chart, and how long it runs."""
+
+    kind: str
+    """`rate` or `score`."""
+    chart: Chart
+    shift: float
+    """The change of the mean that it is for, positive in either direction."""
+    false_alarm_every: float
+    """What was asked: at least so many observations between false alarms in the mean."""
+    spread: float
+    """The standard deviation of an observation without a shift."""
+    arl0: float
+    """The mean run length until a false alarm, in observations: exact for a rate; for a score that of its lattice."""
+    arl1: float
+    """The mean run length until the alarm if the shift is there from the start."""
+    approximation: Approximation
+    curve: tuple[tuple[float, float], ...]
+    """Means and the mean run length at each."""
+    arl0_range: tuple[float, float] | None = None
+    """The mean run length until a false alarm at the two ends of the interval of the baseline, shortest first."""
+    baseline_range: tuple[float, float] | None = None
+    """The interval of the baseline that `arl0_range` is at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A distribution on a lattice on which the reference has a place; always seen as a rising mean."""
+
+    of: Lattice
+    reference: int
+    mirrored: bool
+
+    def run_length(self, mean: float, states: int) -> float:
+        own = 1 - mean if self.mirrored else mean
+        return mean_run_length(tilted(self.of, own), self.reference, states)
+
+
+def design_chart(
+    baseline: float, shift: float, false_alarm_every: float, *, kind: str = "rate",
+    direction: Direction = Direction.UP, spread: float | None = None, sample: tuple[float, ...] | None = None,
+    baseline_range: tuple[float, float] | None = None, curve: bool = True,
+) -> Design:  # fmt: skip
+    """The chart for a shift of the mean.
+
+    Args:
+        baseline: the mean while nothing has changed, between 0 and 1.
+        shift: the change of the mean that is to be found soon, above 0.
+        false_alarm_every: the least mean number of observations between false alarms.
+        kind: `rate` for observations that are 0 or 1, `score` for such within [0, 1].
+        direction: whether the mean is to rise or to fall.
+        spread: the standard deviation of a score; its distribution is then a beta distribution. By default `SPREAD`
+            times that of a rate with the same mean.
+        sample: scores that were seen, in place of that; their distribution is tilted to the baseline.
+        baseline_range: an interval of the baseline, where it was estimated: the run lengths at its ends are given, too.
+        curve: whether the run lengths at other means are worked out as well.
+
+    Raises:
+        InputError: no chart has these.
+
+    >>> found = design_chart(0.05, 0.03, 10_000)
+    >>> found.arl0 >= 10_000, round(found.arl1)
+    (True, 417)
+    """
+    shifted = baseline + shift if direction is Direction.UP else baseline - shift
+    if not 0 < baseline < 1 or not shift > 0 or not 0 < shifted < 1:
+        raise InputError(
+            f"expected a baseline and a shifted mean between 0 and 1, and a shift above 0; got {baseline} and {shifted}"
+        )
+    if not 2 <= false_alarm_every <= 1e9:
+        raise InputError(f"expected 2 to 1,000,000,000 observations between false alarms, got {false_alarm_every}")
+    if kind == "rate":
+        placed = _place_rate(baseline, shifted, direction)
+    elif kind == "score":
+        placed = _place_score(baseline, shifted, direction, spread, sample)
+    else:
+        raise InputError(f"expected the kind rate or score, got {ascii(kind)[:40]}")
+    states = _least_states(placed, baseline, false_alarm_every)
+    chart = _chart(placed, baseline, states, direction)
+    deviation = placed.of.spread
+    means = sorted({baseline + (shifted - baseline) * times for times in _CURVE}) if curve else []
+    drawn = tuple((mean, placed.run_length(mean, states)) for mean in means if _inside(placed, mean))
+    ranged = None
+    if baseline_range is not None:
+        ends = [placed.run_length(mean, states) for mean in baseline_range if _inside(placed, mean)]
+        ranged = (min(ends), max(ends)) if ends else None
+    drift0, drift1 = -chart.slack, shift - chart.slack
+    height = chart.threshold
+    return Design(
+        kind, chart, shift, false_alarm_every, deviation,
+        placed.run_length(baseline, states), placed.run_length(shifted, states),
+        Approximation(
+            None if drift1 <= 0 else height / drift1,
+            siegmund(drift0 / deviation, height / deviation), siegmund(drift1 / deviation, height / deviation),
+        ),
+        drawn, ranged, baseline_range,
+    )  # fmt: skip
+
+
+def siegmund(drift: float, threshold: float) -> float:
+    """Siegmund's approximation of the mean run length of a one-sided CUSUM of normal observations.
+
+    Args:
+        drift: the mean of what an observation adds to the sum, in standard deviations.
+        threshold: the threshold, in standard deviations.
+
+    >>> round(siegmund(-0.5, 4.0)), round(siegmund(0.5, 4.0), 1)  # tabulated: 336 and 8.4 (Montgomery)
+    (338, 8.3)
+    """
+    b = threshold + 1.166
+    if abs(drift) < 1e-9:
+        return b * b
+    return (math.exp(-2 * drift * b) + 2 * drift * b - 1) / (2 * drift * drift)
+
+
+def both_sides(first: float, second: float) -> float:
+    """The mean run length of two one-sided charts side by side, until one of them alarms: 1/L = 1/L1 + 1/L2 (Van
+    Dobben de Bruyn 1968, "Cumulative Sum Tests"), exact where an alarm of one finds the other at nought.
+
+    >>> both_sides(10_000, 10_000)
+    5000.0
+    """
+    return 1 / (1 / first + 1 / second)
+
+
+def _inside(placed: _Placed, mean: float) -> bool:
+    own = 1 - mean if placed.mirrored else mean
+    kept = placed.of.values[placed.of.chances > 0]
+    return bool(max(0.0, kept[0]) + 1e-9 < own < min(1.0, kept[-1]) - 1e-9)
+
+
+def _chart(placed: _Placed, baseline: float, states: int, direction: Direction) -> Chart:
+    unit = placed.of.unit
+    value = placed.of.origin + placed.reference / unit
+    slack = (1 - value if placed.mirrored else value) - baseline
+    return Chart(baseline, slack if direction is Direction.UP else -slack, (states - 0.5) / unit, direction)
+
+
+def _place_rate(baseline: float, shifted: float, direction: Direction) -> _Placed:
+    mirrored = direction is Direction.DOWN
+    low, high = (1 - baseline, 1 - shifted) if mirrored else (baseline, shifted)
+    shift = high - low
+    best = best_reference(bernoulli(low), high)
+    steepness = math.log(high * (1 - low) / (low * (1 - high)))
+    least = math.ceil(steepness / FINE)
+    unit = max(2, round(1 / min(best, 1 - best)))
+    reference = 1 if best <= 0.5 else unit - 1
+    if unit < least or abs(reference / unit - best) > NEAR * shift or not low < reference / unit < high:
+        unit, reference = _fraction(best, NEARER * shift, max(least, 2))
+    return _Placed(bernoulli(low, unit), reference, mirrored)
+
+
+def _fraction(value: float, tolerance: float, least: int) -> tuple[int, int]:
+    """The smallest denominator from `least` on of a fraction near a value, and its numerator."""
+    for unit in range(least, MOST_STATES):
+        reference = round(value * unit)
+        if abs(reference / unit - value) <= tolerance and math.gcd(unit, reference) == 1 and 0 < reference < unit:
+            return unit, reference
+    raise InputError(f"expected a shift that a lattice can tell, got one with the reference {value}")
+
+
+def _place_score(
+    baseline: float, shifted: float, direction: Direction, spread: float | None, sample: tuple[float, ...] | None
+) -> _Placed:
+    mirrored = direction is Direction.DOWN
+    low, high = (1 - baseline, 1 - shifted) if mirrored else (baseline, shifted)
+    most = math.sqrt(low * (1 - low))
+
+    def laid(unit: int, origin: float) -> Lattice:
+        if sample is None:
+            return beta(low, SPREAD * most if spread is None else spread, unit, origin)
+        return tilted(empirical([1 - one for one in sample] if mirrored else sample, unit, origin), low)
+
+    rough = laid(FINEST, 0.0)
+    unit = max(COARSEST, min(FINEST, math.ceil(CELLS / rough.spread)))
+    best = best_reference(rough, high)
+    reference = math.ceil(best * unit)
+    return _Placed(laid(unit, best - reference / unit), reference, mirrored)
+
+
+def _least_states(placed: _Placed, baseline: float, wanted: float) -> int:
+    """The least number of states whose mean run length is as long as asked: by doubling, then halving."""
+    unit = placed.of.unit
+    length: Callable[[int], float]
+    if len(placed.of.steps) == 2 and placed.reference in (1, unit - 1):
+        rate = 1 - baseline if placed.mirrored else baseline
+
+        def length(states: int) -> float:
+            # One recursion gives all thresholds up to a power of two.
+            most = 1 << max(6, (states - 1).bit_length())
+            return float(rate_run_lengths(rate, unit, placed.reference, most)[states])
+    else:
+
+        def length(states: int) -> float:
+            return placed.run_length(baseline, states)
+
+    # The logarithm of the run length is about a straight line of the states: few are tried.
+    low, high, known = 0, 1, {0: 1.0}
+    while (found := known.setdefault(high, length(high))) < wanted:
+        low, high = high, high * 2
+        if high > MOST_STATES:
+            raise InputError("expected fewer observations between false alarms, or a larger shift: no chart has these")
+    while low + 1 < high:
+        slope = math.log(known[high] / known[low])
+        guess = low + round((high - low) * math.log(wanted / known[low]) / slope) if slope > 0 else (low + high) // 2
+        # A guess that is near one end is checked at its other side next.
+        middle = min(max(guess, low + 1), high - 1)
+        found = known.setdefault(middle, length(middle))
+        low, high = (middle, high) if found < wanted else (low, middle)
+        if low + 1 < high and found < wanted:
+            near = min(high - 1, low + max(1, (high - low) // 16))
+            found = known.setdefault(near, length(near))
+            low, high = (near, high) if found < wanted else (low, near)
+        elif low + 1 < high:
+            near = max(low + 1, high - max(1, (high - low) // 16))
+            found = known.setdefault(near, length(near))
+            low, high = (near, high) if found < wanted else (low, near)
+    return high
