@@ -151,10 +151,10 @@ def _table(text: str) -> list[str]:
     ]
 
 
-class _Text(HTMLParser):
+class PageText(HTMLParser):
     """The text of a page, with a blank line between blocks."""
 
-    _SKIPPED: Final = frozenset({"script", "style", "template", "noscript", "head"})
+    _SKIPPED = frozenset({"script", "style", "template", "noscript", "head"})
     _BLOCKS: Final = frozenset(
         [
             "p",
@@ -187,6 +187,8 @@ class _Text(HTMLParser):
         del attrs
         if tag in self._SKIPPED:
             self._hidden += 1
+        if tag == "body":
+            self._hidden = 0  # the end of a head may be left out
         if tag in self._BLOCKS:
             self.parts.append("\n\n" + ("#" * int(tag[1]) + " " if re.fullmatch(r"h[1-6]", tag) else ""))
 
@@ -202,7 +204,7 @@ class _Text(HTMLParser):
 
 
 def _plain(page: str) -> str:
-    reader = _Text()
+    reader = PageText()
     reader.feed(page)
     reader.close()
     return "".join(reader.parts)
