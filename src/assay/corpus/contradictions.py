@@ -1,0 +1,225 @@
+"""Contradictions between documents, without holding every sentence against every other one (docs/adr/0065).
+
+1. Each sentence of a document in force is compared with those of others that have its rarest words, through an index in
+   the database with bounded lists; a few pairs of each document, those in which most can contradict, are kept.
+2. The network reads each kept pair once, in both directions, and those that may be a contradiction are judged as a check
+   judges a claim of one source beside another. What it came to is kept by the words of both, so that a document that
+   changes in one sentence has that one judged again and no other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from assay.corpus.reader import unwrapped
+from assay.corpus.state import OF_DOCUMENT, State, StoredStatement, number_of
+from assay.guard import Guard, Pair, Statement, what_differs
+from assay.schema import Evidence, PassageConflict
+
+RAREST: Final = 8
+"""Words of a sentence by which others are found."""
+POSTINGS: Final = 64
+"""Sentences that are looked at for one word."""
+MEASURED: Final = 12
+"""Sentences of others that are measured for one, those with most of its rarest words."""
+PARTNERS: Final = 2
+"""Sentences of others that are kept for one."""
+OF_ONE_MATTER: Final = 0.35
+"""The least share, by weight, of what the one that says less says that the other one says too."""
+PER_DOCUMENT: Final = 3
+"""Pairs of a document that the network reads, over all of its sentences."""
+PER_BATCH: Final = 24
+"""Pairs that are read in one call of the network."""
+CONTEXT: Final = 2_000
+"""Characters of a paragraph that a sentence is judged with."""
+_PROMISE: Final = {"value": 0.5, "opposite": 0.35, "negation": 0.3, "name": 0.2, "words": 0.0}
+_BATCH: Final = 100
+
+Told = Callable[[int], None]
+
+ACTIVE: Final = "text IS NOT NULL AND standing = 'in_force' AND repeats IS NULL"
+"""The documents whose sentences are compared: what is out of force or only repeats contradicts nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    pair: tuple[int, int]
+    shared: float
+    differs: str
+
+    @property
+    def promise(self) -> float:
+        return self.shared + _PROMISE[self.differs]
+
+
+def find_pairs(state: State, told: Told) -> None:
+    """Find the pairs of sentences that are worth asking about, for the documents that were not compared yet.
+
+    Args:
+        state: the corpus.
+        told: is told of how many more documents were compared.
+    """
+    inactive = {row[0] for row in state.db.execute(f"SELECT id FROM documents WHERE NOT ({ACTIVE})")}  # noqa: S608
+    total = int(state.db.execute("SELECT count(*) FROM statements").fetchone()[0])
+    last = int(state.db.execute("SELECT coalesce(max(id), 0) FROM statements").fetchone()[0])
+    while True:
+        open_ = state.db.execute(
+            f"SELECT id FROM documents WHERE compared = 0 AND {ACTIVE} ORDER BY id LIMIT ?", (_BATCH,)  # noqa: S608
+        ).fetchall()
+        if not open_:
+            return
+        for (document,) in open_:
+            found: dict[tuple[int, int], _Candidate] = {}
+            for one in state.statements_of(document):
+                for candidate in _candidates(state, one, inactive, total, last):
+                    found.setdefault(candidate.pair, candidate)
+            best = sorted(found.values(), key=lambda one: (-one.promise, one.pair))[:PER_DOCUMENT]
+            state.db.executemany(
+                "INSERT OR IGNORE INTO pairs (first, second, shared, differs) VALUES (?, ?, ?, ?)",
+                [(*one.pair, one.shared, one.differs) for one in best],
+            )
+            state.db.execute("UPDATE documents SET compared = 1 WHERE id = ?", (document,))
+        state.db.commit()
+        told(len(open_))
+
+
+def _candidates(
+    state: State, one: StoredStatement, inactive: set[int], total: int, last: int
+) -> Iterator[_Candidate]:
+    """The sentences of other documents that one is worth being held against."""
+    stems = {stem: number_of(stem) for stem in one.value.stems}
+    counts = state.counts_of(stems.values())
+    common = [stem for stem in stems if counts[stems[stem]] > 1]
+    shared: dict[int, int] = defaultdict(int)
+    for stem in sorted(common, key=lambda s: (counts[stems[s]], s))[:RAREST]:
+        for other in _near(state, stems[stem], counts[stems[stem]], one.id, last):
+            document = other // OF_DOCUMENT
+            if document != one.document and document not in inactive:
+                shared[other] += 1
+    best = sorted(shared, key=lambda other: (-shared[other], other))[:MEASURED]
+    weight = _weight(state, one.value, total)
+    measured = []
+    for number in best:
+        other = state.statement(number)
+        both = sum(
+            value * _rarity(counts[stems[stem]], total)
+            for stem, value in one.value.stems.items()
+            if stem in other.value.stems
+        )
+        share = both / (min(weight, _weight(state, other.value, total)) or 1.0)
+        if share >= OF_ONE_MATTER:
+            measured.append((min(1.0, share), other))
+    for share, other in sorted(measured, key=lambda found: (-found[0], found[1].id))[:PARTNERS]:
+        differs = what_differs(one.value, other.value)
+        if differs is not None:
+            yield _Candidate((min(one.id, other.id), max(one.id, other.id)), share, differs)
+
+
+def _near(state: State, stem: int, count: int, place: int, last: int) -> list[int]:
+    """Sentences with a word: all of them, or where there are too many some that begin at a place of the sentence's own."""
+    if count <= POSTINGS:
+        return [row[0] for row in state.db.execute("SELECT statement FROM postings WHERE stem = ?", (stem,))]
+    found = []
+    half = POSTINGS // 2
+    for begin in (max(0, place - half * OF_DOCUMENT), number_of(f"{place}") % (last + 1)):
+        rows = state.db.execute(
+            "SELECT statement FROM postings WHERE stem = ? AND statement >= ? ORDER BY statement LIMIT ?",
+            (stem, begin, half),
+        )
+        found += [row[0] for row in rows]
+    return found
+
+
+def _rarity(count: int, total: int) -> float:
+    return math.log1p(total / max(1, count))
+
+
+def _weight(state: State, one: Statement, total: int) -> float:
+    stems = {stem: number_of(stem) for stem in one.stems}
+    counts = state.counts_of(stems.values())
+    return sum(value * _rarity(counts[stems[stem]], total) for stem, value in one.stems.items())
+
+
+def judge_pairs(state: State, guard: Guard, told: Told) -> None:
+    """Have the pairs judged that were not yet.
+
+    Args:
+        state: the corpus.
+        guard: what judges.
+        told: is told of how many more pairs were judged.
+
+    Raises:
+        VerifierError: the network failed: whether there are contradictions is not known then.
+    """
+    while True:
+        open_ = state.db.execute(
+            "SELECT first, second, shared, differs FROM pairs WHERE judged IS NULL ORDER BY first, second LIMIT ?",
+            (PER_BATCH,),
+        ).fetchall()
+        if not open_:
+            state.db.execute("DELETE FROM judgements WHERE seen < ?", (state.seen - 5,))  # of texts that are gone
+            state.db.commit()
+            return
+        _judge(state, guard, open_)
+        state.db.commit()
+        told(len(open_))
+
+
+def _judge(state: State, guard: Guard, open_: Sequence[tuple[int, int, float, str]]) -> None:
+    items: list[Evidence] = []
+    waiting: list[tuple[bytes, Pair]] = []
+    for first, second, shared, differs in open_:
+        sides = [_side(state, number) for number in (first, second)]
+        key = _key(guard, sides)
+        state.db.execute("UPDATE pairs SET judged = ? WHERE first = ? AND second = ?", (key, first, second))
+        if state.db.execute("UPDATE judgements SET seen = ? WHERE key = ?", (state.seen, key)).rowcount:
+            continue
+        values = []
+        for item, value in sides:
+            values.append(replace(value, passage=len(items)))
+            items.append(item)
+        waiting.append((key, Pair(values[0], values[1], shared, differs)))
+    found: dict[tuple[str, int, str, int], PassageConflict] = {}
+    if waiting:
+        for one in guard.contradictions([pair for _, pair in waiting], items):
+            found[one.first, one.first_start, one.second, one.second_start] = one
+    for key, pair in waiting:
+        told = _told(pair, items, found)
+        state.db.execute("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?)", (key, told, state.seen))
+
+
+def _told(pair: Pair, items: Sequence[Evidence], found: dict[tuple[str, int, str, int], PassageConflict]) -> str | None:
+    names = items[pair.first.passage].id, items[pair.second.passage].id
+    for one, other, first, second in (
+        (pair.first, pair.second, *names), (pair.second, pair.first, *reversed(names))
+    ):  # fmt: skip
+        conflict = found.get((first, one.start, second, other.start))
+        if conflict is not None:
+            return json.dumps({"score": conflict.score, "found_by": conflict.found_by})
+    return None
+
+
+def _side(state: State, number: int) -> tuple[Evidence, Statement]:
+    """A sentence with its paragraph, under the title of its document."""
+    one = state.statement(number)
+    whole = state.passage(one.document).item
+    piece = unwrapped(whole.text[one.begins : one.ends])
+    text = piece[one.start : one.start + one.length]
+    item = whole.model_copy(update={"text": piece})
+    if len(piece) > CONTEXT:
+        item = whole.model_copy(update={"text": text})
+        return item, replace(one.value, text=text, start=0)
+    return item, replace(one.value, text=text)
+
+
+def _key(guard: Guard, sides: Sequence[tuple[Evidence, Statement]]) -> bytes:
+    """Names what is judged: both sentences, what stands around them, and who judges."""
+    told = [guard.verifier.digest, guard.policy.digest]
+    told += [part for item, one in sides for part in (item.title or "", item.text, one.text)]
+    return hashlib.sha256(json.dumps(told).encode()).digest()
