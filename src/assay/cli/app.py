@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from assay._version import __version__
+from assay.cli import corpus as corpus_verbs
 from assay.cli.calibrate import calibrate
 from assay.cli.exit_status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 from assay.cli.generate import generate
@@ -37,6 +38,7 @@ app.add_typer(keys_verbs.app)
 app.add_typer(review_verbs.app)
 app.add_typer(users_verbs.app)
 app.add_typer(users_verbs.tenants_app)
+app.add_typer(corpus_verbs.app)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
 app.command("screen")(screen)
