@@ -101,11 +101,11 @@ def _bytes_of(path: Path, most: int) -> bytes:
                 raise InputError("it is no regular file")
             if told.st_size > most:
                 raise InputError(f"it has {told.st_size:,} bytes, more than the {most:,} that are read of such a file")
-            data = opened.read(most + 1)
+            data = opened.read(told.st_size + 1)
     except OSError as error:
         raise InputError(f"it cannot be opened: {error.strerror or error}") from error
-    if len(data) > most:
-        raise InputError(f"it has more than the {most:,} bytes that are read of such a file")
+    if len(data) > told.st_size:
+        raise InputError("it grew while it was read; check again")
     return data
 
 
