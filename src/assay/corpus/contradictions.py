@@ -1,8 +1,11 @@
 """Contradictions between documents, without holding every sentence against every other one (docs/adr/0065).
 
 1. Each sentence of a document in force is compared with those of others that have its rarest words, through an index in
-   the database with bounded lists; a few pairs of each document, those in which most can contradict, are kept.
-2. The network reads each kept pair once, in both directions, and those that may be a contradiction are judged as a check
+   the database with bounded lists.
+2. Two sentences are of one matter where what stands around them is, or where they share a word that hardly any other
+   sentence has: "it was founded in 1967" and "it was founded in 1923" are of two things. A few pairs of each document,
+   those in which most can contradict, are kept.
+3. The network reads each kept pair once, in both directions, and those that may be a contradiction are judged as a check
    judges a claim of one source beside another. What it came to is kept by the words of both, so that a document that
    changes in one sentence has that one judged again and no other.
 """
@@ -13,14 +16,16 @@ import hashlib
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from assay.corpus.reader import unwrapped
 from assay.corpus.state import OF_DOCUMENT, State, StoredStatement, number_of
 from assay.guard import Guard, Pair, Statement, what_differs
 from assay.schema import Evidence, PassageConflict
+from assay.text.lexicon import find_words
 
 RAREST: Final = 8
 """Words of a sentence by which others are found."""
@@ -28,12 +33,21 @@ POSTINGS: Final = 64
 """Sentences that are looked at for one word."""
 MEASURED: Final = 12
 """Sentences of others that are measured for one, those with most of its rarest words."""
-PARTNERS: Final = 2
+PARTNERS: Final = 3
 """Sentences of others that are kept for one."""
 OF_ONE_MATTER: Final = 0.35
 """The least share, by weight, of what the one that says less says that the other one says too."""
-PER_DOCUMENT: Final = 3
+AROUND: Final = 0.3
+"""The cosine of two documents, or of two paragraphs, from which their sentences may be of one matter. Set by hand with
+`benchmarks/gate/conflicts.jsonl` among passages of other matters in view, as are the next two (docs/adr/0065)."""
+HARDLY_ANY: Final = (4, 20, 0.001)
+"""A word that so many sentences have, or this share of them, tells of one matter: at least, at most, and the share."""
+SHARED_WORDS: Final = 2
+"""Words that two sentences must share for one of them to tell."""
+PER_DOCUMENT: Final = 4
 """Pairs of a document that the network reads, over all of its sentences."""
+FAMILY: Final = 6
+"""Letters by which words are of one family, as in a screening."""
 PER_BATCH: Final = 24
 """Pairs that are read in one call of the network."""
 CONTEXT: Final = 2_000
@@ -65,8 +79,8 @@ def find_pairs(state: State, told: Told) -> None:
         state: the corpus.
         told: is told of how many more documents were compared.
     """
+    matters = _Matters(state)
     inactive = {row[0] for row in state.db.execute(f"SELECT id FROM documents WHERE NOT ({ACTIVE})")}  # noqa: S608
-    total = int(state.db.execute("SELECT count(*) FROM statements").fetchone()[0])
     last = int(state.db.execute("SELECT coalesce(max(id), 0) FROM statements").fetchone()[0])
     while True:
         open_ = state.db.execute(
@@ -77,7 +91,7 @@ def find_pairs(state: State, told: Told) -> None:
         for (document,) in open_:
             found: dict[tuple[int, int], _Candidate] = {}
             for one in state.statements_of(document):
-                for candidate in _candidates(state, one, inactive, total, last):
+                for candidate in _candidates(state, one, inactive, matters, last):
                     found.setdefault(candidate.pair, candidate)
             best = sorted(found.values(), key=lambda one: (-one.promise, one.pair))[:PER_DOCUMENT]
             state.db.executemany(
@@ -90,7 +104,7 @@ def find_pairs(state: State, told: Told) -> None:
 
 
 def _candidates(
-    state: State, one: StoredStatement, inactive: set[int], total: int, last: int
+    state: State, one: StoredStatement, inactive: set[int], matters: _Matters, last: int
 ) -> Iterator[_Candidate]:
     """The sentences of other documents that one is worth being held against."""
     stems = {stem: number_of(stem) for stem in one.value.stems}
@@ -103,17 +117,14 @@ def _candidates(
             if document != one.document and document not in inactive:
                 shared[other] += 1
     best = sorted(shared, key=lambda other: (-shared[other], other))[:MEASURED]
-    weight = _weight(state, one.value, total)
+    weights = matters.weights(one.value.stems)
+    weight = sum(weights.values())
     measured = []
     for number in best:
         other = state.statement(number)
-        both = sum(
-            value * _rarity(counts[stems[stem]], total)
-            for stem, value in one.value.stems.items()
-            if stem in other.value.stems
-        )
-        share = both / (min(weight, _weight(state, other.value, total)) or 1.0)
-        if share >= OF_ONE_MATTER:
+        both = sum(value for stem, value in weights.items() if stem in other.value.stems)
+        share = both / (min(weight, sum(matters.weights(other.value.stems).values())) or 1.0)
+        if share >= OF_ONE_MATTER and matters.is_one(one, other):
             measured.append((min(1.0, share), other))
     for share, other in sorted(measured, key=lambda found: (-found[0], found[1].id))[:PARTNERS]:
         differs = what_differs(one.value, other.value)
@@ -136,14 +147,53 @@ def _near(state: State, stem: int, count: int, place: int, last: int) -> list[in
     return found
 
 
-def _rarity(count: int, total: int) -> float:
-    return math.log1p(total / max(1, count))
+class _Matters:
+    """Whether sentences of two documents are of one matter, by the words around them and how rare they are."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.total = int(state.db.execute("SELECT count(*) FROM statements").fetchone()[0])
+        least, most, share = HARDLY_ANY
+        self._hardly_any = max(least, min(most, int(share * self.total)))
+        self._around = lru_cache(maxsize=2_048)(self._vector)
+
+    def weights(self, stems: Mapping[str, float]) -> dict[str, float]:
+        """Words by how much they tell: how much they say by themselves, times how rare they are."""
+        numbers = {stem: number_of(stem) for stem in stems}
+        counts = self._state.counts_of(numbers.values())
+        return {
+            stem: value * math.log1p(self.total / max(1, counts[numbers[stem]])) for stem, value in stems.items()
+        }  # fmt: skip
+
+    def is_one(self, one: StoredStatement, other: StoredStatement) -> bool:
+        """Whether two sentences are of one matter."""
+        shared = [stem for stem in one.value.stems.keys() & other.value.stems.keys() if not stem[0].isdigit()]
+        if len(shared) >= SHARED_WORDS:
+            counts = self._state.counts_of([number_of(stem) for stem in shared])
+            if min(counts.values()) <= self._hardly_any:
+                return True
+        whole = self._around(one.document, None), self._around(other.document, None)
+        if _cosine(*whole) >= AROUND:
+            return True
+        return _cosine(self._around(one.document, one.begins), self._around(other.document, other.begins)) >= AROUND
+
+    def _vector(self, document: int, begins: int | None) -> dict[str, float]:
+        """The words of a document, or of one paragraph of it, with those of its title; of length 1."""
+        title = self._state.passage(document).item.title or ""
+        stems = {word.stem[:FAMILY]: word.weight for word in find_words(title).lexemes if word.weight}
+        for one in self._state.statements_of(document):
+            if begins is None or one.begins == begins:
+                for stem, value in one.value.stems.items():
+                    stems[stem] = max(stems.get(stem, 0.0), value)
+        weights = self.weights(stems)
+        length = math.sqrt(sum(value * value for value in weights.values())) or 1.0
+        return {stem: value / length for stem, value in weights.items()}
 
 
-def _weight(state: State, one: Statement, total: int) -> float:
-    stems = {stem: number_of(stem) for stem in one.stems}
-    counts = state.counts_of(stems.values())
-    return sum(value * _rarity(counts[stems[stem]], total) for stem, value in one.stems.items())
+def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    if len(other) < len(one):
+        one, other = other, one
+    return sum(value * other[stem] for stem, value in one.items() if stem in other)
 
 
 def judge_pairs(state: State, guard: Guard, told: Told) -> None:

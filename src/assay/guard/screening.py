@@ -122,7 +122,7 @@ class Screens:
         return self._judge([Job(claim, self._prepare(evidence)) for claim, evidence in claims])
 
     def contradictions(self, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
-        """Which pairs of sentences contradict each other, judged as `screen` judges those that it finds.
+        """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those that it finds.
 
         Args:
             pairs: of sentences of different passages, by the places of these.
@@ -133,7 +133,7 @@ class Screens:
         """
         from assay.guard.screen_conflicts import hear_pairs, told
 
-        return told(hear_pairs(pairs, items, self._scorer), items, self._judge_beside, frozenset())
+        return told(hear_pairs(pairs, items, self._scorer), items, self._judge_beside, frozenset(), len(pairs))
 
     async def ascreen(self, question: str, passages: Iterable[Any] | str | None, **options: Any) -> Screening:
         """As `screen`, off the event loop: the same options, the same result."""
