@@ -109,6 +109,8 @@ class Gaps:
     """How many questions were grouped."""
     cut: bool
     """Whether there are more questions than were grouped."""
+    null_retrievals: int = 0
+    """How many of the questions were asked without any evidence."""
 
 
 def find_gaps(
@@ -139,7 +141,7 @@ def find_gaps(
         bodies = _bodies(connection, tenant, [one.run for asked in chosen for one in asked[:READ]])
         leaders = [kept[group[0]].question for group in groups[first:][:shown]]
         gaps = tuple(_gap(leader, asked, bodies) for leader, asked in zip(leaders, chosen, strict=True))
-    return Gaps(gaps, len(groups), len(kept), len(found) > most)
+    return Gaps(gaps, len(groups), len(kept), len(found) > most, sum(one.null_retrieval for one in kept))
 
 
 def _asked(connection: Connection, tenant: str, since: datetime | None, most: int) -> list[UnansweredQuestion]:
