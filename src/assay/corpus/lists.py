@@ -232,4 +232,5 @@ def _sentences(state: State, document: int) -> list[str]:
 
     text = state.text(document)[:60_000]
     spans = split_sentences(text)[:_MOST_COMPARED]
-    return [" ".join(text[one.start : one.end].split())[:_LONGEST] for one in spans]
+    said = (" ".join(text[one.start : one.end].split())[:_LONGEST] for one in spans)
+    return [one for one in said if not one.startswith("#")]

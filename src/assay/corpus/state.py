@@ -1,8 +1,9 @@
 """What is known of a corpus from one check to the next: a file in SQLite.
 
 Every file is read once for as long as it stays the same, and every two sentences are judged once. All of it is written in
-small transactions: a check that was killed goes on where it was. Nothing in it is needed but to save work: without the
-file the next check gives the same report.
+small transactions: a check that was killed goes on where it was. It saves work and holds nothing else: without the file
+the next check reads and judges everything anew. Which pairs of sentences are judged hangs on what was there when a
+document was compared first (docs/adr/0065).
 """
 
 from __future__ import annotations
