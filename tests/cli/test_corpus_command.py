@@ -38,7 +38,7 @@ def test_for_people_it_says_what_was_found_without_letting_names_colour_it(folde
     assert "1 superseded, 1 contradictions" in done.stdout
     assert "6 weeks" in done.stdout
     assert "\x1b" not in done.stdout
-    assert "assay: reading 3" in done.stderr
+    assert "assay: measuring 3 of 3" in done.stderr
 
 
 def test_json_is_the_report_and_the_page_is_written_beside_it(folder: Path, tmp_path: Path) -> None:

@@ -31,6 +31,12 @@ def test_markdown_has_its_front_matter_as_metadata_and_its_heading_as_title(tmp_
     assert (found.title, found.text.strip()) == ("Leave", "# Leave\n\nTwo weeks.")
 
 
+def test_a_first_line_that_stands_by_itself_is_the_title_of_a_text(tmp_path: Path) -> None:
+    assert read(tmp_path, "a.txt", b"Leave policy 2024\n\nTwo weeks.").title == "Leave policy 2024"
+    assert read(tmp_path, "b.txt", b"Two weeks of leave.\n\nMore.").title is None
+    assert read(tmp_path, "c.txt", b"Two weeks of\nleave.\n\nMore.").title is None
+
+
 def test_text_in_utf_16_is_read_by_its_mark_and_other_encodings_are_refused(tmp_path: Path) -> None:
     assert read(tmp_path, "a.txt", "Grüße".encode("utf-16")).text == "Grüße"
     assert "byte 0xfc at offset 2" in refusal(tmp_path, "b.txt", "Grüße".encode("latin-1"))

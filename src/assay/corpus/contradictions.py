@@ -3,8 +3,9 @@
 1. Each sentence of a document in force is compared with those of others that have its rarest words, through an index in
    the database with bounded lists.
 2. Two sentences are of one matter where what stands around them is, or where they share a word that hardly any other
-   sentence has: "it was founded in 1967" and "it was founded in 1923" are of two things. A few pairs of each document,
-   those in which most can contradict, are kept.
+   sentence has: "it was founded in 1967" and "it was founded in 1923" are of two things. So are two documents each of
+   which is about a name that the other never says, and values of two things that are named. A few pairs of each
+   document, those in which most can contradict, are kept.
 3. The network reads each kept pair once, in both directions, and those that may be a contradiction are judged as a check
    judges a claim of one source beside another. What it came to is kept by the words of both, so that a document that
    changes in one sentence has that one judged again and no other.
@@ -15,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,6 +25,7 @@ from typing import Final
 from assay.corpus.reader import unwrapped
 from assay.corpus.state import OF_DOCUMENT, State, StoredStatement, number_of
 from assay.guard import Guard, Pair, Statement, what_differs
+from assay.retrieve import folded_words
 from assay.schema import Evidence, PassageConflict
 from assay.text.lexicon import find_words
 
@@ -44,6 +46,8 @@ HARDLY_ANY: Final = (4, 20, 0.001)
 """A word that so many sentences have, or this share of them, tells of one matter: at least, at most, and the share."""
 SHARED_WORDS: Final = 2
 """Words that two sentences must share for one of them to tell."""
+OFTEN: Final = 3
+"""Sentences of a document without a name in its title that have a name for the document to be about it."""
 PER_DOCUMENT: Final = 4
 """Pairs of a document that the network reads, over all of its sentences."""
 FAMILY: Final = 6
@@ -128,8 +132,15 @@ def _candidates(
             measured.append((min(1.0, share), other))
     for share, other in sorted(measured, key=lambda found: (-found[0], found[1].id))[:PARTNERS]:
         differs = what_differs(one.value, other.value)
+        if differs == "value" and _names_another(one.value, other.value):
+            continue
         if differs is not None:
             yield _Candidate((min(one.id, other.id), max(one.id, other.id)), share, differs)
+
+
+def _names_another(one: Statement, other: Statement) -> bool:
+    """Whether each of two sentences names somebody or something, and neither what the other one does."""
+    return bool(one.names and other.names) and one.names.isdisjoint(other.names)
 
 
 def _near(state: State, stem: int, count: int, place: int, last: int) -> list[int]:
@@ -156,6 +167,7 @@ class _Matters:
         least, most, share = HARDLY_ANY
         self._hardly_any = max(least, min(most, int(share * self.total)))
         self._around = lru_cache(maxsize=2_048)(self._vector)
+        self._named = lru_cache(maxsize=8_192)(self._names)
 
     def weights(self, stems: Mapping[str, float]) -> dict[str, float]:
         """Words by how much they tell: how much they say by themselves, times how rare they are."""
@@ -167,6 +179,8 @@ class _Matters:
 
     def is_one(self, one: StoredStatement, other: StoredStatement) -> bool:
         """Whether two sentences are of one matter."""
+        if self.of_two_things(one.document, other.document):
+            return False
         shared = [stem for stem in one.value.stems.keys() & other.value.stems.keys() if not stem[0].isdigit()]
         if len(shared) >= SHARED_WORDS:
             counts = self._state.counts_of([number_of(stem) for stem in shared])
@@ -176,6 +190,20 @@ class _Matters:
         if _cosine(*whole) >= AROUND:
             return True
         return _cosine(self._around(one.document, one.begins), self._around(other.document, other.begins)) >= AROUND
+
+    def of_two_things(self, one: int, other: int) -> bool:
+        """Whether two documents are on two things: each is about a name that the other never says."""
+        (mine, all_mine), (theirs, all_theirs) = self._named(one), self._named(other)
+        return bool(mine and theirs) and mine.isdisjoint(all_theirs) and theirs.isdisjoint(all_mine)
+
+    def _names(self, document: int) -> tuple[frozenset[str], frozenset[str]]:
+        """The names that a document is about, those in its title or else the one that it says most often, and all that
+        it says."""
+        title = frozenset(folded_words(self._state.passage(document).item.title or ""))
+        counts = Counter(name for one in self._state.statements_of(document) for name in one.value.names)
+        names = frozenset(counts)
+        often = frozenset(name for name, count in counts.most_common(1) if count >= OFTEN)
+        return (names & title) or often, names | title
 
     def _vector(self, document: int, begins: int | None) -> dict[str, float]:
         """The words of a document, or of one paragraph of it, with those of its title; of length 1."""

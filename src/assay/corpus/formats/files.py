@@ -36,6 +36,8 @@ _BOMS: Final = (
 _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 _HEADING: Final = re.compile(r"^#{1,2}\s+(?P<title>\S.{0,300}?)\s*#*\s*$")
 _UNDERLINED: Final = re.compile(r"^(?P<title>\S.{0,200})\n[=~*]{3,}\s*$", re.MULTILINE)
+_ALONE: Final = re.compile(r"\s*(?P<title>[^\W\d_][^\n]{2,98}[^\s.,;:!?|>=*-])[ \t]*\r?\n[ \t]*\r?\n(?=\s*\S)")
+"""A first line that is no sentence and stands by itself."""
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -146,6 +148,8 @@ def read_marked(text: str) -> FileText:
     title = next((found["title"] for line in first.split("\n")[:20] if (found := _HEADING.match(line))), None)
     if title is None and (under := _UNDERLINED.search(first)) is not None and not first[: under.start()].strip():
         title = under["title"]
+    if title is None and (alone := _ALONE.match(body)) is not None:
+        title = alone["title"]
     named = fields.get("title")
     return FileText(body, str(named) if named else title, fields)
 
