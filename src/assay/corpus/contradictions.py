@@ -194,7 +194,7 @@ class _Matters:
     def of_two_things(self, one: int, other: int) -> bool:
         """Whether two documents are on two things: each is about a name that the other never says."""
         (mine, all_mine), (theirs, all_theirs) = self._named(one), self._named(other)
-        return bool(mine and theirs) and mine.isdisjoint(all_theirs) and theirs.isdisjoint(all_mine)
+        return bool(mine - all_theirs) and bool(theirs - all_mine)
 
     def _names(self, document: int) -> tuple[frozenset[str], frozenset[str]]:
         """The names that a document is about, those in its title or else the one that it says most often, and all that
