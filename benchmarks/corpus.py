@@ -1,15 +1,15 @@
 """The check of a whole corpus: time, memory, what was planted and found, and false alarms.
 
-    python -m benchmarks.corpus [--documents 10000] [--seed 7] [--folder DIR] [--gate] [--json]
+    python -m benchmarks.corpus [--documents 10000] [--seed 7] [--folder DIR] [--gate] [--once] [--json]
 
-Makes a corpus by a seed: documents of an invented organisation, each on a thing of its own, in Markdown, text, HTML, DOCX
-and (with pypdf) PDF. Hundreds of them share each sentence but for names and values, which is what makes false alarms.
+Makes a corpus by a seed: documents of an invented organisation, each on a thing of its own, in Markdown, text, HTML,
+DOCX and (with pypdf) PDF. Hundreds of them share each sentence but for names and values, which makes false alarms.
 Planted for every 10,000: 300 copies and 200 near copies, 300 older versions, 100 expired documents, 50 that are not in
-force yet, and 200 notices that say another value of a thing than its document, in other words. Then checks it in a process
-of its own, once anew, once unchanged, and once after a hundredth of it was changed.
+force yet, and 200 notices that say another value of a thing than its document, in other words. Then checks it in a
+process of its own, once anew, once unchanged, and once after a hundredth of it was changed.
 
-`--gate` puts the 100 pairs of `gate/conflicts.jsonl`, written by hand, among a tenth of the documents instead, and counts how
-many of them are told.
+`--gate` puts the 100 pairs of `gate/conflicts.jsonl`, written by hand, among a tenth of the documents instead, and
+counts how many of them are told.
 """
 
 import argparse
@@ -31,10 +31,76 @@ from tests.corpus import made
 from assay.corpus.formats import needs_package
 
 TODAY = date(2026, 6, 1)
-_SYLLABLES = "ba be bi bo bra da de dor fa fel gal gra ha hol il jo ka kel lan lo mar mi na nor o pel ra ri sa sel ta tor u va ven wil".split()
-_KINDS = "hall workshop archive laboratory library garden shelter kitchen studio depot station clinic nursery harbour mill".split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday".split()
-_MONTHS = "January February March April May June July August September October November December".split()
+_SYLLABLES = (
+    "ba",
+    "be",
+    "bi",
+    "bo",
+    "bra",
+    "da",
+    "de",
+    "dor",
+    "fa",
+    "fel",
+    "gal",
+    "gra",
+    "ha",
+    "hol",
+    "il",
+    "jo",
+    "ka",
+    "kel",
+    "lan",
+    "lo",
+    "mar",
+    "mi",
+    "na",
+    "nor",
+    "o",
+    "pel",
+    "ra",
+    "ri",
+    "sa",
+    "sel",
+    "ta",
+    "tor",
+    "u",
+    "va",
+    "ven",
+    "wil",
+)
+_KINDS = (
+    "hall",
+    "workshop",
+    "archive",
+    "laboratory",
+    "library",
+    "garden",
+    "shelter",
+    "kitchen",
+    "studio",
+    "depot",
+    "station",
+    "clinic",
+    "nursery",
+    "harbour",
+    "mill",
+)
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
 
 @dataclass(frozen=True)
@@ -51,15 +117,33 @@ def facts() -> list[Fact]:
     number = tuple(str(one) for one in range(12, 95, 7))
     month, day = tuple(_MONTHS), tuple(_DAYS)
     return [
-        Fact("The {k} {n} has room for {v} visitors at a time.", "At most {v} visitors may be in the {k} {n} at once.", number),
-        Fact("Entrance to the {k} {n} costs {v} euros for adults.", "Adults pay {v} euros to enter the {k} {n}.", number),
+        Fact(
+            "The {k} {n} has room for {v} visitors at a time.",
+            "At most {v} visitors may be in the {k} {n} at once.",
+            number,
+        ),
+        Fact(
+            "Entrance to the {k} {n} costs {v} euros for adults.", "Adults pay {v} euros to enter the {k} {n}.", number
+        ),
         Fact("The {k} {n} is closed on {v}.", "The {k} {n} does not open on {v}.", day),
-        Fact("Keys of the {k} {n} have to be returned within {v} days.", "Who borrows keys of the {k} {n} has {v} days to return them.", number),
-        Fact("The {k} {n} was built in {v} and belongs to the town.", "The town's {k} {n} dates from {v}: it was built in that year.", tuple(str(y) for y in range(1880, 2015, 11))),
+        Fact(
+            "Keys of the {k} {n} have to be returned within {v} days.",
+            "Who borrows keys of the {k} {n} has {v} days to return them.",
+            number,
+        ),
+        Fact(
+            "The {k} {n} was built in {v} and belongs to the town.",
+            "The town's {k} {n} dates from {v}: it was built in that year.",
+            tuple(str(y) for y in range(1880, 2015, 11)),
+        ),
         Fact("Repairs of the {k} {n} begin in {v}.", "In {v} the repairs of the {k} {n} will begin.", month),
         Fact("The lease of the {k} {n} runs for {v} months.", "The {k} {n} is leased for {v} months.", number),
-        Fact("The {k} {n} is inspected every {v} weeks.", "An inspection of the {k} {n} takes place every {v} weeks.", number),
-    ]  # fmt: skip
+        Fact(
+            "The {k} {n} is inspected every {v} weeks.",
+            "An inspection of the {k} {n} takes place every {v} weeks.",
+            number,
+        ),
+    ]
 
 
 _PLAIN = (
@@ -179,9 +263,13 @@ def write_corpus(folder: Path, size: int, seed: int) -> Planted:
 def _plant(corpus: Corpus, one: Made, job: str, rng: random.Random) -> None:
     planted = corpus.planted
     if job == "expired":
-        planted.expired.add(corpus.write(one.title, one.paragraphs, {"valid_until": f"{rng.randint(2019, 2025)}-03-31"}))
+        planted.expired.add(
+            corpus.write(one.title, one.paragraphs, {"valid_until": f"{rng.randint(2019, 2025)}-03-31"})
+        )
     elif job == "not_yet":
-        planted.not_yet.add(corpus.write(one.title, one.paragraphs, {"effective_date": f"2027-{rng.randint(1, 9):02}-01"}))
+        planted.not_yet.add(
+            corpus.write(one.title, one.paragraphs, {"effective_date": f"2027-{rng.randint(1, 9):02}-01"})
+        )
     elif job == "older":
         fact, value = one.told[0]
         other = rng.choice([v for v in fact.values if v != value])
@@ -201,7 +289,9 @@ def _plant(corpus: Corpus, one: Made, job: str, rng: random.Random) -> None:
             other = rng.choice([v for v in fact.values if v != value])
             text = fact.notice.format(n=one.name, k=one.kind, v=other)
             about = "Please note the following for the coming season. "
-            notice = corpus.write(f"Notice on the {one.kind} {one.name}", (f"{about}{text}", "The office answers questions."))
+            notice = corpus.write(
+                f"Notice on the {one.kind} {one.name}", (f"{about}{text}", "The office answers questions.")
+            )
             planted.conflicts.add((min(path, notice), max(path, notice)))
 
 
@@ -253,7 +343,8 @@ def scores(report: dict[str, Any], planted: Planted) -> Iterator[tuple[str, int,
     yield "copies and near copies", len(planted.copies), found, report["counts"]["duplicate"] - found
     by = {kind: {one["document"] for one in report["out_of_force"] if one["standing"] == kind}
           for kind in ("superseded", "expired", "not_yet_in_force")}  # fmt: skip
-    for words, kind, wanted in (("older versions", "superseded", planted.older), ("expired", "expired", planted.expired),
+    for words, kind, wanted in (("older versions", "superseded", planted.older),
+                                ("expired", "expired", planted.expired),
                                 ("not yet in force", "not_yet_in_force", planted.not_yet)):  # fmt: skip
         yield words, len(wanted), len(by[kind] & wanted), len(by[kind] - wanted)
     told = {(one["first"], one["second"]) for one in report["conflicts"]}
@@ -285,6 +376,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="where the corpus is made; a temporary folder by default")
     parser.add_argument("--gate", action="store_true")
+    parser.add_argument("--once", action="store_true", help="check anew alone")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--state", type=Path, help=argparse.SUPPRESS)
@@ -299,19 +391,29 @@ def main() -> None:
         planted = (gate_corpus if given.gate else write_corpus)(folder, size, given.seed)
         runs = {"anew": _checked(folder, state)}
         first = runs["anew"]["report"]
-        if not given.gate:
+        if not given.gate and not given.once:
             runs["unchanged"] = _checked(folder, state)
             for path in sorted(folder.rglob("*.md"))[: size // 100]:
-                path.write_text(path.read_text(encoding="utf-8") + "\nThe yard is swept every evening.\n", encoding="utf-8")
+                path.write_text(
+                    path.read_text(encoding="utf-8") + "\nThe yard is swept every evening.\n", encoding="utf-8"
+                )
             runs["a hundredth changed"] = _checked(folder, state)
         found = list(scores(first, planted))
         if given.json:
-            print(json.dumps({"runs": {n: {k: v for k, v in r.items() if k != "report"} for n, r in runs.items()}, "found": found}))
+            print(
+                json.dumps(
+                    {
+                        "runs": {n: {k: v for k, v in r.items() if k != "report"} for n, r in runs.items()},
+                        "found": found,
+                    }
+                )
+            )
             return
         print(f"{first['files']['found']:,} documents, {first['files']['characters']:,} characters, seed {given.seed}")
         for name, run in runs.items():
             print(f"{name}: {run['wall_s']} s, {run['cpu_s']} s of processors, at most {run['peak_mb']} MB (readers "
-                  f"{run['reader_mb']} MB), state {run['state_mb']} MB, read {run['report']['files']['read']:,}; {run['steps']}")  # fmt: skip
+                  f"{run['reader_mb']} MB), state {run['state_mb']} MB, "
+                  f"read {run['report']['files']['read']:,}; {run['steps']}")  # fmt: skip
         for words, wanted, hit, besides in found:
             if wanted or besides:
                 print(f"{words}: planted {wanted}, found {hit}, told besides {besides}")

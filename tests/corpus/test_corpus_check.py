@@ -160,7 +160,9 @@ def test_another_day_changes_what_is_in_force(site: Site) -> None:
 
 def test_a_document_that_says_what_it_replaces_is_found_under_another_name(site: Site) -> None:
     site.write("a.md", f"# Travel rules of the Vienna office\n\n{KITCHEN}")
-    site.write("b.md", "# Handbook 7\n\nThis handbook replaces the Travel rules of the Vienna office. Trains come first.")
+    site.write(
+        "b.md", "# Handbook 7\n\nThis handbook replaces the Travel rules of the Vienna office. Trains come first."
+    )
     found = site.check()
     assert [(one.document, one.other) for one in found.out_of_force] == [("a.md", "b.md")]
     assert found.versions[0].identified_by == "reference"
@@ -267,7 +269,7 @@ def test_the_record_tells_what_is_never_retrieved_and_what_is_asked_in_vain(site
         assert empty.not_retrieved == ()
         assert "not known" in empty.notes[0]
         named = Evidence(id="1", text="Something else.", source="/srv/docs/leave/leave.md#2")
-        said = Evidence(id="2", text=KITCHEN.split(". ")[0] + ".")
+        said = Evidence(id="2", text=KITCHEN.partition(". ")[0] + ".")
         for evidence in ((named, said), ()):
             report = guard.check("The pool costs 3 euros.", evidence, question="What does the pool cost?")
             store.record(CheckRecord(report, {"answer": "-"}, evidence, guard.policy))

@@ -1,4 +1,4 @@
-"""`assay corpus check`: what repeats, is out of force, contradicts or is never retrieved in a whole folder of documents."""
+"""`assay corpus check`: what repeats, is out of force, contradicts or is never retrieved in a folder of documents."""
 
 import hashlib
 import os
@@ -256,12 +256,20 @@ def lines_of(report: "CorpusReport") -> "Iterator[Line]":
         for path, text in ((pair.first, pair.first_text), (pair.second, pair.second_text)):
             yield Line(((f"{name(path)}: ", "faint"), (one_line(text, 300), "")), indent=2, gutter=True)
     for undated in report.unread_dates[:_SHOWN]:
-        yield Line((("date       ", "doubt"), (name(undated.document), "strong"), (f"  {one_line(undated.reason)}", "")))
+        yield Line(
+            (("date       ", "doubt"), (name(undated.document), "strong"), (f"  {one_line(undated.reason)}", ""))
+        )
     for path in report.not_retrieved[:_SHOWN]:
         yield Line((("unused     ", "doubt"), (name(path), "strong")))
     for gap in report.gaps[:_SHOWN]:
         empty = f", {gap.nothing_retrieved:,} times with nothing retrieved" if gap.nothing_retrieved else ""
-        yield Line((("gap        ", "doubt"), (f"asked {gap.times:,} times{empty}: ", ""), (one_line(gap.question, 200), "strong")))
+        yield Line(
+            (
+                ("gap        ", "doubt"),
+                (f"asked {gap.times:,} times{empty}: ", ""),
+                (one_line(gap.question, 200), "strong"),
+            )
+        )
     for note in report.notes:
         yield Line(((one_line(note), "faint"),))
     if any(count > _SHOWN for count in report.counts.values()):

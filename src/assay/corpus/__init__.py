@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from assay.corpus.check import CorpusOptions as CorpusOptions
     from assay.corpus.check import check_corpus as check_corpus
     from assay.corpus.page import corpus_page as corpus_page
-    from assay.corpus.report import CorpusReport as CorpusReport
     from assay.corpus.report import FINDINGS as FINDINGS
+    from assay.corpus.report import CorpusReport as CorpusReport
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,

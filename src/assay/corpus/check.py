@@ -1,5 +1,5 @@
-"""A check of a whole corpus: 1. what changed is read; 2. repetitions; 3. versions and what is in force; 4. contradictions
-between what is in force; 5. what the record says of its use; 6. the report.
+"""A check of a whole corpus: 1. what changed is read; 2. repetitions; 3. versions and what is in force;
+4. contradictions between what is in force; 5. what the record says of its use; 6. the report.
 
 Every step is kept in small parts (`assay.corpus.state`): an interrupted check goes on where it was, and what has not
 changed is not judged again. Memory does not grow with the number of documents but by a few numbers for each.

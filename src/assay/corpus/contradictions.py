@@ -3,12 +3,12 @@
 1. Each sentence of a document in force is compared with those of others that have its rarest words, through an index in
    the database with bounded lists.
 2. Two sentences are of one matter where what stands around them is, or where they share a word that hardly any other
-   sentence has: "it was founded in 1967" and "it was founded in 1923" are of two things. So are two documents each of
+   document has: "it was founded in 1967" and "it was founded in 1923" are of two things. So are two documents each of
    which is about a name that the other never says, and values of two things that are named. A few pairs of each
    document, those in which most can contradict, are kept.
-3. The network reads each kept pair once, in both directions, and those that may be a contradiction are judged as a check
-   judges a claim of one source beside another. What it came to is kept by the words of both, so that a document that
-   changes in one sentence has that one judged again and no other.
+3. The network reads each kept pair once, in both directions, and those that may be a contradiction are judged as a
+   check judges a claim of one source beside another. What it came to is kept by the words of both, so that a document
+   that changes in one sentence has that one judged again and no other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ AROUND: Final = 0.3
 """The cosine of two documents, or of two paragraphs, from which their sentences may be of one matter. Set by hand with
 `benchmarks/gate/conflicts.jsonl` among passages of other matters in view, as are the next two (docs/adr/0065)."""
 HARDLY_ANY: Final = (4, 20, 0.001)
-"""A word that so many sentences have, or this share of them, tells of one matter: at least, at most, and the share."""
+"""A word that so many documents have, or this share of them, tells of one matter: at least, at most, and the share."""
+LOOKED_AT: Final = 400
+"""Sentences with a word among which its documents are counted; one that more have is no such word."""
 SHARED_WORDS: Final = 2
 """Words that two sentences must share for one of them to tell."""
 OFTEN: Final = 3
@@ -87,9 +89,8 @@ def find_pairs(state: State, told: Told) -> None:
     inactive = {row[0] for row in state.db.execute(f"SELECT id FROM documents WHERE NOT ({ACTIVE})")}  # noqa: S608
     last = int(state.db.execute("SELECT coalesce(max(id), 0) FROM statements").fetchone()[0])
     while True:
-        open_ = state.db.execute(
-            f"SELECT id FROM documents WHERE compared = 0 AND {ACTIVE} ORDER BY id LIMIT ?", (_BATCH,)  # noqa: S608
-        ).fetchall()
+        sql = f"SELECT id FROM documents WHERE compared = 0 AND {ACTIVE} ORDER BY id LIMIT ?"  # noqa: S608 a constant
+        open_ = state.db.execute(sql, (_BATCH,)).fetchall()
         if not open_:
             return
         for (document,) in open_:
@@ -116,11 +117,11 @@ def _candidates(
     common = [stem for stem in stems if counts[stems[stem]] > 1]
     shared: dict[int, int] = defaultdict(int)
     for stem in sorted(common, key=lambda s: (counts[stems[s]], s))[:RAREST]:
-        for other in _near(state, stems[stem], counts[stems[stem]], one.id, last):
-            document = other // OF_DOCUMENT
+        for number in _near(state, stems[stem], counts[stems[stem]], one.id, last):
+            document = number // OF_DOCUMENT
             if document != one.document and document not in inactive:
-                shared[other] += 1
-    best = sorted(shared, key=lambda other: (-shared[other], other))[:MEASURED]
+                shared[number] += 1
+    best = sorted(shared, key=lambda number: (-shared[number], number))[:MEASURED]
     weights = matters.weights(one.value.stems)
     weight = sum(weights.values())
     measured = []
@@ -144,7 +145,7 @@ def _names_another(one: Statement, other: Statement) -> bool:
 
 
 def _near(state: State, stem: int, count: int, place: int, last: int) -> list[int]:
-    """Sentences with a word: all of them, or where there are too many some that begin at a place of the sentence's own."""
+    """Sentences with a word: all of them, or where there are too many some from a place of the sentence's own on."""
     if count <= POSTINGS:
         return [row[0] for row in state.db.execute("SELECT statement FROM postings WHERE stem = ?", (stem,))]
     found = []
@@ -165,7 +166,8 @@ class _Matters:
         self._state = state
         self.total = int(state.db.execute("SELECT count(*) FROM statements").fetchone()[0])
         least, most, share = HARDLY_ANY
-        self._hardly_any = max(least, min(most, int(share * self.total)))
+        self._hardly_any = max(least, min(most, int(share * state.count("text IS NOT NULL"))))
+        self._documents = lru_cache(maxsize=16_384)(self._count_documents)
         self._around = lru_cache(maxsize=2_048)(self._vector)
         self._named = lru_cache(maxsize=8_192)(self._names)
 
@@ -184,7 +186,8 @@ class _Matters:
         shared = [stem for stem in one.value.stems.keys() & other.value.stems.keys() if not stem[0].isdigit()]
         if len(shared) >= SHARED_WORDS:
             counts = self._state.counts_of([number_of(stem) for stem in shared])
-            if min(counts.values()) <= self._hardly_any:
+            rarest, count = min(counts.items(), key=lambda found: (found[1], found[0]))
+            if count <= self._hardly_any or (count <= LOOKED_AT and self._documents(rarest) <= self._hardly_any):
                 return True
         whole = self._around(one.document, None), self._around(other.document, None)
         if _cosine(*whole) >= AROUND:
@@ -204,6 +207,11 @@ class _Matters:
         names = frozenset(counts)
         often = frozenset(name for name, count in counts.most_common(1) if count >= OFTEN)
         return (names & title) or often, names | title
+
+    def _count_documents(self, stem: int) -> int:
+        """In how many documents a word stands."""
+        sql = f"SELECT count(DISTINCT statement / {OF_DOCUMENT}) FROM postings WHERE stem = ?"  # noqa: S608 a constant
+        return int(self._state.db.execute(sql, (stem,)).fetchone()[0])
 
     def _vector(self, document: int, begins: int | None) -> dict[str, float]:
         """The words of a document, or of one paragraph of it, with those of its title; of length 1."""
@@ -274,10 +282,9 @@ def _judge(state: State, guard: Guard, open_: Sequence[tuple[int, int, float, st
 
 def _told(pair: Pair, items: Sequence[Evidence], found: dict[tuple[str, int, str, int], PassageConflict]) -> str | None:
     names = items[pair.first.passage].id, items[pair.second.passage].id
-    for one, other, first, second in (
-        (pair.first, pair.second, *names), (pair.second, pair.first, *reversed(names))
-    ):  # fmt: skip
-        conflict = found.get((first, one.start, second, other.start))
+    starts = pair.first.start, pair.second.start
+    for here, there in ((0, 1), (1, 0)):
+        conflict = found.get((names[here], starts[here], names[there], starts[there]))
         if conflict is not None:
             return json.dumps({"score": conflict.score, "found_by": conflict.found_by})
     return None

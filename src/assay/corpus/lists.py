@@ -1,4 +1,4 @@
-"""The lists of a report, out of what is known of a corpus: each with so many entries at most, and all of them counted."""
+"""The lists of a report, out of what is known of a corpus: so many entries of each at most, and all of them counted."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def lists_of(state: State, most: int, *, contradictions: bool, use: Use | None) 
         "out_of_force": count("standing <> 'in_force'") > most, "unread_dates": counts["unread_date"] > most,
     }  # fmt: skip
     if contradictions:
-        counts["conflict"] = state.db.execute(f"SELECT count(*) {_CONFLICTS}").fetchone()[0]  # noqa: S608 a constant
+        counts["conflict"] = state.db.execute(f"SELECT count(*) {_CONFLICTS}").fetchone()[0]
         found["conflicts"] = tuple(_conflicts(state, most))
         cut["conflicts"] = counts["conflict"] > most
     if use is not None:
@@ -89,7 +89,7 @@ def lists_of(state: State, most: int, *, contradictions: bool, use: Use | None) 
 
 
 _NOT_USED: Final = (
-    f"{ACTIVE} AND NOT EXISTS (SELECT 1 FROM used WHERE used.document = documents.id) AND NOT EXISTS "
+    ACTIVE + " AND NOT EXISTS (SELECT 1 FROM used WHERE used.document = documents.id) AND NOT EXISTS "
     "(SELECT 1 FROM documents copies JOIN used ON used.document = copies.id WHERE copies.repeats = documents.id)"
 )
 _CONFLICTS: Final = (
@@ -153,7 +153,9 @@ def _out_of_force(state: State, most: int) -> Iterator[OutOfForce]:
 
 
 def _conflicts(state: State, most: int) -> Iterator[CorpusConflict]:
-    sql = f"SELECT first, second, found {_CONFLICTS} ORDER BY json_extract(found, '$.score') DESC, first, second LIMIT ?"  # noqa: S608
+    sql = (
+        f"SELECT first, second, found {_CONFLICTS} ORDER BY json_extract(found, '$.score') DESC, first, second LIMIT ?"
+    )
     for first, second, found in state.db.execute(sql, (most,)).fetchall():
         sides = [(state.path_of(one // OF_DOCUMENT), *_sentence(state, one)) for one in (first, second)]
         (path, text, start), (other, other_text, other_start) = sorted(sides)
@@ -213,14 +215,14 @@ def _group(state: State, name: str, by: str, rows: list[Any]) -> VersionGroup:
 
 def _changes(state: State, older: int, newer: int) -> Iterator[Change]:
     """The first sentences in which two versions differ."""
-    sides = [_sentences(state, one) for one in (older, newer)]
+    old_ones, new_ones = _sentences(state, older), _sentences(state, newer)
     found = 0
-    for kind, a, b, c, d in SequenceMatcher(None, *sides, autojunk=False).get_opcodes():
+    for kind, a, b, c, d in SequenceMatcher(None, old_ones, new_ones, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
         for place in range(max(b - a, d - c)):
-            old = sides[0][a + place] if a + place < b else None
-            new = sides[1][c + place] if c + place < d else None
+            old = old_ones[a + place] if a + place < b else None
+            new = new_ones[c + place] if c + place < d else None
             yield Change(older=old, newer=new)
             found += 1
             if found >= MOST_CHANGES:

@@ -1,7 +1,7 @@
-"""One file of a corpus made ready to be compared: its text, what is known of its document, its sentences, its signature.
+"""One file of a corpus made ready to be compared: its text, what is known of it, its sentences, its signature.
 
-`python -m assay.corpus.reader` does so for the files that it is told on standard input, one JSON text a line, and answers
-one line each. It is a process of its own because a file may be made to exhaust whoever reads it: time and memory of one
+`python -m assay.corpus.reader` does so for the files that it is told on standard input, a JSON text a line, and answers
+a line each. It is a process of its own because a file may be made to exhaust whoever reads it: time and memory of one
 file are bounded, and what exceeds them costs this process and no more (`assay.corpus.reader_pool`).
 """
 
@@ -14,6 +14,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -150,7 +151,7 @@ def unwrapped(piece: str) -> str:
     """
     lines = piece.split("\n")
     made = lines[0]
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         goes_on = len(before) >= SHORTEST_LINE and not before.lstrip().startswith("|") and not _NEW_LINE.match(line)
         made += (" " if goes_on else "\n") + line
     return made

@@ -1,4 +1,4 @@
-"""Processes that read files, each bounded in time and memory; a file that ends one is unreadable, and the rest go on."""
+"""Processes that read files, each bounded in time and memory; a file that ends one is unreadable, the rest go on."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ReaderPool:
     def _start(self) -> subprocess.Popen[str]:
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
         environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-        process = subprocess.Popen(  # noqa: S603 this interpreter and a module of ours
+        process = subprocess.Popen(
             [sys.executable, "-m", "assay.corpus.reader"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, encoding="utf-8", env=environ,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """What is known of a corpus from one check to the next: a file in SQLite.
 
-Every file is read once for as long as it stays the same, and every two sentences are judged once. All of it is written in
+Every file is read once for as long as it stays the same, and two sentences are judged once. All of it is written in
 small transactions: a check that was killed goes on where it was. It saves work and holds nothing else: without the file
 the next check reads and judges everything anew. Which pairs of sentences are judged hangs on what was there when a
 document was compared first (docs/adr/0065).
@@ -148,7 +148,8 @@ class State:
             "INSERT INTO documents (path, changed, size, seen, reason, text, told, wording, words, replaces, "
             "characters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                path, changed, size, self.seen, reason, None if read is None else zlib.compress(_bytes(read["text"]), 3),
+                path, changed, size, self.seen, reason,
+                None if read is None else zlib.compress(_bytes(read["text"]), 3),
                 None if told is None else json.dumps(told), None if read is None else read["wording"],
                 0 if read is None else read["words"], 0 if read is None else int(read["replaces"]),
                 0 if read is None else len(read["text"]),
@@ -306,6 +307,11 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def _refuse_others(path: Path, *, is_ours: bool) -> None:
+    if not is_ours:
+        raise InputError(f"{path}: expected the state of `assay corpus check`, got another database; name another")
+
+
 def _opened(path: Path) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -318,8 +324,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
         application, form = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        if not empty and application != APPLICATION:
-            raise InputError(f"{path}: expected the state of `assay corpus check`, got another database; name another")
+        _refuse_others(path, is_ours=empty or application == APPLICATION)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")

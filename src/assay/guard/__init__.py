@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from assay.guard.check.evidence_index import Limits as Limits
     from assay.guard.commit.receipts import Idempotent as Idempotent
     from assay.guard.commit.receipts import ReceiptDesk as ReceiptDesk
-    from assay.guard.protect.functions import Answer as Answer
     from assay.guard.conflicts.superseded_sources import age_of as age_of
     from assay.guard.conflicts.superseded_sources import says_that_it_replaces as says_that_it_replaces
+    from assay.guard.protect.functions import Answer as Answer
     from assay.guard.request import CheckRequest as CheckRequest
     from assay.guard.request import EvidenceLike as EvidenceLike
     from assay.guard.rulings import UNCHECKED as UNCHECKED

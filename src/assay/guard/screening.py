@@ -122,7 +122,7 @@ class Screens:
         return self._judge([Job(claim, self._prepare(evidence)) for claim, evidence in claims])
 
     def contradictions(self, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
-        """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those that it finds.
+        """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those it finds.
 
         Args:
             pairs: of sentences of different passages, by the places of these.

@@ -154,7 +154,7 @@ def _table(text: str) -> list[str]:
 class PageText(HTMLParser):
     """The text of a page, with a blank line between blocks."""
 
-    _SKIPPED = frozenset({"script", "style", "template", "noscript", "head"})
+    SKIPPED = frozenset({"script", "style", "template", "noscript", "head"})
     _BLOCKS: Final = frozenset(
         [
             "p",
@@ -184,8 +184,9 @@ class PageText(HTMLParser):
         self._hidden = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """As the parser asks."""
         del attrs
-        if tag in self._SKIPPED:
+        if tag in self.SKIPPED:
             self._hidden += 1
         if tag == "body":
             self._hidden = 0  # the end of a head may be left out
@@ -193,12 +194,14 @@ class PageText(HTMLParser):
             self.parts.append("\n\n" + ("#" * int(tag[1]) + " " if re.fullmatch(r"h[1-6]", tag) else ""))
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in self._SKIPPED and self._hidden:
+        """As the parser asks."""
+        if tag in self.SKIPPED and self._hidden:
             self._hidden -= 1
         if tag in self._BLOCKS:
             self.parts.append("\n\n")
 
     def handle_data(self, data: str) -> None:
+        """As the parser asks."""
         if not self._hidden:
             self.parts.append(re.sub(r"\s+", " ", data))
 

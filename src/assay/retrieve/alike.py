@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -116,7 +117,7 @@ def bands_of(runs: Collection[int]) -> list[bytes]:
     return [band.tobytes() for band in signature]
 
 
-def shares_of(one: Set[int], other: Set[int]) -> tuple[float, float]:
+def shares_of(one: AbstractSet[int], other: AbstractSet[int]) -> tuple[float, float]:
     """The Jaccard index of two texts' runs, and the share of the shorter one's that the longer one has.
 
     >>> shares_of({1, 2, 3, 4}, {3, 4})

@@ -1,11 +1,11 @@
 """A Word document (ECMA-376, WordprocessingML) as text.
 
 It is a ZIP file of XML. Only the parts with text and properties are opened, each is unpacked piece by piece and read by
-expat as it comes, so that a part that unpacks to gigabytes costs a few kilobytes and ends with an error. A document type
-declaration, which no Word document has and which entities would come from, is refused.
+expat as it comes, so that a part that unpacks to gigabytes costs a few kilobytes and ends with an error. A document
+type declaration, which no Word document has and which entities would come from, is refused.
 
-Text is what the reader sees: inserted text is read and deleted text is not, whatever is tracked. Headers and footers are
-left out.
+Text is what the reader sees: inserted text is read and deleted text is not, whatever is tracked. Headers and footers
+are left out.
 """
 
 from __future__ import annotations

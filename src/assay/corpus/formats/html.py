@@ -16,7 +16,7 @@ _MOST_FIELDS: Final = 60
 class _Page(PageText):
     """What a page shows, and what its head says. Menus are no text of the document."""
 
-    _SKIPPED = PageText._SKIPPED | {"nav", "svg", "select", "iframe"}
+    SKIPPED = PageText.SKIPPED | {"nav", "svg", "select", "iframe"}
 
     def __init__(self) -> None:
         super().__init__()

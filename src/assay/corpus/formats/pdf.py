@@ -15,7 +15,9 @@ from assay.errors import InputError, MissingPackageError
 
 MOST_PAGES: Final = 5_000
 _FIELDS: Final = {"/CreationDate": "created", "/ModDate": "moddate"}
-_NO_TITLE: Final = re.compile(r"^(?:microsoft|untitled|layout \d|\(?anonymous)|\.(?:docx?|indd|pptx?|pdf|qxd|tex)$", re.I)
+_NO_TITLE: Final = re.compile(
+    r"^(?:microsoft|untitled|layout \d|\(?anonymous)|\.(?:docx?|indd|pptx?|pdf|qxd|tex)$", re.IGNORECASE
+)
 """Titles that a program wrote and nobody gave."""
 
 
@@ -32,23 +34,28 @@ def read_pdf(data: bytes) -> FileText:
         raise MissingPackageError("reading PDF needs pypdf: pip install 'assay-ai[corpus]'") from error
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise InputError("it needs a password")
-        if len(reader.pages) > MOST_PAGES:
-            raise InputError(f"it has more than {MOST_PAGES:,} pages; split it")
-        pages: list[str] = []
-        size = 0
-        for sheet in reader.pages:
-            pages.append(sheet.extract_text() or "")
-            size += len(pages[-1])
-            if size > MOST_CHARACTERS:
-                raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")
+        pages = _pages(reader)
         title, fields = _described(dict(reader.metadata or {}))
     except InputError:
         raise
-    except Exception as error:  # noqa: BLE001 a seam: what a broken file makes of another's parser is a fact on the file
+    except Exception as error:  # a seam: what a broken file makes of another's parser is a fact on it
         raise InputError(f"it is no PDF that can be read: {type(error).__name__}: {str(error)[:120]}") from error
     return FileText("\n\n".join(_joined(one) for one in pages), title, fields)
+
+
+def _pages(reader: Any) -> list[str]:
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise InputError("it needs a password")
+    if len(reader.pages) > MOST_PAGES:
+        raise InputError(f"it has more than {MOST_PAGES:,} pages; split it")
+    pages: list[str] = []
+    size = 0
+    for sheet in reader.pages:
+        pages.append(sheet.extract_text() or "")
+        size += len(pages[-1])
+        if size > MOST_CHARACTERS:
+            raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")
+    return pages
 
 
 def _described(told: dict[str, Any]) -> tuple[str | None, dict[str, str]]:

@@ -45,8 +45,8 @@ from assay.server.console.views.report_parts import (
     generation_view,
     judge_view,
     knowledge_view,
-    source_answers_view,
     omissions_view,
+    source_answers_view,
 )
 from assay.server.console.views.revisions import revision_view
 from assay.server.console.views.tool_calls import tools_view
