@@ -89,8 +89,9 @@ def lists_of(state: State, most: int, *, contradictions: bool, use: Use | None) 
 
 
 _NOT_USED: Final = (
-    ACTIVE + " AND NOT EXISTS (SELECT 1 FROM used WHERE used.document = documents.id) AND NOT EXISTS "
-    "(SELECT 1 FROM documents copies JOIN used ON used.document = copies.id WHERE copies.repeats = documents.id)"
+    f"{ACTIVE} AND NOT EXISTS (SELECT 1 FROM used WHERE used.document = documents.id) "  # noqa: S608 constants
+    "AND NOT EXISTS (SELECT 1 FROM documents copies JOIN used ON used.document = copies.id "
+    "WHERE copies.repeats = documents.id)"
 )
 _CONFLICTS: Final = (
     f"FROM pairs JOIN judgements ON key = judged JOIN documents a ON a.id = first / {OF_DOCUMENT} "
