@@ -38,12 +38,12 @@ def known(state: Path) -> int:
 
 
 def stopped(folder: Path, state: Path, sign: signal.Signals, *, once_read: bool) -> "subprocess.CompletedProcess[str]":
-    """Starts a check and stops it once it has written what it read of some files."""
+    """Starts a check and stops it once it has written what it read of some files, more than one transaction."""
     process = subprocess.Popen(command(folder, state), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline and process.poll() is None:
         wal = state.with_name(state.name + "-wal")
-        if wal.exists() and wal.stat().st_size > (400_000 if once_read else 0):
+        if wal.exists() and wal.stat().st_size > (1_600_000 if once_read else 0):
             break
         time.sleep(0.02)
     process.send_signal(sign)
