@@ -280,3 +280,13 @@ def test_the_record_tells_what_is_never_retrieved_and_what_is_asked_in_vain(site
     assert (gap.question, gap.times, gap.nothing_retrieved) == ("What does the pool cost?", 2, 1)
     assert found.record is not None
     assert (found.record.passages, found.record.matched, found.record.retrieved) == (2, 2, 2)
+
+
+def test_values_of_two_named_things_are_no_contradiction_and_those_of_one_are(site: Site) -> None:
+    for name, price in (("Kelford", 4), ("Boramstead", 9), ("Venlohall", 12)):
+        text = f"Entrance to the garden {name} costs {price} euros. A deposit of {price * 5} euros is kept for keys."
+        site.write(f"{name}.md", f"# Garden {name}\n\n{text}")
+    assert site.check().counts["conflict"] == 0
+    site.write("notice.txt", "Please note this for spring. Entrance to the garden Kelford costs 7 euros.")
+    (pair,) = site.check().conflicts
+    assert (pair.first, pair.second) == ("Kelford.md", "notice.txt")

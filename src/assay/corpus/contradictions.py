@@ -2,10 +2,10 @@
 
 1. Each sentence of a document in force is compared with those of others that have its rarest words, through an index in
    the database with bounded lists.
-2. Two sentences are of one matter where what stands around them is, or where they share a word that hardly any other
-   document has: "it was founded in 1967" and "it was founded in 1923" are of two things. So are two documents each of
-   which is about a name that the other never says, and values of two things that are named. A few pairs of each
-   document, those in which most can contradict, are kept.
+2. Two sentences are of one matter where what stands around them is, where their documents are about a name that hardly
+   any title has, or where they share a word that hardly any other document has: "it was founded in 1967" and "it was
+   founded in 1923" are of two things. So are two documents each of which is about a name that the other never says, and
+   values of two things that are named. A few pairs of each document, those in which most can contradict, are kept.
 3. The network reads each kept pair once, in both directions, and those that may be a contradiction are judged as a
    check judges a claim of one source beside another. What it came to is kept by the words of both, so that a document
    that changes in one sentence has that one judged again and no other.
@@ -169,6 +169,7 @@ class _Matters:
         self._hardly_any = max(least, min(most, int(share * state.count("text IS NOT NULL"))))
         self._documents = lru_cache(maxsize=16_384)(self._count_documents)
         self._around = lru_cache(maxsize=2_048)(self._vector)
+        self._titled = lru_cache(maxsize=16_384)(self._count_titles)
         self._named = lru_cache(maxsize=8_192)(self._names)
 
     def weights(self, stems: Mapping[str, float]) -> dict[str, float]:
@@ -183,6 +184,8 @@ class _Matters:
         """Whether two sentences are of one matter."""
         if self.of_two_things(one.document, other.document):
             return False
+        if any(self._titled(name) <= self._hardly_any for name in self.on_both(one.document, other.document)):
+            return True
         shared = [stem for stem in one.value.stems.keys() & other.value.stems.keys() if not stem[0].isdigit()]
         if len(shared) >= SHARED_WORDS:
             counts = self._state.counts_of([number_of(stem) for stem in shared])
@@ -198,6 +201,15 @@ class _Matters:
         """Whether two documents are on two things: each is about a name that the other never says."""
         (mine, all_mine), (theirs, all_theirs) = self._named(one), self._named(other)
         return bool(mine - all_theirs) and bool(theirs - all_mine)
+
+    def on_both(self, one: int, other: int) -> list[str]:
+        """The names that two documents are about."""
+        return sorted(self._named(one)[0] & self._named(other)[0])
+
+    def _count_titles(self, name: str) -> int:
+        """How many titles have a name."""
+        sql = "SELECT count(*) FROM titles WHERE titles MATCH ?"
+        return int(self._state.db.execute(sql, (f'"{name}"',)).fetchone()[0])
 
     def _names(self, document: int) -> tuple[frozenset[str], frozenset[str]]:
         """The names that a document is about, those in its title or else the one that it says most often, and all that
