@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import Final
 
 from assay.corpus.reader import unwrapped
-from assay.corpus.state import OF_DOCUMENT, State, StoredStatement, number_of
+from assay.corpus.state import OF_DOCUMENT, State, StoredStatement, number_of, number_of_name
 from assay.guard import Guard, Pair, Statement, what_differs
 from assay.retrieve import folded_words
 from assay.schema import Evidence, PassageConflict
@@ -112,12 +112,12 @@ def _candidates(
     state: State, one: StoredStatement, inactive: set[int], matters: _Matters, last: int
 ) -> Iterator[_Candidate]:
     """The sentences of other documents that one is worth being held against."""
-    stems = {stem: number_of(stem) for stem in one.value.stems}
-    counts = state.counts_of(stems.values())
-    common = [stem for stem in stems if counts[stems[stem]] > 1]
+    found_by = [number_of(stem) for stem in one.value.stems] + [number_of_name(name) for name in one.value.names]
+    counts = state.counts_of(found_by)
+    common = [word for word in found_by if counts[word] > 1]
     shared: dict[int, int] = defaultdict(int)
-    for stem in sorted(common, key=lambda s: (counts[stems[s]], s))[:RAREST]:
-        for number in _near(state, stems[stem], counts[stems[stem]], one.id, last):
+    for word in sorted(common, key=lambda word: (counts[word], word))[:RAREST]:
+        for number in _near(state, word, counts[word], one.id, last):
             document = number // OF_DOCUMENT
             if document != one.document and document not in inactive:
                 shared[number] += 1

@@ -12,7 +12,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -173,7 +173,7 @@ class State:
                 "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (number, begins, ends, start, length, json.dumps(told, separators=(",", ":")), number_of(fold(said))),
             )
-            stems = sorted({number_of(stem) for stem in told[0]})
+            stems = sorted(_posted(told))
             self.db.executemany("INSERT INTO postings VALUES (?, ?)", [(stem, number) for stem in stems])
             for stem in stems:
                 counts[stem] = counts.get(stem, 0) + 1
@@ -194,7 +194,7 @@ class State:
         first, last = document * OF_DOCUMENT, (document + 1) * OF_DOCUMENT - 1
         counts: dict[int, int] = {}
         for number, told in self.db.execute("SELECT id, told FROM statements WHERE id BETWEEN ? AND ?", (first, last)):
-            for stem in {number_of(stem) for stem in json.loads(told)[0]}:
+            for stem in _posted(json.loads(told)):
                 self.db.execute("DELETE FROM postings WHERE stem = ? AND statement = ?", (stem, number))
                 counts[stem] = counts.get(stem, 0) + 1
         self._count(counts, -1)
@@ -289,6 +289,16 @@ def number_of(text: str) -> int:
 
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
+
+
+def number_of_name(name: str) -> int:
+    """A name as a number: whole, since words are kept by their first letters alone and names would be mixed up."""
+    return number_of(f"name:{name}")
+
+
+def _posted(told: Sequence[Any]) -> set[int]:
+    """Under what a sentence is found: its words and its names."""
+    return {number_of(stem) for stem in told[0]} | {number_of_name(name) for name in told[3]}
 
 
 def fold(text: str) -> str:
