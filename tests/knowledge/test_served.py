@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.console.site import site as console
 from tests.knowledge.kinds import table
 from tests.server.gateway_site import play, site
 
@@ -16,10 +17,13 @@ from assay.cli.reports.html_report import html_report
 from assay.cli.reports.text_report import text_report
 from assay.cli.terminal import plain
 from assay.config import Guard
-from assay.schema import HallucinationReport
+from assay.schema import HallucinationReport, coerce_evidence
 from assay.server.console.views.report import claim_card
 from assay.server.console.views.report_parts import knowledge_view
 from assay.server.guards import Guards
+from assay.store.db import tables
+from assay.store.records import CheckRecord, read_source_answers
+from assay.store.records.erasure import erase_runs
 from assay.testing import FakeScorer
 
 EVIDENCE = "The Lark and the Heron are loudspeakers."
@@ -109,6 +113,31 @@ def test_the_page_of_a_run_tells_what_was_asked_when_and_how_long_it_took(tmp_pa
     assert panel is not None
     assert "products" in panel.html
     assert "Sources of knowledge" in panel.html
+
+
+def test_the_page_of_a_run_shows_out_of_the_record_what_came_back_with_its_digest(tmp_path: Path) -> None:
+    guard = Guard(configured(tmp_path), environ={})
+    report = guard.check(ANSWER, [EVIDENCE])
+    with console(tmp_path) as (client, store):
+        evidence = coerce_evidence([EVIDENCE])
+        run = store.record(CheckRecord(report, {"answer": ANSWER}, evidence, guard.policy)).id
+        page = client.get(f"/console/runs/{run}").text
+        with store.reading("default") as connection:
+            (told,) = read_source_answers(connection, "default", run)
+        assert "What sources said" in page
+        assert "The Heron costs EUR 149.5." in page
+        assert told["digest"] in page
+        assert told["at"] in page
+        with store.engine.begin() as connection:  # somebody who can write the database
+            tape = dict(report.tape or {})
+            outcome = {**tape["knowledge"]["outcomes"][0], "passages": [{"id": "x", "text": "<b>EUR 9.</b>"}]}
+            changed = {**tape, "knowledge": {**tape["knowledge"], "outcomes": [outcome]}}
+            connection.execute(tables.runs.update().where(tables.runs.c.id == run).values(tape=changed))
+        page = client.get(f"/console/runs/{run}").text
+        assert "is not what its digest says" in page
+        assert "EUR 9." not in page
+        erase_runs(store, [run], "request of the person", "default")
+        assert "149.5" not in client.get(f"/console/runs/{run}").text
 
 
 def test_every_policy_of_a_server_has_the_operators_sources_and_each_caller_its_tenant(tmp_path: Path) -> None:

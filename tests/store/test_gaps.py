@@ -7,8 +7,10 @@ import pytest
 from tests.store.making import DAY
 
 from assay.guard import Guard
+from assay.policy import ScreenPolicy, preset
 from assay.schema.coerce import coerce_evidence
 from assay.store.db.store import Store
+from assay.store.insights import retrieved_passages
 from assay.store.insights.unanswered_questions import Why, find_gaps
 from assay.store.records.erasure import erase_runs
 from assay.store.records.interface import CheckRecord
@@ -72,3 +74,38 @@ def test_tenants_and_erased_questions_leave_no_gap(store: Store) -> None:
     assert [gap.question for gap in find_gaps(store, "default").gaps] == ["Who is Bela Holm?"]
     erase_runs(store, [run], "request of the person", "default")
     assert find_gaps(store, "default").gaps == ()
+
+
+def test_null_retrievals_are_counted_by_topic(store: Store) -> None:
+    ask(store, "How much does a parking space cost?", "A parking space costs 40 euros.")
+    for answer in ("A parking space costs 60 euros.", "I do not know."):
+        report = guard.check(answer, [], question="What does a parking space cost?")
+        store.record(CheckRecord(report, {"answer": answer}, (), guard.policy))
+    ask(store, "Who was the first director?", "The first director was Ada Holm.")
+    found = find_gaps(store, "default")
+    assert {gap.question: gap.null_retrievals for gap in found.gaps} == {
+        found.gaps[0].question: 2, "Who was the first director?": 0
+    }  # fmt: skip
+    assert found.null_retrievals == 2
+
+
+def test_a_retrieval_of_which_the_gate_let_nothing_be_used_counts_as_one_of_nothing(store: Store) -> None:
+    screening = Guard(preset("rag").model_copy(update={"screen": ScreenPolicy()}), scorer=FakeScorer())
+    asked = "Who was the first director of the harbour museum?"
+    report = screening.check("The first director was Ada Holm.", EVIDENCE, question=asked)
+    assert report.screening is not None
+    assert not report.screening.answerable
+    store.record(
+        CheckRecord(report, {"answer": "-"}, tuple(coerce_evidence(EVIDENCE)), screening.policy)
+    )  # fmt: skip
+    (gap,) = find_gaps(store, "default").gaps
+    assert gap.null_retrievals == 1
+
+
+def test_what_runs_had_as_evidence_is_counted_by_passage(store: Store) -> None:
+    ask(store, "Is the yard open on Sundays?", "The yard is open on Sundays.")
+    ask(store, "Is the yard open on Sundays?", "The yard is open on Sundays.")
+    ask(store, "Is the yard open?", "The yard is open on Sundays.", tenant="other")
+    found = {one.body["text"]: one.runs for one in retrieved_passages(store, "default")}
+    assert found == dict.fromkeys(EVIDENCE, 2)
+    assert list(retrieved_passages(store, "default", since=store.now() + timedelta(days=1))) == []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay._version import __version__
+from assay.cli import corpus as corpus_verbs
 from assay.cli.calibrate import calibrate
 from assay.cli.exit_status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 from assay.cli.generate import generate
@@ -58,6 +59,7 @@ app.add_typer(users_verbs.app)
 app.add_typer(users_verbs.tenants_app)
 app.add_typer(redteam_verbs.app)
 app.command("batch")(batch)
+app.add_typer(corpus_verbs.app)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
 app.command("screen")(screen)

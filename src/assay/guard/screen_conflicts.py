@@ -335,17 +335,24 @@ def conflicts_of(
 
 
 def told(
-    heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge, asked: frozenset[str]
+    heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge, asked: frozenset[str], most: int | None = None
 ) -> list[PassageConflict]:
     """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
 
     What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
     both speak of what was asked: a conflict that is missed there costs most.
+
+    Args:
+        heard: the pairs as they were read.
+        items: the passages.
+        judge: what judges.
+        asked: the stems of the question.
+        most: how many are judged; by default few of few passages, and a quarter as many as there are passages.
     """
     model = load_conflict_model()
     chances = {id(one): model.probability(one) for one in heard}
     likely = sorted((one for one in heard if chances[id(one)] >= model.threshold), key=lambda one: -chances[id(one)])
-    likely = likely[: max(LEAST_JUDGED, len(items) // 4)]
+    likely = likely[: max(LEAST_JUDGED, len(items) // 4) if most is None else most]
     claims = [(side.text, _beside(one.pair, items)) for one in likely for side in (one.pair.first, one.pair.second)]
     judged = judge(claims) if claims else ()
     found = []

@@ -46,6 +46,7 @@ _LETTER: Final = re.compile(r"^(?:v|ver|version|rev|revision|release|edition)?[\
 _PRE: Final = {"dev": -5, "draft": -4, "pre": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1}
 _REPLACING: Final = re.compile(r"replac|supersed|repeal|takes the place|withdrawn|revoked|rescinded", re.IGNORECASE)
 _DRAFT: Final = re.compile(r"\b(?:draft|provisional|preliminary|proposed|proposal)\b", re.IGNORECASE)
+_OLD_TITLE: Final = re.compile(r"^\s*(?:old|former|previous)\s+", re.IGNORECASE)
 _OPENING: Final = 400
 
 Key = tuple[str, tuple[int, ...]]
@@ -139,6 +140,29 @@ def versions_of(passages: Sequence[Passage], as_of: date) -> Versions:
             standing, why = found
             known[place] = _with(known[place], standing=standing, why=why, other=None)
     return Versions({one.item.id: found for one, found in zip(passages, known, strict=True)}, tuple(inferred))
+
+
+def keys_of(one: Passage) -> tuple[str, ...]:
+    """Under what a passage meets versions of its document among any number of others: passages that share none of
+    these are of different documents, but for those that nothing names and those that another one says it replaces.
+
+    >>> from assay.retrieve import read_passages
+    >>> keys_of(read_passages([{"id": "a", "text": "x", "title": "Draft: Leave policy v2", "document_id": "hr"}])[0])
+    ('m:hr', 't:draft leave policy', 't:leave policy')
+    """
+    title = one.item.title or ""
+    names = [document_name(one.item)]
+    if _DRAFT.search(title) or _OLD_TITLE.search(title):
+        bare = _DRAFT.sub(" ", _OLD_TITLE.sub(" ", title))
+        names.append(document_name(one.item.model_copy(update={"title": bare or title})))
+    told = (f"t:{name}" for name in names if name)
+    return tuple(dict.fromkeys((*((f"m:{one.document.casefold()}",) if one.document else ()), *told)))
+
+
+def replaced_by(item: Evidence) -> str | None:
+    """The opening in which a passage may say that it replaces another one; none where it says no such thing."""
+    opening = f"{item.title or ''}\n{item.text[:_OPENING]}"
+    return opening if _REPLACING.search(opening) else None
 
 
 def _with(known: Known, **changes: Any) -> Known:

@@ -36,7 +36,7 @@ from assay.text.sentences import UNSTATED, language
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
     from assay.guard.check.evidence_index import PreparedEvidence
     from assay.guard.check.verdicts import Judged
-    from assay.guard.screen_conflicts import Judge
+    from assay.guard.screen_conflicts import Judge, Pair
     from assay.guard.screen_versions import Known, Versions
     from assay.models import PairScorer
     from assay.policy import Policy
@@ -120,6 +120,20 @@ class Screens:
         from assay.guard.check.verdicts import Job
 
         return self._judge([Job(claim, self._prepare(evidence)) for claim, evidence in claims])
+
+    def contradictions(self, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
+        """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those it finds.
+
+        Args:
+            pairs: of sentences of different passages, by the places of these.
+            items: the passages.
+
+        Raises:
+            VerifierError: the network failed: whether there are contradictions is not known then.
+        """
+        from assay.guard.screen_conflicts import hear_pairs, told
+
+        return told(hear_pairs(pairs, items, self._scorer), items, self._judge_beside, frozenset(), len(pairs))
 
     async def ascreen(self, question: str, passages: Iterable[Any] | str | None, **options: Any) -> Screening:
         """As `screen`, off the event loop: the same options, the same result."""
@@ -252,7 +266,6 @@ def _drop_out_of_force(course: _Course, versions: Versions, *, keeps_old: bool) 
 
 def _drop_repeated(course: _Course, versions: Versions) -> None:
     """Drops what another passage says as well; of two the one that says more of its document stays."""
-    from assay.guard.conflicts.source_matching import values_of
     from assay.retrieve import likenesses
 
     ranked = sorted(course.left, key=lambda one: (-_told(one), -len(one.item.text), one.item.id))
@@ -264,17 +277,30 @@ def _drop_repeated(course: _Course, versions: Versions) -> None:
         if versions.of[first.item.id].standing is not versions.of[second.item.id].standing:
             continue
         longer, shorter = sorted((first, second), key=lambda one: -len(one.item.text))
-        inside = pair.contained >= INSIDE
-        if pair.share < NEARLY and not inside:
-            continue
-        if not inside and values_of(first.item.text) != values_of(second.item.text):
-            continue  # it says other numbers or names: a version or a conflict, and no repetition
-        if inside and not values_of(shorter.item.text) <= values_of(longer.item.text):
+        if not says_the_same(longer.item.text, shorter.item.text, pair.share, pair.contained):
             continue
         drops, stays = (second, first) if pair.share >= NEARLY else (shorter, longer)
         how = "word for word" if pair.share == 1 else f"nearly so ({pair.contained:.0%} of its wording)"
         gone.add(drops.item.id)
         course.drop(drops, DropReason.DUPLICATE, f"{stays.item.id} says the same, {how}.", stays.item.id)
+
+
+def says_the_same(longer: str, shorter: str, share: float, contained: float) -> bool:
+    """Whether a text repeats another one: nearly all of its wording, with the same numbers and names.
+
+    What says other numbers or names is a version or a conflict, and no repetition.
+
+    Args:
+        longer: the longer text.
+        shorter: the shorter one.
+        share: the Jaccard index of their runs of words.
+        contained: the share of the shorter one's runs that the longer one has.
+    """
+    from assay.guard.conflicts.source_matching import values_of
+
+    if contained >= INSIDE:
+        return values_of(shorter) <= values_of(longer)
+    return share >= NEARLY and values_of(longer) == values_of(shorter)
 
 
 def _told(one: Passage) -> int:

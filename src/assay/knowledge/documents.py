@@ -151,10 +151,10 @@ def _table(text: str) -> list[str]:
     ]
 
 
-class _Text(HTMLParser):
+class PageText(HTMLParser):
     """The text of a page, with a blank line between blocks."""
 
-    _SKIPPED: Final = frozenset({"script", "style", "template", "noscript", "head"})
+    SKIPPED = frozenset({"script", "style", "template", "noscript", "head"})
     _BLOCKS: Final = frozenset(
         [
             "p",
@@ -184,25 +184,30 @@ class _Text(HTMLParser):
         self._hidden = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """As the parser asks."""
         del attrs
-        if tag in self._SKIPPED:
+        if tag in self.SKIPPED:
             self._hidden += 1
+        if tag == "body":
+            self._hidden = 0  # the end of a head may be left out
         if tag in self._BLOCKS:
             self.parts.append("\n\n" + ("#" * int(tag[1]) + " " if re.fullmatch(r"h[1-6]", tag) else ""))
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in self._SKIPPED and self._hidden:
+        """As the parser asks."""
+        if tag in self.SKIPPED and self._hidden:
             self._hidden -= 1
         if tag in self._BLOCKS:
             self.parts.append("\n\n")
 
     def handle_data(self, data: str) -> None:
+        """As the parser asks."""
         if not self._hidden:
             self.parts.append(re.sub(r"\s+", " ", data))
 
 
 def _plain(page: str) -> str:
-    reader = _Text()
+    reader = PageText()
     reader.feed(page)
     reader.close()
     return "".join(reader.parts)

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.retrieve.alike import bands_of as bands_of
+    from assay.retrieve.alike import folded_words as folded_words
     from assay.retrieve.alike import likenesses as likenesses
+    from assay.retrieve.alike import runs_of as runs_of
+    from assay.retrieve.alike import shares_of as shares_of
     from assay.retrieve.documents import Passage as Passage
     from assay.retrieve.documents import read_day_of as read_day_of
     from assay.retrieve.documents import read_passages as read_passages
@@ -21,7 +25,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".alike": ("likenesses",),
+            ".alike": ("bands_of", "folded_words", "likenesses", "runs_of", "shares_of"),
             ".documents": ("Passage", "read_day_of", "read_passages"),
             ".premises": ("EvidenceIndex", "IndexCache"),
             ".ranking": ("WindowRanker", "terms"),

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -67,11 +69,6 @@ def _number(run: str) -> int:
     return zlib.crc32(run.encode("utf-8", "surrogatepass")) % _PRIME
 
 
-def _hashes() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    drawn = np.random.Generator(np.random.PCG64(_SEED)).integers(1, _PRIME, size=(2, BANDS * ROWS), dtype=np.uint64)
-    return drawn[0], drawn[1]
-
-
 def likenesses(texts: Sequence[str], least: float) -> list[Likeness]:
     """The pairs of texts whose Jaccard index, or containment, is at least so much, as far as bands find them.
 
@@ -85,29 +82,46 @@ def likenesses(texts: Sequence[str], least: float) -> list[Likeness]:
     [(0, 2)]
     """
     sets = [runs_of(folded_words(text)) for text in texts]
-    slopes, shifts = _hashes()
     seen: dict[tuple[int, bytes], list[int]] = {}
     found: list[Likeness] = []
     for place, runs in enumerate(sets):
         if not runs:
             continue
         partners: set[int] = set()
-        values = np.fromiter(runs, dtype=np.uint64, count=len(runs))
-        signature = np.min((values[:, None] * slopes + shifts) % np.uint64(_PRIME), axis=0).reshape(BANDS, ROWS)
-        for band in range(BANDS):
-            members = seen.setdefault((band, signature[band].tobytes()), [])
+        for band, signed in enumerate(bands_of(runs)):
+            members = seen.setdefault((band, signed), [])
             partners.update(members[:1])
             members.append(place)
         for partner in sorted(partners):
-            one = _measured(partner, place, sets)
+            one = Likeness(partner, place, *shares_of(sets[partner], runs))
             if one.share >= least:
                 found.append(one)
     return found
 
 
-def _measured(first: int, second: int, sets: Sequence[frozenset[int]]) -> Likeness:
-    one, other = sets[first], sets[second]
+@lru_cache(maxsize=1)
+def _hashes() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    drawn = np.random.Generator(np.random.PCG64(_SEED)).integers(1, _PRIME, size=(2, BANDS * ROWS), dtype=np.uint64)
+    return drawn[0], drawn[1]
+
+
+def bands_of(runs: Collection[int]) -> list[bytes]:
+    """The signature of a text, a value for each band: two texts that are alike agree in one of them.
+
+    Args:
+        runs: of the text, at least one.
+    """
+    slopes, shifts = _hashes()
+    values = np.fromiter(runs, dtype=np.uint64, count=len(runs))
+    signature = np.min((values[:, None] * slopes + shifts) % np.uint64(_PRIME), axis=0).reshape(BANDS, ROWS)
+    return [band.tobytes() for band in signature]
+
+
+def shares_of(one: AbstractSet[int], other: AbstractSet[int]) -> tuple[float, float]:
+    """The Jaccard index of two texts' runs, and the share of the shorter one's that the longer one has.
+
+    >>> shares_of({1, 2, 3, 4}, {3, 4})
+    (0.5, 1.0)
+    """
     shared = len(one & other)
-    return Likeness(
-        first, second, shared / (len(one) + len(other) - shared), shared / min(len(one), len(other))
-    )  # fmt: skip
+    return shared / ((len(one) + len(other) - shared) or 1), shared / (min(len(one), len(other)) or 1)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from assay.store.insights.console_queries import latest_actions as latest_actions
     from assay.store.insights.console_queries import read_backlog as read_backlog
     from assay.store.insights.console_queries import read_history as read_history
+    from assay.store.insights.evidence_use import RetrievedPassage as RetrievedPassage
+    from assay.store.insights.evidence_use import retrieved_passages as retrieved_passages
     from assay.store.insights.hourly_counting import ACTION as ACTION
     from assay.store.insights.hourly_counting import CATEGORY as CATEGORY
     from assay.store.insights.hourly_counting import VERDICT as VERDICT
@@ -50,6 +52,7 @@ else:
                 "read_backlog",
                 "read_history",
             ),
+            ".evidence_use": ("RetrievedPassage", "retrieved_passages"),
             ".hourly_counting": ("ACTION", "CATEGORY", "VERDICT"),
             ".hourly_counts": ("Counts", "moment_of_hour", "period", "read_counts"),
             ".unanswered_questions": ("Gap", "Gaps", "UnansweredQuestion", "Why", "find_gaps"),

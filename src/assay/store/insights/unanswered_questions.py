@@ -11,9 +11,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, select
 
-from assay.schema import Action, Verdict
+from assay.schema import Action, Signal, Verdict
 from assay.store.db import tables
 from assay.store.db.store import Store, rows_in_parts
 from assay.store.records.recording import checked_tenant, micros, moment_at
@@ -50,6 +50,8 @@ class UnansweredQuestion:
     question: str
     why: Why
     score: float | None
+    null_retrieval: bool = False
+    """Whether its run had no evidence at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,19 @@ class Gap:
     """What answers said without support, the latest first."""
     sources: tuple[CloseSource, ...]
     """The closest passages there are, the most frequent first."""
+    refused: frozenset[str] = frozenset()
+    """Of the runs that were read, those of which the retrieval gate let no passage be used."""
 
     @property
     def last(self) -> datetime:
         """When it was asked last."""
         return self.asked[0].created
+
+    @property
+    def null_retrievals(self) -> int:
+        """How often it was asked with nothing to answer from: nothing was retrieved, or nothing that may be used, the
+        latter as far as reports were read."""
+        return sum(one.null_retrieval or one.run in self.refused for one in self.asked)
 
     @property
     def reasons(self) -> dict[Why, int]:
@@ -99,6 +109,8 @@ class Gaps:
     """How many questions were grouped."""
     cut: bool
     """Whether there are more questions than were grouped."""
+    null_retrievals: int = 0
+    """How many of the questions were asked without any evidence."""
 
 
 def find_gaps(
@@ -129,7 +141,7 @@ def find_gaps(
         bodies = _bodies(connection, tenant, [one.run for asked in chosen for one in asked[:READ]])
         leaders = [kept[group[0]].question for group in groups[first:][:shown]]
         gaps = tuple(_gap(leader, asked, bodies) for leader, asked in zip(leaders, chosen, strict=True))
-    return Gaps(gaps, len(groups), len(kept), len(found) > most)
+    return Gaps(gaps, len(groups), len(kept), len(found) > most, sum(one.null_retrieval for one in kept))
 
 
 def _asked(connection: Connection, tenant: str, since: datetime | None, most: int) -> list[UnansweredQuestion]:
@@ -143,6 +155,7 @@ def _asked(connection: Connection, tenant: str, since: datetime | None, most: in
         select(
             looked_at.c.id, looked_at.c.created, looked_at.c.action, looked_at.c.score,
             func.substr(run.question, 1, MOST_CHARACTERS).label("question"),
+            (~_had_evidence(looked_at.c.id, tenant)).label("bare"),
         )
         .join_from(looked_at, tables.runs, (run.tenant == tenant) & (run.id == looked_at.c.id))
         .where(run.question.is_not(None))
@@ -152,13 +165,18 @@ def _asked(connection: Connection, tenant: str, since: datetime | None, most: in
     return [_read(row) for row in connection.execute(query)]
 
 
+def _had_evidence(run: ColumnElement[str], tenant: str) -> ColumnElement[bool]:
+    had = tables.run_evidence.c
+    return exists(select(had.position).where(had.tenant == tenant, had.run == run))
+
+
 def _read(row: Row[Any]) -> UnansweredQuestion:
     why = Why.WAITED
     if row.action == Action.EMIT.value:
         why = Why.ABSTAINED
     elif row.action == Action.BLOCK.value:
         why = Why.WITHHELD
-    return UnansweredQuestion(row.id, moment_at(row.created), row.question, why, row.score)
+    return UnansweredQuestion(row.id, moment_at(row.created), row.question, why, row.score, bool(row.bare))
 
 
 def _gap(question: str, asked: Sequence[UnansweredQuestion], bodies: Mapping[str, dict[str, Any]]) -> Gap:
@@ -170,7 +188,14 @@ def _gap(question: str, asked: Sequence[UnansweredQuestion], bodies: Mapping[str
         for claim in body.get("claims", ())
         if claim["verdict"] == Verdict.UNSUPPORTED.value
     ]
-    return Gap(question, tuple(asked), tuple(dict.fromkeys(claims)), _sources(read))
+    refused = frozenset(one.run for one in asked[:READ] if _is_refused(bodies.get(one.run)))
+    return Gap(question, tuple(asked), tuple(dict.fromkeys(claims)), _sources(read), refused)
+
+
+def _is_refused(body: Mapping[str, Any] | None) -> bool:
+    """Whether the retrieval gate let no passage be used for a report."""
+    screening = None if body is None else body.get("screening")
+    return screening is not None and screening.get("signal") == Signal.REFUSE.value
 
 
 def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from assay.store.records.report_details import read_policies as read_policies
     from assay.store.records.report_details import read_policy as read_policy
     from assay.store.records.report_details import read_signed as read_signed
+    from assay.store.records.report_details import read_source_answers as read_source_answers
     from assay.store.records.report_details import read_tool_calls as read_tool_calls
     from assay.store.records.report_lists import Page as Page
     from assay.store.records.report_lists import ReportFilter as ReportFilter
@@ -66,6 +67,7 @@ else:
                 "read_policies",
                 "read_policy",
                 "read_signed",
+                "read_source_answers",
                 "read_tool_calls",
             ),
             ".report_lists": ("Page", "ReportFilter", "ReportRow", "read_page"),

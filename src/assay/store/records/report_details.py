@@ -42,6 +42,15 @@ def has_run(connection: Connection, tenant: str, run: str) -> bool:
     return connection.execute(select(table.id).where(table.tenant == tenant, table.id == run)).first() is not None
 
 
+def read_source_answers(connection: Connection, tenant: str, run: str) -> Sequence[dict[str, Any]]:
+    """All that sources of knowledge were asked in a run's first check and what came back, as it is recorded
+    (`assay.knowledge.Outcome.from_json`); nothing where none was asked or it was erased."""
+    table = tables.runs.c
+    tape = connection.execute(select(table.tape).where(table.tenant == tenant, table.id == run)).scalar_one_or_none()
+    knowledge = tape.get("knowledge") if isinstance(tape, dict) else None
+    return knowledge.get("outcomes", []) if isinstance(knowledge, dict) else []
+
+
 def read_decisions(connection: Connection, tenant: str, run: str) -> Sequence[Any]:
     """What was decided on a run: the gate's decision first, then those of people."""
     table = tables.decisions.c

@@ -1,8 +1,9 @@
 """The page of one run: what was said, what decides about each claim, what was done with it, and the proof of it."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
@@ -45,6 +46,7 @@ from assay.server.console.views.report_parts import (
     judge_view,
     knowledge_view,
     omissions_view,
+    source_answers_view,
 )
 from assay.server.console.views.revisions import revision_view
 from assay.server.console.views.tool_calls import tools_view
@@ -53,7 +55,7 @@ from assay.server.services import Services
 from assay.store.audit import prove_entry
 from assay.store.db import StoredCheck, read_check, run_of
 from assay.store.insights import Decided, History, UserFeedback, read_history
-from assay.store.records import LONGEST_COMMENT, give_feedback
+from assay.store.records import LONGEST_COMMENT, give_feedback, read_source_answers
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _PARENT: Final = ("Runs", "/console/runs")
@@ -70,9 +72,11 @@ def make_run_pages(services: Services) -> APIRouter:
     def run(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.READ)
         check, history = _read(services, caller.tenant, id_)
+        with store.reading(caller.tenant) as connection:
+            answers = read_source_answers(connection, caller.tenant, check.run)
         if check.report is None:
             return _erased(request, check, history, services)
-        return _page(request, services, check, check.report, history)
+        return _page(request, services, check, check.report, history, answers)
 
     @router.post("/console/runs/{id_}/feedback")
     async def feedback(request: Request, id_: str) -> Response:
@@ -113,8 +117,9 @@ def _read(services: Services, tenant: str, id_: str) -> tuple[StoredCheck, Histo
 
 
 def _page(
-    request: Request, services: Services, check: StoredCheck, report: HallucinationReport, history: History
-) -> Response:
+    request: Request, services: Services, check: StoredCheck, report: HallucinationReport, history: History,
+    answers: Sequence[dict[str, Any]],
+) -> Response:  # fmt: skip
     texts = {name: one for name, _, one in check.evidence if one is not None}
     may_say = caller_of(request.scope).may(Permission.FEEDBACK)
     of_claims = {at: _claim_feedback(request, check.id, at) for at in range(len(report.claims))} if may_say else {}
@@ -134,6 +139,7 @@ def _page(
         probes_view(report),
         judge_view(report),
         knowledge_view(report),
+        source_answers_view(answers),
         tag(
             "div",
             proof_view(services, check, history),

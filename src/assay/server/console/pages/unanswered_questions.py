@@ -112,6 +112,7 @@ def _figures(found: Gaps) -> Markup:
     return stats(
         stat("Questions without support", f"{found.questions:,}"),
         stat("Different gaps", f"{found.found:,}"),
+        stat("With nothing retrieved", f"{found.null_retrievals:,}"),
         stat("Asked most often", f"{most:,} times" if most != 1 else "once"),
         stat("Share of the largest", share(most, found.questions)),
     )
@@ -119,7 +120,9 @@ def _figures(found: Gaps) -> Markup:
 
 def _gap(gap: Gap, store: Store, *, first: bool) -> Markup:
     times = len(gap.asked)
-    reasons = (badge(f"{count} {_WORDS[why]}", _TONES[why]) for why, count in gap.reasons.items())
+    reasons = [badge(f"{count} {_WORDS[why]}", _TONES[why]) for why, count in gap.reasons.items()]
+    if gap.null_retrievals:
+        reasons.append(badge(f"{gap.null_retrievals:,} with nothing retrieved", "bad"))
     summary = tag(
         "summary",
         tag("span", tag("b", f"{times:,}"), tag("span", "×", aria_hidden="true"), class_="times",
@@ -147,7 +150,7 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
         tag("section", tag("h3", "Said without support"),
             tag("ul", claims, class_="plain") if gap.claims
             else tag("p", "Nothing: the answers said that they have none.", class_="soft")),
-        tag("section", tag("h3", "UnansweredQuestion"), listed,
+        tag("section", tag("h3", "Questions"), listed,
             tag("p", f"and {more:,} more", class_="soft") if more > 0 else None, class_="wide"),
     )  # fmt: skip
 

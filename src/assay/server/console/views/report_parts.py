@@ -1,7 +1,9 @@
 """What a report holds beside claims: what was left out, whether to answer at all, how the output was made, its cost."""
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from assay.errors import InputError
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import HallucinationReport, SourceUse
 from assay.schema.report_parts import ConfidenceSignal, Generation, Omission, StatementReport, VerificationQuestion
@@ -139,6 +141,47 @@ def knowledge_view(report: HallucinationReport) -> Markup | None:
         ("Unverifiable", str(told.unverifiable)),
     ]  # fmt: skip
     return panel("Knowledge", facts(pairs), table("Sources of knowledge", columns, map(row, told.sources[:_MOST])))
+
+
+_STATUS: Final = {"answered": "good", "nothing": "quiet", "failed": "doubt", "skipped": "quiet"}
+
+
+def source_answers_view(answers: Sequence[Mapping[str, Any]]) -> Markup | None:
+    """What each source was asked, when, how long it took and all that came back, as the record has it.
+
+    Args:
+        answers: out of the record.
+    """
+    if not answers:
+        return None
+    shown = [_source_answer(one) for one in answers[:_MOST]]
+    more = tag("p", f"and {len(answers) - _MOST:,} more", class_="soft") if len(answers) > _MOST else None
+    return panel("What sources said", shown, more)
+
+
+def _source_answer(told: Mapping[str, Any]) -> Markup:
+    from assay.knowledge import Outcome
+
+    try:
+        one = Outcome.from_json(told)
+    except InputError as error:  # the record was changed, or is of another version
+        return tag("article", badge("unreadable", "bad"), " ", foreign(str(error)[:400]), class_="card")
+    took = f"{one.at}, {one.elapsed_ms:.0f} ms" + ("" if one.age_s is None else f", known for {one.age_s:.0f} s")
+    asked = [tag("li", tag("code", foreign(shorten(str(dict(line)), 1_000)))) for line in one.found.asked]
+    said = [
+        tag("li", foreign(passage.text[:_LONGEST], "q"), tag("cite", foreign(shorten(passage.id, 200))))
+        for passage in one.found.passages
+    ]
+    digest = None if one.digest is None else tag("p", "SHA-256 ", tag("code", one.digest), class_="soft small")
+    return tag(
+        "article",
+        tag("header", badge(one.status, _STATUS.get(one.status, "quiet")), " ", foreign(shorten(one.source, 120), "b"),
+            tag("span", f" {took}", class_="soft")),
+        None if one.reason is None else foreign(one.reason[:1_000], "p"),
+        details("Asked", tag("ul", asked, class_="plain")) if asked else None,
+        details(f"{len(said)} passages", tag("ul", said, class_="plain passages"), digest) if said else None,
+        class_="card",
+    )  # fmt: skip
 
 
 def judge_view(report: HallucinationReport) -> Markup | None:

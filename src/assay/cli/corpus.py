@@ -1,0 +1,276 @@
+"""`assay corpus check`: what repeats, is out of force, contradicts or is never retrieved in a folder of documents."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.cli.terminal import Line
+    from assay.corpus import CorpusReport
+    from assay.corpus.check import Progress
+    from assay.store.db import Store
+
+app = typer.Typer(name="corpus", help="Care for a collection of documents.", no_args_is_help=True)
+
+
+class Format(StrEnum):
+    """What is written to standard output."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Kind(StrEnum):
+    """The kinds of findings."""
+
+    UNREADABLE = "unreadable"
+    INJECTED = "injected_instructions"
+    DUPLICATE = "duplicate"
+    EXPIRED = "expired"
+    NOT_YET = "not_yet_in_force"
+    SUPERSEDED = "superseded"
+    CONFLICT = "conflict"
+    UNREAD_DATE = "unread_date"
+    NOT_RETRIEVED = "not_retrieved"
+    GAP = "gap"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusCheckOptions:
+    """What the command line said."""
+
+    folder: str
+    out: Path | None = None
+    format: str = "text"
+    state: Path | None = None
+    as_of: str | None = None
+    database: str | None = None
+    tenant: str = "default"
+    days: int | None = None
+    contradictions: bool = True
+    exclude: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    most: int = 200
+    policy: str | None = None
+    verifier: Path | None = None
+
+
+@app.command("check")
+def check(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A folder of documents, searched to any depth.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the report as a page here, as HTML.")
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write to standard output.")] = Format.TEXT,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What is known of the corpus. [default: in the user's cache folder]"),
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="The day to be in force on. [default: today]")
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL|FILE", help="The record of a server: what is never retrieved, and gaps."),
+    ] = None,
+    tenant: Annotated[str, typer.Option(metavar="NAME", help="Whose runs are looked at.")] = "default",
+    days: Annotated[int, typer.Option(min=0, metavar="N", help="Days of the record; 0 is all of it.")] = 90,
+    contradictions: Annotated[
+        bool, typer.Option("--contradictions/--no-contradictions", help="Hold documents against each other.")
+    ] = True,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Paths to leave out, such as 'archive/*'.")
+    ] = None,
+    ignore: Annotated[
+        list[Kind] | None, typer.Option(help="Findings that do not count for the exit status; may be repeated.")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="Entries of each list; all are counted.")] = 200,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
+    ] = None,
+    verifier: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
+    ] = None,
+) -> None:
+    """Report on a corpus: duplicates, versions side by side, what is out of force, contradictions, unused documents.
+
+    Reads Markdown, text, HTML, CSV, DOCX and PDF (extra `corpus`). What has not changed since the check before is not
+    judged again, and an interrupted check goes on where it was. Exit status 1: there are findings.
+    """
+    with reporting_errors():
+        found = run_corpus_check(
+            CorpusCheckOptions(
+                folder=folder,
+                out=out,
+                format=format_.value,
+                state=state,
+                as_of=as_of,
+                database=database,
+                tenant=tenant,
+                days=days or None,
+                contradictions=contradictions,
+                exclude=tuple(exclude or ()),
+                ignore=tuple(one.value for one in ignore or ()),
+                most=most,
+                policy=policy,
+                verifier=verifier,
+            )
+        )
+        raise typer.Exit(FINDINGS if found else CLEAN)
+
+
+def run_corpus_check(options: CorpusCheckOptions) -> bool:
+    """Checks and writes.
+
+    Returns:
+        Whether there are findings that count.
+
+    Raises:
+        AssayError: anything that was given cannot be used.
+    """
+    from assay.cli.check import open_guard
+    from assay.cli.terminal import write, write_text
+    from assay.corpus import CorpusOptions, check_corpus, corpus_page
+    from assay.corpus.files import folder_at
+    from assay.evaluation.rows import write_file
+    from assay.guard.request import read_day
+
+    root = folder_at(options.folder)
+    chosen = CorpusOptions(
+        as_of=read_day(options.as_of), contradictions=options.contradictions, exclude=options.exclude,
+        most=options.most, days=options.days,
+    )  # fmt: skip
+    guard = open_guard(options.policy, options.verifier)
+    with _record(options.database) as store, progress_lines() as told:
+        report = check_corpus(
+            root if options.folder in {".", ""} else options.folder, guard, options.state or default_state(root),
+            chosen, store=store, tenant=options.tenant, progress=told,
+        )  # fmt: skip
+    if options.out is not None:
+        write_file(options.out, corpus_page(report))
+    if options.format == "json":
+        write_text(f"{report.model_dump_json(indent=2)}\n", sys.stdout)
+    else:
+        write(lines_of(report), sys.stdout)
+    return any(count for kind, count in report.counts.items() if kind not in options.ignore)
+
+
+def default_state(root: Path) -> Path:
+    """Where what is known of a folder is kept: in the user's cache, under the folder's name and place."""
+    if os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        named = Path(os.environ.get("XDG_CACHE_HOME") or "")
+        base = named if named.is_absolute() else Path.home() / ".cache"
+    name = "".join(sign if sign.isalnum() else "-" for sign in root.name)[:40]
+    return base / "assay" / "corpus" / f"{name}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:12]}.sqlite"
+
+
+@contextmanager
+def _record(database: str | None) -> "Iterator[Store | None]":
+    if database is None:
+        yield None
+        return
+    from assay.cli.database import opened
+
+    if "://" not in database and not Path(database).exists():
+        raise InputError(f"{database}: there is no such record; name the database of the server")
+    with opened(database) as store:
+        yield store
+
+
+@contextmanager
+def progress_lines() -> "Iterator[Progress]":
+    """How far it is on standard error: one line that moves on a terminal, elsewhere one at each tenth of a step."""
+    from assay.cli.terminal import write_text
+
+    live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    last: tuple[str, int] | None = None
+
+    def told(step: str, done: int, total: int | None) -> None:
+        nonlocal last
+        if total == 0:
+            return
+        mark = (step, done // 1_000 if total is None else done * 10 // total)
+        of = "" if total is None else f" of {total:,}"
+        if live:
+            write_text(f"\r\x1b[Kassay: {step} {done:,}{of}", sys.stderr)
+        elif mark != last:
+            write_text(f"assay: {step} {done:,}{of}\n", sys.stderr)
+        last = mark
+
+    try:
+        yield told
+    finally:
+        if live and last is not None:
+            write_text("\r\x1b[K", sys.stderr)
+
+
+_WORDS: Final = {
+    Kind.UNREADABLE: "cannot be read", Kind.INJECTED: "give orders to a reading model", Kind.DUPLICATE: "repeat others",
+    Kind.EXPIRED: "expired", Kind.NOT_YET: "not yet in force", Kind.SUPERSEDED: "superseded",
+    Kind.CONFLICT: "contradictions", Kind.UNREAD_DATE: "with a date nobody can read",
+    Kind.NOT_RETRIEVED: "never retrieved", Kind.GAP: "questions without an answer",
+}  # fmt: skip
+_SHOWN: Final = 20
+"""Entries of each list on a terminal; the page and JSON have more."""
+
+
+def lines_of(report: "CorpusReport") -> "Iterator[Line]":
+    """A report for people."""
+    from assay.cli.terminal import Line, one_line
+
+    def name(path: str) -> str:
+        return one_line(path, 100)
+
+    files = report.files
+    said = f"{files.found:,} documents, {files.read:,} read, {files.unchanged:,} unchanged, {files.gone:,} gone"
+    yield Line(((f"CORPUS {name(report.corpus)}", "strong"), (f"  {said}; in force on {report.as_of}", "faint")))
+    counted = [f"{count:,} {_WORDS[Kind(kind)]}" for kind, count in report.counts.items() if count]
+    yield Line(((", ".join(counted) or "nothing found", "bad" if counted else "good"),))
+    for one in report.unreadable[:_SHOWN]:
+        yield Line((("unreadable ", "bad"), (name(one.document), "strong"), (f"  {one_line(one.reason, 200)}", "")))
+    for order in report.injected_instructions[:_SHOWN]:
+        yield Line((("orders     ", "bad"), (name(order.document), "strong")))
+        yield Line(((one_line(order.text, 200), ""),), indent=2, gutter=True)
+    for group in report.duplicates[:_SHOWN]:
+        yield Line((("repeated   ", "doubt"), (name(group.document), "strong")))
+        for copy in group.copies[:_SHOWN]:
+            yield Line(((f"{name(copy.document)}  {copy.how.replace('_', ' ')}, {copy.share:.0%}", ""),), indent=2)
+    for old in report.out_of_force[:_SHOWN]:
+        words = old.standing.value.replace("_", " ")
+        yield Line(((f"{words:<11}", "doubt"), (name(old.document), "strong"), (f"  {one_line(old.why, 200)}", "")))
+    for pair in report.conflicts[:_SHOWN]:
+        yield Line((("conflict   ", "bad"), (f"{name(pair.first)} and {name(pair.second)}", "strong")))
+        for path, text in ((pair.first, pair.first_text), (pair.second, pair.second_text)):
+            yield Line(((f"{name(path)}: ", "faint"), (one_line(text, 300), "")), indent=2, gutter=True)
+    for undated in report.unread_dates[:_SHOWN]:
+        yield Line(
+            (("date       ", "doubt"), (name(undated.document), "strong"), (f"  {one_line(undated.reason)}", ""))
+        )
+    for path in report.not_retrieved[:_SHOWN]:
+        yield Line((("unused     ", "doubt"), (name(path), "strong")))
+    for gap in report.gaps[:_SHOWN]:
+        empty = f", {gap.nothing_retrieved:,} times with nothing retrieved" if gap.nothing_retrieved else ""
+        yield Line(
+            (
+                ("gap        ", "doubt"),
+                (f"asked {gap.times:,} times{empty}: ", ""),
+                (one_line(gap.question, 200), "strong"),
+            )
+        )
+    for note in report.notes:
+        yield Line(((one_line(note), "faint"),))
+    if any(count > _SHOWN for count in report.counts.values()):
+        yield Line((("more in --out FILE and --format json", "faint"),))

@@ -1,0 +1,118 @@
+"""Which documents say the same: to the letter, nearly so, or as a part of another.
+
+Signatures are compared in the database (`assay.retrieve.alike`): each document is measured against the first one that
+shares a band with it, so that the work grows with the documents and not with their pairs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+from assay.corpus.state import State
+from assay.guard import says_the_same
+from assay.retrieve import folded_words, runs_of, shares_of
+
+OF_ONE_TEXT: Final = 0.5
+"""The Jaccard index from which two documents may be versions of one text."""
+INSIDE: Final = 0.97
+"""The share of the shorter one's wording from which it is a part of the longer one."""
+NEARLY: Final = 0.85
+"""The Jaccard index from which of two documents that say the same neither is a part of the other."""
+_BATCH: Final = 200
+
+Told = Callable[[int], None]
+
+
+def measure(state: State, told: Told) -> None:
+    """Measure the documents that have not been measured.
+
+    Args:
+        state: the corpus.
+        told: is told of how many more were measured.
+    """
+
+    @lru_cache(maxsize=128)
+    def runs(document: int) -> frozenset[int]:
+        return runs_of(folded_words(state.text(document)))
+
+    while True:
+        open_ = state.db.execute(
+            "SELECT id FROM documents WHERE measured = 0 AND text IS NOT NULL ORDER BY id LIMIT ?", (_BATCH,)
+        ).fetchall()
+        if not open_:
+            return
+        for (document,) in open_:
+            for partner in _partners(state, document):
+                share, contained = shares_of(runs(partner), runs(document))
+                if share < OF_ONE_TEXT and contained < INSIDE:
+                    continue
+                longer, shorter = sorted((state.text(partner), state.text(document)), key=lambda one: -len(one))
+                state.db.execute(
+                    "INSERT OR REPLACE INTO alike VALUES (?, ?, ?, ?, ?)",
+                    (
+                        min(partner, document), max(partner, document), share, contained,
+                        int(says_the_same(longer, shorter, share, contained)),
+                    ),
+                )  # fmt: skip
+            state.db.execute("UPDATE documents SET measured = 1 WHERE id = ?", (document,))
+        state.db.commit()
+        told(len(open_))
+
+
+def _partners(state: State, document: int) -> list[int]:
+    """The first other document in each band."""
+    found = set()
+    for band, signed in state.db.execute("SELECT band, signed FROM bands WHERE document = ?", (document,)).fetchall():
+        row = state.db.execute(
+            "SELECT document FROM bands WHERE band = ? AND signed = ? AND document <> ? LIMIT 1",
+            (band, signed, document),
+        ).fetchone()
+        if row is not None:
+            found.add(int(row[0]))
+    return sorted(found)
+
+
+def mark_repeats(state: State) -> None:
+    """Say of each document that only repeats another one of the same standing which that is.
+
+    Of several that say the same the one stays of which most is known, then the longest.
+    """
+    roots: dict[int, int] = {}
+    rows = state.db.execute(
+        "SELECT first, second, share FROM alike JOIN documents a ON a.id = first JOIN documents b ON b.id = second "
+        "WHERE same = 1 AND a.standing = b.standing ORDER BY share DESC, first, second"
+    ).fetchall()
+    ranks = {one: _rank(state, one) for row in rows for one in row[:2]}
+    for nearly in (True, False):
+        for first, second, share in rows:
+            if (share >= NEARLY) is not nearly:
+                continue
+            one, other = _root(roots, first), _root(roots, second)
+            if one == other:
+                continue
+            if nearly:
+                stays, goes = sorted((one, other), key=lambda place: ranks[place])
+            else:
+                stays, goes = sorted((one, other), key=lambda place: ranks[place][1:])
+            roots[goes] = stays
+    state.db.execute("UPDATE documents SET repeats = NULL WHERE repeats IS NOT NULL")
+    state.db.executemany(
+        "UPDATE documents SET repeats = ? WHERE id = ?", [(_root(roots, one), one) for one in sorted(roots)]
+    )
+    state.db.commit()
+
+
+def _root(roots: dict[int, int], place: int) -> int:
+    while place in roots:
+        place = roots[place]
+    return place
+
+
+def _rank(state: State, document: int) -> tuple[Any, ...]:
+    path, words, told = state.db.execute("SELECT path, words, told FROM documents WHERE id = ?", (document,)).fetchone()
+    read = json.loads(told)
+    known = sum(read["item"][name] is not None for name in ("version", "effective_date", "expiry_date"))
+    return -(known + (read["document"] is not None) + bool(read["titled"])), -words, path

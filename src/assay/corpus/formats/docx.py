@@ -1,0 +1,259 @@
+"""A Word document (ECMA-376, WordprocessingML) as text.
+
+It is a ZIP file of XML. Only the parts with text and properties are opened, each is unpacked piece by piece and read by
+expat as it comes, so that a part that unpacks to gigabytes costs a few kilobytes and ends with an error. A document
+type declaration, which no Word document has and which entities would come from, is refused.
+
+Text is what the reader sees: inserted text is read and deleted text is not, whatever is tracked. Headers and footers
+are left out.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Final
+from xml.parsers import expat
+
+from assay.corpus.formats.files import MOST_CHARACTERS, FileText
+from assay.errors import InputError
+
+MOST_XML: Final = 60_000_000
+"""Bytes of one part, unpacked."""
+MOST_PARTS: Final = 5_000
+_CHUNK: Final = 65_536
+_WORD: Final = frozenset({
+    "http://schemas.openxmlformats.org/wordprocessingml/2006/main", "http://purl.oclc.org/ooxml/wordprocessingml/main"
+})  # fmt: skip
+_FALLBACK: Final = "Fallback"
+"""What a reader without the newer drawing shows: a copy of the same text."""
+_GONE: Final = frozenset({"del", "moveFrom"})
+_PROPERTIES: Final = {
+    "title": "title", "created": "created", "modified": "modified", "version": "version", "language": "language",
+    "identifier": "document_id",
+}  # fmt: skip
+"""Core properties as fields. `revision` counts how often it was saved and is no version."""
+
+Start = Callable[[str, str, Mapping[str, str]], None]
+End = Callable[[str, str], None]
+Text = Callable[[str], None]
+
+
+def read_docx(data: bytes) -> FileText:
+    """A Word document as text.
+
+    Raises:
+        InputError: it is none, is encrypted, or unpacks to too much.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as package:
+            names = {info.filename: info for info in package.infolist()}
+            if len(names) > MOST_PARTS:
+                raise InputError(f"it has more than {MOST_PARTS:,} parts")
+            main = _main_part(package, names)
+            folder = main.rpartition("/")[0]
+            styles = _styles(package, names, f"{folder}/styles.xml" if folder else "styles.xml")
+            body = _Body(styles)
+            _parse(package, names[main], body.start, body.end, body.text)
+            for notes in ("footnotes.xml", "endnotes.xml"):
+                part = f"{folder}/{notes}" if folder else notes
+                if part in names:
+                    _parse(package, names[part], body.start, body.end, body.text)
+            fields = _core(package, names) | _custom(package, names)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError, OSError) as error:
+        old = " (an old or encrypted Word format)" if data.startswith(b"\xd0\xcf\x11\xe0") else ""
+        raise InputError(f"it is no Word document that can be read{old}: {type(error).__name__}") from error
+    title = fields.pop("title", "").strip() or body.title
+    return FileText("\n\n".join(body.blocks), title or None, fields)
+
+
+def _parse(package: zipfile.ZipFile, info: zipfile.ZipInfo, start: Start, end: End, text: Text) -> None:
+    """Reads one part as it is unpacked.
+
+    Raises:
+        InputError: it is no XML, has a document type, or unpacks to too much.
+    """
+    reader = expat.ParserCreate(namespace_separator=" ")
+    reader.buffer_text = True
+
+    def refuse(*_: object) -> None:
+        raise InputError("a part of it declares a document type, which no Word document does")
+
+    def started(name: str, attributes: Mapping[str, str]) -> None:
+        space, _, local = name.rpartition(" ")
+        start(space, local, {key.rpartition(" ")[2]: value for key, value in attributes.items()})
+
+    def ended(name: str) -> None:
+        space, _, local = name.rpartition(" ")
+        end(space, local)
+
+    reader.StartDoctypeDeclHandler = refuse
+    reader.StartElementHandler = started
+    reader.EndElementHandler = ended
+    reader.CharacterDataHandler = text
+    seen = 0
+    with package.open(info) as part:
+        try:
+            while chunk := part.read(_CHUNK):
+                seen += len(chunk)
+                if seen > MOST_XML:
+                    raise InputError(f"a part of it unpacks to more than {MOST_XML:,} bytes")
+                reader.Parse(chunk, False)
+            reader.Parse(b"", True)
+        except expat.ExpatError as error:
+            raise InputError(f"a part of it is no XML: {error}") from error
+
+
+def _main_part(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo]) -> str:
+    found: list[str] = []
+
+    def start(_: str, local: str, attributes: Mapping[str, str]) -> None:
+        if local == "Relationship" and attributes.get("Type", "").endswith("/officeDocument"):
+            found.append(attributes.get("Target", "").lstrip("/"))
+
+    if "_rels/.rels" in names:
+        _parse(package, names["_rels/.rels"], start, _nothing, _nothing)
+    main = next((name for name in (*found, "word/document.xml") if name in names), None)
+    if main is None:
+        raise InputError("it is a ZIP file without a Word document in it")
+    return main
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+def _styles(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo], part: str) -> dict[str, str]:
+    """The names of styles by their ids: ids are in the language of Word, names are not."""
+    found: dict[str, str] = {}
+    now = ""
+
+    def start(space: str, local: str, attributes: Mapping[str, str]) -> None:
+        nonlocal now
+        if space not in _WORD:
+            return
+        if local == "style":
+            now = attributes.get("styleId", "")
+        elif local == "name" and now and len(found) < 10_000:
+            found.setdefault(now, attributes.get("val", "").lower())
+
+    if part in names:
+        _parse(package, names[part], start, _nothing, _nothing)
+    return found
+
+
+def _core(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    now: str | None = None
+
+    def start(_: str, local: str, __: Mapping[str, str]) -> None:
+        nonlocal now
+        now = _PROPERTIES.get(local)
+
+    def end(*_: str) -> None:
+        nonlocal now
+        now = None
+
+    def text(data: str) -> None:
+        if now is not None:
+            found[now] = (found.get(now, "") + data)[:1_000]
+
+    if "docProps/core.xml" in names:
+        _parse(package, names["docProps/core.xml"], start, end, text)
+    return {name: value.strip() for name, value in found.items() if value.strip()}
+
+
+def _custom(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo]) -> dict[str, str]:
+    """Properties that an organisation gave: "Version", "Effective date", "Document ID"."""
+    found: dict[str, str] = {}
+    now: str | None = None
+
+    def start(_: str, local: str, attributes: Mapping[str, str]) -> None:
+        nonlocal now
+        if local == "property":
+            now = attributes.get("name")
+
+    def text(data: str) -> None:
+        if now is not None and len(found) < 100:
+            found[now[:100]] = (found.get(now[:100], "") + data)[:1_000]
+
+    if "docProps/custom.xml" in names:
+        _parse(package, names["docProps/custom.xml"], start, _nothing, text)
+    return {name: value.strip() for name, value in found.items() if value.strip()}
+
+
+class _Body:
+    """Collects the paragraphs and rows of a document in their order."""
+
+    def __init__(self, styles: Mapping[str, str]) -> None:
+        self.blocks: list[str] = []
+        self.title: str | None = None
+        self._styles = styles
+        self._open: list[list[str]] = []
+        """The texts of paragraphs; one in a text box stands inside of another."""
+        self._style: list[str] = []
+        self._rows: list[list[str]] = []
+        self._skipped = 0
+        self._reads = False
+        self._size = 0
+
+    def start(self, space: str, local: str, attributes: Mapping[str, str]) -> None:
+        if self._skipped or local == _FALLBACK or (space in _WORD and local in _GONE):
+            self._skipped += 1
+        elif space in _WORD:
+            self._start(local, attributes)
+
+    def _start(self, local: str, attributes: Mapping[str, str]) -> None:
+        if local == "p":
+            self._open.append([])
+            self._style.append("")
+        elif local == "pStyle" and self._style:
+            self._style[-1] = self._styles.get(attributes.get("val", ""), attributes.get("val", "").lower())
+        elif local == "t":
+            self._reads = True
+        elif local in {"tab", "br", "cr", "noBreakHyphen"} and self._open:
+            self._open[-1].append({"tab": " ", "noBreakHyphen": "-"}.get(local, "\n"))
+        elif local == "tr":
+            self._rows.append([])
+        elif local == "tc" and self._rows:
+            self._rows[-1].append("")
+
+    def end(self, space: str, local: str) -> None:
+        if self._skipped:
+            self._skipped -= 1
+        elif space in _WORD and local == "t":
+            self._reads = False
+        elif space in _WORD and local == "p" and self._open:
+            self._close("".join(self._open.pop()).strip(), self._style.pop())
+        elif space in _WORD and local == "tr" and self._rows:
+            cells = self._rows.pop()
+            if any(cells):
+                self._keep("| " + " | ".join(" ".join(cell.split()) for cell in cells) + " |")
+
+    def _close(self, said: str, style: str) -> None:
+        if not said:
+            return
+        if self._rows and self._rows[-1]:
+            self._rows[-1][-1] = f"{self._rows[-1][-1]} {said}".strip()
+            return
+        level = re.fullmatch(r"heading ?([1-6])", style)
+        if self.title is None and (style == "title" or (level is not None and level[1] == "1")):
+            self.title = " ".join(said.split())[:300]
+        mark = "# " if style == "title" else f"{'#' * int(level[1])} " if level is not None else ""
+        self._keep(mark + said)
+
+    def _keep(self, block: str) -> None:
+        self._size += len(block) + 2
+        if self._size > MOST_CHARACTERS:
+            raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")
+        self.blocks.append(block)
+
+    def text(self, data: str) -> None:
+        if self._reads and not self._skipped and self._open:
+            self._size += len(data)
+            if self._size > 2 * MOST_CHARACTERS:
+                raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")
+            self._open[-1].append(data)

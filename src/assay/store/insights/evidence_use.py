@@ -1,0 +1,59 @@
+"""Which passages runs had as evidence, for those who keep the corpus."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import func, select
+
+from assay.store.db import tables
+from assay.store.db.store import Store
+from assay.store.records.recording import checked_tenant, micros, moment_at
+
+_TOGETHER: Final = 500
+"""Rows that are read from the database at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedPassage:
+    """A passage that some runs had as evidence, under one id."""
+
+    evidence_id: str
+    body: dict[str, Any]
+    """All of it but the id: `text`, `source`, `title`, `metadata`."""
+    runs: int
+    last: datetime
+    """When a run had it last."""
+
+
+def retrieved_passages(store: Store, tenant: str, *, since: datetime | None = None) -> Iterator[RetrievedPassage]:
+    """The passages of a tenant's runs that were not erased, a few of them in memory at a time.
+
+    Args:
+        store: the store.
+        tenant: whose.
+        since: only those of runs from this moment on.
+
+    Raises:
+        StoreError: the database cannot be read.
+    """
+    had, kept, run = tables.run_evidence.c, tables.evidence.c, tables.runs.c
+    counted = (
+        select(had.evidence_id, had.digest, func.count().label("runs"), func.max(run.created).label("last"))
+        .join_from(tables.run_evidence, tables.runs, (run.tenant == had.tenant) & (run.id == had.run))
+        .where(had.tenant == checked_tenant(tenant), had.digest.is_not(None))
+        .group_by(had.evidence_id, had.digest)
+    )
+    if since is not None:
+        counted = counted.where(run.created >= micros(since))
+    used = counted.subquery("used")
+    query = (
+        select(used.c.evidence_id, used.c.runs, used.c.last, kept.body)
+        .join_from(used, tables.evidence, kept.digest == used.c.digest)
+        .where(kept.tenant == tenant, kept.body.is_not(None))
+    )
+    with store.reading(tenant) as connection:
+        streamed = connection.execution_options(yield_per=_TOGETHER).execute(query)
+        for row in streamed:
+            yield RetrievedPassage(row.evidence_id or "", row.body, row.runs, moment_at(row.last))
