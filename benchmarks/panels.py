@@ -138,7 +138,7 @@ def fill(store: Store, outputs: int, days: int, agents: int) -> None:
 
 def panels(store: Store) -> None:
     """How long each panel takes, and the page."""
-    from assay.server.monitor.panels import PANELS, RANGES, make_panel
+    from assay.server.panels.panels import PANELS, RANGES, make_panel
 
     print("milliseconds, least of", TURNS, "and median (median of CPU)")
     print(f"{'panel':14}", *(f"{range_:>25}" for range_ in RANGES))

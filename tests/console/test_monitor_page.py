@@ -17,16 +17,19 @@ from tests.console.test_pages import HOSTILE, is_harmless, read
 from tests.store.making import record_of
 from tests.store.test_sketches import counted, made
 
+from assay.monitor import Charts, MonitorSettings, Series, Watching
 from assay.schema import PERMISSIONS, Category, Role
 from assay.server.caller import Caller
-from assay.server.monitor.calibration import bins_of, calibration_error
-from assay.server.monitor.panels import PANELS, RANGES, correlation, make_panel
-from assay.server.monitor.seams import SEAMS, ChartState, Marker
-from assay.server.monitor.six import six_metrics
-from assay.server.monitor.watching import Watch, look_at
+from assay.server.monitoring.service import Monitor
+from assay.server.panels.calibration import bins_of, calibration_error
+from assay.server.panels.charts import ChartState, read_charts
+from assay.server.panels.panels import PANELS, RANGES, correlation, make_panel
+from assay.server.panels.six import six_metrics
+from assay.server.panels.watching import Watch, look_at
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db.store import Store
-from assay.store.records import give_feedback
+from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, set_alarm
+from assay.store.records import give_feedback, micros
 from assay.store.sketches import Sketch
 
 NOW = datetime(2026, 3, 20, 12, 30, tzinfo=UTC)
@@ -107,15 +110,15 @@ def test_an_empty_store_says_that_nothing_was_measured(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_of_agents_and_changes_stay_text(tmp_path: Path, text: str) -> None:
+def test_hostile_names_of_agents_and_changes_stay_text(
+    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monitored(tmp_path, days=1, each=2, caller=text) as (client, store, _, _):
         raise_alert(store, "default", Alert("k", "a.b", text, facts={"who": text}))
-        SEAMS.markers = lambda *_: [Marker(NOW - timedelta(hours=2), "prompt", text)]
-        SEAMS.charts = lambda *_: [ChartState(text, "rate", "up", 3.0, 5.0)]
-        try:
-            page = client.get("/console/monitor")
-        finally:
-            SEAMS.markers = SEAMS.charts = None
+        add_changes(store, "default", [ChangeRow("c1", micros(NOW - timedelta(hours=2)), "prompt", text)])
+        charts = (ChartState(text, "rate", "up", 3.0, 5.0),)
+        monkeypatch.setattr("assay.server.panels.panels.read_charts", lambda *_: charts)
+        page = client.get("/console/monitor")
         assert page.status_code == 200
         assert is_harmless(page.text)
         with store.reading("default") as connection:
@@ -125,18 +128,53 @@ def test_hostile_names_of_agents_and_changes_stay_text(tmp_path: Path, text: str
         assert is_harmless(one.text)
 
 
-def test_changes_and_control_charts_are_shown_where_somebody_keeps_them(tmp_path: Path) -> None:
-    with monitored(tmp_path) as (client, _, _, _):
+def test_changes_and_control_charts_are_shown_where_somebody_keeps_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monitored(tmp_path) as (client, store, _, _):
         assert "No control chart runs" in client.get("/console/monitor").text
-        SEAMS.markers = lambda *_: [Marker(NOW - timedelta(hours=30), "model", "gpt-next")]
-        SEAMS.charts = lambda *_: [ChartState("all", "rate", "up", 3.0, 4.0, NOW)]
-        try:
-            page = client.get("/console/monitor").text
-        finally:
-            SEAMS.markers = SEAMS.charts = None
+        add_changes(store, "default", [ChangeRow("c1", micros(NOW - timedelta(hours=30)), "model", "gpt-next")])
+        charts = (ChartState("all", "rate", "up", 3.0, 4.0, NOW),)
+        monkeypatch.setattr("assay.server.panels.panels.read_charts", lambda *_: charts)
+        page = client.get("/console/monitor").text
     assert 'class="mark"' in page
     assert "model: gpt-next" in page
     assert "0.750" in page
+
+
+def test_charts_of_the_panel_are_those_of_the_monitor(tmp_path: Path) -> None:
+    watch = Watching(baselines={"bad": 0.05, "score": 0.1})
+    with monitored(tmp_path) as (_, store, _, _):
+        monitor = Monitor(store, MonitorSettings(watch))
+        monitor.run("default")
+        status = monitor.status("default")
+        with store.reading("default") as connection:
+            charts = read_charts(connection, "default", watch)
+    told = {
+        (f"{one['dimension']} {one['name']}".strip(), one["metric"], way): tuple(
+            one[way][name] for name in ("statistic", "threshold")
+        )
+        for one in status["series"] for way in ("up", "down") if one[way] is not None
+    }  # fmt: skip
+    assert told
+    assert {(one.series, one.metric, one.direction): (one.statistic, one.threshold) for one in charts} == told
+
+
+def test_an_alarm_of_a_chart_is_an_alert_until_somebody_acknowledges_it(tmp_path: Path) -> None:
+    with monitored(tmp_path) as (_, store, _, _):
+        alarm = AlarmRow("a" * 32, Series("agent", "<b>bot</b>", "bad").key, "up", micros(NOW), {"onset": micros(NOW)})
+        begin = StoredState(micros(NOW), Charts().wire())
+        move(store, "default", None, begin, [alarm], 0)
+        look_at(store, "default")
+        with store.reading("default") as connection:
+            (alert,) = [one for one in list_alerts(connection, "default", NOW) if one.kind == "monitor.drift"]
+        assert alert.facts["alarm"] == alarm.id
+        assert "bot" not in alert.summary
+        set_alarm(store, "default", alarm.id, "acknowledged", "anna")
+        look_at(store, "default")
+        with store.reading("default") as connection:
+            found = [one for one in list_alerts(connection, "default", NOW) if one.kind == "monitor.drift"]
+        assert [one.state.value for one in found if one.state.value != "closed"] == []
 
 
 def test_a_reviewer_acknowledges_silences_and_closes_and_a_viewer_may_not(tmp_path: Path) -> None:

@@ -357,8 +357,8 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
         return []
     from assay.server.access.router import make_access_router
     from assay.server.audit.router import make_audit_router
-    from assay.server.monitor.router import make_monitor_router
     from assay.server.monitoring.router import make_monitoring_router
+    from assay.server.panels.router import make_monitor_router
     from assay.server.reports.router import make_reports_router
     from assay.server.reports.rules import make_rules_router
     from assay.server.reviews.router import make_reviews_router

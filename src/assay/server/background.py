@@ -45,7 +45,7 @@ async def _refusals(services: Services) -> None:
 
 
 async def _watch(services: Services) -> None:
-    from assay.server.monitor.watching import watch
+    from assay.server.panels.watching import watch
 
     await watch(services)
 

@@ -13,8 +13,8 @@ from tests.store.making import record_of
 from tests.store.test_sketches import counted, made
 
 from assay.schema import Category, Permission
-from assay.server.monitor.panels import PANELS, RANGES
-from assay.server.monitor.values import Panel
+from assay.server.panels.panels import PANELS, RANGES
+from assay.server.panels.values import Panel
 from assay.store.access import create_key
 from assay.store.alerts import Alert, raise_alert
 from assay.store.db.store import Store

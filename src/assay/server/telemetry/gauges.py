@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 from assay.errors import AssayError
 from assay.schema.report_parts import Tier
-from assay.server.monitor.calibration import METRICS, bins_of, calibration_error
-from assay.server.monitor.six import RULES
+from assay.server.panels.calibration import METRICS, bins_of, calibration_error
+from assay.server.panels.six import RULES
 from assay.store.db import Store, alerts, outbox, review_items
 from assay.store.records import micros
 from assay.store.sketches import COMPOSITE, Sketch, Stretch, added, lagging, read_measured
@@ -82,7 +82,7 @@ class Gauges:
         yield from self._measured()
 
     def _measured(self) -> "Iterable[Metric]":
-        from assay.server.monitor.watching import tenants
+        from assay.server.panels.watching import tenants
 
         now, names = self._store.now(), (*(rule.metric for rule in RULES), COMPOSITE)
         of_day: dict[str, list[Sketch]] = {name: [] for name in names}

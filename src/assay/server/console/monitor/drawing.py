@@ -7,7 +7,7 @@ from typing import Final
 from assay.reporting import Child, Markup, foreign, tag
 from assay.server.console.charts import Series, stacked
 from assay.server.console.parts import shorten
-from assay.server.monitor.values import Drawing, Line
+from assay.server.panels.values import Drawing, Line
 
 _LEFT: Final = 40
 _RIGHT: Final = 8

@@ -28,8 +28,8 @@ from assay.server.console.parts import (
     table,
     tabs,
 )
-from assay.server.monitor.panels import PANELS, RANGES, make_panel
-from assay.server.monitor.values import Cell, Panel
+from assay.server.panels.panels import PANELS, RANGES, make_panel
+from assay.server.panels.values import Cell, Panel
 from assay.server.services import Services
 from assay.store.alerts import AlertState, list_alerts
 from assay.store.sketches import Stretch, counted_until

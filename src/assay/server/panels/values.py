@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from assay.server.monitor.seams import Marker
+from assay.server.panels.charts import Marker
 
 Cell = str | int | float | datetime | None
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from assay.server.monitor.values import Cell as Shown
-from assay.server.monitor.values import Drawing, Panel
+from assay.server.panels.values import Cell as Shown
+from assay.server.panels.values import Drawing, Panel
 from assay.stats.intervals import Z_95, wilson
 from assay.store.sketches import BINS, UNIT, Sketch, Stretch, read_measured
 

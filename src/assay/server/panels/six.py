@@ -12,8 +12,8 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from assay.server.monitor.calibration import Z_REPEATED
-from assay.server.monitor.values import Cell
+from assay.server.panels.calibration import Z_REPEATED
+from assay.server.panels.values import Cell
 from assay.stats.intervals import wilson
 from assay.store.alerts import Alert, Urgency
 from assay.store.sketches import (

@@ -9,10 +9,10 @@ from typing import Final
 from sqlalchemy import Connection
 
 from assay.errors import InputError
-from assay.server.monitor.calibration import calibration
-from assay.server.monitor.seams import SEAMS, Marker
-from assay.server.monitor.six import six_metrics
-from assay.server.monitor.values import Cell, Drawing, Line, Panel
+from assay.server.panels.calibration import calibration
+from assay.server.panels.charts import Marker, read_charts, read_markers
+from assay.server.panels.six import six_metrics
+from assay.server.panels.values import Cell, Drawing, Line, Panel
 from assay.store.insights import moment_of_hour
 from assay.store.sketches import (
     ATTRIBUTION,
@@ -56,9 +56,7 @@ class Asked:
 
     def markers(self) -> tuple[Marker, ...]:
         """The changes within it."""
-        if SEAMS.markers is None:
-            return ()
-        return tuple(SEAMS.markers(self.connection, self.tenant, self.stretch.begins[0], self.ends))
+        return read_markers(self.connection, self.tenant, self.stretch.begins[0], self.ends)
 
 
 def make_panel(connection: Connection, tenant: str, name: str, range_: str, now: datetime) -> Panel:
@@ -150,12 +148,12 @@ def _worst(asked: Asked) -> Panel:
 
 
 def _control(asked: Asked) -> Panel:
-    charts = () if SEAMS.charts is None else SEAMS.charts(asked.connection, asked.tenant)
+    charts = read_charts(asked.connection, asked.tenant)
     rows = tuple(
         (one.series, one.metric, one.direction, one.statistic, one.threshold, one.statistic / one.threshold, one.alarm)
         for one in charts
     )
-    note = None if rows else "No control chart runs: see `assay monitor design`."
+    note = None if rows else "No control chart runs: see `assay monitor run`."
     return Panel(
         "cusum", "Control charts", "How far each CUSUM is from its alarm: at 1 it has reached its threshold.",
         ("series", "metric", "direction", "statistic", "threshold", "of threshold", "alarm since"), rows,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from assay.errors import AlertError
 from assay.schema import Permission
 from assay.server.http.problems import ProblemError, documented, unknown
-from assay.server.monitor.panels import PANELS, RANGES, make_panel
+from assay.server.panels.panels import PANELS, RANGES, make_panel
 from assay.server.services import Services, allowed
 from assay.store.alerts import (
     AlertItem,

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from assay.errors import AssayError
-from assay.server.monitor.calibration import DRIFT, Drift, read_drift
-from assay.server.monitor.six import six_metrics
+from assay.server.panels.calibration import DRIFT, Drift, read_drift
+from assay.server.panels.charts import PREFIX, alarm_alerts
+from assay.server.panels.six import six_metrics
 from assay.server.services import Services
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db import Store, take_lease
@@ -109,11 +110,17 @@ def look_at(store: Store, tenant: str) -> None:
         drift = read_drift(connection, tenant, store.now())
         # Closing is a write, and mostly there is nothing to close.
         held = {one.key for one in list_alerts(connection, tenant, store.now(), _HOLDING)}
+        alarms = alarm_alerts(connection, tenant)
     for one in six:
         if one.rule.holds(one):
             raise_alert(store, tenant, one.alert())
         elif one.key in held:
             close_alert(store, tenant, one.key)
+    for alert in alarms.values():
+        raise_alert(store, tenant, alert)
+    for key in sorted(held):
+        if key.startswith(PREFIX) and key not in alarms:
+            close_alert(store, tenant, key)
     if drift is not None and drift.drifted:
         raise_alert(store, tenant, drift_alert(drift))
     elif DRIFTED in held:
