@@ -14,6 +14,7 @@ from assay.cli.calibrate import calibrate
 from assay.cli.exit_status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
 from assay.cli.generate import generate
 from assay.cli.operations import audit as audit_verbs
+from assay.cli.operations import backup as backup_verbs
 from assay.cli.operations import keys as keys_verbs
 from assay.cli.operations import receipt as receipt_verbs
 from assay.cli.operations import review as review_verbs
@@ -37,6 +38,8 @@ app.add_typer(keys_verbs.app)
 app.add_typer(review_verbs.app)
 app.add_typer(users_verbs.app)
 app.add_typer(users_verbs.tenants_app)
+app.command("backup")(backup_verbs.backup)
+app.command("restore")(backup_verbs.restore)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
 app.command("screen")(screen)
