@@ -70,12 +70,13 @@ def rows(database: Path) -> list[str]:
         return [row[0] for row in connection.execute("SELECT id FROM runs ORDER BY id")]
 
 
-def altered(path: Path, *statements: str) -> None:
+def altered(path: Path, *statements: str, restated: bool = True) -> None:
     """Change a backup by hand, and say its new digest beside it, as somebody would who hides the change."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
-    restate(path)
+    if restated:
+        restate(path)
 
 
 def restate(path: Path) -> None:
@@ -371,6 +372,16 @@ def test_an_older_database_is_backed_up_and_restored_as_it_is(database: Path, tm
     with Store(str(target)) as store:  # what was restored is brought to this version when it is first used
         assert store.check(rows(target)[0], TENANTS[0]) or store.check(rows(target)[0], TENANTS[1])
     assert verify_copy(out, None).revision == last_but_one()
+
+
+def test_migrate_brings_a_database_to_this_version_and_says_from_which(database: Path, tmp_path: Path) -> None:
+    make_older(database, last_but_one())
+    assert f"before: {last_but_one()}" in assay("migrate", "--database", database).stdout
+    again = assay("migrate", "--database", database)
+    assert (again.exit_code, again.stdout) == (0, f"tables of version {HEAD}\n")
+    assert "before: none" in assay("migrate", "--database", tmp_path / "new.db").stdout
+    altered(database, "UPDATE alembic_version SET version_num = '9999'", restated=False)
+    assert assay("migrate", "--database", database).exit_code == 2
 
 
 # PostgreSQL

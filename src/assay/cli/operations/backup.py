@@ -146,6 +146,27 @@ def restore(
         _say_made(made, f"restored {file} to {target}{was}", format_)
 
 
+def migrate(database: DatabaseOption) -> None:
+    """Bring a database to the tables of this version; a server does so by itself when it starts.
+
+    One transaction under a lock: several may run at once, and one that is stopped leaves everything as it was.
+    """
+    with reporting_errors():
+        url = _url(database)
+        from assay.store.db import HEAD, Store, make_engine, revision
+
+        if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
+            before = None
+        else:
+            engine = make_engine(database)
+            try:
+                before = revision(engine)
+            finally:
+                engine.dispose()
+        with Store(database):
+            _say(f"tables of version {HEAD}" + ("" if before == HEAD else f", before: {before or 'none'}"))
+
+
 # Reading
 
 
