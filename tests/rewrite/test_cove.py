@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.rewrite.grounded_models import EVIDENCE, PAID, QUESTION, TRUE, Line, answer, by_purpose, shown
 from tests.prompts.hostile import HOSTILE
+from tests.rewrite.grounded_models import EVIDENCE, PAID, QUESTION, TRUE, Line, answer, by_purpose, shown
 
 from assay.errors import ChatError, InputError
 from assay.guard import Guard

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.prompts.hostile import HOSTILE
 from tests.rewrite.grounded_models import (
     EVIDENCE,
     FALSE,
@@ -21,7 +22,6 @@ from tests.rewrite.grounded_models import (
     saying,
     shown,
 )
-from tests.prompts.hostile import HOSTILE
 
 from assay.errors import AnswerError, BudgetError, ChatError, InputError
 from assay.guard import Guard

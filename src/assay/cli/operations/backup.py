@@ -153,14 +153,18 @@ def migrate(database: DatabaseOption) -> None:
     """
     with reporting_errors():
         url = _url(database)
+        from contextlib import suppress
+
+        from sqlalchemy.exc import SQLAlchemyError
+
         from assay.store.db import HEAD, Store, make_engine, revision
 
-        if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
-            before = None
-        else:
+        before = None
+        if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
             engine = make_engine(database)
             try:
-                before = revision(engine)
+                with suppress(SQLAlchemyError):  # opening it says why
+                    before = revision(engine)
             finally:
                 engine.dispose()
         with Store(database):
