@@ -290,7 +290,7 @@ def test_promtool_takes_the_settings_of_prometheus() -> None:
         "check",
         "config",
         "--syntax-only",
-        ROOT / "deploy/prometheus/prometheus.yml",
+        str(ROOT / "deploy/prometheus/prometheus.yml"),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

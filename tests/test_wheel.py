@@ -1,4 +1,4 @@
-"""The built package as users get it: the same bytes from the same sources, and all that it needs in a bare environment."""
+"""The built package as users get it: the same bytes each time, and all that it needs in a bare environment."""
 
 import hashlib
 import json
