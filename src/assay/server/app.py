@@ -42,6 +42,7 @@ from assay.server.http.bodies import STRANGER_BYTES, Bodies, FullError, Room, Sh
 from assay.server.http.head_requests import NOBODY_READS, AsGet
 from assay.server.http.permitted_options import unknown_headers
 from assay.server.http.problems import MEDIA_TYPE, encoded, problem
+from assay.server.logs.request_ids import current_id, request_id_of, telling
 from assay.server.recording import Records
 from assay.server.reviews.held_answers import Held
 from assay.server.services import Services
@@ -115,7 +116,18 @@ class Application:
         )  # fmt: skip
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request, or follows the server's life."""
+        """Answers one request, or follows the server's life; lines of the log say which request they are about."""
+        if scope["type"] != "http":
+            await self._serve(scope, receive, send)
+            return
+        id_ = request_id_of(scope)
+        token = current_id.set(id_)
+        try:
+            await self._serve(scope, receive, telling(send, id_))
+        finally:
+            current_id.reset(token)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self.api(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] == "HEAD":

@@ -2,7 +2,6 @@
 
 import atexit
 import functools
-import json
 import logging
 import math
 import os
@@ -20,6 +19,7 @@ from assay.errors import InputError, PolicyError
 
 if TYPE_CHECKING:
     from assay.server.judge_settings import JudgeSettings
+    from assay.server.logs.lines import LogSettings
     from assay.server.settings import ServerSettings
 
 _log = logging.getLogger("assay.server")
@@ -49,7 +49,6 @@ class ServeOptions:
     """Its endpoint."""
     judge: str | None = None
     """Which claims it hears: `policy`, `uncertain` or `all`; `uncertain` by default."""
-    log_level: str = "info"
 
 
 def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSettings":
@@ -146,9 +145,11 @@ def run_serve(options: ServeOptions) -> None:
 
         from assay.server.app import create_app
         from assay.server.http.slow_clients import raise_descriptors, timed_heads
+        from assay.server.logs.lines import log_settings, set_up_logging
     except ImportError as error:
         raise InputError(_EXTRA) from error
-    _log_lines(options.log_level)
+    logs = log_settings(os.environ)
+    set_up_logging(logs)
     descriptors = raise_descriptors()
     limits = settings.limits
     heads = limits.heads if descriptors is None else min(limits.heads, max(1, descriptors // 2))
@@ -159,7 +160,7 @@ def run_serve(options: ServeOptions) -> None:
         timeout_graceful_shutdown=int(settings.limits.shutdown_s) + 1,
         timeout_keep_alive=math.ceil(settings.limits.keep_alive_s),
     )  # fmt: skip
-    alone = functools.partial(_worker, settings, options.log_level, create_app)
+    alone = functools.partial(_worker, settings, logs, create_app)
     _offer_setup(settings)
     if settings.workers == 1:
         uvicorn.Server(config(alone)).run()
@@ -237,42 +238,9 @@ def _share_figures() -> None:
 _THREADS: Final = {"TOKENIZERS_PARALLELISM": "false", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def _worker(settings: "ServerSettings", log_level: str, make: Callable[..., Any]) -> Any:
+def _worker(settings: "ServerSettings", logs: "LogSettings", make: Callable[..., Any]) -> Any:
     """The application of one process."""
-    _log_lines(log_level)
+    from assay.server.logs.lines import set_up_logging
+
+    set_up_logging(logs)
     return make(settings, owns_process=True)
-
-
-class _Lines(logging.Formatter):
-    """One JSON object a line; the fields of a record's `line` stand in it beside the time and the level."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._encode = json.JSONEncoder(ensure_ascii=False).encode
-        self._second = (-1, "")
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The record as JSON."""
-        second = int(record.created)
-        if second != self._second[0]:
-            # Replaced whole: another thread may be here at the same time.
-            self._second = second, self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z")
-        head = {"time": self._second[1], "level": record.levelname.lower()}
-        line = getattr(record, "line", None)
-        if isinstance(line, dict):
-            return self._encode({**head, **line})
-        message = record.getMessage()
-        if record.exc_info:
-            message = f"{message}\n{self.formatException(record.exc_info)}"
-        return self._encode({**head, "event": "log", "logger": record.name, "message": message})
-
-
-def _log_lines(level: str) -> None:
-    # Every record would look up its caller, its thread and its process, of which no line says anything.
-    logging._srcfile = None  # noqa: SLF001 the way that the documentation of logging gives
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines())
-    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    for name in ("asyncio", "alembic"):
-        logging.getLogger(name).setLevel(logging.WARNING)

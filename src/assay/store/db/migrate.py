@@ -1,7 +1,7 @@
 """Brings a database to the tables of this version."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Column, Connection, Engine, MetaData, Table, Text, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -11,6 +11,10 @@ from assay.store.audit.adoption import adopt
 from assay.store.db.engine import writing
 from assay.store.db.row_security import EVERY_TENANT, enable_row_security, set_acting_tenant
 from assay.store.db.tables import metadata
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
 HEAD: Final = "0010"
 """The last migration."""
@@ -55,10 +59,17 @@ def reason(error: SQLAlchemyError) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def revision(engine: Engine) -> str | None:
+def revision(database: Engine | Connection) -> str | None:
     """The last migration that was made, or none in an empty database."""
-    with engine.connect() as connection:
+    if isinstance(database, Connection):
+        return _revision(database)
+    with database.connect() as connection:
         return _revision(connection)
+
+
+def known_revisions() -> list[str]:
+    """The migrations that this version knows, the first one first."""
+    return [revision.revision for revision in _scripts().walk_revisions()][::-1]
 
 
 def _revision(connection: Connection) -> str | None:
@@ -67,23 +78,33 @@ def _revision(connection: Connection) -> str | None:
     return connection.execute(select(_VERSIONS.c.version_num)).scalar_one_or_none()
 
 
-def _upgrade(connection: Connection) -> None:
+def _config() -> "Config":
     from alembic.config import Config
-    from alembic.runtime.environment import EnvironmentContext
-    from alembic.script import ScriptDirectory
-    from alembic.util import CommandError
 
     config = Config()
     config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
-    script = ScriptDirectory.from_config(config)
+    return config
+
+
+def _scripts() -> "ScriptDirectory":
+    from alembic.script import ScriptDirectory
+
+    return ScriptDirectory.from_config(_config())
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic.runtime.environment import EnvironmentContext
+    from alembic.util import CommandError
+
+    script = _scripts()
 
     def steps(current: Any, _: Any) -> Any:
         # What `alembic.command.upgrade` does, without an env.py, which would run by being imported.
         return script._upgrade_revs("head", current)  # noqa: SLF001
 
     try:
-        with EnvironmentContext(config, script, fn=steps) as environment:
+        with EnvironmentContext(_config(), script, fn=steps) as environment:
             environment.configure(connection=connection, target_metadata=metadata)
             environment.run_migrations()
     except CommandError as error:

@@ -1,0 +1,263 @@
+"""`assay backup` and `assay restore`: copies of the database that are verified before anybody relies on them."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from assay._version import __version__
+from assay.cli.exit_status import FINDINGS, MISUSE, reporting_errors
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+    from assay.receipt import KeyRing
+    from assay.store.backup import CopyVerification, Manifest
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+DatabaseOption = Annotated[
+    str, typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database.")
+]
+RingOption = Annotated[
+    Path | None, typer.Option("--ring", metavar="FILE", help="The public ring. [default: ASSAY_RECEIPT_KEYS]")
+]
+CheckpointOption = Annotated[
+    list[Path] | None,
+    typer.Option("--checkpoint", metavar="FILE", help="Checkpoints from outside this host; may be repeated."),
+]
+UnverifiedOption = Annotated[
+    bool, typer.Option("--unsafe-unverified", help="Go on although the copy does not hold, to look into why.")
+]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+
+_NOTHING_DONE: Final = "nothing was done yet: a database of PostgreSQL is {done} by its own tools; run the lines above"
+
+
+def backup(
+    database: DatabaseOption,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the copy here.")],
+    ring: RingOption = None,
+    checkpoint: CheckpointOption = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Exchange a backup that is there already.")] = False,
+    unverified: UnverifiedOption = False,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Copy a database of SQLite while servers use it, verify the copy, and write its digest beside it.
+
+    The copy is of one moment. Exit status 1: the copy does not hold, and was not kept. For PostgreSQL the commands that
+    make and check a dump are printed, and the exit status is 2, because no backup was made.
+    """
+    from assay.evaluation.rows import write_file
+
+    with reporting_errors():
+        url = _url(database)
+        if url.get_backend_name() != "sqlite":
+            from assay.store.backup import dump_commands
+
+            _say_commands(dump_commands(url, out), "dumped")
+        from assay.store.backup import Manifest, copy_online, manifest_path, private_file, sha256_of
+
+        source = Path(str(url.database))
+        if not source.is_file():
+            raise InputError(f"expected a database at {source}, and there is none")
+        if out.exists() and (not replace or out.samefile(source) or not out.is_file()):
+            raise InputError(f"there is something at {out} already; name another file, or --replace a backup")
+        with private_file(out) as copy:
+            copy_online(source, copy, _progress("copied"))
+            found = _verified(copy, ring, checkpoint, unverified=unverified)
+            made = Manifest(
+                file=out.name, sha256=sha256_of(copy), bytes=copy.stat().st_size, revision=found.revision,
+                assay=__version__, created=datetime.now(UTC).isoformat(timespec="seconds"), verified=found.holds,
+                logs=found.logs,
+            )  # fmt: skip
+            copy.replace(out)
+        write_file(manifest_path(out), made.model_dump_json(indent=2) + "\n")
+        _say_made(made, f"backed up {source} to {out}", format_)
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup, with its manifest beside it.")],
+    database: DatabaseOption,
+    ring: RingOption = None,
+    checkpoint: CheckpointOption = None,
+    sha256: Annotated[
+        str | None,
+        typer.Option("--sha256", metavar="HEX", help="The digest that `assay backup` printed, kept elsewhere."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Exchange the database that is there; it is kept under another name.")
+    ] = False,
+    unverified: UnverifiedOption = False,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Put a backup in the place of a database of SQLite that nobody uses, once it is found to be whole.
+
+    What is verified is the restored file itself, before it gets its name: digest, integrity, version of the tables, and
+    audit logs. Exit status 1: something does not hold, and nothing was changed. For PostgreSQL the commands are
+    printed, and the exit status is 2.
+    """
+    with reporting_errors():
+        url = _url(database)
+        if not file.is_file():
+            raise InputError(f"expected a backup at {file}, and there is none")
+        if url.get_backend_name() != "sqlite":
+            from assay.store.backup import restore_commands
+
+            _say_commands(restore_commands(file, url, replace=replace), "restored")
+        from assay.store.backup import Manifest, copy_file, private_file, put_in_place
+
+        target = Path(str(url.database))
+        if target.exists() and (target.samefile(file) or not target.is_file()):
+            raise InputError(f"{target} is the backup itself, or no file")
+        if target.exists() and target.stat().st_size and not replace:
+            raise InputError(f"there is a database at {target} already; --replace puts the backup in its place")
+        expected = _expected(file, sha256)
+        with private_file(target) as copy:
+            digest = copy_file(file, copy)
+            if digest not in expected or len(expected) > 1:
+                _say(
+                    f"does not hold\n  the digest of {file} is {digest}, expected {' and '.join(sorted(expected))}: it "
+                    "was damaged or altered, or is another file; nothing was restored",
+                    error=True,
+                )
+                raise typer.Exit(FINDINGS)
+            found = _verified(copy, ring, checkpoint, unverified=unverified)
+            size = copy.stat().st_size
+            kept = put_in_place(copy, target, replace=replace)
+        made = Manifest(
+            file=target.name, sha256=digest, bytes=size, revision=found.revision, assay=__version__,
+            created=datetime.now(UTC).isoformat(timespec="seconds"), verified=found.holds, logs=found.logs,
+        )  # fmt: skip
+        was = "" if kept is None else f"; what was there is {kept}"
+        _say_made(made, f"restored {file} to {target}{was}", format_)
+
+
+def migrate(database: DatabaseOption) -> None:
+    """Bring a database to the tables of this version; a server does so by itself when it starts.
+
+    One transaction under a lock: several may run at once, and one that is stopped leaves everything as it was.
+    """
+    with reporting_errors():
+        url = _url(database)
+        from contextlib import suppress
+
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from assay.store.db import HEAD, Store, make_engine, revision
+
+        before = None
+        if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
+            engine = make_engine(database)
+            try:
+                with suppress(SQLAlchemyError):  # opening it says why
+                    before = revision(engine)
+            finally:
+                engine.dispose()
+        with Store(database):
+            _say(f"tables of version {HEAD}" + ("" if before == HEAD else f", before: {before or 'none'}"))
+
+
+# Reading
+
+
+def _url(database: str) -> "URL":
+    try:
+        from assay.store.db import database_url
+    except ImportError as error:
+        raise InputError("the store needs SQLAlchemy and Alembic: pip install 'assay-ai[store]'") from error
+    return database_url(database)
+
+
+def _expected(file: Path, sha256: str | None) -> set[str]:
+    """The digests that a backup has to have: that of its manifest, and that which was kept elsewhere."""
+    from assay.store.backup import manifest_path, read_manifest
+
+    manifest = read_manifest(file)
+    if manifest is None and sha256 is None:
+        raise InputError(f"expected the digest of the backup in {manifest_path(file)}, or by --sha256")
+    given = None if sha256 is None else sha256.strip().lower()
+    return {one for one in (given, None if manifest is None else manifest.sha256) if one is not None}
+
+
+def _verified(
+    copy: Path, ring: Path | None, checkpoints: Sequence[Path] | None, *, unverified: bool
+) -> "CopyVerification":
+    from assay.store.audit import read_notes
+    from assay.store.backup import verify_copy
+
+    anchors = []
+    for path in checkpoints or ():
+        notes = read_notes(path)
+        if not notes:
+            raise InputError(f"expected checkpoints in {path}, and there are none")
+        anchors += notes
+    found = verify_copy(copy, _ring(ring), anchors)
+    if not found.holds:
+        what = "went on all the same" if unverified else "the copy was not kept"
+        _say("\n  ".join([f"does not hold, and {what}", *found.findings]), error=True)
+        if not unverified:
+            raise typer.Exit(FINDINGS)
+    return found
+
+
+def _ring(path: Path | None) -> "KeyRing | None":
+    from assay.config import read_settings
+    from assay.receipt import open_keys
+
+    named = read_settings(os.environ).receipt_keys if path is None else path
+    return None if named is None else open_keys(named).ring()
+
+
+# Writing
+
+
+def _progress(done: str) -> Callable[[int, int], None] | None:
+    """Says on a terminal how much is done."""
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(left: int, pages: int) -> None:
+        share = 100 if not pages else 100 * (pages - left) // pages
+        sys.stderr.write(f"\r{done} {share} %" + ("" if left else "\n"))
+        sys.stderr.flush()
+
+    return tell
+
+
+def _say_commands(commands: Sequence[str], done: str) -> None:
+    from assay.store.backup import PASSWORD_NOTE
+
+    _say("\n".join(commands))
+    _say(f"assay: {_NOTHING_DONE.format(done=done)}; {PASSWORD_NOTE}", error=True)
+    raise typer.Exit(MISUSE)
+
+
+def _say_made(made: "Manifest", what: str, format_: Format) -> None:
+    if format_ is Format.JSON:
+        _say(json.dumps(made.model_dump(mode="json"), indent=2))
+        return
+    logs = [f"  log {one.origin} of {one.tenant}: {one.size:,} entries, root {one.root}" for one in made.logs]
+    state = "verified" if made.verified else "NOT VERIFIED"
+    _say(
+        "\n".join([what, f"  sha256 {made.sha256}", f"  {made.bytes:,} bytes, tables {made.revision}, {state}", *logs])
+    )
+
+
+def _say(text: str, *, error: bool = False) -> None:
+    from assay.cli.terminal import clean, write_text
+
+    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
