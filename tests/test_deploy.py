@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import textwrap
 import time
 import tomllib
@@ -155,15 +154,16 @@ def test_the_server_of_the_image_runs_on_a_read_only_root_without_privileges(tmp
     if subprocess.run([*user.split(), "sh", "-c", probe_it], capture_output=True, check=False).returncode:
         # Where this Python is not for everybody, the server runs as whoever runs the tests, who may read and no more.
         user = nobody.format(os.getuid(), ",+dac_read_search")
-    for folder in (root, state):
+    for folder in (root, state, state / "tmp"):
         folder.mkdir()
-    state.chmod(0o777)
+    for folder in (state, state / "tmp"):
+        folder.chmod(0o777)
     words = [str(port) if word == "8080" else word for word in json.loads(last("CMD"))]
     python = f"{sys.executable} -m assay"
     environ = {
         **{name: value for name, value in image_env().items() if name != "PATH"},
         "PYTHONPATH": ":".join(str(Path(one).resolve()) for one in sys.path if one), "PATH": os.environ["PATH"],
-        "ASSAY_DATABASE_URL": "sqlite:////mnt/assay.db",
+        "ASSAY_DATABASE_URL": "sqlite:////mnt/assay.db", "TMPDIR": "/mnt/tmp",
     }  # fmt: skip
     script = textwrap.dedent(f"""\
         set -e
@@ -171,7 +171,6 @@ def test_the_server_of_the_image_runs_on_a_read_only_root_without_privileges(tmp
         mount --rbind / {root}
         mount --bind {state} {root}/mnt
         mount -o remount,ro,bind {root}
-        mount -t tmpfs -o mode=1777 none {root}{tempfile.gettempdir()}
         cd {root}
         exec chroot . {user} \\
             sh -c 'if touch /written 2>/dev/null; then exit 9; fi; cd /mnt; exec {python} {" ".join(words)}'

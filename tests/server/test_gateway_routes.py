@@ -261,7 +261,8 @@ def test_the_log_has_a_line_for_each_answer_and_no_secret_and_no_text(caplog: py
 
     play(scene)
     records = [record for record in caplog.records if record.name.startswith(("assay", "uvicorn", "aiohttp.client"))]
-    lines = [record.__dict__["line"] for record in records if "line" in record.__dict__]
+    answers = [record for record in records if record.getMessage().startswith("answer")]
+    lines = [record.__dict__["line"] for record in answers]
     assert [line["action"] for line in lines] == ["block", "emit", "unchecked"]
     assert {"report_id", "route", "upstream", "mode", "status", "ms", "overhead_ms"} <= set(lines[0])
     written = " ".join(f"{record.getMessage()} {record.__dict__.get('line')}" for record in records)

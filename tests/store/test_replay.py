@@ -14,7 +14,7 @@ from tests.rewrite.grounded_models import QUESTION, TRUE, by_purpose
 from tests.rewrite.test_cove import answering, drafting, questioning
 from tests.server.test_judge import EVIDENCE as OFFICES
 from tests.server.test_judge import HOP, everything, nothing
-from tests.store.making import KEY, KEYS, RING
+from tests.store.making import KEY, KEYS, RING, drop_later
 from tests.verify.judges import answers
 
 from assay.cli.operations.replay import GuardOf, Replay, heard_in, replay
@@ -200,6 +200,7 @@ def test_a_database_without_tapes_gets_the_column_and_holds_as_before(tmp_path: 
     with Store(url) as made:
         recorded(made, guard_of(preset("general")), ASKED)
         with made.engine.begin() as connection:
+            drop_later(connection)
             connection.execute(text("ALTER TABLE runs DROP COLUMN tape"))
             connection.execute(text("UPDATE alembic_version SET version_num = '0007'"))
     with Store(url) as made:

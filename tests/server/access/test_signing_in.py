@@ -51,7 +51,7 @@ def test_nobody_learns_why_signing_in_failed(desk: Desk) -> None:
         ("ada", PASSWORD * 100, "default"), ("\u202e", "x", "*"), ("ada", "", "default"),
     ]  # fmt: skip
     answers = {
-        (answer.status, answer.body, tuple(answer.headers))
+        (answer.status, answer.body, tuple(one for one in answer.headers if one[0] != "x-assay-request-id"))
         for name, password, tenant in cases
         for answer in [desk.client().ask("POST", "/v1/login", {"name": name, "password": password, "tenant": tenant})]
     }

@@ -12,6 +12,6 @@ def test_the_monitors_operations_keep_to_the_document(tmp_path: Path) -> None:
         ids = stocked(store)
         item, _ = raise_alert(store, "default", Alert("metric:x", "metric.drop", "It fell."))
         found = [one for one in operations(here) if one.path.startswith("/v1/monitor") or one.path == "/metrics"]
-        assert len(found) == 8
+        assert len(found) == 10
         for operation in found:
             fuzz(operation, here.url, [*ids, item.id], 3)
