@@ -119,7 +119,9 @@ def _cell(text: str) -> str:
     >>> _cell("<b>|[x](y)")
     '&lt;b&gt;\\|\\[x\\](y)'
     """
-    return re.sub(r"([\\`*_{}\[\]#|!~])", r"\\\1", escape(plain(text))).replace("://", "&#58;//").replace("@", "&#64;")
+    made = re.sub(r"([\\`*_{}\[\]#|!~])", r"\\\1", escape(plain(text))).replace("://", "&#58;//")
+    # GitHub makes a link of `www.` by itself, and looks for mentions in what was rendered, entities and all.
+    return re.sub(r"(?i)\b(www)\.", r"\1&#46;", made).replace("@", "@\N{ZERO WIDTH SPACE}")
 
 
 def junit(card: Scorecard, cases: Sequence[Case], judgements: Sequence[Judgement]) -> str:
