@@ -1,8 +1,11 @@
 """What every engine keeps to: each piece ends once, and a worker that dies is replaced."""
 
 import json
+import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,3 +142,28 @@ def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(MissingPackageError, match=r"assay-ai\[ray\]"):
         open_engine("ray", Recipe(), workers=1)
+
+
+@pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="needs a fork server")
+def test_no_module_of_the_working_folder_is_run_by_the_fork_server(tmp_path: Path) -> None:
+    """The rows may lie in the working folder, and somebody else may have filled it."""
+    rows, runs = tmp_path / "rows", tmp_path / "bin"
+    rows.mkdir()
+    runs.mkdir()
+    (rows / "multiprocessing.py").write_text("open('owned', 'w').close()\n")
+    script = (
+        "from assay.batch.engines.processes import _context\n"
+        "from assay.batch.values import Recipe\n"
+        "if __name__ == '__main__':\n"
+        "    process = _context(Recipe('general')).Process(target=print)\n"
+        "    process.start()\n"
+        "    process.join()\n"
+        "    print(process.exitcode)\n"
+    )
+    (runs / "run.py").write_text(script)
+    done = subprocess.run(
+        [sys.executable, str(runs / "run.py")], cwd=rows, capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)},
+    )  # fmt: skip
+    assert not (rows / "owned").exists()
+    assert done.stdout.split()[-1] == "0", done.stderr

@@ -138,3 +138,37 @@ def test_files_that_are_not_what_they_seem_are_named(tmp_path: Path) -> None:
     for name in ("a.parquet", "b.jsonl.gz"):
         with pytest.raises(InputError, match=name):
             read(tmp_path / name)
+
+
+def test_a_link_out_of_a_folder_is_refused_and_one_within_it_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    write_lines(folder / "a.jsonl", [record(1)])
+    (folder / "b.jsonl").symlink_to("a.jsonl")
+    assert ids(read(folder)) == ["r1", "r1"]
+    write_lines(tmp_path / "secret", [record(2)])
+    (folder / "c.jsonl").symlink_to(tmp_path / "secret")
+    with pytest.raises(InputError, match="a link out of"):
+        read(folder)
+    assert ids(read(folder / "c.jsonl")) == ["r2"]
+
+
+def test_a_row_of_csv_has_an_end_however_many_cells_it_has() -> None:
+    cells = b'"' + b'a\n","' * (MAX_ROW_BYTES // 4)
+    *_, last = csv_rows(io.BytesIO(b"id,answer\n1,x\n" + cells), "a.csv", "a")
+    assert last.form == "broken"
+    assert "a row is longer than" in last.payload
+
+
+def test_damaged_compression_is_told(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(json.dumps(record(1)).encode()))
+    packed[12] ^= 0xFF
+    (tmp_path / "a.jsonl.gz").write_bytes(bytes(packed[:10]) + b"\xff" * 20)
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        read(tmp_path / "a.jsonl.gz")
+
+
+def test_no_part_of_a_password_is_told() -> None:
+    with pytest.raises(InputError) as told:
+        read(database="postgresql://ann@db:hunter2/assay", query="SELECT 1")
+    assert "hunter2" not in str(told.value)

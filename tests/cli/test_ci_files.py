@@ -161,3 +161,23 @@ def test_the_options_that_the_page_names_exist() -> None:
     shown = call([sys.executable, "-m", "assay", "check", "--help"], ROOT, {"COLUMNS": "200"}).stdout
     shown += call([sys.executable, "-m", "assay", "eval", "--help"], ROOT, {"COLUMNS": "200"}).stdout
     assert [option for option in set(re.findall(r"--[a-z-]{3,}", page)) if option not in shown] == []
+
+
+@pytest.mark.parametrize("module", ["assay", "json"])
+def test_no_module_of_the_repository_is_run_by_the_action_or_the_job(project: Path, module: str) -> None:
+    """Whoever opens a pull request would run code with the job's secrets, and pass the gate besides."""
+    (project / f"{module}.py").write_text("open('owned', 'w').close(); raise SystemExit(0)\n")
+    step = ACTION["runs"]["steps"][1]
+    assert run_step(step, project, answers="answers", evidence="hand book").returncode == 1
+    own = {
+        "ASSAY_ANSWERS": "answers",
+        "ASSAY_POLICY": "general",
+        "ASSAY_FAIL_ON": "revise",
+        "ASSAY_EVIDENCE": "answers",
+    }
+    job = PIPELINE["assay"]
+    python = "\n".join(job["script"]).replace("python ", f"{shlex.quote(sys.executable)} ")
+    call(["sh", "-e", "-c", python], project, own)
+    assert not (project / "owned").exists()
+    installing = [ACTION["runs"]["steps"][0]["run"], *job["before_script"]]
+    assert all(" -P -m pip " in line for text in installing for line in text.splitlines() if "-m pip" in line)

@@ -9,15 +9,18 @@ from urllib.parse import unquote
 
 import jsonschema
 import pytest
+import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.cli.standin import Run, StandIn
 
+from assay.cli.exit_status import reporting_errors
 from assay.cli.formats.cases import Case, Finding, Lines, Outcome, Passage, Place
 from assay.cli.formats.github import github
 from assay.cli.formats.junit import junit
 from assay.cli.formats.markdown import escaped, markdown
 from assay.cli.formats.sarif import sarif
+from assay.errors import InputError
 
 SARIF: dict[str, Any] = {
     # What SARIF 2.1.0 (OASIS, 27 March 2020) requires of the objects that are written, and the values that it allows.
@@ -391,3 +394,32 @@ def test_names_of_files_can_be_read_back_from_sarif() -> None:
     value = json.loads(sarif(Outcome("x", [Case("c", "g", passed=False, headline="h", place=place)])))
     uri = value["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert unquote(uri) == "a b/ü#?.md"
+
+
+HOSTILE_LINKS = "see [the fix](https://evil.example/x) and [[ATTACHMENT|/etc/passwd]] and [[ attachment|/etc/shadow]]"
+
+
+def _hostile(passed: bool) -> Outcome:
+    finding = Finding("x.y", "note", HOSTILE_LINKS, None, HOSTILE_LINKS, passages=(Passage("a](b", HOSTILE_LINKS),))
+    return Outcome("assay check", [Case("c", "check", passed, HOSTILE_LINKS, (finding,))])
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_junit_names_no_file_that_a_reader_would_attach(passed: bool) -> None:
+    assert not re.search(r"\[\s*\[\s*ATTACHMENT", re.sub(r"\[ \[", "", junit(_hostile(passed))), re.IGNORECASE)
+    assert "[[ATTACHMENT|" not in junit(_hostile(passed))
+
+
+def test_no_message_of_sarif_has_a_link_in_it() -> None:
+    """SARIF 2.1.0, 3.11.6: `[words](target)` is one."""
+    (result,) = json.loads(sarif(_hostile(passed=True)))["runs"][0]["results"]
+    assert "](" not in result["message"]["text"]
+    assert "the fix" in result["message"]["text"]
+
+
+def test_an_error_begins_no_line_as_a_command_of_a_build_server(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit), reporting_errors():
+        raise InputError("x\n::stop-commands::y\n  ::error::z\n##[add-mask]a")
+    told = capsys.readouterr().err
+    assert not any(line.lstrip().startswith("::") for line in told.splitlines())
+    assert "##[" not in told

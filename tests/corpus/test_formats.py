@@ -13,6 +13,7 @@ from tests.corpus import made
 
 from assay.corpus.formats import FileText, read_file
 from assay.corpus.reader import pieces_of, prepare, unwrapped
+from assay.corpus.reader_pool import ReaderPool
 from assay.errors import InputError
 
 
@@ -190,3 +191,15 @@ def test_a_version_in_the_name_of_a_file_counts_where_the_document_names_none(tm
     assert prepare(path, "a/hr_policy_v2.8.md")["item"]["version"] == "2.8"
     path.write_text("---\nversion: 3\n---\n# HR policy\n\nPartners get 2 weeks of leave.", encoding="utf-8")
     assert prepare(path, "a/hr_policy_v2.8.md")["item"]["version"] == "3"
+
+
+def test_no_module_of_the_working_folder_is_run_by_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corpus may be the working folder, and somebody else may have filled it."""
+    for name in ("assay", "json"):
+        (tmp_path / f"{name}.py").write_text("open('owned', 'w').close()\n")
+    (tmp_path / "a.md").write_text("# Leave\n\nTwo weeks.\n")
+    monkeypatch.chdir(tmp_path)
+    with ReaderPool(1) as pool:
+        ((_, found),) = pool.read([(None, tmp_path / "a.md", "a.md")])
+    assert not (tmp_path / "owned").exists()
+    assert found.reason is None

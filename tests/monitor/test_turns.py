@@ -17,6 +17,7 @@ from tests.monitor.recording import DAY, KEY, RING, TENANT, Clock, fill, plant, 
 from tests.store.making import KEYS
 
 from assay.monitor import MonitorSettings, Sampling, Watching
+from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
@@ -26,9 +27,12 @@ from assay.store.db.store import Store
 from assay.store.monitoring import (
     ChangeRow,
     add_changes,
+    each_observation,
     read_alarms,
     read_changes,
+    read_observations,
     read_state,
+    seen_changes,
     set_alarm,
 )
 from assay.store.monitoring.observing import mark_late
@@ -276,3 +280,29 @@ def test_a_kill_at_any_moment_changes_no_statistic(tmp_path: Path) -> None:
     assert kills
     subprocess.run([*command, str(cut)], check=True, timeout=120)
     assert outcome(cut) == outcome(whole)
+
+
+def test_no_more_is_read_at_once_however_many_outputs_and_models_there_are(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, clock, [False, True] * 6)
+    clock.now += timedelta(seconds=1)
+    monitor = Monitor(store, MonitorSettings(QUICK))
+    monitor.run(TENANT)
+    whole = Budgeting(store).read(TENANT)
+    assert monitor.status(TENANT)["rates"]["bad"]["outputs"] == 12
+    monkeypatch.setattr("assay.server.monitoring.service.MOST_COMPARED", 4)
+    assert monitor.status(TENANT)["rates"]["bad"]["outputs"] == 4
+    monkeypatch.setattr("assay.store.monitoring.charts.MOST_READ", 5)
+    with store.reading(TENANT) as connection:
+        parts = list(each_observation(connection, TENANT, 0, micros(clock.now)))
+        assert parts == read_observations(connection, TENANT, 0, micros(clock.now))
+        assert read_observations(connection, TENANT, 0, micros(clock.now), 3, latest=True) == parts[-3:]
+    assert Budgeting(store).read(TENANT) == whole
+    with store.engine.begin() as connection:
+        for number, row in enumerate(parts):
+            table = tables.observations
+            connection.execute(table.update().where(table.c.id == row["id"]).values(model=f"m{number}"))
+    monkeypatch.setattr("assay.store.monitoring.changes.MOST", 3)
+    with store.reading(TENANT) as connection:
+        assert [one.ref for one in seen_changes(connection, TENANT) if one.kind == "model"] == ["m9", "m10", "m11"]

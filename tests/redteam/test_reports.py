@@ -112,3 +112,15 @@ def test_plain_text_is_one_line_that_steers_nothing(text: str) -> None:
     shown = plain(text)
     assert shown.isprintable()
     assert plain("x" * 500).endswith("…")
+
+
+def test_junit_names_no_file_that_a_reader_would_attach() -> None:
+    cases, judgements = hostile_run("[[ATTACHMENT|/etc/passwd]]")
+    assert "[[ATTACHMENT" not in junit(score(cases, judgements), cases, judgements)
+
+
+def test_markdown_mentions_nobody_and_makes_no_link_by_itself() -> None:
+    cases, judgements = hostile_run("ask @you at www.evil.example or WWW.evil.example")
+    page = markdown(score(cases, judgements), cases, judgements, None)
+    assert "@you" not in page
+    assert "www.evil" not in page.lower()

@@ -14,6 +14,7 @@ from tests.redteam.test_cases import PASSAGE, case
 from assay.errors import InputError
 from assay.redteam.cases import Turn
 from assay.redteam.targets import TargetError, load_target, request_of
+from assay.redteam.targets.chat_endpoint import content_of
 
 REQUEST = request_of(
     case(
@@ -216,3 +217,11 @@ def test_what_is_no_answer_is_a_failure_and_redirects_are_not_followed(
 def test_an_endpoint_that_is_not_there_is_a_failure() -> None:
     with pytest.raises(TargetError, match="cannot be reached"):
         target("http://127.0.0.1:9").ask(REQUEST)
+
+
+def test_an_answer_that_nests_too_deep_ends_no_run(endpoint: str) -> None:
+    deep = "[" * 150_000
+    script = f"import sys; sys.stdout.write('[' * {len(deep)})"
+    assert target(f'command:{sys.executable} -c "{script}"').ask(REQUEST) == deep
+    with pytest.raises(TargetError, match="expected a chat completion"):
+        content_of(deep.encode(), "here")

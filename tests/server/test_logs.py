@@ -64,6 +64,15 @@ def written(form: logging.Formatter, message: str, *arguments: object, line: Any
         "the server said: bearer {} is not known",
         "incorrect key provided: sk-{}",
         "key assay_{} was refused",
+        "POST https://models.example/v1/m:generate?key={}&alt=sse failed",
+        "https://account.blob.example/c/b?sv=2024-11-04&sig={}",
+        "https://bucket.example/o?X-Amz-Expires=60&X-Amz-Signature={}",
+        "aws_secret_access_key={}",
+        "secret_key: {}",
+        "authToken={}",
+        r"the body was {{\"access_token\": \"{}\"}}",
+        "clone of https://{}@git.example/x failed",
+        "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYD\n{}\n-----END PRIVATE KEY-----",
     ],
 )
 def test_a_secret_is_not_in_the_line_whatever_it_is(where: str, secret: str) -> None:
@@ -75,7 +84,8 @@ def test_a_secret_is_not_in_the_line_whatever_it_is(where: str, secret: str) -> 
 
 @given(secret=SECRETS)
 def test_fields_and_errors_lose_their_secrets_too(secret: str) -> None:
-    line = {"event": "x", "reasons": [f"http://a:{secret}@b"], "more": {"api_key": secret, "n": 1}, "tokens": 12}
+    more = {"api_key": secret, "token": [secret], "n": 1}
+    line = {"event": "x", "reasons": [f"http://a:{secret}@b"], "more": more, "tokens": 12}
     said = json.loads(written(JsonLines(), "x", line=line))
     assert secret not in json.dumps(said)
     assert (said["more"]["n"], said["tokens"]) == (1, 12)
@@ -93,13 +103,16 @@ def test_fields_and_errors_lose_their_secrets_too(secret: str) -> None:
         "http://127.0.0.1:8080/console",
         "the token limit of 4096 was reached; 12 tokens are left",
         "ann@example.com asked at 12:30",
+        "the key=value form of a line, and monkey=banana",
+        "https://ann@example.com/x",
     ],
 )
 def test_what_is_no_secret_stays(plain: str) -> None:
     assert redacted(plain) == plain
 
 
-@pytest.mark.parametrize("part", ["://a:", "authorization: ", "token=", "bearer ", "x", "'", 'api_key="', "sk-"])
+@pytest.mark.parametrize("part", ["://a:", "authorization: ", "token=", "bearer ", "x", "'", 'api_key="', "sk-",
+                                  "?key=", "a_", "://", "-----BEGIN PRIVATE KEY-----"])  # fmt: skip
 def test_hostile_text_takes_no_long_time(part: str) -> None:
     begun = time.process_time()
     said = redacted(part * 1_000_000)

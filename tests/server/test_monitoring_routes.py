@@ -55,3 +55,15 @@ def test_where_charts_stand_and_what_is_left_of_the_budget_is_told(tmp_path: Pat
             }  # fmt: skip
 
     asyncio.run(scene())
+
+
+def test_a_moment_that_no_clock_has_is_refused_and_breaks_nothing(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kept(tmp_path) as (here, _):
+            for at in ("0001-01-01T00:00:00+23:00", "9999-12-31T23:59:59-23:00", "1969-12-31T00:00:00Z"):
+                assert (await send(here, "POST", "/v1/changes", {"kind": "prompt", "ref": "x", "at": at}))[0] == 422, at
+                told = at.replace("+", "%2B")
+                assert (await get(here, f"/v1/changes?since={told}"))[0] == 422
+                assert (await get(here, f"/v1/changes?until={told}"))[0] == 422
+
+    asyncio.run(scene())

@@ -1,6 +1,8 @@
 """The skill gives a word for each answer, keeps figures over all, and never calls clean what it did not read."""
 
 import json
+import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -288,3 +290,80 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
     for client, message in (("emacs", "expected one of"), ("codex", "one of Claude Code")):
         with pytest.raises(InputError, match=message):
             install(client, tmp_path, hook=client == "codex")
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"])
+def test_a_result_with_another_separator_of_lines_is_still_held_against_the_answer(
+    tmp_path: Path, separator: str
+) -> None:
+    path = turn(tmp_path / "t.jsonl", WRONG)
+    text = path.read_text(encoding="utf-8")
+    assert LEAVE in text
+    # Raw within a string, as JavaScript writes it.
+    path.write_text(text.replace(LEAVE, f"{LEAVE}{separator}More."), encoding="utf-8")
+    assert hook(path)["decision"] == "block"
+
+
+def test_a_result_that_is_too_long_does_not_keep_the_answer_from_being_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.skill.hook.MOST_CONTEXT", len(LEAVE))
+    path = transcript(
+        tmp_path / "t.jsonl", ("user", "q"), ("user", result(LEAVE + " And on." * 9)), ("assistant", WRONG)
+    )
+    assert hook(path)["decision"] == "block"
+
+
+def test_a_claim_is_told_on_one_line_and_steers_no_terminal(tmp_path: Path) -> None:
+    path = turn(tmp_path / "t.jsonl", f"Partners are entitled\n\n9 weeks\x1b[2J of leave {'and more ' * 200}.")
+    reasons = hook(path)["reason"].split("\n")[1:-1]
+    assert reasons
+    assert all(one.startswith("- ") and len(one) <= 402 and "\x1b" not in one for one in reasons)
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-this-name/t.jsonl", "a\0b", "/dev/zero", "/"])
+def test_a_transcript_that_is_no_file_is_told(path: str) -> None:
+    assert "did not check" in hook(path)["systemMessage"]  # type: ignore[arg-type]
+
+
+def test_a_pipe_in_the_place_of_a_transcript_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "did not check" in hook(tmp_path / "pipe")["systemMessage"]
+
+
+def test_a_remembered_result_of_another_form_is_checked_again(tmp_path: Path) -> None:
+    check = checker(Ledger(tmp_path / "m.sqlite"))
+    check.verify(WRONG, [LEAVE])
+    with sqlite3.connect(tmp_path / "m.sqlite") as database:
+        database.execute('UPDATE remembered SET result = \'{"verdict": "PASS"}\'')
+    assert check.verify(WRONG, [LEAVE]).verdict == "FAIL"
+
+
+@pytest.mark.parametrize("link", [".claude", ".claude/skills", ".claude/skills/hallucination-monitor"])
+def test_nothing_is_installed_through_a_link_out_of_the_folder(tmp_path: Path, link: str) -> None:
+    root, outside = tmp_path / "project", tmp_path / "outside"
+    (root / link).parent.mkdir(parents=True)
+    outside.mkdir()
+    (root / link).symlink_to(outside, target_is_directory=True)
+    with pytest.raises(InputError, match="is a link"):
+        install("claude", root, replace=True)
+    assert not list(outside.iterdir())
+
+
+def test_no_file_that_a_link_in_the_skills_folder_names_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    folder = tmp_path / ".claude" / "skills" / "hallucination-monitor"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").symlink_to(tmp_path / "precious")
+    with pytest.raises(InputError, match="is a link"):
+        install("claude", tmp_path, replace=True)
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_settings_that_only_their_owner_may_read_stay_so(tmp_path: Path) -> None:
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"env": {"KEY": "secret"}}')
+    settings.chmod(0o600)
+    install("claude", tmp_path, hook=True)
+    assert settings.stat().st_mode & 0o777 == 0o600

@@ -19,7 +19,7 @@ from assay.cli.inputs import Found, Reading, Request, read_all_answers, read_evi
 from assay.cli.operations.receipt_issuing import with_receipt
 from assay.cli.reports.judge_words import adjusted
 from assay.cli.reports.repair_words import chat_model
-from assay.cli.terminal import clean, plain, write, write_text
+from assay.cli.terminal import clean, one_line, plain, write, write_text
 from assay.errors import InputError
 from assay.evaluation.rows import write_file
 from assay.schema import Action, Evidence, HallucinationReport
@@ -166,7 +166,7 @@ def _counted(checked: "Iterator[Checked]") -> "Iterator[Checked]":
 
 def _list_skipped(skipped: Sequence[str]) -> None:
     for name in skipped:
-        write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
+        write_text(f"assay: skipped, not a text file: {one_line(name)}\n", sys.stderr)
 
 
 def _refuse_unwritable(options: CheckOptions, found: Found) -> None:

@@ -117,7 +117,8 @@ class ReaderPool:
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
         environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         process = subprocess.Popen(
-            [sys.executable, "-m", "assay.corpus.reader"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            # -P: modules are never taken from the working folder, which may be the corpus itself.
+            [sys.executable, "-P", "-m", "assay.corpus.reader"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, encoding="utf-8", env=environ,
         )  # fmt: skip
         with self._lock:

@@ -90,8 +90,11 @@ class SkillCheck:
         told = self._ledger.remembered(digest, now - performance.cache_ttl_seconds)
         if told is None:
             return None
-        lists = {name: tuple(told[name]) for name in ("unsupported_claims", "claim_details", "reasons")}
-        return Verification(**{**told, **lists, "metrics": Totals()})
+        try:
+            lists = {name: tuple(told[name]) for name in ("unsupported_claims", "claim_details", "reasons")}
+            return Verification(**{**told, **lists, "metrics": Totals()})
+        except (KeyError, TypeError):
+            return None  # of another version, or somebody else's: it is checked again
 
     def _remember(self, digest: str, now: float, found: Verification) -> None:
         # With claims that are not to be kept, nothing that holds their text is.

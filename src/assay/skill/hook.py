@@ -7,12 +7,15 @@ it cannot go round in circles; a transcript that cannot be read is told to the u
 """
 
 import json
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from assay.errors import AssayError, InputError
+from assay.harmless import one_line
 from assay.skill.checking import Verification
 from assay.skill.settings import SkillSettings
 
@@ -22,6 +25,8 @@ MOST_CONTEXT: Final = 2_000_000
 """Characters of tool results that are evidence, the latest first."""
 SHOWN: Final = 10
 """Claims that a message lists."""
+LONGEST_REASON: Final = 400
+"""Characters of one reason. The words of a claim are foreign: they are told on one line, as a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +49,13 @@ def read_turn(told: Mapping[str, Any]) -> Turn:
         InputError: the transcript cannot be read, or there is no answer.
     """
     path = told.get("transcript_path")
-    if not isinstance(path, str) or not path:
+    if not isinstance(path, str) or not path or "\0" in path:
         raise InputError("the hook's input has no transcript_path")
-    entries = list(_entries(Path(path).expanduser()))
+    try:
+        place = Path(path).expanduser()
+    except RuntimeError as error:
+        raise InputError(f"{path}: {error}") from error
+    entries = list(_entries(place))
     last = told.get("last_assistant_message")
     answer = last if isinstance(last, str) and last.strip() else _last_answer(entries)
     if not answer.strip():
@@ -57,12 +66,17 @@ def read_turn(told: Mapping[str, Any]) -> Turn:
 def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
     """Messages of the main agent; lines that are none are passed over, the first of a cut file too."""
     try:
-        with path.open("rb") as stream:
-            size = stream.seek(0, 2)
-            stream.seek(max(0, size - MOST_TRANSCRIPT))
-            lines = stream.read().decode("utf-8", errors="replace").splitlines()
+        # Not to wait for a pipe that nobody writes into.
+        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+            told = os.fstat(stream.fileno())
+            if not stat.S_ISREG(told.st_mode):
+                raise InputError(f"{path}: is no regular file")
+            stream.seek(max(0, told.st_size - MOST_TRANSCRIPT))
+            text = stream.read(MOST_TRANSCRIPT).decode("utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    # JSON may hold every other separator of lines as it is (U+2028, U+0085): such a line is not to be torn apart.
+    lines = text.split("\n")
     for line in lines:
         try:
             entry = json.loads(line)
@@ -108,7 +122,8 @@ def _results(entries: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         for block in reversed(_blocks(entry)):
             if block.get("type") == "tool_result" and (text := _result_text(block.get("content"))).strip():
                 if len(text) > left:
-                    return tuple(reversed(found))
+                    # The latest is cut and not left out: its length must be no reason not to check the answer at all.
+                    return tuple(reversed(found)) or (text[:left],)
                 left -= len(text)
                 found.append(text)
     return tuple(reversed(found))
@@ -149,7 +164,7 @@ def answer_hook(
             return {}  # no tool was used: there is nothing that the answer could be held against
         found = verify(turn)
     except AssayError as error:
-        return {"systemMessage": f"assay did not check this answer: {error}"}
+        return {"systemMessage": f"assay did not check this answer: {one_line(str(error), LONGEST_REASON)}"}
     return _answer(found, settings, again=bool(told.get("stop_hook_active")))
 
 
@@ -159,7 +174,7 @@ def _answer(found: Verification, settings: SkillSettings, *, again: bool) -> dic
     head = f"assay: {found.verdict}, {found.num_unsupported} of {found.num_claims} claims are not supported"
     if found.verdict == "UNCHECKED":
         head = "assay: UNCHECKED, a part of this answer could not be checked"
-    shown = [f"- {reason}" for reason in found.reasons[:SHOWN]]
+    shown = [f"- {one_line(reason, LONGEST_REASON)}" for reason in found.reasons[:SHOWN]]
     if len(found.reasons) > SHOWN:
         shown.append(f"- and {len(found.reasons) - SHOWN} more")
     message = "\n".join([head, *shown])

@@ -39,6 +39,7 @@ def install(client: str, root: Path, *, hook: bool = False, replace: bool = Fals
     if hook and client != "claude":
         raise InputError(f"the hook is one of Claude Code; {client} reads the skill without it")
     base = root / CLIENTS[client]
+    _stays_inside(base, root)
     settings = _with_hook(base / "settings.json") if hook else None  # read before anything is written
     folder = base / "skills" / NAME
     if folder.exists() and not replace:
@@ -60,6 +61,18 @@ def install(client: str, root: Path, *, hook: bool = False, replace: bool = Fals
     return written
 
 
+def _stays_inside(base: Path, root: Path) -> None:
+    """Refuses to write through a link that leads elsewhere: the folder may be somebody else's repository.
+
+    Raises:
+        InputError: what is to be written would land outside of the folder.
+    """
+    folder, inside = base / "skills" / NAME, root.resolve()
+    for path in (base, folder.parent, folder, *folder.rglob("*")):
+        if not path.resolve().is_relative_to(inside) or (path.is_symlink() and path.is_file()):
+            raise InputError(f"{path}: is a link, and what is written there would land elsewhere; remove it first")
+
+
 def _with_hook(path: Path) -> dict[str, Any]:
     """The client's settings with the hook among those for `Stop`; unchanged where it is there."""
     settings = _read(path)
@@ -77,7 +90,7 @@ def _read(path: Path) -> dict[str, Any]:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read: {error}; mend it first, so that nothing in it is lost") from error
     if not isinstance(settings, dict):
         raise InputError(f"{path}: expected a JSON object")

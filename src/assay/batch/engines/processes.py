@@ -17,6 +17,8 @@ from assay.batch.judging import judge_piece
 from assay.batch.values import Piece, Recipe, RowResult
 from assay.errors import AssayError, VerifierError
 
+_SAFE: Final = {"PYTHONSAFEPATH": "1"}
+"""For new interpreters: no module is taken from the working folder, which may be that of the rows."""
 _END_S: Final = 5.0
 """Seconds that a worker gets to end before it is killed."""
 
@@ -101,7 +103,8 @@ class ProcessEngine:
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(theirs, self._recipe), daemon=True)
-        process.start()
+        with _environ(_SAFE):
+            process.start()
         theirs.close()
         self._processes[ours] = process
         self._idle.append(ours)
@@ -138,7 +141,7 @@ def _context(recipe: Recipe) -> Any:
     context.set_forkserver_preload([guard_of.__module__])
     from multiprocessing.forkserver import ensure_running
 
-    with _environ({PRELOAD: f"{recipe.threads}:{recipe.model or ''}"}):
+    with _environ({**_SAFE, PRELOAD: f"{recipe.threads}:{recipe.model or ''}"}):
         ensure_running()  # where one runs already, workers load what it has not
     return context
 

@@ -107,7 +107,13 @@ def query_rows(database: str, query: str) -> Iterator[RawRow]:
     except ImportError as error:
         raise MissingPackageError("a query needs SQLAlchemy; install it with: pip install 'assay-ai[store]'") from error
     try:
-        engine = sqlalchemy.create_engine(database)
+        address = sqlalchemy.make_url(database)
+    except ValueError:  # what it says may be a part of the password
+        raise InputError("--database: no address of SQLAlchemy; write @ : / ? in a password as %XX") from None
+    except sqlalchemy.exc.SQLAlchemyError as error:
+        raise InputError(f"--database: {error}") from error
+    try:
+        engine = sqlalchemy.create_engine(address)
         with engine.connect() as connection, connection.begin() as transaction:
             result = connection.execution_options(stream_results=True, yield_per=1_000).exec_driver_sql(query)
             if not result.returns_rows:

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -59,12 +60,25 @@ def _files_of(path: str) -> list[tuple[str, Callable[[], AbstractContextManager[
             files = sorted(one for one in place.rglob("*") if one.name.lower().endswith(ENDINGS) and one.is_file())
         if not files:
             raise InputError(f"{path}: no file in this folder ends in {', '.join(ENDINGS)}")
+        _stay_inside(files, place)
         return [(str(one), _opener(one)) for one in files]
     if not place.is_file():
         raise InputError(f"{path}: no such file or folder")
     if _ending(path) not in _READERS:
         raise InputError(f"{path}: unknown file ending; expected one of {', '.join(ENDINGS)}")
     return [(path, _opener(place))]
+
+
+def _stay_inside(files: Sequence[Path], folder: Path) -> None:
+    """Refuses links out of a folder: whoever filled it does not choose what else is read.
+
+    Raises:
+        InputError: a file leads out of it.
+    """
+    inside = folder.resolve()
+    for one in files:
+        if not one.resolve().is_relative_to(inside):
+            raise InputError(f"{one}: is a link out of {folder}; name the file itself if it is meant")
 
 
 def _opener(path: Path) -> Callable[[], AbstractContextManager[IO[bytes]]]:
@@ -123,5 +137,5 @@ def _rows_of(stream: IO[bytes], source: str) -> Iterator[RawRow]:
     try:
         with cast("IO[bytes]", io.BufferedReader(gzip.GzipFile(fileobj=stream, mode="rb"))) as unpacked:
             yield from read(unpacked, source, set_name)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{source}: cannot be unpacked: {error}") from error

@@ -53,11 +53,22 @@ def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
     CSV that cannot be cut into rows any more (an open quotation, text of another encoding) ends in one broken row.
     """
     csv.field_size_limit(min(sys.maxsize, MAX_ROW_BYTES))
-    reader = csv.reader((_text(raw, number) for number, raw in _lines(stream)), strict=True)
+    size = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal size
+        for number, raw in _lines(stream):
+            size += len(raw)
+            if size > MAX_ROW_BYTES:
+                raise csv.Error(f"a row is longer than {MAX_ROW_BYTES:,} bytes, which is the most that is read of one")
+            yield _text(raw, number)
+
+    reader = csv.reader(texts(), strict=True)
     try:
         header = next(reader, [])
+        size = 0
         for cells in reader:
-            number = reader.line_num
+            size, number = 0, reader.line_num
             if len(cells) == len(header):
                 yield RawRow(source, number, name, "cells", dict(zip(header, cells, strict=True)))
             else:

@@ -62,4 +62,4 @@ def _property(text: str) -> str:
 
 def _plain(text: str) -> str:
     """A line of the log that cannot be taken for a command."""
-    return one_line(text).replace("::", ": :")
+    return one_line(text).replace("::", ": :").replace("##[", "## [")

@@ -13,6 +13,8 @@ from assay.cli.formats.cases import Case, Finding, Outcome
 
 _FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no place for (section 2.2)."""
+_ATTACHMENT: Final = re.compile(r"\[(?=\s*\[\s*ATTACHMENT)", re.IGNORECASE)
+"""What GitLab and Jenkins take for the path of a file to be shown beside the case: no foreign text may name one."""
 
 
 def junit(outcome: Outcome) -> str:
@@ -72,4 +74,4 @@ def _even(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _ATTACHMENT.sub("[ ", _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))

@@ -7,6 +7,7 @@ sources (3.14.14).
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -58,9 +59,9 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(case: Case, finding: Finding, codes: Sequence[str]) -> dict[str, Any]:
-    message = clean(finding.message)
+    message = _unlinked(finding.message)
     for one in finding.passages[:2]:
-        message += f"\n[{clean(one.evidence_id)}] {clean(one.text)}"
+        message += f"\n[{_unlinked(one.evidence_id)}] {_unlinked(one.text)}"
     named = json.dumps([finding.code, case.name, finding.claim, finding.words], ensure_ascii=True)
     found: dict[str, Any] = {
         "ruleId": finding.code,
@@ -74,6 +75,11 @@ def _result(case: Case, finding: Finding, codes: Sequence[str]) -> dict[str, Any
     if place is not None:
         found["locations"] = [{"physicalLocation": _location(place)}]
     return found
+
+
+def _unlinked(text: str) -> str:
+    """Foreign text of a message without embedded links (3.11.6): `[words](target)` would be one."""
+    return re.sub(r"\](?=\()", "] ", clean(text))
 
 
 def _location(place: Place) -> dict[str, Any]:

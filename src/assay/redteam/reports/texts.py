@@ -16,9 +16,11 @@ SHOWN: Final = 20
 """Cases that are listed at most in a text or a page of Markdown."""
 _LONGEST: Final = 160
 _CONTROL: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u061c\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 """Characters that steer a terminal or a reader, or that XML cannot hold."""
+_ATTACHMENT: Final = re.compile(r"\[(?=\s*\[\s*ATTACHMENT)", re.IGNORECASE)
+"""What GitLab and Jenkins take for the path of a file to be shown beside a case of JUnit."""
 
 
 def plain(text: str, longest: int = _LONGEST) -> str:
@@ -27,7 +29,7 @@ def plain(text: str, longest: int = _LONGEST) -> str:
     >>> plain("a\x1b[31m\nb")
     'a\ufffd[31m b'
     """
-    flat = " ".join(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).split())
+    flat = _ATTACHMENT.sub("[ ", " ".join(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).split()))
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
@@ -117,7 +119,9 @@ def _cell(text: str) -> str:
     >>> _cell("<b>|[x](y)")
     '&lt;b&gt;\\|\\[x\\](y)'
     """
-    return re.sub(r"([\\`*_{}\[\]#|!~])", r"\\\1", escape(plain(text))).replace("://", "&#58;//").replace("@", "&#64;")
+    made = re.sub(r"([\\`*_{}\[\]#|!~])", r"\\\1", escape(plain(text))).replace("://", "&#58;//")
+    # GitHub makes a link of `www.` by itself, and looks for mentions in what was rendered, entities and all.
+    return re.sub(r"(?i)\b(www)\.", r"\1&#46;", made).replace("@", "@\N{ZERO WIDTH SPACE}")
 
 
 def junit(card: Scorecard, cases: Sequence[Case], judgements: Sequence[Judgement]) -> str:

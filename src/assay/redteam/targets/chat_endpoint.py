@@ -106,7 +106,7 @@ def content_of(data: bytes, where: str) -> str:
         content = message.get("content")
         if content is None:
             content = message.get("refusal")
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise TargetError(
             f"{where}: expected a chat completion, got {data[:200].decode('utf-8', 'replace')!r}"
         ) from error

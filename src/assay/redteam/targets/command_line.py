@@ -74,7 +74,7 @@ def answer_in(text: str) -> str:
     """
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     if isinstance(value, str):
         return value

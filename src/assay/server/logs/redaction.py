@@ -23,17 +23,37 @@ _PATTERNS: Final = (
         ),
         rf"\1{REDACTED}",
     ),
+    # A URL whose user is a key.
+    (re.compile(r"""(://)[^\s:/@"'<>]{16,256}@"""), rf"\1{REDACTED}@"),
+    # The private part of a key in PEM, whole or cut off, on one line or on several.
+    (
+        re.compile(r"(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)(?:(?!-----END)[\s\S]){0,16384}"),
+        rf"\1{REDACTED}",
+    ),
+    # A parameter of an address: keys of Google's APIs, and what signs a request to the stores of Azure and AWS.
+    (
+        re.compile(
+            r"(?i)([?&;](?:key|sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token))=)[^\s\"'&<>]{1,4096}"
+        ),
+        rf"\1{REDACTED}",
+    ),
     # A field or an option by its name.
     (
         re.compile(
-            r"""(?i)(?<![a-z])((?:x-)?(?:(?:assay|api)[_-]?key|password|passwd|pwd|secret|token|credential|cookie"""
-            rf"""|passphrase)["']?,?\s{{0,8}}[:=,]\s{{0,8}}b?)(?!\*){_VALUE}"""
+            r"""(?i)(?<![a-z])((?:x-)?(?:[a-z]{0,20}[_-]?(?:api|access|private|secret|signing)[_-]?key|assay[_-]?key"""
+            r"""|password|passwd|pwd|(?:auth|access|refresh|id|client|bearer)?(?:secret|token)|credential|cookie"""
+            rf"""|passphrase)\\?["']?,?\s{{0,8}}[:=,]\s{{0,8}}b?\\?)(?!\*){_VALUE}"""
         ),
         rf"\1{REDACTED}",
     ),
     (re.compile(r"(?i)\b(bearer)\s{1,8}[A-Za-z0-9._~+/=-]{8,4096}"), rf"\1 {REDACTED}"),
     # Keys by their form: of assay, of model providers.
-    (re.compile(r"\b(assay_|sk-|rk-|pk-)[A-Za-z0-9_-]{12,4096}"), rf"\1{REDACTED}"),
+    (
+        re.compile(
+            r"\b(assay_|sk-|rk-|pk-|AIza|gsk_|hf_|xai-|AKIA|ASIA|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-)[A-Za-z0-9_-]{12,4096}"
+        ),
+        rf"\1{REDACTED}",
+    ),
 )
 
 
@@ -69,4 +89,5 @@ _SECRET_NAME: Final = re.compile(
 
 
 def _field(name: str, value: Any) -> Any:
-    return REDACTED if _SECRET_NAME.search(name) and isinstance(value, str) else redacted_value(value)
+    secret = _SECRET_NAME.search(name) and value is not None and not isinstance(value, (bool, int, float))
+    return REDACTED if secret else redacted_value(value)

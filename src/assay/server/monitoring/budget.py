@@ -1,12 +1,13 @@
 """The error budget over the record, and the five consequences: put into force, taken out of it, each in the log."""
 
+from heapq import nsmallest
 from typing import Any, Final
 
 from assay.monitor import BudgetReading, BudgetSettings, Consequence, Sampling, read_budget
 from assay.policy import Policy
 from assay.server.monitoring.rows import observation_of
 from assay.store.db import Store
-from assay.store.monitoring import read_consequences, read_observations, set_consequences
+from assay.store.monitoring import each_observation, read_consequences, set_consequences
 from assay.store.records import micros
 
 _DAY: Final = 86_400_000_000
@@ -25,8 +26,8 @@ class Budgeting:
         """The budget as it stands."""
         now = micros(self._store.now())
         with self._store.reading(tenant) as connection:
-            rows = read_observations(connection, tenant, now - round(self._settings.window_days * _DAY), now + 1)
-        return read_budget(map(observation_of, rows), now, self._settings)
+            rows = each_observation(connection, tenant, now - round(self._settings.window_days * _DAY), now + 1)
+            return read_budget(map(observation_of, rows), now, self._settings)
 
     def read(self, tenant: str) -> dict[str, Any]:
         """The budget and the consequences that are in force, as a JSON value."""
@@ -92,11 +93,12 @@ class Budgeting:
 
         now = micros(self._store.now())
         with self._store.reading(tenant) as connection:
-            rows = read_observations(connection, tenant, now - round(self._settings.window_days * _DAY), now + 1)
-        worst = sorted(
-            (row for row in rows if row["sampled"] and row["bad"]), key=lambda row: (-(row["score"] or 0.0), -row["at"])
-        )  # fmt: skip
-        for row in worst[:50]:
+            rows = each_observation(connection, tenant, now - round(self._settings.window_days * _DAY), now + 1)
+            worst = nsmallest(
+                50, (row for row in rows if row["sampled"] and row["bad"]),
+                key=lambda row: (-(row["score"] or 0.0), -row["at"]),
+            )  # fmt: skip
+        for row in worst:
             if open_investigation(self._store, tenant, row["id"]):
                 return str(row["id"])
         return None

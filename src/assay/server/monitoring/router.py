@@ -20,6 +20,10 @@ from assay.store.records import micros, moment_at
 MOST: Final = 1_000
 """Changes of one page."""
 ChangeKind = Literal["prompt", "model", "index", "tools", "policy", "verifier", "code"]
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
+Moment = Annotated[AwareDatetime, Field(ge=EARLIEST, le=LATEST)]
+"""A moment that every time zone and the store can hold."""
 Words = Annotated[str, Field(max_length=500)]
 
 
@@ -33,7 +37,7 @@ class ChangeBody(_Body):
     kind: ChangeKind
     ref: Annotated[str, Field(min_length=1, max_length=500, pattern=SAYS_SOMETHING)]
     """What it is now: a version, a digest, a commit."""
-    at: AwareDatetime | None = None
+    at: Moment | None = None
     """When it was changed; now where it is left out."""
     note: Words = ""
     id: Annotated[str, Field(pattern="^[A-Za-z0-9._:-]{1,80}$")] | None = None
@@ -68,8 +72,8 @@ class ChangesOut(_Body):
 class ChangesQuery(_Body):
     """Which changes."""
 
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
+    since: Moment | None = None
+    until: Moment | None = None
     limit: Annotated[int, Field(ge=1, le=MOST)] = 100
 
 

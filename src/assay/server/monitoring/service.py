@@ -55,6 +55,8 @@ from assay.store.records import micros
 
 MOST_COMPARED: Final = 50_000
 """Observations of one series that an alarm is put down to a change by: the latest ones."""
+MOST_BESIDE: Final = 5_000
+"""Observations on each side of a cause by which it is said whether the means differ now."""
 _HOUR: Final = 3_600_000_000
 _DAY: Final = 24 * _HOUR
 
@@ -181,7 +183,9 @@ class Monitor:
             alarms = read_alarms(connection, tenant, [AlarmState.OPEN.value, AlarmState.ACKNOWLEDGED.value], 100)
             end = micros(self._store.now()) + 1
             begin = end - round(watch.window_hours * _HOUR)
-            rows = read_observations(connection, tenant, begin, end)
+            # Whoever may read may ask as often as they like: of a busy window the latest outputs are looked at.
+            rows = read_observations(connection, tenant, begin, end, MOST_COMPARED, latest=True)
+            begin = rows[0]["at"] if len(rows) == MOST_COMPARED else begin
             judged, corrected = judged_scores(connection, tenant), corrected_outputs(connection, tenant, begin)
         charts = Charts() if state is None else Charts.of_wire(state.body)
         recent = [observation_of(row) for row in rows]
@@ -208,7 +212,9 @@ class Monitor:
         at = int(cause["at"] if cause else alarm.body.get("onset", alarm.at))
         series = Series.of_key(alarm.series)
         with self._store.reading(tenant) as connection:
-            rows = read_observations(connection, tenant, at - window, min(end, at + window))
+            # On each side those that are nearest to it.
+            rows = read_observations(connection, tenant, at - window, min(end, at), MOST_BESIDE, latest=True)
+            rows += read_observations(connection, tenant, at, min(end, at + window), MOST_BESIDE)
         values = [(one.at, value) for one in map(observation_of, rows) if (value := series.value(one)) is not None]
         found = difference(
             [value for moment, value in values if moment < at], [value for moment, value in values if moment >= at]

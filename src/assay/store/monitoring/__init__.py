@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.store.monitoring.charts import MOST_READ as MOST_READ
     from assay.store.monitoring.charts import MovedError as MovedError
     from assay.store.monitoring.charts import StoredState as StoredState
+    from assay.store.monitoring.charts import each_observation as each_observation
     from assay.store.monitoring.charts import go_back as go_back
     from assay.store.monitoring.charts import move as move
     from assay.store.monitoring.charts import read_observations as read_observations
@@ -47,6 +48,7 @@ else:
                 "MOST_READ",
                 "MovedError",
                 "StoredState",
+                "each_observation",
                 "go_back",
                 "move",
                 "read_observations",

@@ -77,7 +77,7 @@ def read_changes(
 
 def seen_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
     """The changes that show in what passes through: policies and verifiers, each from its second one on, at the moment
-    of the first decision with it."""
+    of the first decision with it. Of more than `MOST` of a kind, the latest: callers choose what models are called."""
     found = []
     for kind, table in (("policy", tables.policies.c), ("verifier", tables.verifiers.c)):
         rows = connection.execute(
@@ -86,7 +86,7 @@ def seen_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
         ).all()  # fmt: skip
         found += [
             ChangeRow(f"{kind}-{row.digest}"[:80], row.created, kind, row.digest, str(row.name)[:200], "seen")
-            for row in rows[1:]
+            for row in rows[1:][-MOST:]
         ]
     models = tables.observations.c
     named = connection.execute(
@@ -94,7 +94,9 @@ def seen_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
         .where(models.tenant == tenant, models.model.is_not(None)).group_by(models.model)
     ).all()  # fmt: skip
     ordered = sorted(named, key=lambda row: (row.first, row.model))
-    found += [ChangeRow(f"model-{row.model}"[:80], row.first, "model", row.model, "", "seen") for row in ordered[1:]]
+    found += [
+        ChangeRow(f"model-{row.model}"[:80], row.first, "model", row.model, "", "seen") for row in ordered[1:][-MOST:]
+    ]
     return found
 
 

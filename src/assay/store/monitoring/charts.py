@@ -5,7 +5,7 @@ moved it meanwhile. So a process that dies at any moment leaves either the state
 processes may move the same charts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -54,18 +54,47 @@ def read_state(connection: Connection, tenant: str, before: int | None = None) -
 
 
 def read_observations(
-    connection: Connection, tenant: str, since: int, until: int, most: int | None = None
+    connection: Connection, tenant: str, since: int, until: int, most: int | None = None, *, latest: bool = False
 ) -> list[ObservedRow]:
-    """The observations of a stretch of time in their order, from `since` on and before `until`."""
+    """The observations of a stretch of time in their order, from `since` on and before `until`.
+
+    Args:
+        connection: one that sees one state of the database.
+        tenant: whose.
+        since: the first moment, in microseconds since 1970.
+        until: the moment after the last one.
+        most: how many at most; the earliest ones.
+        latest: the latest ones instead.
+    """
     table = tables.observations.c
     query = (
         select(tables.observations)
         .where(table.tenant == tenant, table.at >= since, table.at < until)
-        .order_by(table.at, table.id)
+        .order_by(*((table.at.desc(), table.id.desc()) if latest else (table.at, table.id)))
     )
     if most is not None:
         query = query.limit(most)
-    return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001 SQLAlchemy's own way to a mapping
+    rows = [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001 SQLAlchemy's own way to a mapping
+    return rows[::-1] if latest else rows
+
+
+def each_observation(connection: Connection, tenant: str, since: int, until: int) -> Iterator[ObservedRow]:
+    """The observations of a stretch of time in their order, of which a part at a time is held in memory."""
+    table, after = tables.observations.c, (since - 1, "")
+    while True:
+        rows = connection.execute(
+            select(tables.observations)
+            .where(
+                table.tenant == tenant, table.at < until,
+                (table.at > after[0]) | ((table.at == after[0]) & (table.id > after[1])),
+            )
+            .order_by(table.at, table.id).limit(MOST_READ)
+        ).all()  # fmt: skip
+        for row in rows:
+            yield dict(row._mapping)  # noqa: SLF001 SQLAlchemy's own way to a mapping
+        if len(rows) < MOST_READ:
+            return
+        after = (rows[-1].at, rows[-1].id)
 
 
 def move(
