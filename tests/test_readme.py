@@ -1,9 +1,11 @@
 """The README stays true: its Python runs, its commands run, its files exist."""
 
+import json
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,23 @@ def test_every_make_target_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"\bmake ([a-z-]+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_shares_of_the_gate_are_those_that_were_measured_last() -> None:
+    presets = json.loads((ROOT / "src/assay/policy/calibration/standing.json").read_text("utf-8"))["presets"].values()
+    said = re.search(r"On (\d+) labelled answers .*? emit (\d+)% of the honest ones and stop (\d+)% of", README)
+    assert said is not None
+    for one in (one for one in presets if one["name"] in {"general", "rag", "support-desk"}):
+        shares = (round(100 * one["emitted"] / one["honest"]), round(100 * one["stopped"] / one["wrong"]))
+        assert (one["honest"] + one["wrong"], *shares) == tuple(map(int, said.groups()))
+
+
+def test_every_extra_for_users_is_named() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    install = README.partition("\n## Install\n")[2].partition("\n## ")[0]
+    ours = {"dev", "frameworks"}  # what only this repository needs, and a sum of others
+    users = [name for name in extras if name not in ours and not name.startswith("test")]
+    assert [name for name in users if f"`{name}`" not in install] == []
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:

@@ -9,6 +9,8 @@ import textwrap
 import time
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -52,6 +54,20 @@ def test_unreadable_input_and_unknown_options_end_with_2() -> None:
     assert done.stderr.startswith(b"assay: error: standard input: not UTF-8: byte 0xff at offset 0")
     assert done.stderr.count(b"\n") == 1
     assert assay("check", "x", "--nonsense").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "verb", ["budget check", "monitor status", "changes list", "audit verify", "review list", "users list"]
+)
+def test_a_verb_that_lacks_a_package_names_the_extra(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "x.db").touch()
+    code = "import sys; sys.modules['sqlalchemy'] = None; from assay.cli import main; main()"
+    command = [sys.executable, "-c", code, *verb.split(), "--database", str(tmp_path / "x.db")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 2
+    assert done.stderr.startswith("assay: error: ")
+    assert "pip install 'assay-ai[store]'" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 SLOW_EVAL = """

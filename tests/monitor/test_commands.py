@@ -162,7 +162,28 @@ def test_a_spent_budget_freezes_deployments_until_it_is_no_more(tmp_path: Path) 
 
 
 def test_too_few_outputs_and_none_spend_no_budget(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db")):
+        pass
     assert not told("budget", "check", "--database", tmp_path / "x.db")["broken"]
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "budget check", "budget lift deployment_freeze --as ann --reason no", "monitor run", "monitor status",
+        "monitor rescore", "monitor acknowledge a --as ann", "changes list", "review list",
+    ],
+)  # fmt: skip
+def test_a_record_that_is_not_there_is_misuse_and_is_not_made(tmp_path: Path, verb: str) -> None:
+    path = tmp_path / "misspelt.db"
+    assert "there is none" in run(*verb.split(), "--database", path, status=2).output
+    assert not path.exists()
+
+
+def test_the_status_tells_moments_as_a_turn_does(tmp_path: Path) -> None:
+    base = ("--database", tmp_path / "x.db")
+    run("changes", "add", *base, "--kind", "code", "--ref", "c1")
+    assert told("monitor", "run", *base)["until"] == told("monitor", "status", *base)["until"]
 
 
 def test_an_investigation_is_opened_for_the_worst_output_and_can_be_decided(tmp_path: Path) -> None:
@@ -282,6 +303,16 @@ def test_a_command_that_fails_decides_nothing(site: Path, command: str, why: str
     )  # fmt: skip
     assert why in result.output
     assert not (site / "state.jsonl").exists()
+
+
+def test_files_of_a_search_that_cannot_be_read_are_misuse(site: Path) -> None:
+    (site / "latin.jsonl").write_bytes(b'{"ref": "caf\xe9"}')
+    files = {"changes": site / "changes.jsonl", "rows": site / "rows.jsonl"}
+    for name in files:
+        for path, why in (("none.jsonl", "No such file"), ("latin.jsonl", "it is not UTF-8"), (".", "Is a directory")):
+            named = {**files, name: site / path}
+            given = [part for option, file in named.items() for part in (f"--{option}", file)]
+            assert f"{named[name]}: cannot be read: {why}" in run("bisect", *given, "--run", "true", status=2).output
 
 
 def test_options_of_a_search_that_make_no_sense_are_refused() -> None:

@@ -13,7 +13,7 @@ import typer
 from assay._version import __version__
 from assay.cli import corpus as corpus_verbs
 from assay.cli.calibrate import calibrate
-from assay.cli.exit_status import CLEAN, DEFECT, FINDINGS, MISUSE, reporting_errors
+from assay.cli.exit_status import CLEAN, DEFECT, FINDINGS, MISUSE, missing_extra, reporting_errors
 from assay.cli.generate import generate
 from assay.cli.monitoring import budget as budget_verbs
 from assay.cli.monitoring import changes as changes_verbs
@@ -162,7 +162,11 @@ def run() -> None:
         # The reader has gone (`| head`). Python would complain once more while it flushes on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(MISUSE)
-    except Exception:  # noqa: BLE001 the outermost boundary: a defect of ours must not end with the status of findings
+    except Exception as error:  # noqa: BLE001 the outermost boundary: a defect of ours must not end with the status of findings
+        lacks = missing_extra(error) if isinstance(error, ModuleNotFoundError) else None
+        if lacks is not None:
+            sys.stderr.write(f"assay: error: {lacks}\n")
+            sys.exit(MISUSE)
         traceback.print_exc()
         sys.stderr.write("assay: this is a defect in assay, and nothing was decided; please report it\n")
         sys.exit(DEFECT)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,4 +34,24 @@ def opened(database: str | None) -> Iterator["Store"]:
     except ImportError as error:
         raise InputError("the store needs SQLAlchemy and Alembic: pip install 'assay-ai[store]'") from error
     with Store(database) as store:
+        yield store
+
+
+@contextmanager
+def opened_record(database: str) -> Iterator["Store"]:
+    """The store at a place that has one, for verbs that read a record: the empty one that a misspelt name would make
+    holds nothing against anybody.
+
+    Raises:
+        InputError: there is no such file, or the packages of the store are not installed.
+        StoreError: it cannot be opened.
+    """
+    try:
+        from assay.store.db import database_url
+    except ImportError as error:
+        raise InputError("the store needs SQLAlchemy and Alembic: pip install 'assay-ai[store]'") from error
+    url = database_url(database)
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+        raise InputError(f"expected a database at {url.database}, and there is none")
+    with opened(database) as store:
         yield store

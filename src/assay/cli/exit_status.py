@@ -3,13 +3,26 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import typer
 
-from assay.errors import AssayError
+from assay.errors import AssayError, InputError
 
 CLEAN, FINDINGS, MISUSE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit statuses."""
+_EXTRAS: Final = {
+    "aiohttp": "server", "alembic": "store", "argon2": "server", "cryptography": "receipts", "fastapi": "server",
+    "fsspec": "batch", "mcp": "mcp", "pyarrow": "parquet", "sqlalchemy": "store", "uvicorn": "server",
+}  # fmt: skip
+"""Packages that a verb may lack, and the extra that brings each."""
+
+
+def missing_extra(error: ModuleNotFoundError) -> InputError | None:
+    """What to say where a package of an extra is not installed; None where the module is of no extra."""
+    name = (error.name or "").partition(".")[0]
+    extra = _EXTRAS.get(name)
+    return None if extra is None else InputError(f"this needs {name}: pip install 'assay-ai[{extra}]'")
 
 
 @contextmanager

@@ -176,7 +176,8 @@ def _citations(policy: Policy, gate: GateInput) -> Iterator[Finding]:
     if gate.citations_failed:
         action = Action.BLOCK if policy.citations == "strict" else Action(policy.failed_citation)
         count = _count(gate.citations_failed, "citation does", "citations do")
-        yield Finding(action, Cause.CITATION, f"{count} not bear out what they stand behind.")
+        stands = "it stands" if gate.citations_failed == 1 else "they stand"
+        yield Finding(action, Cause.CITATION, f"{count} not bear out what {stands} behind.")
     if gate.citations_unchecked:
         count = _count(gate.citations_unchecked, "citation", "citations")
         yield Finding(Action(policy.unchecked_action), Cause.UNCHECKED, f"{count} could not be checked.")

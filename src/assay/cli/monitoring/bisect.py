@@ -93,9 +93,12 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def _objects(path: Path, what: str) -> list[Row]:
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"{path}: expected at most {MOST_BYTES:,} bytes")
-    text = path.read_text(encoding="utf-8-sig")
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path}: expected at most {MOST_BYTES:,} bytes")
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
     try:
         whole = json.loads(text) if text.lstrip().startswith(("[", "{")) and not _is_lines(text) else None
         found = [json.loads(line) for line in text.splitlines() if line.strip()] if whole is None else whole

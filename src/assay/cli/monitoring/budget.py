@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.database import DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.monitoring.monitor import Format, FormatOption, SettingsOption
 
@@ -47,7 +47,7 @@ def check(
     from assay.cli.terminal import write_text
     from assay.server.monitoring.budget import Budgeting
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         found = read_settings(settings)
         if most is not None:
             found = replace(found, budget=replace(found.budget, most=most))
@@ -74,7 +74,7 @@ def lift(
     from assay.monitor import Consequence
     from assay.store.monitoring import set_consequences
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         if name not in list(Consequence):
             raise InputError(f"expected a consequence: {', '.join(Consequence)}; got {ascii(name)[:40]}")
         changed = set_consequences(store, tenant, {name: False}, {"reason": reason[:500]}, who)

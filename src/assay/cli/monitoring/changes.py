@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.database import DatabaseOption, TenantOption, opened, opened_record
 from assay.cli.exit_status import reporting_errors
 from assay.cli.monitoring.monitor import Format, FormatOption
 
@@ -84,7 +84,7 @@ def list_changes(
     from assay.store.monitoring import read_changes
     from assay.store.records import micros
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         bounds = [None if text is None else micros(moment_of(text)) for text in (since, until)]
         with store.reading(tenant) as connection:
             rows = read_changes(connection, tenant, bounds[0], bounds[1], limit)

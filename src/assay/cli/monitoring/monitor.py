@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.database import DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 
 app = typer.Typer(
@@ -106,7 +106,7 @@ def run(
     from assay.cli.monitoring.turns import lines_of_turn, moment_of, open_alarms, read_settings, told_turn, turns
     from assay.cli.terminal import write_text
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         found = read_settings(settings)
         end = None if until is None else moment_of(until)
         for turn in turns(store, found, tenant, end, every, rebuild=rebuild):
@@ -128,13 +128,17 @@ def status(
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Say where every chart stands, the rates with their intervals, and which alarms are open."""
-    from assay.cli.monitoring.turns import lines_of_status, read_settings
+    from assay.cli.monitoring.turns import lines_of_status, read_settings, shown_moment
     from assay.cli.terminal import write_text
     from assay.server.monitoring.service import Monitor
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         told = Monitor(store, read_settings(settings)).status(tenant)
-        text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_status(told))
+        text = (
+            json.dumps({**told, "until": shown_moment(told["until"])}, indent=2)
+            if format_ is Format.JSON
+            else "\n".join(lines_of_status(told))
+        )
         write_text(f"{text}\n", sys.stdout)
 
 
@@ -151,7 +155,7 @@ def acknowledge(
     from assay.monitor import AlarmState
     from assay.store.monitoring import set_alarm
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         if not set_alarm(store, tenant, alarm, AlarmState.ACKNOWLEDGED.value, who):
             raise InputError(f"expected the id of an alarm of {tenant}, and there is none with this one")
         write_text("acknowledged\n", sys.stdout)
@@ -183,7 +187,7 @@ def rescore(
     from assay.cli.monitoring.rescoring import RescoreOptions, lines_of_rescore, run_rescore
     from assay.cli.terminal import write_text
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         told = run_rescore(store, RescoreOptions(tenant, policy, model, limit, fraction, out))
         text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_rescore(told))
         write_text(f"{text}\n", sys.stdout)

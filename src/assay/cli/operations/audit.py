@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from assay.cli.database import opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.errors import AuditError, InputError
 
@@ -81,7 +81,7 @@ def verify(
     from assay.evaluation.rows import write_file
     from assay.store.audit import tenants_of, verify_log, with_contents_since, without_log
 
-    with reporting_errors(), _opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         trusted, anchors = _keys(ring, "--ring").ring(), [note for path in checkpoint or () for note in _notes(path)]
         with store.reading_across() as connection:
             tenants = list(tenants_of(connection))
@@ -119,7 +119,7 @@ def checkpoint(
     """Sign the log as it is now, and take the checkpoint out of this host."""
     from assay.store.audit import anchor_at_witness, anchor_in_file, make_checkpoint, read_witness_key
 
-    with reporting_errors(), _opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         if witness_key and len(witness_key) != len(witness or ()):
             raise InputError("expected one --witness-key for each --witness, in their order")
         known: list[WitnessKey | None] = [read_witness_key(text) for text in witness_key or ()]
@@ -143,7 +143,7 @@ def prove(
     """Prove that a decision is in the log, as a C2SP tlog-proof with the entry in it."""
     from assay.store.audit import entries_of, prove_entry
 
-    with reporting_errors(), _opened(database) as store, store.reading(tenant) as connection:
+    with reporting_errors(), opened_record(database) as store, store.reading(tenant) as connection:
         if what.isascii() and what.isdigit() and len(what) < 19:
             index = int(what)
         else:
@@ -172,7 +172,7 @@ def export(
     from assay.evaluation.rows import write_file
     from assay.store.audit import export_log, export_run, make_checkpoint, standalone
 
-    with reporting_errors(), _opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         signed = None if partial else make_checkpoint(store, _signing_keys(keys), tenant)
         with store.reading(tenant) as connection:
             _write_lines(
@@ -239,7 +239,7 @@ def erase(
     """Erase the content of runs; the log stays provable and says that they were erased."""
     from assay.store.records import erase_before, erase_runs, find_runs
 
-    with reporting_errors(), _opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         if not run and not named and older_than is None:
             raise InputError("expected what to erase: --run, --run-id or --older-than")
         ids = [*(run or ()), *(id_ for name in named or () for id_ in find_runs(store, name, tenant))]
@@ -269,7 +269,7 @@ def retention(
     """Show or change how long content is kept; a server applies the rules by itself."""
     from assay.store.records import apply_rules, read_rules, write_rules
 
-    with reporting_errors(), _opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         with store.reading(tenant) as connection:
             found = read_rules(connection, tenant)
         if rule or clear:
@@ -307,7 +307,7 @@ def key(
     from assay.receipt import KeyState
     from assay.store.audit import read_head, verifier_key
 
-    with reporting_errors(), _opened(database) as store, store.reading(tenant) as connection:
+    with reporting_errors(), opened_record(database) as store, store.reading(tenant) as connection:
         origin = read_head(connection, tenant).origin
         for one in _keys(ring, "--ring").ring().keys:
             if one.state is not KeyState.REVOKED:
@@ -315,20 +315,6 @@ def key(
 
 
 # Reading
-
-
-@contextmanager
-def _opened(database: str) -> Iterator["Store"]:
-    """The store at a place that has one: a wrong name must not make an empty log, which is whole."""
-    try:
-        from assay.store.db import Store, database_url
-    except ImportError as error:
-        raise InputError("the store needs SQLAlchemy and Alembic: pip install 'assay-ai[store]'") from error
-    url = database_url(database)
-    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-        raise InputError(f"expected a database at {url.database}, and there is none")
-    with Store(database) as store:
-        yield store
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +397,7 @@ def _content(run: str, database: str | None, tenant: str) -> dict[str, Any]:
         return content_of_bundle(Path(run).read_text(encoding="utf-8").splitlines())
     if database is None:
         raise InputError("expected the file of a bundle, or --database and the id of a run")
-    with _opened(database) as store, store.reading(tenant) as connection:
+    with opened_record(database) as store, store.reading(tenant) as connection:
         content = run_content(connection, tenant, run)
     if content is None:
         raise InputError(f"expected a run of {tenant} with its content; there is none such, or it was erased")

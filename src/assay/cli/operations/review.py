@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.database import DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import reporting_errors
 from assay.errors import InputError
 
@@ -81,7 +81,7 @@ def list_reviews(
     from assay.schema.report_parts import Tier
     from assay.store.reviews import OPEN_STATES, ReviewFilter, list_items
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         wanted = ReviewFilter(() if all_ else OPEN_STATES, None if tier is None else Tier(tier.value), holder=mine)
         with store.reading(tenant) as connection:
             items = list_items(connection, tenant, wanted, limit=limit)
@@ -104,7 +104,7 @@ def show(
     """Show an item with all that a reviewer needs."""
     from assay.store.reviews import read_events, read_item, read_package
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         with store.reading(tenant) as connection:
             item = read_item(connection, tenant, id_)
             package = read_package(connection, tenant, id_)
@@ -130,7 +130,7 @@ def claim(
     version: VersionOption = None,
 ) -> None:  # fmt: skip
     """Take an item for a while, so that nobody else decides it."""
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         item = _desk(store).reviews.claim(tenant, id_, _reviewer(store, tenant, who), version)
         _say(f"{item.holder} has it until {item.held_until:%Y-%m-%d %H:%M:%S} UTC; version {item.version}")
 
@@ -141,7 +141,7 @@ def release(
     reason: ReasonOption = None, version: VersionOption = None,
 ) -> None:  # fmt: skip
     """Give an item back."""
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         item = _desk(store).reviews.release(tenant, id_, _reviewer(store, tenant, who), reason, version)
         _say(f"given back; version {item.version}")
 
@@ -168,7 +168,7 @@ def decide(
     version: VersionOption = None,
 ) -> None:
     """Decide on an item, once and for all; or ask its caller for evidence."""
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         desk, reviewer = _desk(store), _reviewer(store, tenant, who)
         match act:
             case Act.APPROVE:
@@ -193,7 +193,7 @@ def export(
     """Write what reviewers decided as labelled rows: JSON Lines for `assay eval`, `assay calibrate` and training."""
     from assay.store.reviews import labelled_rows
 
-    with reporting_errors(), opened(database) as store, store.reading(tenant) as connection:
+    with reporting_errors(), opened_record(database) as store, store.reading(tenant) as connection:
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in labelled_rows(connection, tenant))
         if out is None:
             for line in lines:
@@ -213,7 +213,7 @@ def sweep(database: DatabaseOption) -> None:
     from assay.store.reviews import Reviews
     from assay.store.reviews import sweep as swept
 
-    with reporting_errors(), opened(database) as store:
+    with reporting_errors(), opened_record(database) as store:
         done = swept(Reviews(store))
         _say(f"{done.settled} deadlines settled, {done.assigned} items assigned")
 
