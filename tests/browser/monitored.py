@@ -1,9 +1,8 @@
 """What the demo has besides its runs: sources of knowledge, retrievals of nothing, changes, control charts, alerts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from tests.knowledge.test_served import configured
 
@@ -11,9 +10,10 @@ from assay.config import Guard
 from assay.models.interface import PairScorer
 from assay.monitor import Charts, MonitorSettings, Series, Watching
 from assay.policy import preset
+from assay.schema import coerce_evidence
 from assay.server.monitoring.service import Monitor
 from assay.server.panels.watching import Watch
-from assay.store.alerts import Alert, Urgency, acknowledge, close_alert, list_alerts, raise_alert, silence
+from assay.store.alerts import Alert, Urgency, acknowledge, close_alert, raise_alert, silence
 from assay.store.db.store import Store
 from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, read_state
 from assay.store.records import micros
@@ -56,8 +56,6 @@ def show_knowledge(store: Store, scorer: PairScorer, folder: Path) -> None:
     question = "Which loudspeakers do you have, and what do they cost?"
     report = asking.check(PRICES, [LOUDSPEAKERS], question=question)
     asked = {"answer": PRICES, "question": question, "stakes": "medium"}
-    from assay.schema import coerce_evidence
-
     given = coerce_evidence([LOUDSPEAKERS])
     store.record(CheckRecord(report, asked, given, asking.policy, "check", "shop-agent"))
     general = Guard(preset("general"), scorer=scorer, environ={})
@@ -75,7 +73,6 @@ def show_monitor(store: Store, clock: Callable[[datetime], None], now: datetime)
     ]
     add_changes(store, "default", rows)
     Monitor(store, MonitorSettings(Watching(baselines={"bad": 0.2, "score": 0.3}))).run("default")
-    state = None
     with store.reading("default") as connection:
         state = read_state(connection, "default")
     onset = micros(now - timedelta(hours=30))
@@ -101,7 +98,10 @@ def count(store: Store) -> None:
     Watch(store, "demo").once()
 
 
-def alert_of(store: Store, kind: str) -> Any:
-    """The alert of a kind."""
-    with store.reading("default") as connection:
-        return next(one for one in list_alerts(connection, "default", store.now()) if one.kind == kind)
+def show_hostile(store: Store, texts: Sequence[str]) -> None:
+    """Hostile names of changes, and alerts that say what no alert of ours says."""
+    for at, text in enumerate(texts):
+        plain = text.replace("\x00", "")[:180]
+        add_changes(store, "default", [ChangeRow(f"hostile-{at}", micros(store.now()), "prompt", plain)])
+        raise_alert(store, "default", Alert(f"hostile:{at}", "monitor.drift", plain, facts={"name": plain}))
+    count(store)
