@@ -8,8 +8,8 @@ from tests.browser.demo import HOSTILE
 
 from assay.corpus import CorpusOptions, check_corpus, corpus_page
 from assay.evaluation import eval_page
-from assay.evaluation.figures.baselines import decide
 from assay.evaluation.figures import summarise
+from assay.evaluation.figures.baselines import decide
 from assay.evaluation.rows import Result, Row
 from assay.guard import Guard
 from assay.redteam.cases import Behavior, Case, Category, Lineage, Passage, Turn
@@ -61,11 +61,10 @@ def corpus(folder: Path, extra: str = "") -> str:
     """The page of a corpus with all that can be found in one."""
     docs = folder / "docs"
     two = "Partners get 2 weeks of parental leave in the Vienna office. The form goes to the personnel department."
-    four, kitchen = (
-        two.replace("2 weeks", "4 weeks"),
+    four = two.replace("2 weeks", "4 weeks")
+    kitchen = (
         "The kitchen on floor two is cleaned every Friday by the facilities team. Cups go into the machine. Whoever "
-            "takes the last coffee fills the tank with water from the tap beside the window."
-        ),
+        "takes the last coffee fills the tank with water from the tap beside the window."
     )
     written = {
         "hr/policies/parental-leave/hr_policy_v2.8.md": f"# HR policy\n\n{two}",
