@@ -88,7 +88,8 @@ def test_hostile_content_is_harmless(hostile: Running, opened: Any, name: str) -
     assert watched.faults == []
     assert page.title() != "pwned"  # a hostile name is the page's title, as text
     assert page.eval_on_selector_all(FOREIGN, "all => all.length") == 0
-    outside = page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)")
+    resolved = "all => all.map(one => new URL(one.getAttribute('href'), document.baseURI).href)"
+    outside = page.eval_on_selector_all("a[href]", resolved)
     assert [link for link in outside if not link.startswith(hostile.url)] == []
 
 
@@ -210,7 +211,7 @@ def test_the_monitor_and_its_alerts_work_by_keyboard(demo: Running, opened: Any)
     page.keyboard.press("Tab")
     assert "/console/runs?hour=" in page.evaluate("document.activeElement.getAttribute('href')")
     page.goto("/console/monitor/alerts")
-    page.locator("main table a", has_text="one agent rose").focus()
+    page.locator("main table a", has_text="wrong claims of one agent").focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/console/monitor/alerts/[0-9a-f]{32}"))
     page.locator("select[name=hours]").focus()

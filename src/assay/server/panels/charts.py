@@ -105,8 +105,8 @@ def _alert(row: AlarmRow) -> Alert:
     of = Series.of_key(row.series)
     way = "rose" if row.direction == Direction.UP.value else "fell"
     # The name of a series is foreign text and alerts leave the house: its kind is told, and the page has the rest.
-    whose = "all outputs" if of.dimension == "all" else f"the outputs of one {of.dimension}"
+    whose = "" if of.dimension == "all" else f" of one {of.dimension}"
     what = _METRICS.get(of.metric, f"The metric {of.metric}")
-    told = f"{what} over {whose} {way} beyond what the baseline explains."
+    told = f"{what}{whose} {way} beyond what the baseline explains."
     facts = {"alarm": row.id, "dimension": of.dimension, "metric": of.metric, "direction": row.direction}
     return Alert(_key(row), KIND, told, Urgency.WARNING, facts)
