@@ -22,7 +22,8 @@ code{font:.875em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 blockquote{margin:.2rem 0;padding:.35rem .7rem;border-left:3px solid var(--line);background:var(--panel)}
 .old{border-left-color:var(--bad)}.new{border-left-color:var(--good)}
 ul{padding-left:1.1rem;margin:.3rem 0}li{margin:.15rem 0}td{overflow-wrap:anywhere}
-td.word{overflow-wrap:normal}td.why{min-width:14rem}td code{overflow-wrap:break-word;min-width:9rem;display:inline-block}
+td.word{overflow-wrap:normal}td.why{min-width:14rem}
+td code{overflow-wrap:break-word;min-width:9rem;display:inline-block}
 """
 )
 _COUNTS: Final = (
