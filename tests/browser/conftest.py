@@ -7,12 +7,14 @@ import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
-from tests.browser.demo import fill, fill_hostile, open_store
+from tests.browser.demo import HOSTILE, fill, fill_hostile, open_store
+from tests.browser.monitored import count, show_hostile, show_knowledge, show_monitor
 from tests.store.making import KEYS
 
 from assay.schema.access import Role
@@ -25,6 +27,7 @@ from assay.store.db.store import Store
 from assay.testing import FakeScorer
 
 PASSWORD = "correct horse battery 9"  # noqa: S105 of the people of the test
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 REQUIRED = os.environ.get("ASSAY_BROWSER") == "required"
 AXE = Path(os.environ.get("ASSAY_AXE", ".venv/axe/node_modules/axe-core/axe.min.js"))
@@ -67,7 +70,7 @@ def browser() -> Iterator[Any]:
     made = importlib.import_module("playwright.sync_api")
     path = _chromium()
     with made.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield started
         started.close()
 
@@ -75,10 +78,15 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with two weeks of work in it."""
-    store, clock = open_store(tmp_path_factory.mktemp("demo"))
+    folder = tmp_path_factory.mktemp("demo")
+    store, clock = open_store(folder)
     with store:
         scorer = Guards("general").get(None)._scorer
         fill(store, clock, scorer, KEYS)
+        show_knowledge(store, scorer, folder)
+        show_monitor(store, clock.put, datetime.now(UTC))
+        clock.at = None
+        count(store)
         with serving(store, scorer) as url:
             yield Running(url, store)
 
@@ -89,6 +97,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     store, _ = open_store(tmp_path_factory.mktemp("hostile"))
     with store:
         fill_hostile(store, FakeScorer(), KEYS)
+        show_hostile(store, HOSTILE)
         with serving(store, FakeScorer()) as url:
             yield Running(url, store)
 

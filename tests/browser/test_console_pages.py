@@ -24,6 +24,7 @@ PLACES = {
     "playground": "/console/playground",
     "review": "/console/review", "review-item": "item", "gaps": "/console/gaps", "policies": "/console/policies",
     "policy": "policy", "what-if": "what-if", "audit": "/console/audit", "audit-entry": "/console/audit/entries/0",
+    "monitor": "/console/monitor", "alerts": "/console/monitor/alerts", "alert": "alert", "knowledge": "knowledge",
     "users": "/console/users", "keys": "/console/users/keys", "sessions": "/console/users/sessions",
 }  # fmt: skip
 """Every page; those that need an id by how it is found."""
@@ -54,6 +55,10 @@ def address_of(page: Any, name: str) -> str:
             return run_of(page, "/console/runs?q=adoptions")
         case "agent":
             return run_of(page, "/console/runs?q=cancel")
+        case "knowledge":
+            return run_of(page, "/console/runs?q=loudspeakers")
+        case "alert":
+            return first_link(page, "/console/monitor/alerts", r"/console/monitor/alerts/[0-9a-f]{32}")
         case "item":
             return first_link(page, "/console/review", r"/console/review/[0-9a-f]{32}")
         case "policy":
@@ -83,7 +88,8 @@ def test_hostile_content_is_harmless(hostile: Running, opened: Any, name: str) -
     assert watched.faults == []
     assert page.title() != "pwned"  # a hostile name is the page's title, as text
     assert page.eval_on_selector_all(FOREIGN, "all => all.length") == 0
-    outside = page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)")
+    resolved = "all => all.map(one => new URL(one.getAttribute('href'), document.baseURI).href)"
+    outside = page.eval_on_selector_all("a[href]", resolved)
     assert [link for link in outside if not link.startswith(hostile.url)] == []
 
 
@@ -120,6 +126,15 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
     for summary in page.query_selector_all("main details > summary")[:3]:
         if summary.is_visible():
             summary.click()
+    assert_accessible(page, axe)
+    page.evaluate("document.querySelectorAll('main details').forEach(one => one.open = true)")
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width, f"{name} is {wide} px wide at {width} px with all of it open"
+    assert watched.faults == []
+
+
+def assert_accessible(page: Any, axe: str) -> None:
+    """Axe finds nothing that is more than minor."""
     page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     told = [
@@ -129,7 +144,6 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
     assert [one for one in told if one["impact"] in ("serious", "critical", "moderate")] == [], json.dumps(
         told, indent=1
     )
-    assert watched.faults == []
 
 
 def draw(page: Any, name: str, width: int) -> None:
@@ -140,7 +154,9 @@ def draw(page: Any, name: str, width: int) -> None:
     page.screenshot(path=SHOTS / f"{name}-{width}.png", full_page=True, clip=clip)
 
 
-@pytest.mark.parametrize("name", ["overview", "runs", "review", "gaps", "policies", "audit", "users"])
+@pytest.mark.parametrize(
+    "name", ["overview", "runs", "review", "monitor", "alerts", "gaps", "policies", "audit", "users"]
+)
 def test_an_empty_console_says_what_to_do(empty: Running, opened: Any, name: str) -> None:
     watched = opened(empty)
     watched.page.goto(PLACES[name])
@@ -178,6 +194,49 @@ def test_all_of_it_works_by_keyboard(demo: Running, opened: Any) -> None:
     page.keyboard.type("Ask a doctor. ")
     page.wait_for_selector("[data-diff] ins")
     assert watched.faults == []
+
+
+def test_the_monitor_and_its_alerts_work_by_keyboard(demo: Running, opened: Any) -> None:
+    watched = opened(demo)
+    page = watched.page
+    page.goto("/console/monitor")
+    page.wait_for_load_state("networkidle")
+    # Points of a chart are for a pointer: what they lead to is in the table below, and is reached there.
+    stops = tab_through(page, 120)
+    assert not [stop for stop in stops if stop["svg"]]
+    assert all(stop["outlined"] for stop in stops), [stop for stop in stops if not stop["outlined"]]
+    page.focus("#panel-trend summary")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert "/console/runs?hour=" in page.evaluate("document.activeElement.getAttribute('href')")
+    page.goto("/console/monitor/alerts")
+    page.locator("main table a", has_text="wrong claims of one agent").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/console/monitor/alerts/[0-9a-f]{32}"))
+    page.locator("select[name=hours]").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/*done=alert.silenced")
+    assert "silenced" in page.inner_text("main .head")
+    assert watched.faults == []
+
+
+def tab_through(page: Any, most: int) -> list[dict[str, Any]]:
+    """What has the focus at each press of Tab within the main part, and whether that can be seen."""
+    page.focus("main")
+    found = []
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(
+            "() => {const one = document.activeElement; const style = getComputedStyle(one);"
+            "return {main: !!one.closest('main'), svg: !!one.closest('svg'), html: one.outerHTML.slice(0, 160),"
+            "outlined: style.outlineStyle !== 'none' && style.outlineWidth !== '0px'}}"
+        )
+        if not stop["main"]:
+            break
+        found.append(stop)
+    return found
 
 
 def test_the_queue_follows_and_counts_down(empty: Running, opened: Any) -> None:

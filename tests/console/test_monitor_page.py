@@ -86,7 +86,10 @@ def test_every_panel_is_drawn_and_is_a_table_and_can_be_exported(tmp_path: Path)
     assert any("caller=support-bot" in link for link in links)
     drawn = [attributes for tag, attributes in found.tags if tag == "svg" and "chart" in str(attributes.get("class"))]
     assert len(drawn) >= 4  # two widths of each
-    assert all(attributes["role"] == "img" for attributes in drawn)
+    # What has links in it is a group; the links have no stop of their own, the table below has the same ones.
+    assert {attributes["role"] for attributes in drawn} == {"img", "group"}
+    points = [attributes for tag, attributes in found.tags if tag == "a" and "hour=" in str(attributes.get("href"))]
+    assert {attributes.get("tabindex") for attributes in points} == {"-1", None}
 
 
 def test_a_point_of_the_trend_leads_to_its_runs(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from assay.corpus.report import CorpusConflict, CorpusReport, Repetition, VersionGroup
-from assay.reporting import BASE, Child, Markup, foreign, page, tag
+from assay.reporting import BASE, Child, Markup, foreign, page, scrolled, tag
 from assay.schema import Standing
 
 _STYLE: Final = (
@@ -22,6 +22,8 @@ code{font:.875em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 blockquote{margin:.2rem 0;padding:.35rem .7rem;border-left:3px solid var(--line);background:var(--panel)}
 .old{border-left-color:var(--bad)}.new{border-left-color:var(--good)}
 ul{padding-left:1.1rem;margin:.3rem 0}li{margin:.15rem 0}td{overflow-wrap:anywhere}
+td.word{overflow-wrap:normal}td.why{min-width:14rem}
+td code{overflow-wrap:break-word;min-width:9rem;display:inline-block}
 """
 )
 _COUNTS: Final = (
@@ -50,7 +52,7 @@ def corpus_page(report: CorpusReport) -> str:
     return page(
         "assay: corpus",
         _STYLE,
-        tag("div", tag("b", "assay"), foreign("" if report.verifier is None else report.verifier.name), class_="brand"),
+        tag("header", tag("b", "assay"), foreign(report.verifier.name if report.verifier else ""), class_="brand"),
         tag(
             "main",
             tag("h1", "Corpus ", foreign(report.corpus)),
@@ -125,8 +127,8 @@ def _out_of_force(report: CorpusReport) -> Markup | None:
     if not report.out_of_force:
         return None
     rows = (
-        tag("tr", tag("td", _path(one.document)), tag("td", one.standing.value.replace("_", " "), class_="bad"),
-            tag("td", foreign(one.why)))
+        tag("tr", tag("td", _path(one.document)), tag("td", one.standing.value.replace("_", " "), class_="bad word"),
+            tag("td", foreign(one.why), class_="why"))
         for one in report.out_of_force
     )  # fmt: skip
     return _table(("Document", "Standing", "Why"), rows)
@@ -142,7 +144,7 @@ def _group(one: VersionGroup) -> Markup:
             "tr", tag("td", _path(v.document)), tag("td", foreign(v.version or "")),
             tag("td", "" if v.effective_date is None else v.effective_date.isoformat()),
             tag("td", "" if v.expiry_date is None else v.expiry_date.isoformat()),
-            tag("td", v.standing.value.replace("_", " "), class_=_TONE[v.standing]),
+            tag("td", v.standing.value.replace("_", " "), class_=f"{_TONE[v.standing]} word"),
         )
         for v in one.versions
     )  # fmt: skip
@@ -198,7 +200,7 @@ def _gaps(report: CorpusReport) -> Markup | None:
 
 def _table(columns: tuple[str, ...], rows: Iterable[Markup]) -> Markup:
     head = tag("thead", tag("tr", (tag("th", name, scope="col") for name in columns)))
-    return tag("div", tag("table", head, tag("tbody", rows)), class_="scroll")
+    return scrolled(", ".join(columns), tag("table", head, tag("tbody", rows)))
 
 
 def _passed_over(report: CorpusReport) -> Markup | None:

@@ -13,7 +13,7 @@ from assay.evaluation.row_list import judged_rows, row_sections
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.evaluation.rows.slices import CLAIM_TYPES
-from assay.reporting import BASE, Child, Markup, curve, foreign, page, reliability, tag
+from assay.reporting import BASE, Child, Markup, curve, foreign, page, reliability, scrolled, tag
 
 STYLE: Final = (
     BASE
@@ -69,7 +69,7 @@ def eval_page(
     return page(
         "assay: evaluation",
         STYLE,
-        tag("div", tag("b", "assay"), foreign(summary.identity.get("verifier", "")), class_="brand"),
+        tag("header", tag("b", "assay"), foreign(summary.identity.get("verifier", "")), class_="brand"),
         tag(
             "main",
             tag("h1", "Evaluation"),
@@ -180,7 +180,7 @@ def _section(title: str, head: Markup, body: Child) -> Markup:
     return tag(
         "section",
         tag("h2", title),
-        tag("div", tag("table", tag("thead", head), tag("tbody", body)), class_="scroll"),
+        scrolled(title, tag("table", tag("thead", head), tag("tbody", body))),
     )
 
 

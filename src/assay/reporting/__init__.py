@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.reporting.html_writer import foreign as foreign
     from assay.reporting.html_writer import group as group
     from assay.reporting.html_writer import page as page
+    from assay.reporting.html_writer import scrolled as scrolled
     from assay.reporting.html_writer import tag as tag
     from assay.reporting.page_style import BASE as BASE
     from assay.schema.views import GRAVITY as GRAVITY
@@ -31,7 +32,7 @@ else:
             ".claim_marks": ("Piece", "pieces"),
             ".curves": ("curve", "reliability"),
             ".explained": ("Explanation", "explanation_of", "explanations"),
-            ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "tag"),
+            ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "scrolled", "tag"),
             ".page_style": ("BASE",),
             "assay.schema.views": ("GRAVITY", "SIGNS", "WORDS", "deciding_spans"),
         },

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from assay.harmless import escape
 
-__all__ = ["Child", "Markup", "direction", "escape", "foreign", "group", "page", "tag"]
+__all__ = ["Child", "Markup", "direction", "escape", "foreign", "group", "page", "scrolled", "tag"]
 
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 """HTML elements without an end tag; in SVG every element needs its end."""
@@ -76,6 +76,16 @@ def direction(text: str) -> str:
     """
     classes = (unicodedata.bidirectional(character) for character in text)
     return "rtl" if next((c for c in classes if c in {"L", "R", "AL"}), "L") != "L" else "ltr"
+
+
+def scrolled(name: str, *children: Child) -> Markup:
+    """What may be wider than the window: it scrolls by itself, with the keyboard too.
+
+    Args:
+        name: what it is, for assistive technology.
+        children: what scrolls.
+    """
+    return tag("div", children, class_="scroll", tabindex=0, role="group", aria_label=name)
 
 
 def page(title: str, style: str, *body: Child) -> str:

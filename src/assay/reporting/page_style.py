@@ -15,6 +15,7 @@ body{margin:0 auto;max-width:80rem;padding:1.5rem clamp(1rem,3vw,2.5rem) 3rem}
 h1,h2,h3{line-height:1.25;margin:0}h1{font-size:1.35rem;font-weight:600}
 h2{font-size:1.05rem;font-weight:600;margin:2.2rem 0 .7rem}h3{font-size:1rem;font-weight:600}
 p{margin:.35rem 0}a{color:var(--accent)}
+h1,h2,h3,p,li,summary,figcaption,dd,blockquote{overflow-wrap:anywhere}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .soft{color:var(--soft)}.small{font-size:.875rem}.num{font-variant-numeric:tabular-nums;text-align:right}
 .good{color:var(--good)}.bad{color:var(--bad)}.doubt{color:var(--doubt)}

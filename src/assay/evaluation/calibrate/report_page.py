@@ -18,7 +18,7 @@ def calibration_page(fit: Fit) -> str:
     return page(
         "assay: calibration",
         STYLE,
-        tag("div", tag("b", "assay"), foreign(fit.calibration.verifier if fit.calibration else ""), class_="brand"),
+        tag("header", tag("b", "assay"), foreign(fit.calibration.verifier if fit.calibration else ""), class_="brand"),
         tag(
             "main",
             tag("h1", "Calibration"),

@@ -7,7 +7,7 @@ from assay.redteam.cases import Case
 from assay.redteam.judging import Judgement, Outcome
 from assay.redteam.reports.texts import compared, shown
 from assay.redteam.scores import Comparison, Scorecard
-from assay.reporting import BASE, Child, Markup, foreign, page, tag
+from assay.reporting import BASE, Child, Markup, foreign, page, scrolled, tag
 
 MOST_CASES: Final = 500
 """Conversations on the page; those that did not pass come first."""
@@ -21,7 +21,8 @@ STYLE: Final = (
 .turn{border-left:3px solid var(--line);padding:.2rem .8rem;margin:.4rem 0;white-space:pre-wrap;overflow-wrap:anywhere}
 .answer{border-color:var(--accent)}.who{color:var(--soft);font-size:.8125rem;display:block}
 article{border-top:1px solid var(--line);padding:.8rem 0}summary{cursor:pointer}
-td.num,th.num{text-align:right;font-variant-numeric:tabular-nums}pre{white-space:pre-wrap}
+td.num,th.num{text-align:right;font-variant-numeric:tabular-nums}td.num{white-space:nowrap}
+tbody th{color:var(--ink);font-weight:500}
 """
 )
 
@@ -37,7 +38,7 @@ def html_report(
     return page(
         "assay: red team",
         STYLE,
-        tag("div", tag("b", "assay"), foreign(card.target), class_="brand"),
+        tag("header", tag("b", "assay"), foreign(card.target), class_="brand"),
         tag(
             "main",
             tag("h1", "Red team"),
@@ -56,7 +57,7 @@ def _table(card: Scorecard) -> Markup:
     rows = (
         tag(
             "tr",
-            tag("th", name, scope="row"),
+            tag("th", name.replace("_", " "), scope="row"),
             tag("td", shown(one.ars), class_="num"),
             tag("td", f"{shown(one.low)} to {shown(one.high)}", class_="num"),
             tag("td", f"{one.passed} of {one.cases}", class_="num"),
@@ -68,7 +69,10 @@ def _table(card: Scorecard) -> Markup:
     return tag(
         "section",
         tag("h2", "By category"),
-        tag("table", tag("thead", tag("tr", (tag("th", one, scope="col") for one in head))), tag("tbody", rows)),
+        scrolled(
+            "By category",
+            tag("table", tag("thead", tag("tr", (tag("th", one, scope="col") for one in head))), tag("tbody", rows)),
+        ),
         tag("p", f"Dimensions: {dimensions}.") if dimensions else None,
     )
 
@@ -76,7 +80,11 @@ def _table(card: Scorecard) -> Markup:
 def _compared(comparison: Comparison | None) -> Child:
     if comparison is None:
         return None
-    return tag("section", tag("h2", "Against the baseline"), tag("pre", "\n".join(compared(comparison))))
+    return tag(
+        "section",
+        tag("h2", "Against the baseline"),
+        scrolled("Against the baseline", tag("pre", "\n".join(compared(comparison)))),
+    )
 
 
 def _conversation(case: Case, one: Judgement) -> Markup:

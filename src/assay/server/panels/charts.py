@@ -87,6 +87,12 @@ def alarm_alerts(connection: Connection, tenant: str) -> dict[str, Alert]:
     return {_key(row): _alert(row) for row in read_alarms(connection, tenant, _UNSEEN, _MOST)}
 
 
+_METRICS: Final = {
+    "bad": "The rate of wrong outputs", "score": "The hallucination score", "unfaithful": "Unfaithfulness",
+    "unfactual": "The share of facts without support", "withheld": "The rate of withheld outputs",
+    "fabricated": "The rate of fabricated citations", "unretrieved": "The rate of retrievals of nothing",
+}  # fmt: skip
+"""What people read in place of the name of a metric."""
 PREFIX: Final = "alarm:"
 """What the keys of these alerts begin with."""
 
@@ -99,6 +105,8 @@ def _alert(row: AlarmRow) -> Alert:
     of = Series.of_key(row.series)
     way = "rose" if row.direction == Direction.UP.value else "fell"
     # The name of a series is foreign text and alerts leave the house: its kind is told, and the page has the rest.
-    told = f"The {of.metric} of a series by {of.dimension} {way} beyond what its baseline explains."
+    whose = "" if of.dimension == "all" else f" of one {of.dimension}"
+    what = _METRICS.get(of.metric, f"The metric {of.metric}")
+    told = f"{what}{whose} {way} beyond what the baseline explains."
     facts = {"alarm": row.id, "dimension": of.dimension, "metric": of.metric, "direction": row.direction}
     return Alert(_key(row), KIND, told, Urgency.WARNING, facts)

@@ -47,10 +47,17 @@ _HOURS: Final = {"1": "1 hour", "8": "8 hours", "24": "a day", "168": "a week", 
 _STATUS: Final = {"missing": 404, "stale": 412, "closed": 409, "refused": 422}
 
 
-def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime) -> Markup:
-    """Alerts as a table, the newest first."""
+def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Child = None) -> Markup:
+    """Alerts as a table, the newest first.
+
+    Args:
+        title: what these are.
+        alerts: those that are shown.
+        now: what times are told from.
+        more: a link beside the title.
+    """
     columns = (
-        Column("What", "main"), Column("Urgency"), Column("State"), Column("Since", "num"),
+        Column("What", "main"), Column("Urgency"), Column("State"), Column("Since", "num less"),
         Column("Held last", "num less"),
     )  # fmt: skip
     rows: list[list[Child]] = [
@@ -60,9 +67,8 @@ def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime) -> Markup
         ]
         for one in alerts
     ]  # fmt: skip
-    everything = tag("a", "All alerts", href="/console/monitor/alerts")
     return panel(title, table(title, columns, rows, empty=("No alert", "Nothing holds that people are told of.")),
-                 actions=everything)  # fmt: skip
+                 actions=more)  # fmt: skip
 
 
 def _state(one: AlertItem) -> Markup:
@@ -145,9 +151,14 @@ def _facts(item: AlertItem, now: datetime) -> Markup:
         ("Acknowledged by", line(item.owner)), ("Over since", "–" if item.closed is None else moment(item.closed, now)),
         ("Silenced until", "–" if item.silenced_until is None else moment(item.silenced_until, now)),
         ("What to do", tag("code", runbook_of(item.kind))),
-        *((str(name), line(_words(value))) for name, value in item.facts.items()),
+        *((_named(str(name)), line(_words(value))) for name, value in item.facts.items()),
     ]  # fmt: skip
     return facts(pairs, "list")
+
+
+def _named(name: str) -> str:
+    words = name.replace("_", " ")
+    return words[:1].upper() + words[1:]
 
 
 def _words(value: object) -> str:

@@ -14,6 +14,10 @@ _RIGHT: Final = 8
 _TOP: Final = 12
 _BOTTOM: Final = 20
 _HIGH: Final = 210
+_LETTER: Final = 6.5
+"""How wide a letter of a label is, at most."""
+_APART: Final = 24
+"""Room between two labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,8 @@ def _curves(
         told = tag("title", shorten(mark.words, 120))
         parts.append(tag("g", told, tag("line", class_="mark", x1=here, x2=here, y1=_TOP, y2=_TOP + high),
                          tag("circle", class_="mark", cx=here, cy=_TOP, r=3.5), class_="change"))  # fmt: skip
-    every = max(1, -(-number // (7 if wide > 500 else 3)))
+    longest = max(map(len, drawing.labels), default=0) * _LETTER + _APART
+    every = max(1, -(-number // max(1, int((wide - _LEFT - _RIGHT) / longest))))
     for at, label in enumerate(drawing.labels):
         if at % every == 0:
             parts.append(tag("text", label, class_="tick middle" if at else "tick", x=x(at) if at else _LEFT,
@@ -94,8 +99,10 @@ def _curves(
         said = "; ".join(_told(line, at) for line in drawing.lines)
         reach = tag("rect", class_="reach", x=round(_LEFT + at * step, 2), y=_TOP, width=round(step, 2), height=high)
         column: Child = tag("g", tag("title", f"{label}: {said}"), reach, class_="column")
-        parts.append(tag("a", column, href=links[at]) if at < len(links) else column)
-    return tag("svg", parts, class_=f"chart curves {name}", viewBox=f"0 0 {wide} {_HIGH}", role="img")
+        # Links for a pointer: with the keyboard the same ones are reached in the table below.
+        parts.append(tag("a", column, href=links[at], tabindex=-1) if at < len(links) else column)
+    return tag("svg", parts, class_=f"chart curves {name}", viewBox=f"0 0 {wide} {_HIGH}", aria_label=title,
+               role="group" if links else "img")  # fmt: skip
 
 
 def _top(lines: Sequence[Line]) -> float:

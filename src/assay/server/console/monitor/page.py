@@ -35,12 +35,16 @@ from assay.store.alerts import AlertState, list_alerts
 from assay.store.sketches import Stretch, counted_until
 
 _WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
-_WIDE: Final = ("trend", "worst", "metrics")
+_WIDE: Final = ("trend", "worst", "metrics", "cusum")
 """Panels that take the whole width."""
 _TONES: Final = {"ok": "good", "alert": "bad", "too few": "quiet"}
 _BEHIND: Final = 1_000
 """Entries of the log beyond which the page says that it is behind."""
 _LONGEST_CLAIM: Final = 160
+_KINDS: Final = {"claims": "main", "hour": "num less", "claims that failed": "num less"}
+"""Columns that are more or less than a number: what is read, and what a narrow screen has no room for."""
+_RUN: Final = 12
+"""Characters of the id of a run, as lists of runs show it."""
 
 
 def make_monitor_page(services: Services) -> APIRouter:
@@ -62,6 +66,7 @@ def make_monitor_page(services: Services) -> APIRouter:
             counted, entries = counted_until(connection, caller.tenant)
         ranges = tabs("Period", ((_WORDS[name], address("/console/monitor", range=name), name == chosen)
                                  for name in RANGES))  # fmt: skip
+        everything = tag("a", "All alerts", href="/console/monitor/alerts")
         behind = None
         if entries - counted > _BEHIND:
             said = f"{entries - counted:,} entries of the record are not counted yet; these figures are behind it."
@@ -70,11 +75,12 @@ def make_monitor_page(services: Services) -> APIRouter:
         narrow = [_panel(made[name], chosen, stretch, now) for name in PANELS if name not in _WIDE]
         return render(
             request, "Monitor", behind,
-            tag("div", alert_list("Alerts that hold", alerts, now), data_live=True),
+            tag("div", alert_list("Alerts that hold", alerts, now, everything), data_live=True),
             tag("div", _panel(made["metrics"], chosen, stretch, now), _panel(made["trend"], chosen, stretch, now),
                 data_live=True),
             tag("div", narrow, class_="columns", data_live=True),
-            tag("div", _panel(made["worst"], chosen, stretch, now), data_live=True),
+            tag("div", _panel(made["cusum"], chosen, stretch, now), _panel(made["worst"], chosen, stretch, now),
+                data_live=True),
             current="monitor", about=f"What was measured in the last {_WORDS[chosen]}, in UTC", actions=ranges,
             scripts=("live.js",),
         )  # fmt: skip
@@ -97,7 +103,7 @@ def _panel(made: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
         marks = [_mark(one.at, f"{one.kind}: {one.ref}", stretch) for one in made.markers]
         chart = drawn(made.title, made.drawing, marks, links)
     shown = _table(made, links, now)
-    if made.name in ("metrics", "worst", "cusum"):
+    if made.name in ("metrics", "worst") or (made.name == "cusum" and chart is None):
         body: Child = group(chart, shown)
     elif chart is None and not any(_says_something(row) for row in made.rows):
         body = empty_state("Nothing measured", made.note or "Nothing was measured of this in the period.")
@@ -108,7 +114,8 @@ def _panel(made: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
         named = [
             tag("li", moment(one.at, now), " ", one.kind, " ", foreign(shorten(one.ref, 80))) for one in made.markers
         ]
-        changes = details(f"{len(made.markers)} changes in this period", tag("ul", named))
+        count = len(made.markers)
+        changes = details(f"{count:,} {'change' if count == 1 else 'changes'} in this period", tag("ul", named))
     told = tag("p", made.note, class_="soft") if made.note is not None and chart is not None else None
     return panel(
         made.title, tag("p", made.about, class_="soft"), body, told, changes, actions=exports, id_=f"panel-{made.name}"
@@ -137,9 +144,7 @@ def _links(made: Panel, stretch: Stretch) -> list[str]:
 def _table(made: Panel, links: Sequence[str], now: datetime) -> Markup:
     if made.name == "metrics":
         return _metrics(made)
-    columns = [
-        Column(_shown(name), "" if at == 0 or name == "claims" else "num") for at, name in enumerate(made.columns)
-    ]
+    columns = [Column(_shown(name), _KINDS.get(name, "num") if at else "") for at, name in enumerate(made.columns)]
     rows = []
     for at, row in enumerate(made.rows):
         if made.name == "trend" and not row[1]:
@@ -148,6 +153,7 @@ def _table(made: Panel, links: Sequence[str], now: datetime) -> Markup:
         if at < len(links):
             first = row[0]
             words = f"{first:%Y-%m-%d %H:%M}" if isinstance(first, datetime) else shorten(str(first), 40)
+            words = words[:_RUN] if at in made.runs else words
             cells[0] = tag("a", foreign(words), href=links[at])
         rows.append(cells)
     empty = made.note or "Nothing was measured of this in the period."
@@ -156,15 +162,15 @@ def _table(made: Panel, links: Sequence[str], now: datetime) -> Markup:
 
 def _metrics(made: Panel) -> Markup:
     columns = (
-        Column("Metric"), Column("Outputs", "num"), Column("7 days", "num"), Column("Before", "num less"),
-        Column("Change", "num"), Column("State"), Column("Rule", "less"),
+        Column("Metric"), Column("State"), Column("7 days", "num"), Column("Before", "num less"),
+        Column("Change", "num"), Column("Outputs", "num less"), Column("Rule", "less"),
     )  # fmt: skip
     rows: list[list[Child]] = []
     for name, outputs, value, low, high, before, change, least, most, state, rule in made.rows:
         rows.append([
-            str(name), f"{outputs:,}", interval_words(_number(value), _number(low), _number(high)),
-            number(_number(before), 3), _change(_number(change), _number(least), _number(most)),
-            badge(str(state), _TONES[str(state)]), str(rule),
+            str(name), badge(str(state), _TONES[str(state)]),
+            interval_words(_number(value), _number(low), _number(high)), number(_number(before), 3),
+            _change(_number(change), _number(least), _number(most)), f"{outputs:,}", str(rule),
         ])  # fmt: skip
     return table(made.title, columns, rows, style="tight")
 

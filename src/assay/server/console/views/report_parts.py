@@ -167,11 +167,15 @@ def _source_answer(told: Mapping[str, Any]) -> Markup:
     except InputError as error:  # the record was changed, or is of another version
         return tag("article", badge("unreadable", "bad"), " ", foreign(str(error)[:400]), class_="card")
     took = f"{one.at}, {one.elapsed_ms:.0f} ms" + ("" if one.age_s is None else f", known for {one.age_s:.0f} s")
-    asked = [tag("li", tag("code", foreign(shorten(str(dict(line)), 1_000)))) for line in one.found.asked]
+    asked = [
+        tag("li", tag("code", foreign(shorten("; ".join(f"{name}: {value}" for name, value in line.items()), 1_000))))
+        for line in one.found.asked
+    ]
     said = [
         tag("li", foreign(passage.text[:_LONGEST], "q"), tag("cite", foreign(shorten(passage.id, 200))))
         for passage in one.found.passages
     ]
+    many = f"{len(said)} {'passage' if len(said) == 1 else 'passages'}"
     digest = None if one.digest is None else tag("p", "SHA-256 ", tag("code", one.digest), class_="soft small")
     return tag(
         "article",
@@ -179,7 +183,7 @@ def _source_answer(told: Mapping[str, Any]) -> Markup:
             tag("span", f" {took}", class_="soft")),
         None if one.reason is None else foreign(one.reason[:1_000], "p"),
         details("Asked", tag("ul", asked, class_="plain")) if asked else None,
-        details(f"{len(said)} passages", tag("ul", said, class_="plain passages"), digest) if said else None,
+        details(many, tag("ul", said, class_="plain passages"), digest) if said else None,
         class_="card",
     )  # fmt: skip
 
