@@ -3,6 +3,7 @@
 import random
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from tests.browser.demo import HOSTILE
 
@@ -104,7 +105,11 @@ def red_team(extra: str = "") -> str:
             outcome = (Outcome.PASSED, Outcome.FAILED, Outcome.UNJUDGED)[(at + trial) % 3 if trial else 0]
             before.append(_judged(one, Outcome.PASSED, extra))
             after.append(_judged(one, outcome, extra))
-    about = {"suite": "d0" * 32, "target": "support-answer-service/production-mirror", "verifier": "lexical 3"}
+    about: dict[str, Any] = {
+        "suite": "d0" * 32,
+        "target": "support-answer-service/production-mirror",
+        "verifier": "lexical 3",
+    }
     scored = score(cases, after, **about)
     return html_report(scored, cases, after, compare(score(cases, before, **about), scored))
 

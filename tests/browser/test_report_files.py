@@ -55,9 +55,14 @@ def test_a_report_works_by_keyboard(reports: dict[str, Path], browser: Any, name
 @pytest.mark.parametrize("name", REPORTS)
 def test_hostile_content_of_a_report_is_harmless(hostile_reports: dict[str, Path], browser: Any, name: str) -> None:
     faults: list[str] = []
+
+    def dismiss(shown: Any) -> None:
+        faults.append(shown.message)
+        shown.dismiss()
+
     with browser.new_context(viewport={"width": 390, "height": 900}) as context:
         page = context.new_page()
-        page.on("dialog", lambda shown: (faults.append(shown.message), shown.dismiss()))
+        page.on("dialog", dismiss)
         page.on("request", lambda asked: faults.append(asked.url) if not asked.url.startswith("file:") else None)
         page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
         page.goto(hostile_reports[name].as_uri())
