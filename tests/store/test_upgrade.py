@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 from tests.server.test_api import BODY
-from tests.store.older import last_but_one
 from typer.testing import CliRunner
 
 from assay.cli.app import app
@@ -145,7 +144,8 @@ def test_no_request_fails_while_the_tables_change_and_the_old_server_gives_way(b
         old = Server(before, database, tmp_path / "old.log")
         running.append(old)
         with closing(sqlite3.connect(database)) as connection:
-            assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (last_but_one(),)
+            (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        assert version < HEAD  # the last but one, or an earlier one where two migrations came together
         load.rotation.append(old.port)
         load.begin()
         load.wait_for(old.port, 5)
