@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 import typer
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.cli.standin import Run, StandIn
 
@@ -357,6 +357,7 @@ def outcome(text: str) -> Outcome:
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
+@example("\ud800")
 @given(FOREIGN)
 def test_every_format_stays_what_it_is_whatever_foreign_text_says(text: str) -> None:
     made = outcome(text)

@@ -92,5 +92,14 @@ def _location(place: Place) -> dict[str, Any]:
     region = {name: value for name, value in fields.items() if value is not None}
     path = PurePosixPath(place.file)
     if path.is_absolute():
-        return {"artifactLocation": {"uri": f"file://{quote(place.file)}"}, "region": region}
-    return {"artifactLocation": {"uri": quote(place.file), "uriBaseId": ROOT}, "region": region}
+        return {"artifactLocation": {"uri": f"file://{_quoted(place.file)}"}, "region": region}
+    return {"artifactLocation": {"uri": _quoted(place.file), "uriBaseId": ROOT}, "region": region}
+
+
+def _quoted(name: str) -> str:
+    """A file's name in a URI; bytes that are no UTF-8, which Python reads as halves of surrogate pairs, written out.
+
+    >>> _quoted("a b.md"), _quoted("\\ud800")
+    ('a%20b.md', '%5Cud800')
+    """
+    return quote(name, errors="backslashreplace")
