@@ -6,8 +6,8 @@
     python -m benchmarks.batch engines --rows 4000          (needs the extra `ray`)
 
 Rows are made by a seed: a sentence of one to three claims beside one passage, right or with a wrong value. Speed is the
-wall time of the whole command, start of the workers included; the ratio of two workers to one is what counts, since
-machines differ. Memory is the driver's own at its highest, over the course of a run.
+wall time of the whole command, start of the workers included; the ratio of two workers to one worker on one processor
+is what counts, since machines differ. Memory is the driver's own at its highest, over the course of a run.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def write(path: Path, count: int, seed: int = 1) -> Path:
 
 def command(source: Path, out: Path, workers: int, *more: str) -> list[str]:
     """The command that is measured."""
-    options = ["--out", str(out), "--workers", str(workers), "--format", "json", *more]
+    options = ["--out", str(out), "--workers", str(workers), "--partition-rows", "50", "--format", "json", *more]
     return [sys.executable, "-m", "assay", "batch", str(source), *options]
 
 
@@ -146,8 +146,8 @@ def kill(pid: int) -> None:
 def kills(folder: Path, count: int, wanted: int) -> None:
     """Kills workers, and each tenth time the driver, until as many as wanted have died; then lets it end."""
     source, rng, killed = write(folder / "rows.jsonl", count), random.Random(3), {"worker": 0, "driver": 0}
-    timed(source, folder / "calm", 2, "--partition-rows", "50")
-    again = command(source, folder / "wild", 2, "--partition-rows", "50")
+    timed(source, folder / "calm", 2)
+    again = command(source, folder / "wild", 2)
     while sum(killed.values()) < wanted:
         with subprocess.Popen(again, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
             while driver.poll() is None and sum(killed.values()) < wanted:
@@ -164,7 +164,7 @@ def kills(folder: Path, count: int, wanted: int) -> None:
         if (folder / "wild" / "manifest.json").exists() and sum(killed.values()) < wanted:
             print(f"all rows were done after {killed}; give more --rows")
             break
-    timed(source, folder / "wild", 2, "--partition-rows", "50")
+    timed(source, folder / "wild", 2)
     told = json.loads((folder / "wild" / "summary.json").read_text())
     same = contents(folder / "wild") == contents(folder / "calm")
     print(f"killed {killed}; {told['rows']:,} rows, {told['rejected']} rejected; bytes as without kills: {same}")
