@@ -213,8 +213,11 @@ def test_nothing_was_loaded():
 """
 
 
-def test_a_project_that_does_not_use_the_plugin_pays_nothing_for_it(sub_run: Run) -> None:
-    done = sub_run({"test_unused.py": UNUSED, "conftest.py": ""})
+def test_a_project_that_does_not_use_the_plugin_pays_nothing_for_it(
+    sub_run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # other packages' plugins load what they like
+    done = sub_run({"test_unused.py": UNUSED, "conftest.py": ""}, "-p", "assay.pytest.plugin", plugin=False)
     done.assert_outcomes(passed=1)
     assert "= assay =" not in done.stdout.str()
 
