@@ -21,7 +21,8 @@ MOST_SWAPS: Final = 4
 _RECORD: Final = re.compile(r"\s*(?:[\[{|]|[\w.-]{1,40}\s*[:=][^\n]*\n\s*[\w.-]{1,40}\s*[:=])")
 _MEMBER: Final = re.compile(r"\"\s*:\s*[\[{\"\d+-]|\"\s*:\s*(?:true|false|null)\b|[\]}]\s*,\s*[\[{\"]")
 """Of JSON, from the middle of which a passage may be cut."""
-_COLUMNS: Final = re.compile(r"\S(?:\t| {2,})\S[^\n]*\n[^\n]*\S(?:\t| {2,})\S|[^|\n]\|[^|\n]+\|[^\n]*\n")
+_GAP: Final = r"\S(?:\t| {3,})\S"
+_COLUMNS: Final = re.compile(rf"{_GAP}[^\n]*{_GAP}|{_GAP}[^\n]*\n[^\n]*{_GAP}|[^|\n]\|[^|\n]+\|[^\n]*\n")
 """Of rows whose cells are set apart by spaces, tabs or strokes."""
 LONGEST_REMEMBERED: Final = 20_000
 """Characters of a source whose names are remembered."""
