@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow test-browser test-crash test-tamper test-train net net-freeze lint check format bench eval data
-.PHONY: train train-on clean test-deploy wheel sbom licences
+.PHONY: train train-on clean test-deploy wheel sbom licences docs docs-serve
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -39,12 +39,22 @@ $(VENV)/ci: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,test-ci]'
 	touch $@
 
+$(VENV)/docs: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	touch $@
+
+docs: $(VENV)/docs  ## the site of the documentation, built strictly into build/site
+	$(BIN)/python -m website.build
+
+docs-serve: $(VENV)/docs  ## the same, shown at http://127.0.0.1:8000
+	$(BIN)/python -m website.build --serve
+
 $(VENV)/ray: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,ray]'
 	touch $@
 
-test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VENV)/ci  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO and Ray
-	$(BIN)/python -m pytest -m slow
+test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VENV)/ci $(VENV)/docs  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO and Ray
+	ASSAY_DOCS=required $(BIN)/python -m pytest -m slow
 	ASSAY_POSTGRES=required $(BIN)/python -m pytest tests/store -m 'not slow' -k postgresql
 	ASSAY_FRAMEWORKS=required $(BIN)/python -m pytest tests/integrations
 	ASSAY_OPENVINO=required $(BIN)/python -m pytest tests/models/test_runtime.py tests/models/test_scorer_contract.py
