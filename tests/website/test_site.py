@@ -16,14 +16,14 @@ REQUIRED = os.environ.get("ASSAY_DOCS") == "required"
 
 def test_links_between_pages_and_to_sources_lead_to_where_things_stand_on_the_site() -> None:
     wanted: set[str] = set()
-    text = "See [figures](../benchmarks/RESULTS.md#speed), [why](adr/0002-layers.md), [us](https://example.org)."
+    text = "See [figures](../benchmarks/RESULTS.md#speed), [why](adr/0005-gate.md), [us](https://example.org)."
     assert rewritten(text, "docs/concepts.md", wanted) == (
-        "See [figures](figures.md#speed), [why](adr/0002-layers.md), [us](https://example.org)."
+        "See [figures](figures.md#speed), [why](adr/0005-gate.md), [us](https://example.org)."
     )
     source = rewritten("[the coefficients](../src/assay/py.typed)", "docs/concepts.md", wanted)
     assert source == "[the coefficients](files/src/assay/py.typed)"
     assert "src/assay/py.typed" in wanted
-    assert rewritten("[up](../metrics.md)", "docs/adr/0001-x.md", set()) == "[up](../metrics.md)"
+    assert rewritten("[up](../metrics.md)", "docs/adr/0014-store-and-audit-log.md", set()) == "[up](../metrics.md)"
 
 
 def test_what_stands_in_a_block_of_code_is_left_as_it_is() -> None:
@@ -32,7 +32,7 @@ def test_what_stands_in_a_block_of_code_is_left_as_it_is() -> None:
 
 
 def test_every_page_of_the_repository_has_one_place() -> None:
-    pages = ["docs/metrics.md", "README.md", "benchmarks/RESULTS.md", "src/assay/py.typed", "docs/adr/0002-layers.md"]
+    pages = ["docs/metrics.md", "README.md", "benchmarks/RESULTS.md", "src/assay/py.typed", "docs/adr/0005-gate.md"]
     assert len({placed(page) for page in pages}) == len(pages)
 
 
