@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow test-browser test-crash test-tamper test-train net net-freeze lint check format bench eval data
-.PHONY: train train-on clean test-deploy wheel sbom licences docs docs-serve
+.PHONY: test-ai-sdk train train-on clean test-deploy wheel sbom licences docs docs-serve
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -60,6 +60,12 @@ test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VE
 	ASSAY_OPENVINO=required $(BIN)/python -m pytest tests/models/test_runtime.py tests/models/test_scorer_contract.py
 	ASSAY_RAY=required $(BIN)/python -m pytest tests/batch/test_engines.py tests/cli/test_batch_command.py -k ray
 	$(BIN)/python -m pytest tests/pytest_plugin tests/schema tests/evaluation tests/cli/test_formats.py
+
+$(VENV)/ai-sdk: $(VENV)/dev
+	npm install --silent --no-save --no-audit --no-fund --prefix $(VENV)/ai-sdk ai@6 @ai-sdk/openai-compatible@2 @ai-sdk/anthropic@3
+
+test-ai-sdk: $(VENV)/ai-sdk  ## the Vercel AI SDK through the gateway; needs Node
+	ASSAY_AI_SDK=$(abspath $(VENV)/ai-sdk) ASSAY_AI_SDK_REQUIRED=yes $(BIN)/python -m pytest tests/integrations/test_vercel_ai_sdk.py
 
 $(VENV)/browser: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,test-browser]'
