@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow test-browser test-crash test-tamper test-train net net-freeze lint check format bench eval data
-.PHONY: test-ai-sdk train train-on clean test-deploy wheel sbom licences docs docs-serve
+.PHONY: test-ai-sdk test-litellm train train-on clean test-deploy wheel sbom licences docs docs-serve
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -63,6 +63,14 @@ test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VE
 
 $(VENV)/ai-sdk: $(VENV)/dev
 	npm install --silent --no-save --no-audit --no-fund --prefix $(VENV)/ai-sdk ai@6 @ai-sdk/openai-compatible@2 @ai-sdk/anthropic@3
+
+.venv-litellm/dev: pyproject.toml  # an environment of its own: the proxy pins what others need newer
+	test -x .venv-litellm/bin/python || $(PYTHON) -m venv .venv-litellm
+	.venv-litellm/bin/python -m pip install --quiet --editable '.[store,openai,anthropic,litellm]' pytest hypothesis aiohttp
+	touch $@
+
+test-litellm: .venv-litellm/dev  ## the guardrail in a real LiteLLM proxy
+	PYTHONPATH=. .venv-litellm/bin/python -m pytest tests/integrations/test_litellm.py
 
 test-ai-sdk: $(VENV)/ai-sdk  ## the Vercel AI SDK through the gateway; needs Node
 	ASSAY_AI_SDK=$(abspath $(VENV)/ai-sdk) ASSAY_AI_SDK_REQUIRED=yes $(BIN)/python -m pytest tests/integrations/test_vercel_ai_sdk.py

@@ -41,8 +41,9 @@ PUBLIC: Final = (
 """The packages whose names are for users, with a page of the reference each."""
 MODULES: Final = (
     "assay.errors", "assay.testing", "assay.models.chat.load", "assay.store.db.store", "assay.integrations.openai",
-    "assay.integrations.anthropic", "assay.integrations.langchain", "assay.integrations.langchain_screen",
-    "assay.integrations.llama_index", "assay.integrations.llama_index_screen", "assay.integrations.haystack",
+    "assay.integrations.anthropic", "assay.integrations.langchain",
+    "assay.integrations.llama_index", "assay.integrations.haystack", "assay.integrations.dspy",
+    "assay.integrations.litellm",
     "assay.integrations.openai_agents", "assay.integrations.pydantic_ai", "assay.integrations.mcp",
     "assay.integrations.opentelemetry",
 )  # fmt: skip
