@@ -94,7 +94,7 @@ def test_what_passes_a_proxy_is_what_was_checked(tmp_path: Path) -> None:
         assert all("assay" not in request.json() for request in here.asked)
         done = client.chat.completions.create(**CHAT).choices[0].message.tool_calls
         assert done is not None
-        assert json.loads(done[0].function.arguments) == {"order_id": "W-1743"}  # type: ignore[union-attr]
+        assert json.loads(done[0].function.arguments) == {"order_id": "W-1743"}
         assert client.chat.completions.create(**CHAT).choices[0].message.tool_calls is None
 
 
