@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow test-browser test-crash test-tamper test-train net net-freeze lint check format bench eval data
-.PHONY: test-ai-sdk test-litellm train train-on clean test-deploy wheel sbom licences docs docs-serve
+.PHONY: test-ai-sdk test-evaluators test-litellm train train-on clean test-deploy wheel sbom licences docs docs-serve
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -71,6 +71,14 @@ $(VENV)/ai-sdk: $(VENV)/dev
 
 test-litellm: .venv-litellm/dev  ## the guardrail in a real LiteLLM proxy
 	PYTHONPATH=. .venv-litellm/bin/python -m pytest tests/integrations/test_litellm.py
+
+.venv-evaluators/dev: pyproject.toml  # an environment of its own: these pin versions of what others need
+	test -x .venv-evaluators/bin/python || $(PYTHON) -m venv .venv-evaluators
+	.venv-evaluators/bin/python -m pip install --quiet --editable '.[inspect-ai,deepeval,ragas,mlflow]' pytest hypothesis alembic
+	touch $@
+
+test-evaluators: .venv-evaluators/dev  ## scorers and metrics in Inspect, DeepEval, Ragas and MLflow; promptfoo where it is installed
+	PYTHONPATH=. .venv-evaluators/bin/python -m pytest -p no:asyncio -p no:deepeval -W default tests/integrations/test_evaluators.py
 
 test-ai-sdk: $(VENV)/ai-sdk  ## the Vercel AI SDK through the gateway; needs Node
 	ASSAY_AI_SDK=$(abspath $(VENV)/ai-sdk) ASSAY_AI_SDK_REQUIRED=yes $(BIN)/python -m pytest tests/integrations/test_vercel_ai_sdk.py

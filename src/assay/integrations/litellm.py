@@ -27,9 +27,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from uuid import uuid4
 
-from assay.config import Guard
+from assay.config import Guard as ConfiguredGuard
 from assay.errors import AssayError, InputError
-from assay.guard import Ruling, unchecked
+from assay.guard import Guard, Ruling, unchecked
 from assay.integrations.run_gate import missing
 from assay.policy import Mode
 from assay.schema import Stakes
@@ -76,7 +76,7 @@ class AssayGuardrail(CustomGuardrail):
             PolicyError: there is no such policy.
         """
         super().__init__(supported_event_hooks=[GuardrailEventHooks.pre_call, GuardrailEventHooks.post_call], **kept)
-        self._guard = guard if guard is not None else Guard(policy)
+        self._guard = guard if guard is not None else ConfiguredGuard(policy)
         self._stakes, self._fail_on = Stakes(stakes), fail_on
 
     async def async_pre_call_hook(
