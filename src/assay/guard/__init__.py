@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from assay.guard.check.evidence_index import Limits as Limits
     from assay.guard.commit.receipts import Idempotent as Idempotent
     from assay.guard.commit.receipts import ReceiptDesk as ReceiptDesk
-    from assay.guard.conflicts.superseded_sources import age_of as age_of
     from assay.guard.conflicts.superseded_sources import says_that_it_replaces as says_that_it_replaces
+    from assay.guard.evidence_files import passage_of_file as passage_of_file
     from assay.guard.protect.functions import Answer as Answer
     from assay.guard.request import CheckRequest as CheckRequest
     from assay.guard.request import EvidenceLike as EvidenceLike
@@ -40,7 +40,8 @@ else:
             ".api": ("Guard",),
             ".check.evidence_index": ("Limits",),
             ".commit.receipts": ("Idempotent", "ReceiptDesk"),
-            ".conflicts.superseded_sources": ("age_of", "says_that_it_replaces"),
+            ".conflicts.superseded_sources": ("says_that_it_replaces",),
+            ".evidence_files": ("passage_of_file",),
             ".protect.functions": ("Answer",),
             ".request": ("CheckRequest", "EvidenceLike"),
             ".rulings": (
