@@ -83,7 +83,7 @@ def _statements(name: str, text: str) -> Iterator[list[Any]]:
             told += 1
             yield [
                 start, end, one.start, len(one.text), dict(one.stems), sorted(map(list, one.values)), one.negated,
-                sorted(one.names),
+                sorted(one.names), sorted(one.modals),
             ]  # fmt: skip
 
 

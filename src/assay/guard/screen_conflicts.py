@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,7 +31,7 @@ from assay.models import PairScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
 from assay.text.dates import find_dates
-from assay.text.lexicon import NEGATIONS, find_names, find_words, opposites
+from assay.text.lexicon import MODAL, NEGATIONS, find_names, find_words, opposites
 from assay.text.quantities import find_quantities
 from assay.text.sentences import split_sentences
 from assay.verify.exact import check_exact, index_evidence
@@ -87,6 +87,8 @@ class Statement:
     """The kinds of its values."""
     negated: bool
     names: frozenset[str]
+    modals: frozenset[str] = frozenset()
+    """Its verbs that say what may, must or can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,7 @@ def statement(place: int, start: int, text: str) -> Statement:
         place, start, text, stems, frozenset(values), frozenset(kind for kind, _ in values),
         any(word.fold in NEGATIONS for word in words.lexemes),
         frozenset(key for name in find_names(text, words) if name.sure for key in name.keys),
+        frozenset(word.fold for word in words.lexemes if word.fold in MODAL),
     )  # fmt: skip
 
 
@@ -180,9 +183,33 @@ def candidates(statements: Sequence[Statement], question: frozenset[str], most: 
                 differs = what_differs(one, statements[other])
                 if differs is not None:
                     pairs[key] = Pair(statements[key[0]], statements[key[1]], min(1.0, share), differs)
-    return sorted(pairs.values(), key=lambda pair: (-_promise(pair, question), pair.first.text, pair.second.text))[
-        :most
-    ]
+    found = sorted(pairs.values(), key=lambda pair: (-_promise(pair, question), pair.first.text, pair.second.text))
+    return [*found[:most], *_of_two_wordings(statements, found, question, min(most, LEAST_READ) - len(found))]
+
+
+def _of_two_wordings(
+    statements: Sequence[Statement], found: Sequence[Pair], question: frozenset[str], most: int
+) -> list[Pair]:
+    """Pairs of passages that share no word: of each two without a pair the sentences nearest to the question.
+
+    What was retrieved for one question may answer it twice in different words ("The seat is in Graz", "Registered
+    office: Linz"). Passages that say one thing each come alone: which of many sentences would be it nobody knows.
+    """
+    if most <= 0:
+        return []
+    counts = Counter(one.passage for one in statements)
+    alone = sorted((one for one in statements if counts[one.passage] == 1), key=lambda one: (
+        -len(question & set(one.stems)), one.text,
+    ))[: 2 * LEAST_READ]  # fmt: skip
+    known = {(pair.first.passage, pair.second.passage) for pair in found}
+    made = []
+    for number, one in enumerate(alone):
+        for other in alone[number + 1 :]:
+            first, second = (one, other) if one.passage < other.passage else (other, one)
+            differs = what_differs(one, other)
+            if differs is not None and (first.passage, second.passage) not in known:
+                made.append(Pair(first, second, 0.0, differs))
+    return made[:most]
 
 
 def _near(places: Sequence[int], at: int) -> Sequence[int]:
@@ -207,6 +234,9 @@ def what_differs(one: Statement, other: Statement) -> str | None:
     >>> first, second = (statement(0, 0, text) for text in ("Leave is 2 weeks.", "Leave is 4 weeks."))
     >>> what_differs(first, second)
     'value'
+    >>> first, second = (statement(0, 0, f"Gloves {text} in the lab.") for text in ("must be worn", "are optional"))
+    >>> what_differs(first, second)
+    'words'
     """
     kinds = one.kinds & other.kinds
     for kind in kinds:
@@ -221,7 +251,9 @@ def what_differs(one: Statement, other: Statement) -> str | None:
         return "opposite"
     if one.names - other.names and other.names - one.names:
         return "name"
-    return "words" if mine_only and theirs_only else None
+    if (mine_only and theirs_only) or (one.modals != other.modals and (mine_only or theirs_only)):
+        return "words"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
