@@ -268,7 +268,7 @@ def _conflict_cases(data: Path | None) -> Iterator[Case]:
     with (_GATE / "screen_pairs.jsonl").open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             items = tuple(Evidence(**one) for one in row["evidence"])
-            yield Case(f"{_UNSEEN}{row['kind']}", items, row["question"], row["disagree"])
+            yield Case(f"{_UNSEEN}pairs", items, row["question"], row["disagree"])
     seen: set[str] = set()
     beside = 0
     for case in written_cases("test"):

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.guard.screen_conflicts import LEAST_READ, candidates, hear_pairs, statements_of
+from assay.guard.screen_conflicts import hear_pairs
+from assay.guard.screen_pairs import LEAST_READ, candidates, statements_of
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.schema import Evidence
 from assay.text.lexicon.lexemes import find_words

@@ -16,7 +16,8 @@ from assay.knowledge.documents import read_document
 from assay.retrieve import read_passages
 from assay.text.files import read_fields, read_kind, title_of_name
 
-HEADED = "---\ntitle: Leave\nVersion: '3'\nvalid from: 2025-01-01\nvalid-until: 31 December 2027\nowner: HR\n---\nTwo weeks.\n"
+HEADED = "---\ntitle: Leave\nVersion: '3'\nvalid from: 2025-01-01\nvalid-until: 31 December 2027\nowner: HR\n---\n"
+HEADED += "Two weeks.\n"
 PAGE = (
     '<html><head><title>Leave</title><meta name="doc-version" content="3"><meta name="validFrom" content="2025-01-01">'
     '<meta name="expires" content="2027-12-31"></head><body><nav>Home</nav><!-- Ten weeks. --><p>Two weeks.</p>'
@@ -89,19 +90,13 @@ def test_a_page_that_is_broken_beyond_reading_is_refused_with_its_name(tmp_path:
 
 
 _VALUES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=40),
-    st.dates(),
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.dates(),
     st.lists(st.text(max_size=3), max_size=2),
-)
+)  # fmt: skip
+_FIELDS = st.sampled_from(["version", "Effective Date", "expires", "title", "doc_id", "lang", "x"])
 
 
-@given(
-    st.dictionaries(st.sampled_from(["version", "Effective Date", "expires", "title", "doc_id", "lang", "x"]), _VALUES)
-)
+@given(st.dictionaries(_FIELDS, _VALUES))
 def test_metadata_of_any_kind_are_read_or_passed_over(fields: dict[str, object]) -> None:
     found = read_fields(fields)
     assert found.version is None or found.version.strip()

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from assay.guard.rulings import unchecked as unchecked
     from assay.guard.runs.watch import CallDecision as CallDecision
     from assay.guard.runs.watch import RunWatch as RunWatch
-    from assay.guard.screen_conflicts import Pair as Pair
-    from assay.guard.screen_conflicts import Statement as Statement
-    from assay.guard.screen_conflicts import statements_of as statements_of
-    from assay.guard.screen_conflicts import what_differs as what_differs
+    from assay.guard.screen_pairs import Pair as Pair
+    from assay.guard.screen_pairs import Statement as Statement
+    from assay.guard.screen_pairs import statements_of as statements_of
+    from assay.guard.screen_pairs import what_differs as what_differs
     from assay.guard.screen_versions import Known as Known
     from assay.guard.screen_versions import keys_of as keys_of
     from assay.guard.screen_versions import replaced_by as replaced_by
@@ -55,7 +55,7 @@ else:
                 "unchecked",
             ),
             ".runs.watch": ("CallDecision", "RunWatch"),
-            ".screen_conflicts": ("Pair", "Statement", "statements_of", "what_differs"),
+            ".screen_pairs": ("Pair", "Statement", "statements_of", "what_differs"),
             ".screen_versions": ("Known", "keys_of", "replaced_by", "versions_of"),
             ".screening": ("says_the_same",),
         },
