@@ -25,7 +25,6 @@ from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
 from assay.guard.conflicts.source_matching import is_record, speaks_of_another
 from assay.guard.screen_pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
-from assay.guard.subjects import of_another
 from assay.models import PairScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
@@ -34,9 +33,9 @@ from assay.text.sentences import split_sentences
 from assay.verify.exact import check_exact, index_evidence
 from assay.verify.network import LogisticModel, logit
 
-LIKELY: Final = 0.7
+LIKELY: Final = 0.75
 """How likely a pair has to be a conflict for it to be told, unless both sentences speak of what was asked."""
-BOTH_WAYS: Final = 4.0
+BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
 contradict each other whatever a check makes of them. Set by hand, as is the next one, on the half `read` of
 `benchmarks/gate/conflicts_fresh.jsonl` and cases of the fit side (docs/adr/0084)."""
@@ -201,15 +200,9 @@ def told(
 
 
 def _both_ways(heard: Heard) -> bool:
-    """Whether the network is sure of a contradiction in both directions, of two sentences on one subject."""
-    first, second = heard.pair.first.text, heard.pair.second.text
+    """Whether the network is sure of a contradiction in both directions."""
     sure = heard.signals["contra_low"] + heard.signals["contra_high"] >= BOTH_WAYS
-    return (
-        sure
-        and heard.pair.shared >= SHARED_BOTH_WAYS
-        and not of_another(first, first, second, second)
-        and not of_another(second, second, first, first)
-    )
+    return sure and heard.pair.shared >= SHARED_BOTH_WAYS
 
 
 def _on_question(pair: Pair, asked: frozenset[str]) -> bool:
