@@ -33,8 +33,11 @@ from assay.text.sentences import split_sentences
 from assay.verify.exact import check_exact, index_evidence
 from assay.verify.network import LogisticModel, logit
 
+FROM_BOTH_SIDES: Final = 0.4
+"""How likely a pair has to be a conflict where both of its sentences, each taken as the claim, are found contradicted
+by the other source."""
 LIKELY: Final = 0.75
-"""How likely a pair has to be a conflict for it to be told, unless both sentences speak of what was asked."""
+"""How likely it has to be where one of them is, unless both speak of what was asked."""
 BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
 contradict each other whatever a check makes of them. Set by hand, as is the next one, on the half `read` of
@@ -168,9 +171,9 @@ def told(
 ) -> list[PassageConflict]:
     """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
 
-    Told is what one of the sentences, taken as the claim, is found to be contradicted in, where the pair is likely to
-    be a conflict or both speak of what was asked: a conflict that is missed there costs most. So is what the network is
-    sure of in both directions.
+    What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
+    both speak of what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
+    directions.
 
     Args:
         heard: the pairs as they were read.
@@ -192,9 +195,11 @@ def told(
             raise VerifierError(
                 f"whether passages contradict each other is not known: {sides[0].failed or sides[1].failed}"
             )
-        sure = max(_against(side, of_another=_of_another(one.pair, items)) for side in sides)
-        chance = chances[id(one)]
-        if (sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))) or _both_ways(one):
+        found_by = [_against(side, of_another=_of_another(one.pair, items)) for side in sides]
+        sure, chance = max(found_by), chances[id(one)]
+        both = min(found_by) > 0 and chance >= FROM_BOTH_SIDES
+        alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
+        if both or alone or _both_ways(one):
             found.append(_told(one, items, max(sure, chance)))
     return found
 
