@@ -47,6 +47,14 @@ if TYPE_CHECKING:
     from assay.stats.drift.sequential import decide as decide
     from assay.stats.drift.sequential import fixed_size as fixed_size
     from assay.stats.drift.simulation import simulated_run_lengths as simulated_run_lengths
+    from assay.stats.drift.steps import Believed as Believed
+    from assay.stats.drift.steps import Evaluations as Evaluations
+    from assay.stats.drift.steps import Places as Places
+    from assay.stats.drift.steps import believed as believed
+    from assay.stats.drift.steps import evaluations as evaluations
+    from assay.stats.drift.steps import gains as gains
+    from assay.stats.drift.steps import precision as precision
+    from assay.stats.drift.steps import sizes_of as sizes_of
     from assay.stats.drift.weighting import WeightedRate as WeightedRate
     from assay.stats.drift.weighting import weighted_rate as weighted_rate
 else:
@@ -109,6 +117,16 @@ else:
                 "fixed_size",
             ),
             ".simulation": ("simulated_run_lengths",),
+            ".steps": (
+                "Believed",
+                "Evaluations",
+                "Places",
+                "believed",
+                "evaluations",
+                "gains",
+                "precision",
+                "sizes_of",
+            ),
             ".weighting": (
                 "WeightedRate",
                 "weighted_rate",
