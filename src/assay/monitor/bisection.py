@@ -168,6 +168,8 @@ class _Hypotheses:
     answers: tuple[_Answer, ...]
     """The first is that nothing changed, unless both means are known."""
     places: Places
+    told: dict[tuple[tuple[int, int], ...], tuple[int, ...]]
+    """Those that name changes, with the numbers of their answers."""
 
 
 @lru_cache(maxsize=64)
@@ -197,8 +199,12 @@ def _hypotheses(states: tuple[int, ...], shift: float, known: bool) -> _Hypothes
         shapes.append(shape)
         weights.append(weight)
         least.append(smallest)
+    told: dict[tuple[tuple[int, int], ...], tuple[int, ...]] = {}
+    for number, answer in enumerate(answers):
+        if answer.between and answer.told:
+            told[answer.between] = (*told.get(answer.between, ()), number)
     total = np.array(weights)
-    return _Hypotheses(tuple(answers), Places(np.stack(shapes), total / total.sum(), np.array(least)))
+    return _Hypotheses(tuple(answers), Places(np.stack(shapes), total / total.sum(), np.array(least)), told)
 
 
 class _Search:
@@ -209,7 +215,7 @@ class _Search:
         self._known = None if options.good is None or options.bad is None else (options.good, options.bad)
         self._states = self._looked_at()
         found = _hypotheses(self._states, options.shift, self._known is not None)
-        self._answers, self._places = found.answers, found.places
+        self._answers, self._places, self._told = found.answers, found.places, found.told
 
     def _looked_at(self) -> tuple[int, ...]:
         """The states that were evaluated, and those from which more could be learned."""
@@ -235,12 +241,9 @@ class _Search:
                 return self._result("no_regression", seen, now, None, True)
         else:
             refuted = True
-        found = by_answer[1:] / by_answer[1:].sum() if known is None else by_answer
-        answers = self._answers[1:] if known is None else self._answers
-        sets: dict[tuple[tuple[int, int], ...], float] = {}
-        for answer, probability in zip(answers, found.tolist(), strict=True):
-            if answer.told:
-                sets[answer.between] = sets.get(answer.between, 0.0) + probability
+        first = 0 if known is not None else 1
+        by_answer = by_answer / by_answer[first:].sum()
+        sets = {one: float(by_answer[list(numbers)].sum()) for one, numbers in self._told.items()}
         best = max(sets, key=lambda one: sets[one]) if sets else None
         if refuted and best is not None and sets[best] >= 1 - NAMING * options.alpha:
             return self._result("found", seen, now, best, True)

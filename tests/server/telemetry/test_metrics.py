@@ -40,7 +40,7 @@ async def scraped(there: Site, **headers: str) -> dict[str, dict[tuple[tuple[str
     return found
 
 
-def of(found: Mapping[str, Mapping[tuple[tuple[str, str], ...], float]], name: str, **labels: str) -> float:
+def of(found: Mapping[str, Mapping[tuple[tuple[str, str], ...], float]], name: str, /, **labels: str) -> float:
     """The sum of the samples of a name that have some labels."""
     wanted = set(labels.items())
     return sum(value for key, value in found.get(name, {}).items() if wanted <= set(key))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from assay.errors import InputError
 from assay.stats.drift.lattice import Floats
 
-_SIZES: Final = 72
+_SIZES: Final = 48
 """Points of the grid of rises."""
 _SLACK: Final = 0.95
 """The grid begins a little below the rise that matters, so that this one is inside and not at the edge."""
