@@ -29,13 +29,13 @@ import numpy as np
 from assay.errors import InputError
 from assay.stats.drift import Believed, Evaluations, Places, believed, evaluations, gains, precision, sizes_of
 
-NAMING: Final = 0.8
+NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
 LEVEL: Final = 0.5
 """The part of it for finding a cause where there is none."""
-PARTS: Final = (1 / 3, 1 / 2, 2 / 3)
+PARTS: Final = (1 / 2,)
 """What part of the whole rise the first of two causes may have."""
-_PRIOR: Final = (0.5, 0.4, 0.1)
+_PRIOR: Final = (0.5, 0.25, 0.25)
 """How probable no cause, one and two are beforehand."""
 _ALL: Final = 16
 """Of so many states every one is a candidate from the start; of more, those in the middle of what is not told apart."""
@@ -47,6 +47,7 @@ _FIRST: Final = 3
 Outcomes = Mapping[int, Sequence[float]]
 """By state, the outcome of each evaluation in order, from 0 (good) to 1 (bad). Evaluation number k is of the same row
 in every state."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
@@ -124,7 +125,6 @@ class SearchResult:
     evaluations: int
     sure: bool
     """Whether every step was sure at its share of the error rate."""
-
 
 
 def search(changes: int, outcomes: Outcomes, options: SearchOptions) -> Ask | SearchResult:
@@ -280,9 +280,9 @@ class _Search:
         if seen.binary:
             middle = min(max(level + half, half / 2), 1 - half / 2)
             # Where the mean rises by so much, at least that share of rows answers otherwise: halfway, half of it.
-            variance, least = middle * (1 - middle), half * (1 - half) / 2
+            variance, least = middle * (1 - middle), half * (1 - half)
         else:
-            variance, least = max(seen.variance, half**2), half**2 / 2
+            variance, least = max(seen.variance, half**2), half**2
         own = max(variance - seen.covariance, least)
         return own, max(0.0, variance - own)
 
@@ -305,7 +305,9 @@ class _Search:
         causes = []
         for begin, end in best or ():
             probability = sum(
-                float(one) for one, answer in zip(by_answer, self._answers, strict=True) if (begin, end) in answer.between
+                float(one)
+                for one, answer in zip(by_answer, self._answers, strict=True)
+                if (begin, end) in answer.between
             )
             at = self._states.index(end)
             causes.append(FoundCause(begin, min(1.0, probability), float(means[at - 1]), float(means[at])))

@@ -110,7 +110,10 @@ class Watched:
     # Charts
 
     def _charts(self, tenants: Iterable[str]) -> "Iterator[Metric]":
-        now, nearest = micros(self._store.now()) + 1, _Nearest(self._settings.watch, self._clock() + DESIGNING_S, self._clock)
+        now, nearest = (
+            micros(self._store.now()) + 1,
+            _Nearest(self._settings.watch, self._clock() + DESIGNING_S, self._clock),
+        )
         drawn = outputs = 0
         until: int | None = None
         for tenant in tenants:
@@ -215,4 +218,6 @@ def _plain(name: str, about: str, value: float | None) -> "GaugeMetricFamily":
     """A figure without labels; without a value it has no sample."""
     from prometheus_client.core import GaugeMetricFamily
 
-    return GaugeMetricFamily(name, about, value=value) if value is not None else GaugeMetricFamily(name, about, labels=())
+    return (
+        GaugeMetricFamily(name, about, value=value) if value is not None else GaugeMetricFamily(name, about, labels=())
+    )
