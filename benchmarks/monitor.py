@@ -1,6 +1,8 @@
 """Whether the monitor keeps what it states: run lengths, delays, causes, the cost of a bisection, sampling.
 
-    python -m benchmarks.monitor [run_lengths detection attribution bisection bisection_beyond sampling] [--runs N] [--histories N]
+    python -m benchmarks.monitor [SECTION ...] [--runs N] [--histories N]
+
+Sections are run_lengths, detection, attribution, bisection, bisection_beyond and sampling; all by default.
 
 Everything is simulated from stated rates with fixed seeds, so that what is right is known.
 """

@@ -7,11 +7,13 @@ the ends need not be known better than the search needs them, and no step has to
 is evaluated from which most is expected to be learned. The search ends
 
 - `found`, where "nothing rose" is refuted at half of the error rate (a test that holds however often one looks) and
-  one answer has all probability but 0.8 of the error rate;
-- `no_regression`, where every rise by the shift that matters is refuted at a fifth of the error rate, wherever it is;
+  one answer has all probability but 0.9 of the error rate;
+- `no_regression`, where every rise by the shift that matters is refuted at a tenth of the error rate, wherever it is;
 - `unsure`, where all that may be evaluated was, and neither is so.
 
-Two causes are told apart where each is a third of the whole rise or more, and not less than the shift that matters.
+Two causes are looked for as halves of the whole rise, each not less than the shift that matters; what is much smaller
+beside a larger one is not told. The chance of naming a wrong cause is one in the mean over which change it is; two
+causes that are just as large as the shift that matters are taken for one more often (benchmarks/RESULTS.md).
 
 The search is a function of the outcomes so far: it asks for more of one state, or is done. So it can be stopped at any
 moment and taken up again, and two who have the same outcomes come to the same.
@@ -28,6 +30,7 @@ import numpy as np
 
 from assay.errors import InputError
 from assay.stats.drift import Believed, Evaluations, Places, believed, evaluations, gains, precision, sizes_of
+from assay.stats.drift.lattice import Floats
 
 NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
@@ -62,7 +65,7 @@ class SearchOptions:
     shift: float = 0.03
     """The rise of the mean that matters."""
     most: int = 20_000
-    """Evaluations of one state; a step that is not sure by then goes where it leans, and the result says so."""
+    """Evaluations of one state; a search that is not sure by then names what is most probable, and says so."""
     batch: int = 50
     """Evaluations that are asked for at a time."""
     good: float | None = None
@@ -106,12 +109,14 @@ class FoundCause:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step, as it is told."""
+    """What was found of one state."""
 
     state: int
     found: str
+    """`lower` as the first state, `higher` as the last one, or `between`."""
     evaluations: int
     sure: bool
+    """Whether the search as a whole is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +129,7 @@ class SearchResult:
     steps: tuple[Step, ...]
     evaluations: int
     sure: bool
-    """Whether every step was sure at its share of the error rate."""
+    """Whether it is at the error rate that was asked."""
 
 
 def search(changes: int, outcomes: Outcomes, options: SearchOptions) -> Ask | SearchResult:
@@ -207,6 +212,11 @@ def _hypotheses(states: tuple[int, ...], shift: float, known: bool) -> _Hypothes
     return _Hypotheses(tuple(answers), Places(np.stack(shapes), total / total.sum(), np.array(least)), told)
 
 
+def _side(share: float) -> str:
+    """Where a state stands between the first and the last one."""
+    return "higher" if share > 3 / 4 else "lower" if share < 1 / 4 else "between"
+
+
 class _Search:
     """One look at all outcomes."""
 
@@ -225,6 +235,7 @@ class _Search:
         return tuple(sorted({*there, *((low + high) // 2 for low, high in pairwise(there))}))
 
     def next(self) -> Ask | SearchResult:
+        """What comes next."""
         options, places = self._options, self._places
         seen = evaluations(self._outcomes, self._states)
         known = self._known
@@ -259,7 +270,7 @@ class _Search:
             return self._result("unsure", seen, now, None, False)
         return Ask(self._states[number], min(options.batch, left[number]), self._why(number))
 
-    def _believed(self, seen: Evaluations, own: float, shared: float, sizes: "np.ndarray") -> Believed:
+    def _believed(self, seen: Evaluations, own: float, shared: float, sizes: Floats) -> Believed:
         matrix, vector = precision(seen, own, shared)
         if self._known is not None:
             matrix[0, 0] += _EXACT
@@ -279,7 +290,8 @@ class _Search:
         half = min(rise / 2, 0.5)
         if seen.binary:
             middle = min(max(level + half, half / 2), 1 - half / 2)
-            # Where the mean rises by so much, at least that share of rows answers otherwise: halfway, half of it.
+            # Where the mean rises by so much, at least that share of rows answers otherwise, halfway half of it:
+            # however alike outcomes are, no less is left to chance.
             variance, least = middle * (1 - middle), half * (1 - half)
         else:
             variance, least = max(seen.variance, half**2), half**2
@@ -311,10 +323,9 @@ class _Search:
             )
             at = self._states.index(end)
             causes.append(FoundCause(begin, min(1.0, probability), float(means[at - 1]), float(means[at])))
-        steps = []
-        for number, state in enumerate(self._states):
-            if (count := int(seen.counts[number])) > 0:
-                ...
-                side = "higher" if share[number] > 2 / 3 else "lower" if share[number] < 1 / 3 else "between"
-                steps.append(Step(state, side, count, sure))
+        steps = [
+            Step(state, _side(float(share[number])), int(seen.counts[number]), sure)
+            for number, state in enumerate(self._states)
+            if seen.counts[number] > 0
+        ]
         return SearchResult(verdict, tuple(causes), tuple(steps), int(seen.counts.sum()), sure)

@@ -1,4 +1,4 @@
-"""The monitor's figures in `/metrics`: the same as the monitor's own, of the tenant that is worst off, without names."""
+"""The monitor's figures in `/metrics`: the same as the monitor has, of the tenant that is worst off, without names."""
 
 import math
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def test_the_budget_is_told_as_the_monitor_reads_it(store: Store, clock: Clock) 
 
 
 def test_the_sums_weigh_outputs_by_how_they_were_drawn(store: Store, clock: Clock) -> None:
-    """What was drawn with a tenth counts ten times; what was not drawn is no output of the budget but one of the day."""
+    """What was drawn with a tenth counts ten times; what was not drawn is one of the day, not of the budget."""
     rows = [row_of(f"{number:032x}", micros(DAY) + number, float(number < 20)) for number in range(200)]
     for number, row in enumerate(rows):
         row["probability"], row["sampled"] = (0.1, True) if number < 100 else (1.0, number % 2 == 0)

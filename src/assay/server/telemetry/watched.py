@@ -1,7 +1,7 @@
 """The figures of the monitor: what is left of the error budget, how fast it burns, where charts stand, what is sampled.
 
 They are of all tenants together, and no tenant is named: of each figure the one of the tenant that is worst off is
-told. Charts of agents and models are told by how near the nearest one is to its alarm, as names are told to nobody here.
+told. Charts of agents and models are told by how near the nearest one is to its alarm: names are told to nobody here.
 """
 
 import math
@@ -127,7 +127,7 @@ class Watched:
         yield _plain("assay_monitor_sampled_ratio", "The part of the outputs of the last 24 hours that was drawn; what "
                      "`assay monitor run` has not seen yet is not counted.", drawn / outputs if outputs else None
                      )  # fmt: skip
-        yield _plain("assay_monitor_charts_age_seconds", "Seconds since the moment up to which charts have moved on; of "
+        yield _plain("assay_monitor_charts_age_seconds", "Seconds since the moment to which charts have moved on; of "
                      "the tenant that is furthest behind.", None if until is None else max(0.0, (now - until) / 1e6)
                      )  # fmt: skip
         yield from nearest.figures()
