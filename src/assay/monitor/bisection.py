@@ -27,10 +27,10 @@ from itertools import combinations, pairwise
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.stats.drift import Believed, Evaluations, Places, believed, evaluations, gains, precision, sizes_of
-from assay.stats.drift.lattice import Floats
 
 NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
@@ -270,7 +270,7 @@ class _Search:
             return self._result("unsure", seen, now, None, False)
         return Ask(self._states[number], min(options.batch, left[number]), self._why(number))
 
-    def _believed(self, seen: Evaluations, own: float, shared: float, sizes: Floats) -> Believed:
+    def _believed(self, seen: Evaluations, own: float, shared: float, sizes: NDArray[np.float64]) -> Believed:
         matrix, vector = precision(seen, own, shared)
         if self._known is not None:
             matrix[0, 0] += _EXACT
