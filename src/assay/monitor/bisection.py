@@ -190,9 +190,10 @@ def _hypotheses(states: tuple[int, ...], shift: float, known: bool) -> _Hypothes
     pairs = max(1.0, changes * (changes - 1) / 2)
     for answer in answers:
         length = math.prod(end - begin for begin, end in answer.between)
+        shape: NDArray[np.float64] = np.zeros(at.size)
         match [(at >= end) * 1.0 for _, end in answer.between]:
             case []:
-                shape, weight, smallest = np.zeros(at.size), _PRIOR[0], 0.0
+                weight, smallest = _PRIOR[0], 0.0
             case [one]:
                 shape, weight, smallest = one, _PRIOR[1] * length / changes, shift
             case [one, two]:
