@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,7 +190,7 @@ def _hypotheses(states: tuple[int, ...], shift: float, known: bool) -> _Hypothes
     pairs = max(1.0, changes * (changes - 1) / 2)
     for answer in answers:
         length = math.prod(end - begin for begin, end in answer.between)
-        shape: NDArray[np.float64] = np.zeros(at.size)
+        shape: NDArray[np.floating[Any]] = np.zeros(at.size)
         match [(at >= end) * 1.0 for _, end in answer.between]:
             case []:
                 weight, smallest = _PRIOR[0], 0.0
