@@ -1,6 +1,8 @@
 """Whether the monitor keeps what it states: run lengths, delays, causes, the cost of a bisection, sampling.
 
-    python -m benchmarks.monitor [run_lengths detection attribution bisection sampling] [--runs N] [--histories N]
+    python -m benchmarks.monitor [SECTION ...] [--runs N] [--histories N]
+
+Sections are run_lengths, detection, attribution, bisection, bisection_beyond and sampling; all by default.
 
 Everything is simulated from stated rates with fixed seeds, so that what is right is known.
 """
@@ -24,7 +26,6 @@ from assay.stats.drift import (
     bernoulli,
     beta,
     design_chart,
-    fixed_size,
     simulated_run_lengths,
     tilted,
     weighted_rate,
@@ -214,42 +215,122 @@ def attribution(histories: int) -> None:
 
 # Bisection
 
+CHANGES = 12
+Evaluate = Callable[[int, int, int], Floats]
+"""Outcomes of a state, from a row on, so many."""
+
 
 def bisection(histories: int) -> None:
-    """Success, and evaluations beside a binary search that evaluates a fixed number in each state."""
-    changes, options = 12, SearchOptions()
-    share = options.alpha / (2 * (math.ceil(math.log2(changes)) + 1))
-    each = fixed_size(BASE, BASE + SHIFT, share)
-    steps = math.log2(changes)
-    for name, known, causes, count in (
-        ("both means known", True, 1, histories),
-        ("both ends measured", False, 1, max(20, histories // 4)),
-        ("two causes, both means known", True, 2, max(20, histories // 2)),
-        ("nothing changed, both ends measured", False, 0, max(20, histories // 4)),
-    ):
-        rng, right, cost, began = np.random.default_rng(3), 0, list[int](), time.monotonic()
-        for _ in range(count):
-            at = set(rng.choice(changes, causes, replace=False).tolist())
-            rates = [BASE + SHIFT * sum(state > one for one in at) for state in range(changes + 1)]
-            good, bad = (rates[0], rates[-1]) if known else (None, None)
-            result = _played(rates, SearchOptions(batch=25 if known else 100, good=good, bad=bad), rng)
-            right += {one.change for one in result.causes} == at
-            cost.append(result.evaluations)
-        fixed = each * (steps + (0 if known else 2))
-        beside = f", a fixed size {fixed:,.0f} ({np.mean(cost) / fixed:.2f})" if causes == 1 else ""
+    """Success and evaluations where every evaluation is noise of its own, beside searches of a fixed size."""
+    print(f"{CHANGES} changes, a rise from {BASE:g} to {BASE + SHIFT:g}")
+    rng = np.random.default_rng(5)
+    for known in (False, True):
+        cost, ends, middle, right, level = _cheapest_fixed(known, rng)
+        told = "both means known" if known else f"{ends:,} evaluations of each end"
         print(
-            f"{name}: right {right} of {count} ({right / count:.1%}), evaluations {np.mean(cost):,.0f}{beside} "
-            f"[{time.monotonic() - began:.0f} s]",
+            f"the cheapest search of a fixed size that is right in 95%, {told}, {middle:,} of each state between: "
+            f"{cost:,.0f} evaluations, right {right:.1%}, false alarms where nothing changed {level:.1%}",
             flush=True,
         )
+        _searches("both means known" if known else "both ends measured", histories, 1, cost, known=known)
+    _searches("nothing changed, both ends measured", histories, 0)
 
 
-def _played(rates: list[float], options: SearchOptions, rng: np.random.Generator) -> SearchResult:
+def bisection_beyond(histories: int) -> None:
+    """The same for two causes, for rows that answer alike in every state, and for a rise that is larger."""
+    half = max(20, histories // 2)
+    _searches("two causes, both ends measured", half, 2)
+    _searches("two causes, both means known", half, 2, known=True)
+    _searches("half of an outcome is its row's, both ends measured", half, 1, row=0.7)
+    _searches("half of an outcome is its row's, nothing changed", half, 0, row=0.7)
+    _searches("outcomes without noise, both ends measured", half, 1, row=1.0)
+    _searches("outcomes without noise, nothing changed", half, 0, row=1.0)
+    _searches("a rise of twice what matters, both ends measured", half, 1, times=2)
+
+
+def _searches(
+    name: str, count: int, causes: int, fixed: float | None = None, *, known: bool = False, row: float = 0.0,
+    times: int = 1,
+) -> None:  # fmt: skip
+    """Search so many histories.
+
+    Args:
+        name: what is told.
+        count: how many histories.
+        causes: how many changes made it worse.
+        fixed: evaluations of a search of a fixed size, if it is told beside.
+        known: whether both means are known.
+        row: the chance that an evaluation has the chance of its row in place of one of its own; two evaluations of one
+            row then correlate by its square.
+        times: how many times the shift that matters each cause is.
+    """
+    rng, right, cost, began = np.random.default_rng(3), 0, list[int](), time.monotonic()
+    wrong = {"another": 0, "none": 0}
+    for _ in range(count):
+        at = set(rng.choice(CHANGES, causes, replace=False).tolist())
+        rates = [BASE + times * SHIFT * sum(state > one for one in at) for state in range(CHANGES + 1)]
+        good, bad = (rates[0], rates[-1]) if known else (None, None)
+        options = SearchOptions(shift=SHIFT, good=good, bad=bad)
+        result = _played(_noise(rates, row, rng), options)
+        named = {one.change for one in result.causes}
+        right += named == at
+        wrong["another" if named else "none"] += named != at
+        cost.append(result.evaluations)
+    beside = "" if fixed is None else f", {np.mean(cost) / fixed:.2f} of the fixed size"
+    print(
+        f"{name}: right {right} of {count} ({right / count:.1%}; another named {wrong['another']}, none "
+        f"{wrong['none']}), evaluations {np.mean(cost):,.0f}, median {np.median(cost):,.0f}{beside} "
+        f"[{time.monotonic() - began:.0f} s]",
+        flush=True,
+    )
+
+
+def _noise(rates: list[float], row: float, rng: np.random.Generator) -> Evaluate:
+    own = rng.random(50_000)
+
+    def evaluate(state: int, begin: int, count: int) -> Floats:
+        chance = np.where(rng.random(count) < row, own[begin : begin + count], rng.random(count))
+        return (chance < rates[state]).astype(np.float64)
+
+    return evaluate
+
+
+def _played(evaluate: Evaluate, options: SearchOptions) -> SearchResult:
     outcomes: dict[int, list[float]] = {}
-    while isinstance(ask := search(len(rates) - 1, outcomes, options), Ask):
-        drawn = rng.random(ask.count) < rates[ask.state]
-        outcomes.setdefault(ask.state, []).extend(drawn.astype(np.float64).tolist())
+    while isinstance(ask := search(CHANGES, outcomes, options), Ask):
+        seen = outcomes.setdefault(ask.state, [])
+        seen.extend(evaluate(ask.state, len(seen), ask.count).tolist())
     return ask
+
+
+def _cheapest_fixed(known: bool, rng: np.random.Generator) -> tuple[float, int, int, float, float]:
+    """The fixed sizes, of the ends and of the states between, that cost least and are right in 95% of histories: both
+    ends are compared at 5% (where they are measured), then each state in the middle with the mean of both."""
+    best: tuple[float, int, int, float, float] | None = None
+    for middle in range(900, 2_600, 50):
+        for share in (0.0,) if known else (0.6, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5):
+            found = _fixed(round(middle * share), middle, 20_000, rng)
+            if found[1] >= 0.95 and (best is None or found[0] < best[0]):
+                best = (found[0], round(middle * share), middle, *found[1:])
+    assert best is not None  # noqa: S101 2,550 evaluations of each state are enough
+    return best
+
+
+def _fixed(ends: int, middle: int, count: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Mean evaluations, how often a search of fixed sizes is right, and how often it errs where nothing changed."""
+    cause, high = rng.integers(CHANGES, size=count), BASE + SHIFT
+    cut, found, level = np.full(count, (BASE + high) / 2), np.ones(count, np.bool_), 0.0
+    if ends:
+        needed = 1.645 * math.sqrt(2 * BASE * (1 - BASE) / ends)
+        first, last, same = (rng.binomial(ends, rate, count) / ends for rate in (BASE, high, BASE))
+        cut, found, level = (first + last) / 2, last - first > needed, float((same - first > needed).mean())
+    lower, upper, cost = np.zeros(count, np.int64), np.full(count, CHANGES), np.full(count, 2.0 * ends)
+    while (open_ := found & (upper - lower > 1)).any():
+        state = (lower + upper) // 2
+        worse = rng.binomial(middle, np.where(state > cause, high, BASE)) / middle > cut
+        upper, lower = np.where(open_ & worse, state, upper), np.where(open_ & ~worse, state, lower)
+        cost += open_ * middle
+    return float(cost.mean()), float((found & (lower == cause)).mean()), level
 
 
 # Sampling
@@ -285,7 +366,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sections: dict[str, Callable[[int], None]] = {
         "run_lengths": run_lengths, "detection": detection, "attribution": attribution, "bisection": bisection,
-        "sampling": sampling,
+        "bisection_beyond": bisection_beyond, "sampling": sampling,
     }  # fmt: skip
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="which ones")
     parser.add_argument("--runs", type=int, default=100_000, help="charts behind each simulated run length")

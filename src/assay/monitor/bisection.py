@@ -1,11 +1,19 @@
-"""Which of several changes made outputs worse: a binary search that knows that evaluations are noise.
+"""Which of several changes made outputs worse: a search that knows that evaluations are noise.
 
-State i is the system after the first i changes. State 0 is compared with the last one row by row until it is sure that
-the mean has risen, or that it has not by the shift that matters. Then the state in the middle is evaluated until a
-sequential test is sure on which side of the cause it stands, and so on. Each step stops as soon as it is sure at its
-share of the error rate. Where the whole rise leaves room for two causes, a state in the middle may be neither as good
-as the first nor as bad as the last; then both sides are searched. A cause is a rise by the shift that matters, or by
-half of the whole rise where that is more.
+State i is the system after the first i changes. A hypothesis says which change, or which two, raised the mean, or that
+none did. What is believed of each is worked out of all outcomes of all states together (`assay.stats.drift.steps`): a
+state in the middle is held against all states before and behind it, row by row where they answered the same rows. So
+the ends need not be known better than the search needs them, and no step has to be sure by itself. Each time that state
+is evaluated from which most is expected to be learned. The search ends
+
+- `found`, where "nothing rose" is refuted at half of the error rate (a test that holds however often one looks) and
+  one answer has all probability but 0.9 of the error rate;
+- `no_regression`, where every rise by the shift that matters is refuted at a tenth of the error rate, wherever it is;
+- `unsure`, where all that may be evaluated was, and neither is so.
+
+Two causes are looked for as halves of the whole rise, each not less than the shift that matters; what is much smaller
+beside a larger one is not told. The chance of naming a wrong cause is one in the mean over which change it is; two
+causes that are just as large as the shift that matters are taken for one more often (benchmarks/RESULTS.md).
 
 The search is a function of the outcomes so far: it asks for more of one state, or is done. So it can be stopped at any
 moment and taken up again, and two who have the same outcomes come to the same.
@@ -13,14 +21,31 @@ moment and taken up again, and two who have the same outcomes come to the same.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import InputError
-from assay.stats.drift import Decided, Found, TwoMeans, compare, decide
+from assay.stats.drift import Believed, Evaluations, Places, believed, evaluations, gains, precision, sizes_of
 
-KNOWN: Final = 5
-"""The shift that matters is so many standard errors of the whole rise, before it is searched for causes."""
+NAMING: Final = 0.9
+"""The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
+LEVEL: Final = 0.5
+"""The part of it for finding a cause where there is none."""
+PARTS: Final = (1 / 2,)
+"""What part of the whole rise the first of two causes may have."""
+_PRIOR: Final = (0.5, 0.25, 0.25)
+"""How probable no cause, one and two are beforehand."""
+_ALL: Final = 16
+"""Of so many states every one is a candidate from the start; of more, those in the middle of what is not told apart."""
+_EXACT: Final = 1e9
+"""The precision of a mean that is known."""
+_FIRST: Final = 3
+"""Both ends are evaluated on so many over the shift rows before anything is concluded."""
 
 Outcomes = Mapping[int, Sequence[float]]
 """By state, the outcome of each evaluation in order, from 0 (good) to 1 (bad). Evaluation number k is of the same row
@@ -40,7 +65,7 @@ class SearchOptions:
     shift: float = 0.03
     """The rise of the mean that matters."""
     most: int = 20_000
-    """Evaluations of one state; a step that is not sure by then goes where it leans, and the result says so."""
+    """Evaluations of one state; a search that is not sure by then names what is most probable, and says so."""
     batch: int = 50
     """Evaluations that are asked for at a time."""
     good: float | None = None
@@ -84,12 +109,14 @@ class FoundCause:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step, as it is told."""
+    """What was found of one state."""
 
     state: int
     found: str
+    """`lower` as the first state, `higher` as the last one, or `between`."""
     evaluations: int
     sure: bool
+    """Whether the search as a whole is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +129,7 @@ class SearchResult:
     steps: tuple[Step, ...]
     evaluations: int
     sure: bool
-    """Whether every step was sure at its share of the error rate."""
-
-
-class _NeedsError(Exception):
-    def __init__(self, ask: Ask) -> None:
-        super().__init__(ask.why)
-        self.ask = ask
+    """Whether it is at the error rate that was asked."""
 
 
 def search(changes: int, outcomes: Outcomes, options: SearchOptions) -> Ask | SearchResult:
@@ -124,169 +145,188 @@ def search(changes: int, outcomes: Outcomes, options: SearchOptions) -> Ask | Se
     """
     if changes < 1:
         raise InputError("expected at least one change to search")
-    try:
-        return _Search(changes, outcomes, options).run()
-    except _NeedsError as need:
-        return need.ask
+    known = options.good is not None
+    for state in () if known else (0, changes):
+        wanted = min(options.most, max(options.batch, math.ceil(_FIRST / options.shift)))
+        if (there := len(outcomes.get(state, ()))) < wanted:
+            return Ask(state, min(options.batch, wanted - there), "is the last state worse than the first?")
+    return _Search(changes, outcomes, options).next()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """Where causes may be: between two states that are next to each other among the candidates."""
+
+    between: tuple[tuple[int, int], ...]
+    """None, one or two stretches of changes, each from its first to before its last."""
+    part: float = 1.0
+    """What part of the whole rise the first has."""
+
+    @property
+    def told(self) -> bool:
+        """Whether it names changes."""
+        return all(end - begin == 1 for begin, end in self.between)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hypotheses:
+    answers: tuple[_Answer, ...]
+    """The first is that nothing changed, unless both means are known."""
+    places: Places
+    told: dict[tuple[tuple[int, int], ...], tuple[int, ...]]
+    """Those that name changes, with the numbers of their answers."""
+
+
+@lru_cache(maxsize=64)
+def _hypotheses(states: tuple[int, ...], shift: float, known: bool) -> _Hypotheses:
+    """All answers that states can tell apart, with how probable each is beforehand: all changes alike."""
+    changes, at, stretches = states[-1], np.array(states), list(pairwise(states))
+    answers = [
+        *([] if known else [_Answer(())]),
+        *(_Answer((one,)) for one in stretches),
+        *(_Answer(two, part) for two in combinations(stretches, 2) for part in PARTS),
+    ]
+    shapes, weights, least = [], [], []
+    pairs = max(1.0, changes * (changes - 1) / 2)
+    for answer in answers:
+        length = math.prod(end - begin for begin, end in answer.between)
+        shape: NDArray[np.floating[Any]] = np.zeros(at.size)
+        match [(at >= end) * 1.0 for _, end in answer.between]:
+            case []:
+                weight, smallest = _PRIOR[0], 0.0
+            case [one]:
+                shape, weight, smallest = one, _PRIOR[1] * length / changes, shift
+            case [one, two]:
+                shape = one * answer.part + two * (1 - answer.part)
+                weight = _PRIOR[2] * length / pairs / len(PARTS)
+                smallest = shift / min(answer.part, 1 - answer.part)
+            case _:
+                raise AssertionError("an answer has at most two causes")
+        shapes.append(shape)
+        weights.append(weight)
+        least.append(smallest)
+    told: dict[tuple[tuple[int, int], ...], tuple[int, ...]] = {}
+    for number, answer in enumerate(answers):
+        if answer.between and answer.told:
+            told[answer.between] = (*told.get(answer.between, ()), number)
+    total = np.array(weights)
+    return _Hypotheses(tuple(answers), Places(np.stack(shapes), total / total.sum(), np.array(least)), told)
+
+
+def _side(share: float) -> str:
+    """Where a state stands between the first and the last one."""
+    return "higher" if share > 3 / 4 else "lower" if share < 1 / 4 else "between"
+
+
 class _Search:
-    changes: int
-    outcomes: Outcomes
-    options: SearchOptions
-    steps: list[Step] = field(default_factory=list)
-    levels: dict[int, float] = field(default_factory=dict)
-    """Means of states that are known."""
-    jump: float = 0.0
-    """The smallest rise that is taken for a cause."""
-    used: dict[int, int] = field(default_factory=dict)
-    """How many outcomes of each state the decision about it was made on: what came later changes it no more."""
+    """One look at all outcomes."""
 
-    def run(self) -> SearchResult:
-        options = self.options
-        ends = (0, self.changes)
-        levels = None if options.good is None or options.bad is None else {0: options.good, self.changes: options.bad}
-        if levels is None:
-            compared = self._compared(*ends, options.alpha / 4)
-            if compared is not Found.HIGH:
-                return self._result("no_regression" if compared is Found.LOW else "unsure", [])
-            self._sharpen(*ends)
-        self.levels = levels or {}
-        low, high = self._mean([0]), self._mean([self.changes])
-        self.jump = max(options.shift, (high - low) / 2)
-        found = self._causes(0, self.changes, [0], [self.changes])
-        return self._result("found", sorted(found, key=lambda cause: cause.change))
+    def __init__(self, changes: int, outcomes: Outcomes, options: SearchOptions) -> None:
+        self._changes, self._outcomes, self._options = changes, outcomes, options
+        self._known = None if options.good is None or options.bad is None else (options.good, options.bad)
+        self._states = self._looked_at()
+        found = _hypotheses(self._states, options.shift, self._known is not None)
+        self._answers, self._places, self._told = found.answers, found.places, found.told
 
-    def _sharpen(self, first: int, last: int) -> None:
-        """Evaluate both ends until the rise is known well: what stopped early stopped where it looked too large."""
-        begun = [self._seen(state) for state in (first, last)]
-        variances = [max(sum(one) / len(one) * (1 - sum(one) / len(one)), 1e-4) for one in begun]
-        wanted = math.ceil(KNOWN**2 * sum(variances) / self.options.shift**2)
-        wanted = min(max(wanted, len(begun[0])), self.options.most)
-        for state in (first, last):
-            there = len(self.outcomes.get(state, ()))
-            if there < wanted:
-                count = min(self.options.batch, wanted - there)
-                raise _NeedsError(Ask(state, count, "how much worse is the last state than the first?"))
-            self.used[state] = wanted
+    def _looked_at(self) -> tuple[int, ...]:
+        """The states that were evaluated, and those from which more could be learned."""
+        if self._changes < _ALL:
+            return tuple(range(self._changes + 1))
+        there = sorted({0, self._changes, *(state for state, seen in self._outcomes.items() if seen)})
+        return tuple(sorted({*there, *((low + high) // 2 for low, high in pairwise(there))}))
 
-    def _result(self, verdict: str, causes: Sequence[FoundCause]) -> SearchResult:
-        count = sum(len(one) for one in self.outcomes.values())
-        return SearchResult(verdict, tuple(causes), tuple(self.steps), count, all(step.sure for step in self.steps))
-
-    def _causes(self, low: int, high: int, goods: Sequence[int], bads: Sequence[int]) -> list[FoundCause]:
-        """The causes between two states, of which the later is known to be worse.
-
-        Args:
-            low: the earlier state.
-            high: the later one.
-            goods: the states with the mean of the earlier one, as far as that was found.
-            bads: and with that of the later one.
-        """
-        if high - low == 1:
-            return [self._described(low, goods, bads)]
-        middle = (low + high) // 2
-        rises = self._sides(middle, goods, bads)
-        found = []
-        if rises[0]:
-            found += self._causes(low, middle, goods, [middle] if rises[1] else [*bads, middle])
-        if rises[1]:
-            found += self._causes(middle, high, [middle] if rises[0] else [*goods, middle], bads)
-        return found
-
-    def _sides(self, state: int, goods: Sequence[int], bads: Sequence[int]) -> tuple[bool, bool]:
-        """Whether the mean rises between the good states and one, and between that one and the bad states."""
-        low, high, half = self._mean(goods), self._mean(bads), self.jump / 2
-        why = f"is state {state} as good as the states before it, or as bad as those after?"
-        if high - low < 1.5 * self.jump:
-            # One cause: the middle of both levels is known better than either.
-            worse = self._told(state, (low + high) / 2 - half, (low + high) / 2 + half, [*goods, *bads], why)
-            return worse, not worse
-        risen = self._told(state, low, low + self.jump, [*goods, *bads], why)
-        rises = not self._told(state, high - self.jump, high, [*goods, *bads], why)
-        if not risen and not rises:
-            # Not possible, as the later states are worse: one of both tests erred, the larger step is believed.
-            risen = self._mean([state]) - low > high - self._mean([state])
-            rises = not risen
-        return risen, rises
-
-    def _share(self) -> float:
-        """The error rate of one test, so that all together keep that of the search."""
-        return self.options.alpha / (2 * (math.ceil(math.log2(max(2, self.changes))) + 1))
-
-    def _seen(self, state: int) -> list[float]:
-        """The outcomes of a state that decisions may look at."""
-        all_ = list(self.outcomes.get(state, ()))
-        return all_[: self.used.get(state, len(all_))]
-
-    def _mean(self, states: Sequence[int]) -> float:
-        """The mean of states that have the same one: as it is known, else over all that was seen of them."""
-        if (known := next((self.levels[state] for state in states if state in self.levels), None)) is not None:
-            return known
-        values = [value for state in states for value in self._seen(state)]
-        return (sum(values) + 0.5) / (len(values) + 1)
-
-    def _told(self, state: int, low: float, high: float, known: Sequence[int], why: str) -> bool:
-        """Whether the mean of a state is the higher one of two."""
-        low, high = max(0.0, low), min(1.0, high)
-        flat = [value for one in (*known, state) for value in self.outcomes.get(one, ())]
-        spread = None if all(value in (0.0, 1.0) for value in flat) else self._spread(known)
-        values = list(self.outcomes.get(state, ()))
-        test = TwoMeans(low, high, self._share(), spread)
-        found = decide(test, values) if values else Decided(Found.OPEN, 0)
-        if found.found is Found.OPEN and len(values) < self.options.most:
-            raise _NeedsError(Ask(state, min(self.options.batch, self.options.most - len(values)), why))
-        self.used[state] = max(self.used.get(state, 0), found.seen)
-        worse = found.found is Found.HIGH
-        if found.found is Found.OPEN:
-            worse = sum(values) / len(values) > (low + high) / 2
-        self.steps.append(Step(state, "higher" if worse else "lower", found.seen, found.found is not Found.OPEN))
-        return worse
-
-    def _spread(self, states: Sequence[int]) -> float:
-        values = [value for state in states for value in self._seen(state)]
-        if len(values) < 2:
-            return 0.3
-        mean = sum(values) / len(values)
-        return max(0.02, math.sqrt(sum((value - mean) ** 2 for value in values) / len(values)))
-
-    def _compared(self, first: int, last: int, alpha: float, note: str = "a regression") -> Found:
-        """Whether the later of two states is worse."""
-        before, after = self.outcomes.get(first, ()), self.outcomes.get(last, ())
-        found = compare(before, after, self.options.shift, alpha)
-        if found.found is Found.OPEN and found.seen < self.options.most:
-            wanted = min(found.seen + self.options.batch, self.options.most)
-            for state, values in ((first, before), (last, after)):
-                if len(values) < wanted:
-                    why = f"is there {note} between states {first} and {last}?"
-                    raise _NeedsError(Ask(state, wanted - len(values), why))
-        for state in (first, last):
-            self.used.setdefault(state, found.seen)
-        said = {Found.HIGH: "worse", Found.LOW: "not worse", Found.OPEN: "unsure"}[found.found]
-        self.steps.append(Step(last, said, found.seen, found.found is not Found.OPEN))
-        return found.found
-
-    def _described(self, change: int, goods: Sequence[int], bads: Sequence[int]) -> FoundCause:
-        """The cause with how probable it is, by the likelihood of all outcomes beside it for each place."""
-        before, after = self._mean(goods), self._mean(bads)
-        states = sorted({state for state in (*goods, *bads) if self._seen(state)})
-        if not before < after or not states:
-            return FoundCause(change, 0.0 if states else 1.0, before, after)
-        low, high = max(before, 1e-6), min(max(after, 2e-6), 1 - 1e-6)
-        flat = [value for state in states for value in self._seen(state)]
-        if all(value in (0.0, 1.0) for value in flat):
-            up, down = math.log(high / low), math.log((1 - high) / (1 - low))
-            gain = {state: sum(up if value else down for value in self._seen(state)) for state in states}
+    def next(self) -> Ask | SearchResult:
+        """What comes next."""
+        options, places = self._options, self._places
+        seen = evaluations(self._outcomes, self._states)
+        known = self._known
+        sizes = sizes_of(options.shift) if known is None else np.array([known[1] - known[0]])
+        # The variance is that in the middle between both levels, which are known only when it is.
+        own, shared = self._variances(seen, None)
+        own, shared = self._variances(seen, self._believed(seen, own, shared, sizes))
+        now = self._believed(seen, own, shared, sizes)
+        by_answer = now.weights.sum(axis=1)
+        if known is None:
+            nothing, some = now.evidence[0], now.evidence[1:] + np.log(places.weights[1:] / places.weights[1:].sum())
+            refuted = float(np.logaddexp.reduce(some)) - nothing >= math.log(1 / (LEVEL * options.alpha))
+            if float(now.likelihoods[1:].max()) <= math.log((1 - NAMING) * options.alpha):
+                return self._result("no_regression", seen, now, None, True)
         else:
-            spread, middle = self._spread(states), (low + high) / 2
-            gain = {
-                state: sum((value - middle) * (high - low) / spread**2 for value in self._seen(state))
-                for state in states
-            }
-        # With the cause at k, states after k have the higher mean.
-        places = range(min((*goods, change)), max((*bads, change + 1)))
-        logs = [sum(gain[state] for state in states if state > place) for place in places]
-        top = max(logs)
-        weights = [math.exp(one - top) for one in logs]
-        return FoundCause(change, weights[change - places.start] / sum(weights), before, after)
+            refuted = True
+        first = 0 if known is not None else 1
+        by_answer = by_answer / by_answer[first:].sum()
+        sets = {one: float(by_answer[list(numbers)].sum()) for one, numbers in self._told.items()}
+        best = max(sets, key=lambda one: sets[one]) if sets else None
+        if refuted and best is not None and sets[best] >= 1 - NAMING * options.alpha:
+            return self._result("found", seen, now, best, True)
+        left = [options.most - len(self._outcomes.get(state, ())) for state in self._states]
+        told = gains(now, seen, places, own, shared, options.batch)
+        if known is not None:
+            told[[0, -1]] = 0.0
+        told[[number for number, rest in enumerate(left) if rest <= 0]] = -1.0
+        number = int(told.argmax())
+        if told[number] <= 0:
+            if refuted and best is not None:
+                return self._result("found", seen, now, best, False)
+            return self._result("unsure", seen, now, None, False)
+        return Ask(self._states[number], min(options.batch, left[number]), self._why(number))
+
+    def _believed(self, seen: Evaluations, own: float, shared: float, sizes: NDArray[np.float64]) -> Believed:
+        matrix, vector = precision(seen, own, shared)
+        if self._known is not None:
+            matrix[0, 0] += _EXACT
+            vector[0] += _EXACT * self._known[0]
+        return believed(matrix, vector, self._places, sizes)
+
+    def _variances(self, seen: Evaluations, now: Believed | None) -> tuple[float, float]:
+        """Of an observation given its row, and of rows."""
+        shift = self._options.shift
+        if now is None:
+            level, rise = seen.mean, shift
+        else:
+            first = 0 if self._known is not None else 1
+            weights = now.weights[first:] / now.weights[first:].sum()
+            rises = weights @ now.sizes
+            level, rise = now.level - float(now.fall[first:] @ rises), float(rises.sum())
+        half = min(rise / 2, 0.5)
+        if seen.binary:
+            middle = min(max(level + half, half / 2), 1 - half / 2)
+            # Where the mean rises by so much, at least that share of rows answers otherwise, halfway half of it:
+            # however alike outcomes are, no less is left to chance.
+            variance, least = middle * (1 - middle), half * (1 - half)
+        else:
+            variance, least = max(seen.variance, half**2), half**2
+        own = max(variance - seen.covariance, least)
+        return own, max(0.0, variance - own)
+
+    def _why(self, number: int) -> str:
+        state = self._states[number]
+        if state in (0, self._changes):
+            return "how much worse is the last state than the first?"
+        return f"is state {state} as good as the states before it, or as bad as those after?"
+
+    def _result(
+        self, verdict: str, seen: Evaluations, now: Believed, best: tuple[tuple[int, int], ...] | None, sure: bool
+    ) -> SearchResult:
+        places, by_answer = self._places, now.weights.sum(axis=1)
+        if self._known is None and verdict == "found":
+            by_answer = np.concatenate([[0.0], by_answer[1:] / by_answer[1:].sum()])
+        weights = now.weights / np.maximum(now.weights.sum(axis=1), 1e-300)[:, None] * by_answer[:, None]
+        rises = weights @ now.sizes
+        means = now.level - float(now.fall @ rises) + rises @ places.shapes
+        share = by_answer @ places.shapes
+        causes = []
+        for begin, end in best or ():
+            probability = sum(
+                float(one)
+                for one, answer in zip(by_answer, self._answers, strict=True)
+                if (begin, end) in answer.between
+            )
+            at = self._states.index(end)
+            causes.append(FoundCause(begin, min(1.0, probability), float(means[at - 1]), float(means[at])))
+        steps = [
+            Step(state, _side(float(share[number])), int(seen.counts[number]), sure)
+            for number, state in enumerate(self._states)
+            if seen.counts[number] > 0
+        ]
+        return SearchResult(verdict, tuple(causes), tuple(steps), int(seen.counts.sum()), sure)

@@ -10,16 +10,19 @@ from typing import Any
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families as families
+from tests.monitor.recording import plant
 from tests.server.gateway_site import Site, play, site
 from tests.server.upstream_script import chat_completion, json_answer
 from tests.store.making import record_of
 from tests.store.test_sketches import counted, made
 
+from assay.monitor import MonitorSettings, Watching
 from assay.server.access.key_file import KeyFile
+from assay.server.monitoring.service import Monitor
 from assay.server.settings import Mode, ServerSettings
 from assay.store.alerts import Alert, raise_alert
 from assay.store.db.store import Store
-from assay.store.records import give_feedback
+from assay.store.records import give_feedback, micros
 
 CHECK = {"answer": "Partners get 2 weeks of leave.", "evidence": ["Partners get 2 weeks of leave."]}
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -40,7 +43,7 @@ async def scraped(there: Site, **headers: str) -> dict[str, dict[tuple[tuple[str
     return found
 
 
-def of(found: Mapping[str, Mapping[tuple[tuple[str, str], ...], float]], name: str, **labels: str) -> float:
+def of(found: Mapping[str, Mapping[tuple[tuple[str, str], ...], float]], name: str, /, **labels: str) -> float:
     """The sum of the samples of a name that have some labels."""
     wanted = set(labels.items())
     return sum(value for key, value in found.get(name, {}).items() if wanted <= set(key))
@@ -168,6 +171,9 @@ def test_every_figure_that_is_named_in_the_files_is_exported(tmp_path: Path) -> 
             give_feedback(store, record.id, "wrong", claim=0)
             counted(store)
             raise_alert(store, "default", Alert("k", "a.b", "It fell."))
+            plant(store, [(300, 0.2)], 5, micros(store.now()) - 1_000_000_000)
+            watch = Watching(metrics={"bad": ("all",)}, baselines={"bad": 0.05})
+            Monitor(store, MonitorSettings(watch)).run("default")
             async with site(Mode.ANNOTATE, store=store) as there:
                 found = await everything(there)
         assert sorted(named - found.keys()) == []

@@ -350,8 +350,8 @@ def lines_of(result: "SearchResult", changes: "Sequence[SystemChange]", options:
             )
         if len(result.causes) > 1:
             lines.insert(0, f"{len(result.causes)} changes made it worse")
-    said = "each step was sure" if result.sure else "a step was not sure and went where it leaned"
+    said = "sure" if result.sure else "not sure: the most probable is told"
     return [
         *lines,
-        f"{result.evaluations:,} evaluations in {len(result.steps)} steps; {said} (error rate {options.alpha:g})",
+        f"{result.evaluations:,} evaluations of {len(result.steps)} states; {said} (error rate {options.alpha:g})",
     ]

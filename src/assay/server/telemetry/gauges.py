@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import func, select
@@ -12,12 +12,15 @@ from assay.errors import AssayError
 from assay.schema.report_parts import Tier
 from assay.server.panels.calibration import METRICS, bins_of, calibration_error
 from assay.server.panels.six import RULES
+from assay.server.telemetry.watched import Watched
 from assay.store.db import Store, alerts, outbox, review_items
 from assay.store.records import micros
 from assay.store.sketches import COMPOSITE, Sketch, Stretch, added, lagging, read_measured
 
 if TYPE_CHECKING:
     from prometheus_client.core import GaugeMetricFamily, Metric
+
+    from assay.monitor import MonitorSettings
 
 KEPT_S: Final = 15.0
 """Seconds for which what was read is told again: whoever asks often costs the database nothing."""
@@ -32,9 +35,12 @@ _log = logging.getLogger("assay.server")
 class Gauges:
     """The figures of a database, of all its tenants together."""
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
-        """Over a store."""
+    def __init__(
+        self, store: Store, clock: Callable[[], float] = time.monotonic, settings: "MonitorSettings | None" = None
+    ) -> None:
+        """Over a store, whose monitor has these settings."""
         self._store, self._clock = store, clock
+        self._watched = Watched(store, settings, clock)
         self._lock = threading.Lock()
         self._until = float("-inf")
         self._kept: list[Metric] = []
@@ -79,15 +85,17 @@ class Gauges:
         })  # fmt: skip
         yield _single("assay_monitor_lag_entries", "Entries of the record that panels do not count yet.",
                       sum(behind.values()))  # fmt: skip
-        yield from self._measured()
-
-    def _measured(self) -> "Iterable[Metric]":
         from assay.server.panels.watching import tenants
 
+        told = tenants(self._store)[:MOST_TENANTS]
+        yield from self._measured(told)
+        yield from self._watched.read(told)
+
+    def _measured(self, tenants: Sequence[str]) -> "Iterable[Metric]":
         now, names = self._store.now(), (*(rule.metric for rule in RULES), COMPOSITE)
         of_day: dict[str, list[Sketch]] = {name: [] for name in names}
         judged: dict[str, list[Sketch]] = {name: [] for name in METRICS}
-        for tenant in tenants(self._store)[:MOST_TENANTS]:
+        for tenant in tenants:
             with self._store.reading(tenant) as connection:
                 day = read_measured(connection, tenant, names, Stretch.until(now, 24, 1))
                 weeks = read_measured(connection, tenant, METRICS, Stretch.until(now, _DAYS, 24))

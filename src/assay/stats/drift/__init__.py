@@ -1,5 +1,5 @@
-"""Change over time, numbers in and numbers out: CUSUM charts with exact run lengths, confidence sequences, sequential
-tests, rates out of samples, error budgets. It needs numpy, which is loaded with the first name that does.
+"""Change over time, numbers in and numbers out: CUSUM charts with exact run lengths, confidence sequences, places
+where a mean rises, rates out of samples, error budgets. It needs numpy, which is loaded with the first name that does.
 """
 
 from typing import TYPE_CHECKING
@@ -40,13 +40,15 @@ if TYPE_CHECKING:
     from assay.stats.drift.sequences import MeanSequence as MeanSequence
     from assay.stats.drift.sequences import difference as difference
     from assay.stats.drift.sequences import mean_sequence as mean_sequence
-    from assay.stats.drift.sequential import Decided as Decided
-    from assay.stats.drift.sequential import Found as Found
-    from assay.stats.drift.sequential import TwoMeans as TwoMeans
-    from assay.stats.drift.sequential import compare as compare
-    from assay.stats.drift.sequential import decide as decide
-    from assay.stats.drift.sequential import fixed_size as fixed_size
     from assay.stats.drift.simulation import simulated_run_lengths as simulated_run_lengths
+    from assay.stats.drift.steps import Believed as Believed
+    from assay.stats.drift.steps import Evaluations as Evaluations
+    from assay.stats.drift.steps import Places as Places
+    from assay.stats.drift.steps import believed as believed
+    from assay.stats.drift.steps import evaluations as evaluations
+    from assay.stats.drift.steps import gains as gains
+    from assay.stats.drift.steps import precision as precision
+    from assay.stats.drift.steps import sizes_of as sizes_of
     from assay.stats.drift.weighting import WeightedRate as WeightedRate
     from assay.stats.drift.weighting import weighted_rate as weighted_rate
 else:
@@ -100,15 +102,17 @@ else:
                 "difference",
                 "mean_sequence",
             ),
-            ".sequential": (
-                "Decided",
-                "Found",
-                "TwoMeans",
-                "compare",
-                "decide",
-                "fixed_size",
-            ),
             ".simulation": ("simulated_run_lengths",),
+            ".steps": (
+                "Believed",
+                "Evaluations",
+                "Places",
+                "believed",
+                "evaluations",
+                "gains",
+                "precision",
+                "sizes_of",
+            ),
             ".weighting": (
                 "WeightedRate",
                 "weighted_rate",

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from assay.store.monitoring.judged import judged_scores as judged_scores
     from assay.store.monitoring.observing import HORIZON_S as HORIZON_S
     from assay.store.monitoring.observing import observe as observe
+    from assay.store.monitoring.sums import drawn_outputs as drawn_outputs
+    from assay.store.monitoring.sums import window_sums as window_sums
     from assay.store.monitoring.values import AlarmRow as AlarmRow
     from assay.store.monitoring.values import ChangeRow as ChangeRow
     from assay.store.monitoring.values import ConsequenceRow as ConsequenceRow
@@ -61,6 +63,10 @@ else:
             ".observing": (
                 "HORIZON_S",
                 "observe",
+            ),
+            ".sums": (
+                "drawn_outputs",
+                "window_sums",
             ),
             ".values": (
                 "AlarmRow",

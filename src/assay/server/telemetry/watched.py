@@ -1,0 +1,223 @@
+"""The figures of the monitor: what is left of the error budget, how fast it burns, where charts stand, what is sampled.
+
+They are of all tenants together, and no tenant is named: of each figure the one of the tenant that is worst off is
+told. Charts of agents and models are told by how near the nearest one is to its alarm: names are told to nobody here.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from assay.monitor import BudgetSettings, Charts, MonitorSettings, Series, Watching, chart_for
+from assay.schema import Category
+from assay.schema.verdict import Stakes
+from assay.stats.drift import Direction, Spent, burn_rate, burns_too_fast, error_budget, hours_left
+from assay.store.db import Store
+from assay.store.monitoring import drawn_outputs, read_state, window_sums
+from assay.store.records import micros
+
+if TYPE_CHECKING:
+    from prometheus_client.core import GaugeMetricFamily, Metric
+
+DESIGNING_S: Final = 2.0
+"""Seconds of one answer in which charts are designed that nobody asked for yet; the rest is told the next time."""
+WINDOW_S: Final = 300.0
+"""Seconds for which the sums of the whole window of a budget are told again."""
+_NAMES: Final = frozenset({"", "check", "run", "gateway", *map(str, Category), *map(str, Stakes)})
+"""Names of series that are told: of closed sets."""
+_HOUR: Final = 3_600_000_000
+_DAY: Final = 24 * _HOUR
+_CHART: Final = ("metric", "dimension", "name", "direction")
+
+
+class Watched:
+    """The figures of the monitor over a store."""
+
+    def __init__(
+        self, store: Store, settings: MonitorSettings | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Over a store, watched and budgeted as the settings say."""
+        self._store, self._settings, self._clock = store, settings or MonitorSettings(), clock
+        self._lock = threading.Lock()
+        self._windows: dict[str, tuple[float, Spent]] = {}
+
+    def read(self, tenants: Sequence[str]) -> "Iterator[Metric]":
+        """The figures of these tenants.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        with self._lock:
+            yield from self._budgets(tenants)
+            yield from self._charts(tenants)
+
+    # The budget
+
+    def _budgets(self, tenants: Iterable[str]) -> "Iterator[Metric]":
+        settings = self._settings.budget
+        budgets = [one for tenant in tenants if (one := self._budget(tenant, settings)) is not None]
+        left = [one.left_share for one in budgets if one.left_share is not None]
+        yield _plain("assay_budget_left_ratio", "What is left of the error budget, of what was allowed; below 0 where "
+                     "it is overspent. Of the tenant that has least.", min(left, default=None))  # fmt: skip
+        yield _plain("assay_budget_hours_left", "Hours until an error budget is exhausted, going on as in the longest "
+                     "window; +Inf where none will be.", min([one.hours_left for one in budgets], default=math.inf)
+                     )  # fmt: skip
+        yield _plain("assay_budget_exhausted", "Tenants whose error budget is spent.",
+                     sum(one.exhausted for one in budgets))  # fmt: skip
+        burns = _family("assay_budget_burn_rate", "How many times faster than allowed an error budget is spent, by the "
+                        "window. Of the tenant that burns fastest.", ("window",))  # fmt: skip
+        for hours in _windows(settings):
+            rates = [rate for one in budgets if (rate := one.rates.get(hours)) is not None]
+            if rates:
+                burns.add_metric((_window(hours),), max(rates))
+        yield burns
+        firing = _family("assay_budget_burns_too_fast", "Tenants whose error budget burns faster than a factor, over "
+                         "the long and the short window of its rule.", ("factor",))  # fmt: skip
+        for number, rule in enumerate(settings.rules):
+            firing.add_metric((f"{rule.factor:g}",), sum(one.fires[number] for one in budgets))
+        yield firing
+
+    def _budget(self, tenant: str, settings: BudgetSettings) -> "_Budget | None":
+        """The budget of a tenant; none where it has too few outputs to act on."""
+        now = micros(self._store.now()) + 1
+        hours = _windows(settings)
+        with self._store.reading(tenant) as connection:
+            kept = self._windows.get(tenant)
+            if kept is None or self._clock() >= kept[0]:
+                begin = now - round(settings.window_days * _DAY)
+                (whole,) = window_sums(connection, tenant, settings.metric, [begin], now)
+                kept = self._windows[tenant] = (self._clock() + WINDOW_S, Spent(*whole))
+            begins = [now - round(one * _HOUR) for one in hours]
+            sums = window_sums(connection, tenant, settings.metric, begins, now) if hours else []
+        if kept[1].outputs < settings.least_outputs:
+            return None
+        spent = {one: Spent(*found) for one, found in zip(hours, sums, strict=True)}
+        found = error_budget(settings.most, kept[1])
+        longest = max((rule.long_hours for rule in settings.rules), default=None)
+        until = None if longest is None else hours_left(found, spent[longest], longest)
+        return _Budget(
+            found.left_share, math.inf if until is None else until, found.exhausted,
+            {one: burn_rate(settings.most, of) for one, of in spent.items()},
+            tuple(
+                burns_too_fast(rule, settings.most, spent[rule.long_hours], spent[rule.short_hours])
+                for rule in settings.rules
+            ),
+        )  # fmt: skip
+
+    # Charts
+
+    def _charts(self, tenants: Iterable[str]) -> "Iterator[Metric]":
+        now, nearest = (
+            micros(self._store.now()) + 1,
+            _Nearest(self._settings.watch, self._clock() + DESIGNING_S, self._clock),
+        )
+        drawn = outputs = 0
+        until: int | None = None
+        for tenant in tenants:
+            with self._store.reading(tenant) as connection:
+                one, of = drawn_outputs(connection, tenant, now - _DAY, now)
+                state = read_state(connection, tenant)
+            drawn, outputs = drawn + one, outputs + of
+            if state is not None:
+                until = state.until if until is None else min(until, state.until)
+                nearest.take(Charts.of_wire(state.body))
+        yield _plain("assay_monitor_sampled_ratio", "The part of the outputs of the last 24 hours that was drawn; what "
+                     "`assay monitor run` has not seen yet is not counted.", drawn / outputs if outputs else None
+                     )  # fmt: skip
+        yield _plain("assay_monitor_charts_age_seconds", "Seconds since the moment to which charts have moved on; of "
+                     "the tenant that is furthest behind.", None if until is None else max(0.0, (now - until) / 1e6)
+                     )  # fmt: skip
+        yield from nearest.figures()
+
+
+@dataclass(frozen=True, slots=True)
+class _Budget:
+    left_share: float | None
+    hours_left: float
+    exhausted: bool
+    rates: dict[float, float | None]
+    """By the hours of a window."""
+    fires: tuple[bool, ...]
+    """For each rule."""
+
+
+@dataclass(slots=True)
+class _Nearest:
+    """Of all charts with the same labels the one that is nearest to its alarm."""
+
+    watch: Watching
+    until: float
+    """When no more charts are designed."""
+    clock: Callable[[], float]
+    named: dict[tuple[str, ...], tuple[float, float, float]] = field(default_factory=dict)
+    """By series and direction, how near, the statistic and the threshold."""
+    near: dict[tuple[str, ...], float] = field(default_factory=dict)
+    """By metric, dimension and direction, how near."""
+
+    def take(self, charts: Charts) -> None:
+        """Look at the charts of a tenant."""
+        for key in sorted(charts.series, key=lambda one: (Series.of_key(one).name not in _NAMES, one)):
+            of, state = Series.of_key(key), charts.series[key]
+            for direction in Direction:
+                if self.clock() >= self.until or (found := chart_for(of, state, self.watch, direction)) is None:
+                    continue
+                total = (state.up if direction is Direction.UP else state.down).total
+                near = total / found.chart.threshold
+                kind = (of.metric, of.dimension, direction.value)
+                self.near[kind] = max(self.near.get(kind, 0.0), near)
+                label = (of.metric, of.dimension, of.name, direction.value)
+                if of.dimension in _DIMENSIONS and of.name in _NAMES and near >= self.named.get(label, (0.0, 0, 0))[0]:
+                    self.named[label] = (near, total, found.chart.threshold)
+
+    def figures(self) -> "Iterator[Metric]":
+        """What was found."""
+        statistic = _family("assay_monitor_cusum_statistic", "The sum of a chart. Of several tenants the one that is "
+                            "nearest to its alarm.", _CHART)  # fmt: skip
+        threshold = _family("assay_monitor_cusum_threshold", "Above it that chart raises an alarm.", _CHART)
+        for label, (_, total, limit) in sorted(self.named.items()):
+            statistic.add_metric(label, total)
+            threshold.add_metric(label, limit)
+        near = _family("assay_monitor_cusum_nearest_ratio", "The largest sum over its threshold, of all charts of a "
+                       "dimension; agents and models are told of here alone.", ("metric", "dimension", "direction")
+                       )  # fmt: skip
+        for label, ratio in sorted(self.near.items()):
+            near.add_metric(label, ratio)
+        yield from (statistic, threshold, near)
+
+
+_DIMENSIONS: Final = frozenset({"all", "route", "category", "stakes", "judge", "golden"})
+"""Dimensions whose names are of closed sets, or that have none."""
+
+
+def _windows(settings: BudgetSettings) -> list[float]:
+    return sorted({hours for rule in settings.rules for hours in (rule.short_hours, rule.long_hours)})
+
+
+def _window(hours: float) -> str:
+    """A window as Prometheus writes one.
+
+    >>> _window(1 / 12), _window(0.5), _window(6), _window(72)
+    ('5m', '30m', '6h', '3d')
+    """
+    minutes = round(hours * 60)
+    if minutes % (24 * 60) == 0:
+        return f"{minutes // (24 * 60)}d"
+    return f"{minutes // 60}h" if minutes % 60 == 0 else f"{minutes}m"
+
+
+def _family(name: str, about: str, labels: tuple[str, ...]) -> "GaugeMetricFamily":
+    from prometheus_client.core import GaugeMetricFamily
+
+    return GaugeMetricFamily(name, about, labels=labels)
+
+
+def _plain(name: str, about: str, value: float | None) -> "GaugeMetricFamily":
+    """A figure without labels; without a value it has no sample."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    return (
+        GaugeMetricFamily(name, about, value=value) if value is not None else GaugeMetricFamily(name, about, labels=())
+    )
