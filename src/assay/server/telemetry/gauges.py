@@ -87,9 +87,9 @@ class Gauges:
                       sum(behind.values()))  # fmt: skip
         from assay.server.panels.watching import tenants
 
-        told = tenants(self._store)[:MOST_TENANTS]
-        yield from self._measured(told)
-        yield from self._watched.read(told)
+        first = tenants(self._store)[:MOST_TENANTS]
+        yield from self._measured(first)
+        yield from self._watched.read(first)
 
     def _measured(self, tenants: Sequence[str]) -> "Iterable[Metric]":
         now, names = self._store.now(), (*(rule.metric for rule in RULES), COMPOSITE)
