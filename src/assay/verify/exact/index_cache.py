@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from assay.schema import Evidence
-from assay.verify.exact.index import ExactIndex, index_evidence
+from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.index_builder import index_evidence
 
 OVERHEAD = 100
 """Characters that an index counts for beside its text: a sentence takes 9 KB, a long text 46 bytes a character."""

@@ -45,7 +45,8 @@ from assay.server.console.parts import (
     select,
     text_area,
 )
-from assay.server.console.views.report import answer_view, coverage_view, evidence_view
+from assay.server.console.views.report import answer_view
+from assay.server.console.views.report_sections import coverage_view, evidence_view
 from assay.server.console.views.revisions import diff
 from assay.server.console.views.tool_calls import tools_view
 from assay.server.reviews.service import ReviewService

@@ -20,14 +20,14 @@ PARTIES = frozenset("i you we this that it's i'm you're we're me us".split())
 """The parties to the talk, of whom a courtesy may speak without a claim about the world."""
 TALK = frozenset(
     """i you we it me us my our your yours this that these here there i'm i'd i'll i've we're we'd we'll we've you're
-    you'll it's that's here's there's let's what's am is are was be been being do does did have has had will would can
-    could may might shall should must to of for in on with and or so as at by from about up out a an the any some more
-    most very really just also now then please sure yes well ok okay hello hi hey dear thanks thank thankful grateful
-    welcome help helpful hope hoping hopeful helps assist assistance support question questions answer answers ask
-    asking asked information detail details further anything something everything everyone all both else need needs want
-    like would reach reaching contact feel free hesitate happy hope quick great good nice interesting wonderful fascinating amazing
-    important useful worth fact facts point point's topic news did next time always truly how what when where why who
-    which tell sharing share let
+    you'll it's that's here's there's let's what's am is are was be been being do does did have has had will would
+    can could may might shall should must to of for in on with and or so as at by from about up out a an the any
+    some more most very really just also now then please sure yes well ok okay hello hi hey dear thanks thank
+    thankful grateful welcome help helpful hope hoping hopeful helps assist assistance support question questions
+    answer answers ask asking asked information detail details further anything something everything everyone all
+    both else need needs want like would reach reaching contact feel free hesitate happy hope quick great good nice
+    interesting wonderful fascinating amazing important useful worth fact facts point point's topic news did next
+    time always truly how what when where why who which tell sharing share let
     """.split()
 )
 """Words of talk itself: whoever says only these says nothing of the world."""
