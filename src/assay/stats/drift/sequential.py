@@ -105,11 +105,6 @@ class TwoMeans:
             return Found.LOW
         return Found.OPEN
 
-    @property
-    def leaning(self) -> Found:
-        """The side that speaks louder so far, where a decision has to be made all the same."""
-        return Found.HIGH if self.against_low >= self.against_high else Found.LOW
-
 
 @dataclass(frozen=True, slots=True)
 class Decided:

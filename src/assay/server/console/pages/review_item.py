@@ -62,7 +62,7 @@ MOST_LABELS: Final = 30
 ACTS: Final = {
     "approve": ("a", "Approve", "The output goes out as it is."),
     "edit": ("e", "Edit", "Your text is checked again, and goes out in its place."),
-    "reject": ("r", "Reject", "The output stays withheld. A deliberate answer takes its place."),
+    "reject": ("r", "Reject", "The output stays withheld. A fallback response is returned instead."),
     "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
 }
 """What may be done, by key: the words of its button, and what happens."""

@@ -41,10 +41,10 @@ from assay.server.console.views.report_sections import MOST_CHARACTERS, MOST_CLA
 _FEWEST_LISTED: Final = 2
 
 _MEANING: Final = {
-    Action.EMIT: "It may go downstream.",
-    Action.REVISE: "It goes back to its author with the findings.",
-    Action.BLOCK: "It is withheld, and a deliberate answer takes its place.",
-    Action.ESCALATE: "It waits until a person has decided.",
+    Action.EMIT: "The output may go downstream.",
+    Action.REVISE: "The output goes back to its author with the findings.",
+    Action.BLOCK: "Blocked. A fallback response was returned.",
+    Action.ESCALATE: "The output waits until a person has decided.",
 }
 
 
@@ -83,7 +83,7 @@ def _instead(report: HallucinationReport) -> Markup | None:
     if response is None:
         return None
     shown = foreign(response[:LONGEST_QUOTE], "blockquote", class_="text")
-    words = "Answered in its place" if told_with(report) is None else "Told to its reader behind it"
+    words = "Fallback response" if told_with(report) is None else "Added for the reader"
     return tag("div", tag("h2", words), shown, class_="instead")
 
 
