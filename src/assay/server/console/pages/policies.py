@@ -108,8 +108,10 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
     rows = [
         (
             tag(
-                "div", tag("a", foreign(one.name[:80]), href=f"/console/policies/{one.digest}"),
-                tag("small", digest(one.digest), class_="below"), class_="named",
+                "div",
+                tag("a", foreign(one.name[:80]), href=f"/console/policies/{one.digest}"),
+                tag("small", digest(one.digest), class_="below"),
+                class_="named",
             ),
             _changed_settings(one, versions),
             moment(one.created, now),
@@ -119,7 +121,7 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
             tag("a", "What if…", href=f"/console/policies/{one.digest}/what-if"),
         )
         for one in versions
-    ]  # fmt: skip
+    ]
     empty = ("No policy yet", "A policy is listed here once it has decided on an output.")
     swatches = ((tag("span", class_=f"swatch {ACTION_TONES[one]}", aria_hidden="true"), one) for one in ACTION_ORDER)
     legend_ = tag("ul", (tag("li", swatch, one.value) for swatch, one in swatches), class_="legend")
@@ -133,9 +135,10 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
 def _before(version: PolicyVersion, versions: Sequence[PolicyVersion]) -> PolicyVersion | None:
     """The version of the same name that came before."""
     earlier = [
-        one for one in versions
+        one
+        for one in versions
         if one.name == version.name and one.created < version.created and one.settings is not None
-    ]  # fmt: skip
+    ]
     return max(earlier, key=lambda one: one.created, default=None)
 
 
@@ -221,15 +224,14 @@ def _difference(request: Request, version: PolicyVersion, others: list[PolicyVer
         f"preset:{name}": (f"preset {name}", preset.model_dump(mode="json")) for name, preset in PRESETS.items()
     }
     asked = request.query_params.get("against", "")
-    earlier = sorted((one for one in others if one.settings is not None and one.created <= version.created),
-                     key=lambda one: (one.name == version.name, one.created))  # fmt: skip
+    earlier = sorted(
+        (one for one in others if one.settings is not None and one.created <= version.created),
+        key=lambda one: (one.name == version.name, one.created),
+    )
     chosen = asked if asked in comparable else earlier[-1].digest if earlier else next(iter(comparable), "")
     if not chosen or version.settings is None:
         return None
-    changes = [
-        one for one in setting_changes(comparable[chosen][1] or {}, version.settings)
-        if one.name not in _NAMES
-    ]  # fmt: skip
+    changes = [one for one in setting_changes(comparable[chosen][1] or {}, version.settings) if one.name not in _NAMES]
     columns = (Column("Setting"), Column(shorten(comparable[chosen][0], 40)), Column("This version"))
     rows = (
         (tag("code", one.name), tag("del", tag("code", foreign(_value(one.before)))),

@@ -168,14 +168,12 @@ class _Pages:
                 return self._desk.approve(tenant, id_, who, reason, claims=labels, version=version)
             case "reject":
                 response = fields.get("response", "").strip() or None
-                return self._desk.reject(
-                    tenant, id_, who, reason, response=response, claims=labels, version=version
-                )  # fmt: skip
+                return self._desk.reject(tenant, id_, who, reason, response=response, claims=labels, version=version)
             case "edit":
                 checked = self._desk.edited(tenant, id_, fields.get("output", ""))
                 return self._desk.edit(
                     tenant, id_, who, reason, checked, accept="accept" in fields, claims=labels, version=version
-                )  # fmt: skip
+                )
             case "ask":
                 return self._desk.reviews.ask(tenant, id_, who, reason, version)
             case _:
@@ -271,7 +269,7 @@ def _acts(
         button(group(words, " ", tag("kbd", key)), _style(act, package), name_="act", value=act, data_key=key)
         for act, (key, words, _) in ACTS.items()
         if act in _open_acts(package)
-    )  # fmt: skip
+    )
     edit = None
     if package is not None:
         edit = tag("a", "Edit ", tag("kbd", "e"), href="#edit", class_=f"button {_style('edit', package)}".strip(),
@@ -379,7 +377,7 @@ def _alternatives(package: EscalationPackage) -> Markup | None:
         return None
     shown = (
         details(tag("span", one.kind), foreign(one.text[:20_000], "div", class_="text")) for one in package.alternatives
-    )  # fmt: skip
+    )
     return panel("Other texts that could go out", shown)
 
 
@@ -406,8 +404,9 @@ def _confirm_page(request: Request, shown: _Shown, act: str, checked: Hallucinat
         tag("input", type_="hidden", name_="version", value=item.version),
     ]
     body: list[Child] = [tag("p", meaning, class_="meaning")]
-    more: list[Child] = [field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True),
-                               _WHY[act])]  # fmt: skip
+    more: list[Child] = [
+        field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True), _WHY[act])
+    ]
     may_send = True
     if checked is not None and package is not None:
         may_send = checked.action is not Action.BLOCK
