@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,6 +14,7 @@ import typer
 from assay.cli.database import opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.options.building import VerifierCommand
+from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import AuditError, InputError
 
 if TYPE_CHECKING:
@@ -30,13 +30,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-
-class Format(StrEnum):
-    """How a result is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 DatabaseOption = Annotated[
