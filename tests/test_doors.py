@@ -55,10 +55,3 @@ def test_a_name_that_no_door_offers_is_an_attribute_error() -> None:
     room = importlib.import_module(next(iter(DOORS)))
     with pytest.raises(AttributeError, match="everything_else"):
         _ = room.everything_else
-
-
-def test_no_folder_has_more_than_fifteen_modules() -> None:
-    folders = {path.parent for path in ROOT.rglob("*.py")}
-    assert {
-        str(one.relative_to(ROOT)): len(list(one.glob("*.py"))) for one in folders if len(list(one.glob("*.py"))) > 15
-    } == {}

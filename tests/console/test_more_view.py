@@ -16,8 +16,9 @@ from assay.schema.report_parts.generation import Generation, StatementReport, Ve
 from assay.schema.report_parts.judgements import ClaimJudgement, JudgeAnswer, JudgeReport, Omission
 from assay.schema.report_parts.provenance import ArgumentProvenance, CallAttempt, EntityKind, SourceKind, TraceStatus
 from assay.schema.report_parts.root_causes import Cause, CauseEstimate, CauseReport
-from assay.server.console.views.report import cause_view, claim_card, probes_view
+from assay.server.console.views.claim_card import cause_view, claim_card
 from assay.server.console.views.report_parts import abstention_view, generation_view, judge_view, omissions_view
+from assay.server.console.views.report_sections import probes_view
 from assay.server.console.views.revisions import revision_view
 from assay.server.console.views.tool_calls import tools_view
 

@@ -11,7 +11,10 @@ from assay.reporting.html_writer import escape
 from assay.schema import Evidence, EvidenceSpan, Issue, Span
 from assay.schema.report import RevisionAttempt, TextChange
 from assay.server.console.charts import Series, stacked
-from assay.server.console.views.report import MOST_CHARACTERS, MOST_CLAIMS, answer_view, claim_card, quote, quotes
+from assay.server.console.views.claim_card import claim_card
+from assay.server.console.views.quotations import quote, quotes
+from assay.server.console.views.report import answer_view
+from assay.server.console.views.report_sections import MOST_CHARACTERS, MOST_CLAIMS
 from assay.server.console.views.revisions import diff, revision_view
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from assay import Guard
-from assay.text.claims.statement_kinds import is_abstention
+from assay.text.claims.kinds.abstentions import is_abstention
 
 EVIDENCE = [
     "Partners are entitled to 2 weeks of paid leave. The fee is 4 euros. The bridge closed in May.",

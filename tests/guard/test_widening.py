@@ -8,7 +8,7 @@ from assay import Guard
 from assay.guard.claims.date_ranges import ExpandedDates, expand_dates
 from assay.schema import Evidence, Verdict
 from assay.verify.exact import check_exact
-from assay.verify.exact.index import index_evidence
+from assay.verify.exact.index_builder import index_evidence
 from assay.verify.network.entailment import EntailmentResult
 
 OPEN = "The desk is open from Monday to Thursday."

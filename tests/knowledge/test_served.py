@@ -18,7 +18,7 @@ from assay.cli.reports.text_report import text_report
 from assay.cli.terminal import plain
 from assay.config import Guard
 from assay.schema import HallucinationReport, coerce_evidence
-from assay.server.console.views.report import claim_card
+from assay.server.console.views.claim_card import claim_card
 from assay.server.console.views.report_parts import knowledge_view
 from assay.server.guards import Guards
 from assay.store.db import tables

@@ -16,17 +16,14 @@ from typing import Any
 import pytest
 from tests.server.test_api import BODY
 
-from assay.cli.operations.serve import ServeOptions, settings_of
+from assay.cli.operations.serve import settings_of
+from assay.cli.options.serving import ServerOptions
 from assay.errors import PolicyError
 from assay.server.settings import Mode, ServerSettings, parse_settings
 
 
-def options(**more: Any) -> ServeOptions:
-    plain: dict[str, Any] = {
-        "host": "127.0.0.1", "port": 8080, "upstreams": (), "gateway": None, "mode": None, "policy": None,
-        "model": None, "keys": None, "workers": 1,
-    }  # fmt: skip
-    return ServeOptions(**{**plain, **more})
+def options(**more: Any) -> ServerOptions:
+    return ServerOptions(**more)
 
 
 @contextmanager
@@ -125,7 +122,7 @@ def test_another_address_without_keys_ends_with_the_status_of_misuse() -> None:
 
 
 def test_the_command_line_names_upstreams_and_a_mode() -> None:
-    told = settings_of(options(upstreams=("http://a.example/v1", "lab=http://b.example"), mode="shadow"), {})
+    told = settings_of(options(upstream=("http://a.example/v1", "lab=http://b.example"), mode="shadow"), {})
     assert [(upstream.name, upstream.root) for upstream in told.upstreams] == [
         ("default", "http://a.example"),
         ("lab", "http://b.example"),

@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, text
-
 from assay.policy import preset
 from assay.receipt import FixedKeys, KeyRing, PublicKey, SigningKey
 from assay.schema import (
@@ -27,9 +25,6 @@ from assay.schema import (
 from assay.schema.report_parts.digests import digests_of
 from assay.store.records.interface import CheckRecord
 
-LATER = ("observations", "chart_states", "changes", "alarms", "consequences", "sketches", "sketch_cursors",
-         "worst_outputs", "alerts", "alert_silences")  # fmt: skip
-"""Tables that migrations since 0009 made."""
 OUTPUT = "Partners get 2 weeks of leave; caf\u00e9 included. \U0001f600"
 QUESTION = "How long is partner leave?"
 DAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -40,12 +35,6 @@ EVIDENCE = (
     Evidence(id="hr-2", text="Partners are entitled to 2 weeks of leave."),
     Evidence(id="hr-3", text="The caf\u00e9 is open to all.", source="handbook", metadata={"page": 3}),
 )
-
-
-def drop_later(connection: Connection) -> None:
-    """Takes the tables of `LATER` away, as a database before 0009 is without them."""
-    for name in LATER:
-        connection.execute(text(f"DROP TABLE {name}"))
 
 
 def ring_of(*keys: SigningKey, **state: Any) -> KeyRing:

@@ -20,10 +20,15 @@ def upgrade_to(engine: Engine, wanted: str) -> None:
         environment.run_migrations()
 
 
-def make_older(database: Path, wanted: str) -> None:
-    """Take from a database of SQLite whatever later migrations than one have added to it."""
+def make_older(database: Path, wanted: str) -> set[str]:
+    """Take from a database of SQLite whatever later migrations than one have added to it.
+
+    Returns:
+        The names of the tables that it does not have any more.
+    """
     model = make_engine(str(database.with_name(f"{database.name}.model")))
     upgrade_to(model, wanted)
+    gone: set[str] = set()
     engine = make_engine(str(database))
     was, now = inspect(model), inspect(engine)
     with writing(engine).begin() as connection:
@@ -31,6 +36,7 @@ def make_older(database: Path, wanted: str) -> None:
         for table in now.get_table_names():
             if table not in known:
                 connection.execute(text(f"DROP TABLE {table}"))
+                gone.add(table)
                 continue
             indexes = {index["name"] for index in was.get_indexes(table)}
             for index in now.get_indexes(table):
@@ -43,6 +49,7 @@ def make_older(database: Path, wanted: str) -> None:
         connection.execute(text("UPDATE alembic_version SET version_num = :wanted"), {"wanted": wanted})
     model.dispose()
     engine.dispose()
+    return gone
 
 
 def last_but_one() -> str:

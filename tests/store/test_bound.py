@@ -23,7 +23,8 @@ from tests.store.bound import (
     tampered,
     verified,
 )
-from tests.store.making import KEYS, LATER, drop_later, record_of
+from tests.store.making import KEYS, record_of
+from tests.store.older import make_older
 
 from assay.errors import StoreError
 from assay.schema.access import Role
@@ -220,27 +221,21 @@ def test_rows_of_every_table_that_are_dropped_or_copied_are_found_or_listed_with
     assert all(reason.strip() for reason in UNBOUND_ROWS.values())
 
 
-def older(folder: Path, patch: pytest.MonkeyPatch) -> tuple[str, str]:
-    """A database as a version left it that bound only what its decisions and acts name; its URL and a checkpoint."""
+def older(folder: Path, patch: pytest.MonkeyPatch) -> tuple[str, str, set[str]]:
+    """A database as a version left it that bound only what its decisions and acts name: its URL, a checkpoint, and the
+    tables that it lacks."""
     url = f"sqlite:///{folder / 'old.db'}"
     with patch.context() as old:
         old.setattr(recording, "_bound", lambda *_: {})
         old.setattr(writer, "bind", lambda *_: [])
         old.setattr(bound, "TAPE", None)
         made = make_full(url, folder)
-    with made.store as store, writing(store.engine).begin() as connection:
-        drop_later(connection)
-        for unit in UNITS:
-            if unit.head.name not in LATER:
-                connection.execute(text(f"ALTER TABLE {unit.head.name} DROP COLUMN seal"))
-        connection.execute(text("DROP TABLE receipt_uses"))
-        connection.execute(text("ALTER TABLE runs DROP COLUMN tape"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
-    return url, made.anchor
+    made.store.close()
+    return url, made.anchor, make_older(folder / "old.db", "0005")
 
 
 def test_a_database_of_an_older_version_is_bound_from_then_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    url, anchor = older(tmp_path, monkeypatch)
+    url, anchor, lacking = older(tmp_path, monkeypatch)
     with Store(url) as store:
         assert revision(store.engine) == HEAD
         full = Full(store, anchor)
@@ -249,7 +244,7 @@ def test_a_database_of_an_older_version_is_bound_from_then_on(tmp_path: Path, mo
         assert found.holds, found.findings
         with store.reading_across() as connection:
             size = connection.execute(select(func.sum(tables.audit_logs.c.size))).scalar_one()
-        outcome = row_trials(full, 300, 3, without=LATER)
+        outcome = row_trials(full, 300, 3, without=lacking)
         # Of what is kept once for many runs, old decisions tell no more than the name and the second.
         untold = (" policies.body ", " policies.created ", " verifiers.created ")
         assert [one for one in outcome.missed if not any(name in one for name in untold)] == []

@@ -14,7 +14,8 @@ from tests.rewrite.grounded_models import QUESTION, TRUE, by_purpose
 from tests.rewrite.test_cove import answering, drafting, questioning
 from tests.server.test_judge import EVIDENCE as OFFICES
 from tests.server.test_judge import HOP, everything, nothing
-from tests.store.making import KEY, KEYS, RING, drop_later
+from tests.store.making import KEY, KEYS, RING
+from tests.store.older import make_older
 from tests.verify.judges import answers
 
 from assay.cli.operations.replay import GuardOf, Replay, heard_in, replay
@@ -199,10 +200,7 @@ def test_a_database_without_tapes_gets_the_column_and_holds_as_before(tmp_path: 
     url = str(tmp_path / "x.db")
     with Store(url) as made:
         recorded(made, guard_of(preset("general")), ASKED)
-        with made.engine.begin() as connection:
-            drop_later(connection)
-            connection.execute(text("ALTER TABLE runs DROP COLUMN tape"))
-            connection.execute(text("UPDATE alembic_version SET version_num = '0007'"))
+    make_older(tmp_path / "x.db", "0007")
     with Store(url) as made:
         note = make_checkpoint(made, KEYS, "default")
         with made.reading("default") as connection:

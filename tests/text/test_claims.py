@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from assay.schema.claim import ExtractedClaim
 from assay.schema.verdict import ClaimKind
+from assay.text.claims.answer_fragments import is_fragment
 from assay.text.claims.interface import ClaimExtractor
-from assay.text.claims.rule_extractor import RuleClaimExtractor, is_fragment
+from assay.text.claims.rule_extractor import RuleClaimExtractor
 
 EXTRACTOR: ClaimExtractor = RuleClaimExtractor()
 LEAVE = (

@@ -3,8 +3,8 @@
 import pytest
 
 from assay.schema.verdict import ClaimKind
+from assay.text.claims.kinds.courtesies import is_meta
 from assay.text.claims.rule_extractor import RuleClaimExtractor
-from assay.text.claims.statement_kinds import is_meta
 
 
 @pytest.mark.parametrize(

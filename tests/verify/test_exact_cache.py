@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from assay.schema import Evidence
-from assay.verify.exact.index import index_evidence
+from assay.verify.exact.index_builder import index_evidence
 from assay.verify.exact.index_cache import OVERHEAD, ExactIndexCache
 
 TEXT = "Partners are entitled to 2 weeks of leave from 3/4/2024. The fee is 1.200 euros."

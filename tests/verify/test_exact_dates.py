@@ -4,7 +4,7 @@ import pytest
 
 from assay.schema import Evidence
 from assay.verify.exact import check_exact
-from assay.verify.exact.index import index_evidence
+from assay.verify.exact.index_builder import index_evidence
 
 
 def contradicted(claim: str, evidence: str) -> bool:

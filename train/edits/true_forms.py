@@ -6,7 +6,7 @@ import random
 import re
 
 from assay.text.claims.clauses import verb_group
-from assay.text.claims.rule_extractor import split_statement
+from assay.text.claims.splitting import split_statement
 from assay.text.lexicon import verbs
 from assay.text.lexicon.tokens import render
 from train.edits.document import MONTHS, Document, parse, usable

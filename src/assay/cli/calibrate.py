@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.building import takes
+from assay.cli.options.shared import GuardOptions, LimitOption
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,126 +46,114 @@ class How(StrEnum):
     CRC = "conformal-risk-control"
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrateOptions:
-    """What the command line said."""
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions(GuardOptions):
+    """What the command line said of a calibration."""
 
-    files: tuple[Path, ...]
-    wish: "Wish"
-    policy: str | None = None
-    model: Path | None = None
-    out: Path | None = None
-    report: Path | None = None
-    results: Path | None = None
-    format: str = "text"
-    limit: int | None = None
-
-
-def calibrate(
-    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="Labelled rows, as for eval.")] = None,
+    files: Annotated[tuple[Path, ...], typer.Argument(metavar="FILE...", help="Labelled rows, as for eval.")] = ()
     alpha: Annotated[
         float | None, typer.Option(metavar="A", help="At most this share of hallucinated outputs may pass.")
-    ] = None,
-    delta: Annotated[float, typer.Option(metavar="D", help="How often that promise may fail.")] = 0.1,
+    ] = None
+    delta: Annotated[float, typer.Option(metavar="D", help="How often that promise may fail.")] = 0.1
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the policy here, such as assay.yaml.")
-    ] = None,
+    ] = None
     policy: Annotated[
         str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy to start from. [default: general]")
-    ] = None,
+    ] = None
     method: Annotated[
         How, typer.Option(help="learn-then-test holds with confidence 1 - D, conformal-risk-control in the mean only.")
-    ] = How.LTT,
+    ] = How.LTT
     horizon: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Promise of the next N hallucinated outputs, not of a rate.")
-    ] = None,
-    leak: Annotated[float | None, typer.Option("--cost-leak", min=0, help="A hallucination that passes.")] = None,
+    ] = None
+    leak: Annotated[float | None, typer.Option("--cost-leak", min=0, help="A hallucination that passes.")] = None
     false_block: Annotated[
         float | None, typer.Option("--cost-false-block", min=0, help="A right output that is withheld.")
-    ] = None,
+    ] = None
     abstain: Annotated[
         float | None, typer.Option("--cost-abstention", min=0, help="An output neither passed nor withheld.")
-    ] = None,
+    ] = None
     loss: Annotated[
         Loss, typer.Option(help="Each row counts alike, or the rates do: right and hallucinated rows for a half each.")
-    ] = Loss.ROWS,
+    ] = Loss.ROWS
     one_per_document: Annotated[
         bool, typer.Option("--one-per-document", help="Keep one row of each body of evidence.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of that draw.")] = 0,
+    ] = False
+    seed: Annotated[int, typer.Option(help="Of that draw.")] = 0
     abstention: Annotated[
         bool, typer.Option("--abstention", help="Fit besides when an answer is not given, by one confidence.")
-    ] = False,
-    model: Annotated[Path | None, typer.Option("--model", metavar="DIR", help="A cross-encoder's folder.")] = None,
-    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page with the curves here.")] = None,
+    ] = False
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page with the curves here.")] = None
     results: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep what was judged here; a stopped run goes on from it.")
-    ] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first rows of each file.")] = None,
+    ] = None
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT
+    limit: LimitOption = None
     prior: Annotated[
         bool, typer.Option("--prior", help="Fit the expected share of supported claims alone; needs no labels.")
-    ] = False,
+    ] = False
     database: Annotated[
         str | None,
         typer.Option("--database", metavar="URL|FILE", help="With --prior: the recorded outputs in place of FILE."),
-    ] = None,
+    ] = None
     verify: Annotated[
         Path | None, typer.Option(metavar="POLICY", help="Say whether the promise of a fitted policy still stands.")
-    ] = None,
-) -> None:
+    ] = None
+
+
+@takes(CalibrateOptions)
+def calibrate(options: CalibrateOptions) -> None:
     """Fit the thresholds of a policy on labelled rows: at the least cost, or with a guarantee.
 
     Exit status 1 where the data do not allow the guarantee; no policy is written then.
     """
     with reporting_errors():
-        if prior:
-            run_prior(tuple(files or ()), database, policy, model, out, limit, format_.value)
+        if options.prior:
+            run_prior(options)
             raise typer.Exit(CLEAN)
-        if database is not None:
+        if options.database is not None:
             raise InputError("--database goes with --prior: thresholds are fitted on labelled rows")
-        if verify is not None:
-            raise typer.Exit(FINDINGS if run_verify(verify, model) else CLEAN)
-        costs = _costs(leak, false_block, abstain, loss)
-        options = CalibrateOptions(
-            files=tuple(files or ()),
-            wish=_wish(alpha, delta, method, horizon, costs, one_per_document, seed, abstention),
-            policy=policy, model=model, out=out, report=report, results=results, format=format_.value, limit=limit,
-        )  # fmt: skip
+        if options.verify is not None:
+            raise typer.Exit(FINDINGS if run_verify(options.verify, options.verifier) else CLEAN)
         raise typer.Exit(CLEAN if run_calibrate(options) else FINDINGS)
 
 
-def _wish(
-    alpha: float | None,
-    delta: float,
-    method: How,
-    horizon: int | None,
-    costs: "Costs | None",
-    one_per_document: bool,
-    seed: int,
-    abstention: bool,
-) -> "Wish":
+def wish_of(options: CalibrateOptions) -> "Wish":
+    """What the fit is to reach.
+
+    Raises:
+        InputError: a share does not lie between 0 and 1.
+    """
     from assay.evaluation.calibrate import Wish
 
-    for name, share in (("--alpha", alpha), ("--delta", delta)):
+    for name, share in (("--alpha", options.alpha), ("--delta", options.delta)):
         if share is not None and not 0 < share < 1:
             raise InputError(f"{name} should lie between 0 and 1, got {share}")
     return Wish(
-        alpha=alpha, delta=delta, horizon=horizon, one_per_document=one_per_document, seed=seed,
-        abstention=abstention,
-        method="learn_then_test" if method is How.LTT else "conformal_risk_control",
-        costs=costs,
-    )  # fmt: skip
+        alpha=options.alpha,
+        delta=options.delta,
+        horizon=options.horizon,
+        one_per_document=options.one_per_document,
+        seed=options.seed,
+        abstention=options.abstention,
+        method="learn_then_test" if options.method is How.LTT else "conformal_risk_control",
+        costs=_costs(options),
+    )
 
 
-def _costs(leak: float | None, false_block: float | None, abstention: float | None, loss: Loss) -> "Costs | None":
+def _costs(options: CalibrateOptions) -> "Costs | None":
     """What was said of costs; none where nothing was."""
     from assay.evaluation.calibrate import DEFAULT_COSTS
     from assay.stats import Costs
 
-    named: dict[str, float | bool | None] = {"leak": leak, "false_block": false_block, "abstention": abstention}
+    named: dict[str, float | bool | None] = {
+        "leak": options.leak,
+        "false_block": options.false_block,
+        "abstention": options.abstain,
+    }
     given = {name: value for name, value in named.items() if value is not None}
-    if loss is Loss.RATES:
+    if options.loss is Loss.RATES:
         given["rates"] = True
     return Costs(**{**asdict(DEFAULT_COSTS), **given}) if given else None
 
@@ -193,13 +183,14 @@ def run_calibrate(options: CalibrateOptions) -> bool:
 
     if not options.files:
         raise InputError("expected files of labelled rows, got none; see `assay calibrate --help`")
+    wish = wish_of(options)
     base = read_policy(options.policy, os.environ)
-    rows = labelled(read_all(options.files, options.limit), options.wish)
-    guard = open_loosest(base, options.model)
+    rows = labelled(read_all(options.files, options.limit), wish)
+    guard = open_loosest(base, options.verifier)
     with ResultLog(options.results, identity_of(guard)) as log, progress_bar("judging", len(rows)) as told:
         outcomes = judge(guard, base, rows, log, told)
         results = [log.results[key_of(row)] for row in rows]
-    found = fit(base, rows, outcomes, options.wish, (guard.verifier.name, guard.verifier.digest), results)
+    found = fit(base, rows, outcomes, wish, (guard.verifier.name, guard.verifier.digest), results)
     if options.out is not None and found.policy is not None and found.calibration is not None:
         write_file(options.out, policy_text(found.policy, found.calibration))
     _write(found, options)
@@ -213,15 +204,7 @@ def open_guard(policy: "Policy", model: Path | None) -> "Guard":
     return Guard(policy, model=model)
 
 
-def run_prior(
-    files: tuple[Path, ...],
-    database: str | None,
-    policy: str | None,
-    model: Path | None,
-    out: Path | None,
-    limit: int | None,
-    format_: str,
-) -> None:
+def run_prior(options: CalibrateOptions) -> None:
     """Estimate the share of supported claims in outputs that nobody labelled, and write the policy with it.
 
     Raises:
@@ -237,12 +220,13 @@ def run_prior(
     from assay.policy.calibration import policy_with_prior
     from assay.store.records import DEFAULT_TENANT
 
-    if bool(files) == (database is not None):
+    database, limit, out = options.database, options.limit, options.out
+    if bool(options.files) == (database is not None):
         raise InputError("expected files of rows or --database, one of the two; see `assay calibrate --help`")
-    if format_ == Format.HTML.value:
+    if options.format is Format.HTML:
         raise InputError("--prior is reported as text or json")
-    base = read_policy(policy, os.environ)
-    guard = open_guard(base, model)
+    base = read_policy(options.policy, os.environ)
+    guard = open_guard(base, options.verifier)
     with ExitStack() as stack:
         requests: Iterable[Mapping[str, Any]]
         if database is not None:
@@ -251,7 +235,7 @@ def run_prior(
             most = limit or MOST_RECORDED
             requests = recorded(stack.enter_context(opened(database)), DEFAULT_TENANT, most)
         else:
-            rows = list(read_all(files, limit))
+            rows = list(read_all(options.files, limit))
             most = len(rows)
             requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
         told = stack.enter_context(progress_bar("judging", most))
@@ -259,7 +243,7 @@ def run_prior(
     fitted = base.model_copy(update={"prior": round(found.prior, 4)})
     if out is not None:
         write_file(out, policy_with_prior(fitted, found.claims))
-    if format_ == Format.JSON.value:
+    if options.format is Format.JSON:
         write_text(
             json.dumps({"policy": base.name, "before": base.prior, **asdict(found)}, indent=2) + "\n", sys.stdout
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from assay.cli.formats.cases import Case, Outcome
 from assay.cli.formats.limits import limit_cases, read_limits
@@ -17,6 +17,7 @@ from assay.cli.formats.of_check import KNOWN, case_of
 from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
 from assay.cli.inputs import Found, Reading, Request, read_all_answers, read_evidence, read_question, read_schema
 from assay.cli.operations.receipt_issuing import with_receipt
+from assay.cli.options.checking import CheckOptions
 from assay.cli.reports.judge_words import adjusted
 from assay.cli.reports.repair_words import chat_model
 from assay.cli.terminal import clean, one_line, plain, write, write_text
@@ -28,50 +29,6 @@ if TYPE_CHECKING:
     from assay.guard import Guard
     from assay.models.chat import ChatModel
     from assay.policy import Policy
-
-
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """What the command line said."""
-
-    answers: tuple[str, ...]
-    evidence: tuple[str, ...] = ()
-    question: str | None = None
-    policy: str | None = None
-    config: Path | None = None
-    """The file with the policy and the sources of knowledge, in place of the one that `ASSAY_CONFIG` names."""
-    stakes: str | None = None
-    schema: Path | None = None
-    as_of: str | None = None
-    """The day that the answer is to hold on; today by default."""
-    model: Path | None = None
-    format: Literal["text", "json", "html", "junit", "sarif", "github", "markdown"] = "text"
-    out: Path | None = None
-    reading: Reading = "auto"
-    harmless: frozenset[Action] = frozenset({Action.EMIT})
-    """The decisions that are no findings."""
-    fail_under: tuple[str, ...] = ()
-    """Limits `METRIC=VALUE` that every answer has to reach."""
-    fail_over: tuple[str, ...] = ()
-    """Limits that no answer may exceed."""
-    write: tuple[str, ...] = ()
-    """Further files, `FORMAT=FILE`."""
-    receipt: Path | None = None
-    """Where to write a receipt if the answer is emitted."""
-    keys: Path | None = None
-    """The folder of the key that signs it."""
-    llm: str | None = None
-    """The chat model that is asked where the policy or a repair asks one."""
-    judge: str | None = None
-    """Which claims it is asked about as a judge; what the policy says by default."""
-    omissions: str | None = None
-    """What follows if the answer leaves something out; what the policy says by default."""
-    base_url: str | None = None
-    """Its endpoint."""
-    repair: bool = False
-    """Whether what fails is corrected before the report is written."""
-    remove: bool = False
-    """Whether a repair takes out what it cannot correct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +51,11 @@ def run_check(options: CheckOptions) -> bool:
     """
     targets = read_targets(options.write)
     limits = read_limits(options.fail_under, options.fail_over, KNOWN)
-    stdin = sys.stdin.buffer.read() if "-" in options.answers else None
+    stdin = sys.stdin.buffer.read() if "-" in options.answer else None
     schema = read_schema(options.schema)
     # A schema says that the answer itself is JSON, so that JSON is never taken for a request then.
-    reading: Reading = "text" if schema is not None and options.reading == "auto" else options.reading
-    found = read_all_answers(options.answers, stdin, reading, evidence_given=bool(options.evidence))
+    reading: Reading = "text" if schema is not None and options.reading == "auto" else options.reading.value
+    found = read_all_answers(options.answer, stdin, reading, evidence_given=bool(options.evidence))
     evidence, skipped = read_evidence(options.evidence)
     _list_skipped((*found.skipped, *skipped))
     question = read_question(options.question)
@@ -202,7 +159,7 @@ def _check_all(
     llm: "ChatModel | None",
 ) -> Iterator[Checked]:
     environ = os.environ if options.config is None else {**os.environ, "ASSAY_CONFIG": str(options.config)}
-    chosen = adjusted(options.policy, options.judge, options.omissions, options.llm, environ), options.model
+    chosen = adjusted(options.policy, options.judge, options.omissions, options.llm, environ), options.verifier
     sources = _sources(options, environ)
     guard = open_guard(*chosen, **sources) if llm is None else open_guard(*chosen, llm, **sources)
     checking = partial(guard.repair, remove=options.remove) if options.repair else guard.check
@@ -210,7 +167,7 @@ def _check_all(
         own = (*evidence, *request.evidence)
         settings: dict[str, Any] = {**request.options}
         if options.stakes is not None:
-            settings["stakes"] = options.stakes
+            settings["stakes"] = options.stakes.value
         if schema is not None:
             settings["schema"] = schema
         if options.as_of is not None or any(piece.expiry_date or piece.effective_date for piece in own):

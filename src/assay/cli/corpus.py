@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
     from assay.store.db import Store
 
 app = typer.Typer(name="corpus", help="Care for a collection of documents.", no_args_is_help=True)
-
-
-class Format(StrEnum):
-    """What is written to standard output."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class Kind(StrEnum):

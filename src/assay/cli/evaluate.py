@@ -4,15 +4,15 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from assay.cli.check import open_guard
 from assay.cli.formats import of_eval
 from assay.cli.formats.cases import Outcome
 from assay.cli.formats.limits import Limit, read_limits
 from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
+from assay.cli.options.evaluating import EvalOptions
 from assay.cli.terminal import clean, write, write_text
 from assay.errors import InputError
 from assay.evaluation import eval_page, evaluate
@@ -49,35 +49,6 @@ FITTED_GUARD: Final = "assay, fitted"
 Progress = Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class EvalOptions:
-    """What the command line said."""
-
-    files: tuple[Path, ...]
-    out: Path | None = None
-    report: Path | None = None
-    format: Literal["text", "json", "html", "junit", "sarif", "github", "markdown"] = "text"
-    policy: str | None = None
-    model: Path | None = None
-    limit: int | None = None
-    threshold: float | None = None
-    slices: tuple[str, ...] = ()
-    baselines: bool = False
-    fit: tuple[Path, ...] = ()
-    embedding_model: Path | None = None
-    worst: int = 0
-    compare: tuple[Path, Path] | None = None
-    """Two folders of finished runs, to be compared in place of an evaluation."""
-    fail_under: tuple[str, ...] = ()
-    fail_over: tuple[str, ...] = ()
-    write: tuple[str, ...] = ()
-    """Further files, `FORMAT=FILE`."""
-    preset: str | None = None
-    """The tool that wrote the files."""
-    mapped: tuple[str, ...] = ()
-    """Which of their fields is what, `OURS=THEIRS`."""
-
-
 def run_eval(options: EvalOptions) -> bool:
     """Evaluates, or compares two evaluations, and writes.
 
@@ -106,7 +77,7 @@ def run_eval(options: EvalOptions) -> bool:
     translation = read_translation(options.preset, options.mapped)
     rows = read_all(options.files, options.limit, translation)
     fitting = read_all(options.fit, options.limit, translation)
-    guard = open_guard(options.policy, options.model)
+    guard = open_guard(options.policy, options.verifier)
     gates = other_gates(guard) if any(not row.whole for row in rows) else []
     identity = identity_of(guard) | {"gates": " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)}
     path = None if options.out is None else options.out / "results.jsonl"

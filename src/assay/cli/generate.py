@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.building import takes
+from assay.cli.options.shared import BaseUrlOption, EvidenceOption, GuardOptions, OutOption, Stakes
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.terminal import Line
     from assay.models.chat import Chat, Price
-    from assay.rewrite.answers import Treatment
     from assay.schema import Evidence, HallucinationReport
 
 
@@ -35,93 +36,49 @@ class Ungrounded(StrEnum):
     FLAG = "flag"
 
 
-class Stakes(StrEnum):
-    """How much hangs on the answer."""
+@dataclass(frozen=True, kw_only=True)
+class GenerateOptions(GuardOptions):
+    """What the command line said of an answer that is to be written."""
 
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-
-
-@dataclass(frozen=True, slots=True)
-class GenerateOptions:
-    """What the command line said."""
-
-    question: str
-    evidence: tuple[str, ...]
-    model: str
-    base_url: str | None = None
-    policy: str | None = None
-    verifier: Path | None = None
-    stakes: str = "medium"
-    ungrounded: "Treatment" = "regenerate"
-    attempts: int = 2
-    samples: int | Literal["adaptive"] = 1
-    chain: bool = False
-    evidence_tokens: int = 6_000
-    max_tokens: int = 1_024
-    most_tokens: int = 400_000
-    timeout: float = 120.0
-    cache: Path | None = None
-    price: str | None = None
-    format: str = "text"
-    out: Path | None = None
-
-
-def generate(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is to be answered, or @FILE.")],
-    evidence: Annotated[
-        list[str], typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
-    ],
-    model: Annotated[
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is to be answered, or @FILE.")]
+    evidence: EvidenceOption
+    llm: Annotated[
         str,
-        typer.Option("--model", "-m", metavar="NAME", help="The chat model; anthropic:NAME or azure:NAME for those."),
-    ],
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", metavar="URL", help="The endpoint. [default: OPENAI_BASE_URL or OpenAI]")
-    ] = None,
-    policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
-    ] = None,
-    stakes: Annotated[Stakes, typer.Option(help="How much hangs on it.")] = Stakes.MEDIUM,
+        typer.Option("--llm", "-m", metavar="NAME", help="The chat model; anthropic:NAME or azure:NAME for those."),
+    ]
+    base_url: BaseUrlOption = None
+    stakes: Annotated[Stakes, typer.Option(help="How much hangs on it.")] = Stakes.MEDIUM
     ungrounded: Annotated[
         Ungrounded, typer.Option(help="What becomes of statements that the evidence does not support.")
-    ] = Ungrounded.REGENERATE,
-    attempts: Annotated[int, typer.Option(min=0, max=10, help="Further answers that are asked for at most.")] = 2,
+    ] = Ungrounded.REGENERATE
+    attempts: Annotated[int, typer.Option(min=0, max=10, help="Further answers that are asked for at most.")] = 2
     samples: Annotated[
         str,
         typer.Option(metavar="N|adaptive", help="Keep what most of N answers say; adaptive: 1, 3 or 5 by the risk."),
-    ] = "1",
-    chain: Annotated[bool, typer.Option("--chain", help="Verify claims by questions answered apart.")] = False,
-    evidence_tokens: Annotated[int, typer.Option(min=1, help="Tokens of evidence that the model is shown.")] = 6_000,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one answer.")] = 1_024,
-    most_tokens: Annotated[int, typer.Option(min=1, help="Tokens that all of it may cost.")] = 400_000,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one request may take.")] = 120.0,
+    ] = "1"
+    chain: Annotated[bool, typer.Option("--chain", help="Verify claims by questions answered apart.")] = False
+    evidence_tokens: Annotated[int, typer.Option(min=1, help="Tokens of evidence that the model is shown.")] = 6_000
+    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one answer.")] = 1_024
+    most_tokens: Annotated[int, typer.Option(min=1, help="Tokens that all of it may cost.")] = 400_000
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one request may take.")] = 120.0
     cache: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the model's answers here for a week, and reuse them.")
-    ] = None,
+    ] = None
     price: Annotated[
         str | None, typer.Option(metavar="IN,OUT", help="Money for a million tokens in and out, as in 0.5,2.")
-    ] = None,
-    verifier: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
-    ] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="The answer, or the whole report.")] = Format.TEXT,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write here instead.")] = None,
-) -> None:
+    ] = None
+    format: Annotated[Format, typer.Option("--format", "-f", help="The answer, or the whole report.")] = Format.TEXT
+    out: OutOption = None
+
+
+@takes(GenerateOptions)
+def generate(options: GenerateOptions) -> None:
     """Answer a question from evidence, with citations; what the evidence does not support does not come out.
 
     The answer goes to standard output, what was found to standard error.
     """
     with reporting_errors():
-        passed = run_generate(
-            GenerateOptions(
-                question, tuple(evidence), model, base_url, policy, verifier, stakes.value, ungrounded.value, attempts,
-                read_samples(samples), chain, evidence_tokens, max_tokens, most_tokens, timeout, cache, price,
-                format_.value, out,
-            )
-        )  # fmt: skip
-        raise typer.Exit(CLEAN if passed else FINDINGS)
+        raise typer.Exit(CLEAN if run_generate(options) else FINDINGS)
 
 
 def run_generate(options: GenerateOptions) -> bool:
@@ -138,15 +95,16 @@ def run_generate(options: GenerateOptions) -> bool:
     from assay.cli.terminal import clean, write, write_text
     from assay.models.chat import Budget
 
+    samples = read_samples(options.samples)
     evidence, skipped = read_evidence(options.evidence)
     for name in skipped:
         write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
     question = read_question(options.question) or ""
     with open_model(options) as llm:
         report = open_guard(options.policy, options.verifier).generate(
-            question, evidence, llm=llm, ungrounded=options.ungrounded, attempts=options.attempts,
-            samples=options.samples, chain=options.chain, evidence_tokens=options.evidence_tokens,
-            max_tokens=options.max_tokens, budget=Budget(tokens=options.most_tokens), stakes=options.stakes,
+            question, evidence, llm=llm, ungrounded=options.ungrounded.value, attempts=options.attempts,
+            samples=samples, chain=options.chain, evidence_tokens=options.evidence_tokens,
+            max_tokens=options.max_tokens, budget=Budget(tokens=options.most_tokens), stakes=options.stakes.value,
         )  # fmt: skip
     write(notes(report), sys.stderr)
     _write(options, report, evidence)
@@ -174,7 +132,7 @@ def open_model(options: GenerateOptions) -> "Chat":
     from assay.models.chat import Chat, ChatOptions
 
     settings = ChatOptions(timeout=options.timeout, cache=options.cache, price=read_price(options.price))
-    return Chat(options.model, base_url=options.base_url, options=settings)
+    return Chat(options.llm, base_url=options.base_url, options=settings)
 
 
 def read_price(text: str | None) -> "Price | None":

@@ -1,22 +1,10 @@
 """`assay mcp`: the checks as tools of an MCP server, on standard input and output or over HTTP."""
 
-from dataclasses import dataclass
 from ipaddress import ip_address
-from pathlib import Path
 
+from assay.cli.options.serving import McpOptions
 from assay.config import build_guard
 from assay.errors import InputError
-
-
-@dataclass(frozen=True, slots=True)
-class McpOptions:
-    """What the command line says."""
-
-    http: bool
-    host: str
-    port: int
-    policy: str | None
-    model: Path | None
 
 
 def run_mcp(options: McpOptions) -> None:
@@ -34,7 +22,7 @@ def run_mcp(options: McpOptions) -> None:
             f"the MCP server asks for no key, so it listens on this machine only: expected a loopback address, got "
             f"{options.host!r}. Put a proxy before it that knows its users"
         )
-    server = mcp_server(build_guard(options.policy, options.model))
+    server = mcp_server(build_guard(options.policy, options.verifier))
     if options.http:
         server.run("streamable-http", host=options.host, port=options.port)
     else:

@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.building import takes
+from assay.cli.options.shared import EvidenceOption, GuardOptions, OutOption, TextOrJson
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,58 +18,32 @@ if TYPE_CHECKING:
     from assay.schema import Screening
 
 
-class Format(StrEnum):
-    """What is written."""
+@dataclass(frozen=True, kw_only=True)
+class ScreenOptions(GuardOptions):
+    """What the command line said of passages that may be evidence."""
 
-    TEXT = "text"
-    JSON = "json"
-
-
-@dataclass(frozen=True, slots=True)
-class ScreenOptions:
-    """What the command line said."""
-
-    question: str
-    evidence: tuple[str, ...]
-    policy: str | None = None
-    verifier: Path | None = None
-    historical: bool | None = None
-    as_of: str | None = None
-    format: str = "text"
-    out: Path | None = None
-
-
-def screen(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked, or @FILE.")],
-    evidence: Annotated[
-        list[str], typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
-    ],
-    policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
-    ] = None,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked, or @FILE.")]
+    evidence: EvidenceOption
     historical: Annotated[
         bool | None,
         typer.Option("--historical/--current", help="Keep versions out of force, marked. [default: by the question]"),
-    ] = None,
+    ] = None
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="DATE", help="The day to be in force on. [default: today]")
-    ] = None,
-    verifier: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
-    ] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write it.")] = Format.TEXT,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write here instead.")] = None,
-) -> None:
+    ] = None
+    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How to write it.")] = TextOrJson.TEXT
+    out: OutOption = None
+
+
+@takes(ScreenOptions)
+def screen(options: ScreenOptions) -> None:
     """Decide which passages may be evidence for a question: what is kept, what is dropped and why, and conflicts.
 
     A text file is one passage; a JSON file is a list of passages, and JSON Lines hold one a line, with metadata as
     retrievers write it. Exit status 1: the signal is not `retrieve`.
     """
     with reporting_errors():
-        passed = run_screen(
-            ScreenOptions(question, tuple(evidence), policy, verifier, historical, as_of, format_.value, out)
-        )
-        raise typer.Exit(CLEAN if passed else FINDINGS)
+        raise typer.Exit(CLEAN if run_screen(options) else FINDINGS)
 
 
 def run_screen(options: ScreenOptions) -> bool:

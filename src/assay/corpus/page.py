@@ -34,9 +34,11 @@ _COUNTS: Final = (
     ("gap", "gaps", "questions in vain"),
 )  # fmt: skip
 _BY: Final = {
-    "metadata": "by metadata", "title": "by their titles", "content": "by their wording",
+    "metadata": "by metadata",
+    "title": "by their titles",
+    "content": "by their wording",
     "reference": "one says that it replaces the other",
-}  # fmt: skip
+}
 _TONE: Final = {
     Standing.IN_FORCE: "good", Standing.SUPERSEDED: "bad", Standing.EXPIRED: "bad", Standing.NOT_YET: "doubt",
 }  # fmt: skip
@@ -141,13 +143,15 @@ def _versions(found: tuple[VersionGroup, ...]) -> Markup | None:
 def _group(one: VersionGroup) -> Markup:
     rows = (
         tag(
-            "tr", tag("td", _path(v.document)), tag("td", foreign(v.version or "")),
+            "tr",
+            tag("td", _path(v.document)),
+            tag("td", foreign(v.version or "")),
             tag("td", "" if v.effective_date is None else v.effective_date.isoformat()),
             tag("td", "" if v.expiry_date is None else v.expiry_date.isoformat()),
             tag("td", v.standing.value.replace("_", " "), class_=f"{_TONE[v.standing]} word"),
         )
         for v in one.versions
-    )  # fmt: skip
+    )
     changes = tag("div", (
         tag("div", (
             tag("blockquote", foreign(text), class_=style) if text else None

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from assay._lru import LruCache
 from assay.retrieve.ranking import RankingOptions, WindowRanker, terms, terms_of_slices
 from assay.retrieve.windows import CountTokens, WindowOptions, cut_evidence, premise_text
 from assay.schema import ClaimCandidates, Evidence, Granularity, Premise, Window
@@ -272,10 +272,7 @@ class IndexCache:
 
     def __init__(self, max_characters: int = 4_000_000) -> None:
         """Keep indices of at most `max_characters` of evidence, taken together: about 130 MB by default."""
-        self._limit = max_characters
-        self._kept: OrderedDict[bytes, tuple[int, EvidenceIndex]] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
+        self._kept = LruCache[EvidenceIndex](max_characters)
 
     def get(
         self,
@@ -294,20 +291,8 @@ class IndexCache:
         """
         options = options or PremiseOptions()
         key = _content_key(evidence, digest, options)
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-                return found[1]
-        index = EvidenceIndex(evidence, count_tokens, options)
         size = OVERHEAD + sum(len(item.text) for item in evidence)
-        with self._lock:
-            if key not in self._kept and size <= self._limit:
-                self._kept[key] = (size, index)
-                self._size += size
-            while self._size > self._limit:
-                self._size -= self._kept.popitem(last=False)[1][0]
-        return index
+        return self._kept.get(key, lambda: EvidenceIndex(evidence, count_tokens, options), size)
 
 
 def _content_key(evidence: Sequence[Evidence], digest: str, options: PremiseOptions) -> bytes:

@@ -99,15 +99,6 @@ def coerce_evidence(
     return items
 
 
-def blank_evidence(evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    """The ids of evidence that says nothing: empty, or white space alone.
-
-    >>> blank_evidence(coerce_evidence(["", "Something."]))
-    ('1',)
-    """
-    return tuple(item.id for item in evidence if not item.text or item.text.isspace())
-
-
 def _decode(value: bytes, what: str) -> str:
     if value.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{what} is UTF-16 (it starts with a UTF-16 byte order mark); convert it to UTF-8")

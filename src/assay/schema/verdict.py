@@ -67,7 +67,7 @@ class Action(StrEnum):
     REVISE = "revise"
     """It goes back to its author with the findings."""
     BLOCK = "block"
-    """It is withheld and a deliberate answer takes its place."""
+    """It is withheld, and a fallback response is returned instead."""
     ESCALATE = "escalate"
     """A person decides."""
 

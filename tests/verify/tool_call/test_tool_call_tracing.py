@@ -7,8 +7,9 @@ import pytest
 
 from assay.schema.report_parts.provenance import SourceKind, TraceStatus
 from assay.verify.tools.tracing.arguments import trace_arguments
+from assay.verify.tools.tracing.calculations import NumberContext
 from assay.verify.tools.tracing.calendar_dates import find_calendar, trace_calendar
-from assay.verify.tools.tracing.numbers import NumberContext, trace_number
+from assay.verify.tools.tracing.numbers import trace_number
 from assay.verify.tools.tracing.sources import Sources, SourceText
 from assay.verify.tools.tracing_rules import ToolRule
 

@@ -10,6 +10,7 @@ import typer
 
 from assay.cli.database import DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.building import VerifierCommand
 
 app = typer.Typer(
     name="monitor",
@@ -161,7 +162,7 @@ def acknowledge(
         write_text("acknowledged\n", sys.stdout)
 
 
-@app.command()
+@app.command(cls=VerifierCommand)
 def rescore(
     database: DatabaseOption,
     tenant: TenantOption = _TENANT,
@@ -169,9 +170,9 @@ def rescore(
         str | None,
         typer.Option("--policy", metavar="NAME|FILE", help="Decide by this policy. [default: the one that decided]"),
     ] = None,
-    model: Annotated[
+    verifier: Annotated[
         Path | None,
-        typer.Option("--model", metavar="NAME|DIR", help="Judge with this network. [default: the shipped one]"),
+        typer.Option("--verifier", metavar="NAME|DIR", help="Judge with this network. [default: the shipped one]"),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="The latest outputs, so many of them.")] = 100,
     fraction: Annotated[
@@ -188,7 +189,7 @@ def rescore(
     from assay.cli.terminal import write_text
 
     with reporting_errors(), opened_record(database) as store:
-        told = run_rescore(store, RescoreOptions(tenant, policy, model, limit, fraction, out))
+        told = run_rescore(store, RescoreOptions(tenant, policy, verifier, limit, fraction, out))
         text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_rescore(told))
         write_text(f"{text}\n", sys.stdout)
         raise typer.Exit(FINDINGS if told["changed"] else CLEAN)

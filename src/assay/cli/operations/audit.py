@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -14,6 +13,8 @@ import typer
 
 from assay.cli.database import opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.building import VerifierCommand
+from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import AuditError, InputError
 
 if TYPE_CHECKING:
@@ -29,13 +30,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-
-class Format(StrEnum):
-    """How a result is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 DatabaseOption = Annotated[
@@ -185,7 +179,7 @@ def export(
         _say(f"wrote {out}", error=True)
 
 
-@app.command()
+@app.command(cls=VerifierCommand)
 def replay(
     run: Annotated[str, typer.Argument(metavar="RUN|BUNDLE", help="The id of a run, or the file of its bundle.")],
     database: Annotated[
@@ -195,7 +189,7 @@ def replay(
     policy: Annotated[
         str | None, typer.Option("--policy", metavar="NAME|FILE", help="What another policy would decide.")
     ] = None,
-    model: Annotated[Path | None, typer.Option("--model", metavar="DIR", help="Another network.")] = None,
+    verifier: Annotated[Path | None, typer.Option("--verifier", metavar="DIR", help="Another network.")] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Run a recorded check again, and say whether the decision is the same.
@@ -210,9 +204,9 @@ def replay(
         chosen = None if policy is None else read_policy(policy, os.environ)
         found = run_again(
             content,
-            lambda one, **asking: Guard(one, model=model, **{"knowledge": False, **asking}),
+            lambda one, **asking: Guard(one, model=verifier, **{"knowledge": False, **asking}),
             chosen,
-            other_verifier=model is not None,
+            other_verifier=verifier is not None,
         )
         if format_ is Format.JSON:
             fields = {"same_decision": found.same_decision, "same_report": found.same_report,

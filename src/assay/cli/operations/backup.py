@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,6 +12,7 @@ import typer
 
 from assay._version import __version__
 from assay.cli.exit_status import FINDINGS, MISUSE, reporting_errors
+from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 
     from assay.receipt import KeyRing
     from assay.store.backup import CopyVerification, Manifest
-
-
-class Format(StrEnum):
-    """How a result is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 DatabaseOption = Annotated[

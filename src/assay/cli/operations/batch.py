@@ -43,8 +43,9 @@ def batch(
     policy: Annotated[
         str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
     ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME|DIR", help="A shipped network, or a cross-encoder's folder.")
+    verifier: Annotated[
+        str | None,
+        typer.Option("--verifier", metavar="NAME|DIR", help="A shipped network, or a cross-encoder's folder."),
     ] = None,
     database: Annotated[str | None, typer.Option("--database", metavar="URL", help="The database of --query.")] = None,
     query: Annotated[
@@ -75,8 +76,8 @@ def batch(
     with reporting_errors():
         count = workers or usable_cpus()
         environ = {name: value for name, value in os.environ.items() if name in _CARRIED}
-        recipe = Recipe(policy, model, max(1, usable_cpus() // count), reports, environ)
-        settings = BatchSettings(out, {**_identity(policy, model), "reports": str(reports).lower()}, partition)
+        recipe = Recipe(policy, verifier, max(1, usable_cpus() // count), reports, environ)
+        settings = BatchSettings(out, {**_identity(policy, verifier), "reports": str(reports).lower()}, partition)
         rows = open_sources(paths or (), database=database, query=query)
         totals = run_batch(
             settings, rows, lambda: open_engine(engine.value, recipe, workers=count, address=address), _progress()
@@ -89,11 +90,11 @@ _CARRIED: Final = frozenset({"ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME"})
 """Variables that decide what a guard is."""
 
 
-def _identity(policy: str | None, model: str | None) -> dict[str, str]:
+def _identity(policy: str | None, verifier: str | None) -> dict[str, str]:
     from assay.cli.check import open_guard
     from assay.cli.evaluate import identity_of
 
-    return identity_of(open_guard(policy, None if model is None else Path(model)))
+    return identity_of(open_guard(policy, None if verifier is None else Path(verifier)))
 
 
 def _progress() -> "Callable[[Totals], None]":

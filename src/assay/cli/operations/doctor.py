@@ -19,7 +19,8 @@ from assay.cli.operations.doctor_checks import (
     used_policies,
     verifier,
 )
-from assay.cli.operations.serve import ServeOptions, described
+from assay.cli.operations.serve import described
+from assay.cli.options.serving import ServerOptions
 from assay.cli.terminal import Line, clean, write, write_text
 from assay.config import read_policy
 from assay.errors import AssayError, InputError
@@ -28,7 +29,7 @@ _SIGNS: Final = {Level.OK: ("✓", "good"), Level.NOTE: ("·", "faint"), Level.O
 _WIDTH: Final = 10
 
 
-def examine(options: ServeOptions, *, asks: bool = False) -> list[Note]:
+def examine(options: ServerOptions, *, asks: bool = False) -> list[Note]:
     """Everything that there is to say of what `assay serve` with these options would do.
 
     Args:
@@ -41,9 +42,9 @@ def examine(options: ServeOptions, *, asks: bool = False) -> list[Note]:
     return list(_notes(options, asks=asks))
 
 
-def _notes(options: ServeOptions, *, asks: bool) -> Iterator[Note]:
+def _notes(options: ServerOptions, *, asks: bool) -> Iterator[Note]:
     environ, now = environment(), clock()
-    yield from verifier(environ, read_policy(options.policy, environ), options.model)
+    yield from verifier(environ, read_policy(options.policy, environ), options.verifier)
     settings = None
     try:
         settings = described(options, environ)
@@ -55,7 +56,7 @@ def _notes(options: ServeOptions, *, asks: bool) -> Iterator[Note]:
     used = {"the default": read_policy(options.policy, environ)}
     if settings is not None:
         used = used_policies(settings, options.policy, environ)
-    upstream = bool(settings.upstreams if settings is not None else options.upstreams)
+    upstream = bool(settings.upstreams if settings is not None else options.upstream)
     yield from policies(environ, used, judge=judge, upstream=upstream)
     where = settings.database if settings is not None else options.database
     yield from keys(environ, now, records=where is not None)
@@ -72,7 +73,7 @@ def _notes(options: ServeOptions, *, asks: bool) -> Iterator[Note]:
         yield from online(addresses, clock)
 
 
-def run_doctor(options: ServeOptions, *, as_json: bool, asks: bool) -> bool:
+def run_doctor(options: ServerOptions, *, as_json: bool, asks: bool) -> bool:
     """Writes what was found to standard output; whether something is open."""
     notes = examine(options, asks=asks)
     if as_json:

@@ -73,7 +73,7 @@ def verifier(environ: Mapping[str, str], policy: Policy, model: Path | None) -> 
     except AssayError as error:
         yield Note(
             Level.OPEN, "verifier", f"the network cannot judge: {error}",
-            "Install the package anew, or name a network that is there (--model, ASSAY_VERIFIER).",
+            "Install the package anew, or name a network that is there (--verifier, ASSAY_VERIFIER).",
         )  # fmt: skip
         return
     ended = time.perf_counter()

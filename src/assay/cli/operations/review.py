@@ -13,6 +13,7 @@ import typer
 
 from assay.cli.database import DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import reporting_errors
+from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,13 +30,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-
-class Format(StrEnum):
-    """How a result is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class Act(StrEnum):

@@ -9,11 +9,11 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.cli.options.serving import ServerOptions
 from assay.config import read_policy
 from assay.errors import InputError, PolicyError
 
@@ -27,31 +27,7 @@ _MOST_BYTES: Final = 400_000
 _EXTRA: Final = "the server needs FastAPI, uvicorn and aiohttp; install them with: pip install 'assay-ai[server]'"
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """What the command line says."""
-
-    host: str
-    port: int
-    upstreams: Sequence[str]
-    """Each `URL` or `NAME=URL`."""
-    gateway: Path | None
-    mode: str | None
-    policy: str | None
-    model: Path | None
-    keys: Path | None
-    workers: int
-    database: str | None = None
-    """The URL or the file of the database."""
-    llm: str | None = None
-    """The chat model that checks ask as a judge."""
-    base_url: str | None = None
-    """Its endpoint."""
-    judge: str | None = None
-    """Which claims it hears: `policy`, `uncertain` or `all`; `uncertain` by default."""
-
-
-def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSettings":
+def settings_of(options: ServerOptions, environ: Mapping[str, str]) -> "ServerSettings":
     """The settings under which a server may start.
 
     Raises:
@@ -65,7 +41,7 @@ def settings_of(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSet
     return settings
 
 
-def described(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSettings":
+def described(options: ServerOptions, environ: Mapping[str, str]) -> "ServerSettings":
     """The settings that the command line, the gateway file and the environment describe.
 
     Raises:
@@ -79,7 +55,7 @@ def described(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSetti
     from assay.server.settings import Upstream
 
     read_policy(options.policy, environ)  # a policy that is not there is told of before anything starts
-    upstreams = tuple(Upstream(*_named(text)) for text in options.upstreams)
+    upstreams = tuple(Upstream(*_named(text)) for text in options.upstream)
     routes = {}
     if options.mode is not None:
         if options.mode not in list(Mode):
@@ -87,13 +63,13 @@ def described(options: ServeOptions, environ: Mapping[str, str]) -> "ServerSetti
         routes = {name: Route(mode=Mode(options.mode)) for name in ROUTES}
     made = ServerSettings(
         host=options.host, port=options.port, upstreams=upstreams, routes=routes, policy=options.policy,
-        model=options.model, keys=options.keys, workers=options.workers, database=options.database,
+        model=options.verifier, keys=options.keys, workers=options.workers, database=options.database,
         judge=_judge_of(options),
     )  # fmt: skip
     return made if options.gateway is None else _with_file(options.gateway, environ, made)
 
 
-def _judge_of(options: ServeOptions) -> "JudgeSettings | None":
+def _judge_of(options: ServerOptions) -> "JudgeSettings | None":
     if options.llm is None:
         if options.base_url is not None or options.judge is not None:
             raise PolicyError("--base-url and --judge go with --llm NAME: which model should judge?")
@@ -126,7 +102,7 @@ def _with_file(path: Path, environ: Mapping[str, str], base: "ServerSettings") -
     return parse_settings(value, environ, base)
 
 
-def run_serve(options: ServeOptions) -> None:
+def run_serve(options: ServerOptions) -> None:
     """Serves until it is told to stop; requests that were accepted are answered first.
 
     Raises:

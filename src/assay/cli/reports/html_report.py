@@ -121,7 +121,7 @@ def _instead(report: HallucinationReport) -> Markup | None:
     response = report.decision.response
     if response is None:
         return None
-    words = "Answered in its place" if told_with(report) is None else "Told to its reader behind it"
+    words = "Fallback response" if told_with(report) is None else "Added for the reader"
     return tag("div", tag("div", words, class_="soft small"), foreign(response), class_="instead")
 
 

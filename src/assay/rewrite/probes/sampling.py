@@ -20,7 +20,7 @@ from assay.models import PairScorer
 from assay.models.chat import ChatModel, ChatRequest, Completion, Message
 from assay.prompts import Data, load_prompt
 from assay.rewrite.probes.blanked_questions import blanked
-from assay.schema import ConsistencyProbe, Evidence, HallucinationReport, Verdict
+from assay.schema import ConsistencyProbe, Evidence
 from assay.stats import samples_wanted
 from assay.text.claims import RuleClaimExtractor, is_abstention, is_fragment
 from assay.verify.consistency import Agreement, Consistency, ProbeRequest, cluster_claims, values_differ
@@ -274,11 +274,6 @@ async def _gathered(chat: ChatModel, requests: Sequence[ChatRequest], concurrenc
             return await chat.acomplete(request)
 
     return list(await asyncio.gather(*(one(request) for request in requests)))
-
-
-def critical_claims(report: HallucinationReport) -> tuple[str, ...]:
-    """The claims that are probed by default: critical ones that the evidence supports; the others fail already."""
-    return tuple(claim.text for claim in report.claims if claim.critical and claim.verdict is Verdict.SUPPORTED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from assay.server.access.key_file import KeyFile
 from assay.server.access.passwords import Passwords
 from assay.server.access.rate_limits import Buckets, retry_after
 from assay.server.caller import LOCAL, Caller
-from assay.server.gateway.asgi import Scope, header
+from assay.server.gateway.asgi import Scope
 from assay.server.gateway.targets import is_gateway
 from assay.server.http.admission import NOBODY, OF_SCOPE, Refusal, foreign, key_of
 from assay.server.settings import ServerSettings, is_loopback
@@ -209,8 +209,3 @@ def _checked(scope: Scope, caller: Caller) -> Caller | Refusal:
 def _too_many(wait: float, why: str, caller: Caller | None = None) -> Refusal:
     said = f"{why}; try again in {wait:.0f} seconds"
     return Refusal(429, said, ((b"retry-after", retry_after(wait)),), caller=caller)
-
-
-def wants_page(scope: Scope) -> bool:
-    """Whether a request is a browser's that wants a page."""
-    return "text/html" in (header(scope, b"accept") or "")

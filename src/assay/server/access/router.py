@@ -135,9 +135,11 @@ class _Signing:
         if caller.kind != "user":
             raise ProblemError(403, "expected a person with a session; keys have no password", code="user.needed")
         address = address_of_request(self._services, request)
-        done = in_time(lambda: self._signing.change_password(
-            caller.id, caller.tenant, body.old, body.new, keep=caller.session, address=address
-        ))  # fmt: skip
+        done = in_time(
+            lambda: self._signing.change_password(
+                caller.id, caller.tenant, body.old, body.new, keep=caller.session, address=address
+            )
+        )
         if not done:
             raise ProblemError(403, "the old password is not right", code="password.wrong")
         return Response(status_code=204)
@@ -167,9 +169,11 @@ def in_time(work: Callable[[], T]) -> T:
     except TooOftenError as error:
         after = retry_after(error.wait).decode()
         raise ProblemError(
-            429, f"this address tried to sign in too often; try again in {after} seconds", code="rate.exceeded",
+            429,
+            f"this address tried to sign in too often; try again in {after} seconds",
+            code="rate.exceeded",
             headers={"retry-after": after},
-        ) from error  # fmt: skip
+        ) from error
     except TakenError as error:
         raise ProblemError(409, str(error), code="name.taken") from error
     except StaleError as error:
@@ -252,9 +256,11 @@ class _Users:
         version = _version(if_match)
         if version != user.version:
             raise ProblemError(
-                412, f"expected the user in version {version}, and it has version {user.version} now",
-                code="version.changed", todo="Read it again, and send what you want changed with its new ETag.",
-            )  # fmt: skip
+                412,
+                f"expected the user in version {version}, and it has version {user.version} now",
+                code="version.changed",
+                todo="Read it again, and send what you want changed with its new ETag.",
+            )
         _may_grant(caller, _of_roles(body.roles or ()))
         found = in_time(lambda: access_users.change_user(
             self._store, user.id, caller.tenant, actor=caller.actor, version=version, roles=body.roles,
@@ -268,9 +274,9 @@ class _Users:
     def forget(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
         """Remove a user: name and password go, sessions end; the id stays in the log."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        done = in_time(lambda: access_users.forget_user(
-            self._store, _id(id_, "user"), caller.tenant, actor=caller.actor
-        ))  # fmt: skip
+        done = in_time(
+            lambda: access_users.forget_user(self._store, _id(id_, "user"), caller.tenant, actor=caller.actor)
+        )
         if not done:
             raise unknown("user")
         return Response(status_code=204)
@@ -310,9 +316,11 @@ def _may_grant(caller: Caller, wanted: frozenset[Permission]) -> None:
     more = sorted(wanted - caller.permissions)
     if more:
         raise ProblemError(
-            403, f"expected permissions that the caller has itself, and it has not {', '.join(more)}",
-            code="permission.missing", todo="Ask an administrator who has them.",
-        )  # fmt: skip
+            403,
+            f"expected permissions that the caller has itself, and it has not {', '.join(more)}",
+            code="permission.missing",
+            todo="Ask an administrator who has them.",
+        )
 
 
 # Keys
@@ -333,9 +341,11 @@ class _Keys:
         caller = allowed(request.scope, Permission.ADMINISTER)
         _may_grant(caller, frozenset(body.permissions))
         lasts = None if body.days is None else timedelta(days=body.days)
-        key, kept = in_time(lambda: api_keys.create_key(
-            self._store, body.name, body.permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
-        ))  # fmt: skip
+        key, kept = in_time(
+            lambda: api_keys.create_key(
+                self._store, body.name, body.permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
+            )
+        )
         response.headers["location"] = f"/v1/keys/{kept.id}"
         return NewKeyOut(key=key, kept=KeyOut.of(kept))
 
@@ -354,9 +364,11 @@ class _Keys:
         if old is None:
             raise unknown("key")
         _may_grant(caller, frozenset(old.permissions))
-        found = in_time(lambda: api_keys.rotate_key(
-            self._store, old.id, caller.tenant, actor=caller.actor, overlap=timedelta(hours=body.hours)
-        ))  # fmt: skip
+        found = in_time(
+            lambda: api_keys.rotate_key(
+                self._store, old.id, caller.tenant, actor=caller.actor, overlap=timedelta(hours=body.hours)
+            )
+        )
         if found is None:
             raise unknown("key")
         return NewKeyOut(key=found[0], kept=KeyOut.of(found[1]))
@@ -402,7 +414,7 @@ class _Sessions:
         user = None if caller.may(Permission.ADMINISTER) else caller.id or "-"
         done = access_sessions.end_session(
             self._store, _id(id_, "session"), caller.tenant, actor=caller.actor, user=user
-        )  # fmt: skip
+        )
         if not done:
             raise unknown("session")
         return Response(status_code=204)
@@ -428,7 +440,7 @@ def _version(if_match: str | None) -> int:
     if if_match is None:
         raise ProblemError(
             428, "expected the ETag of the user in if-match", code="version.needed", todo="Read the user first."
-        )  # fmt: skip
+        )
     found = _ETAG.fullmatch(if_match.strip())
     if found is None:
         raise ProblemError(412, "expected the ETag of the user in if-match, got another value", code="version.changed")

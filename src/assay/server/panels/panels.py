@@ -96,11 +96,13 @@ def _categories(asked: Asked) -> Panel:
         (metric.removeprefix("category."), *_rate(measured.whole(metric))) for metric in CATEGORIES
     ]
     return Panel(
-        "categories", "Findings by category", "The share of outputs in which something of the category was found. "
-        + _INTERVAL,
-        ("category", "outputs", "found", "rate", "low", "high"), tuple(rows),
+        "categories",
+        "Findings by category",
+        "The share of outputs in which something of the category was found. " + _INTERVAL,
+        ("category", "outputs", "found", "rate", "low", "high"),
+        tuple(rows),
         Drawing("ranges", named=[_named(str(row[0]), row[3:6]) for row in rows]),
-    )  # fmt: skip
+    )
 
 
 def _faithfulness(asked: Asked) -> Panel:
@@ -108,28 +110,34 @@ def _faithfulness(asked: Asked) -> Panel:
     counts = whole.histogram()
     rows = [(at / BINS, (at + 1) / BINS, count) for at, count in enumerate(counts)]
     return Panel(
-        "faithfulness", "Distribution of faithfulness", f"Outputs by their faithfulness; its mean is "
-        f"{_said(whole.mean)} over {whole.count:,} outputs.",
-        ("from", "to", "outputs"), tuple(rows),
+        "faithfulness",
+        "Distribution of faithfulness",
+        f"Outputs by their faithfulness; its mean is {_said(whole.mean)} over {whole.count:,} outputs.",
+        ("from", "to", "outputs"),
+        tuple(rows),
         Drawing("bars", [f"{at / BINS:.2f}" for at in range(BINS)], counts=counts),
-    )  # fmt: skip
+    )
 
 
 _STEPS: Final = {
-    "attribution_existence": "the source exists", "attribution_accuracy": "the words stand in it",
-    "attribution_entailment": "it entails the claim", "attribution_precision": "all three",
-}  # fmt: skip
+    "attribution_existence": "the source exists",
+    "attribution_accuracy": "the words stand in it",
+    "attribution_entailment": "it entails the claim",
+    "attribution_precision": "all three",
+}
 
 
 def _attribution(asked: Asked) -> Panel:
     measured = read_measured(asked.connection, asked.tenant, ATTRIBUTION, asked.stretch)
     rows: list[tuple[Cell, ...]] = [(_STEPS[name], *_mean(measured.whole(name))) for name in _STEPS]
     return Panel(
-        "attribution", "Attribution", "Of the citations of outputs that have any: how many pass each step, as a mean "
-        "over outputs. " + _INTERVAL,
-        ("step", "outputs", "mean", "low", "high"), tuple(rows),
+        "attribution",
+        "Attribution",
+        "Of the citations of outputs that have any: how many pass each step, as a mean over outputs. " + _INTERVAL,
+        ("step", "outputs", "mean", "low", "high"),
+        tuple(rows),
         Drawing("ranges", named=[_named(str(row[0]), row[2:5]) for row in rows]),
-    )  # fmt: skip
+    )
 
 
 def _worst(asked: Asked) -> Panel:
@@ -222,10 +230,12 @@ def correlation(by_bin: Sketch, places: Sketch) -> float | None:
 def _six(asked: Asked) -> Panel:
     rows = tuple(one.row() for one in six_metrics(asked.connection, asked.tenant, asked.now))
     return Panel(
-        "metrics", "The six metrics", "The last 7 days against the time before. " + _INTERVAL,
+        "metrics",
+        "The six metrics",
+        "The last 7 days against the time before. " + _INTERVAL,
         ("metric", "outputs", "value", "low", "high", "before", "change", "change low", "change high", "state", "rule"),
         rows,
-    )  # fmt: skip
+    )
 
 
 def _calibration(asked: Asked) -> Panel:

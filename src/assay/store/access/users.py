@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, delete, exists, or_, select, update
 
 from assay.errors import StoreError
 from assay.schema import Role
@@ -395,11 +395,3 @@ def forget_failures(connection: Connection, key: str) -> None:
     connection.execute(
         delete(tables.login_tries).where(table.tenant == DEFAULT_TENANT, table.digest == key)
     )  # fmt: skip
-
-
-def count_users(store: Store, tenant: str) -> int:
-    """How many users a tenant has, without those who were removed."""
-    table = tables.users.c
-    query = select(func.count()).select_from(tables.users).where(table.tenant == tenant, table.name.is_not(None))
-    with store.reading(checked_tenant(tenant)) as connection:
-        return int(connection.execute(query).scalar_one())

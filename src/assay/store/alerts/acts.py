@@ -69,7 +69,7 @@ def raise_alert(store: Store, tenant: str, alert: Alert) -> tuple[AlertItem, boo
 
 def _open(
     connection: Connection, tenant: str, alert: Alert, now: datetime, quiet: datetime | None
-) -> tuple[AlertItem, bool]:  # fmt: skip
+) -> tuple[AlertItem, bool]:
     at = micros(now)
     row = {
         "tenant": tenant, "id": new_id(), "key": alert.key, "kind": alert.kind, "severity": alert.urgency.value,
@@ -135,9 +135,7 @@ def close_alert(store: Store, tenant: str, key: str, actor: str = MONITOR) -> Al
     return found[0] if found else None
 
 
-def acknowledge(
-    store: Store, tenant: str, id_: str, who: str, actor: str, version: int | None = None
-) -> AlertItem:  # fmt: skip
+def acknowledge(store: Store, tenant: str, id_: str, who: str, actor: str, version: int | None = None) -> AlertItem:
     """Say that somebody looks at it.
 
     Args:
@@ -210,9 +208,11 @@ def list_alerts(
     """Alerts in some states, the newest first."""
     table = tables.alerts
     rows = connection.execute(
-        select(table).where(table.c.tenant == tenant, table.c.state.in_([one.value for one in states]))
-        .order_by(table.c.opened.desc(), table.c.id.desc()).limit(min(most, MOST_LISTED))
-    ).all()  # fmt: skip
+        select(table)
+        .where(table.c.tenant == tenant, table.c.state.in_([one.value for one in states]))
+        .order_by(table.c.opened.desc(), table.c.id.desc())
+        .limit(min(most, MOST_LISTED))
+    ).all()
     quiet = _silences(connection, tenant, now)
     return [_item(row, quiet.get(row.key)) for row in rows]
 
@@ -250,9 +250,7 @@ def _latest(connection: Connection, tenant: str, key: str) -> Row[Any] | None:
 
 def _silence(connection: Connection, tenant: str, key: str, now: datetime) -> datetime | None:
     table = tables.alert_silences.c
-    until = connection.execute(
-        select(table.until).where(table.tenant == tenant, table.key == key)
-    ).scalar_one_or_none()  # fmt: skip
+    until = connection.execute(select(table.until).where(table.tenant == tenant, table.key == key)).scalar_one_or_none()
     return None if until is None or until <= micros(now) else moment_at(until)
 
 

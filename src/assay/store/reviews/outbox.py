@@ -227,12 +227,3 @@ def purge(store: Store, older_than: timedelta) -> None:
             return ()
 
         store.apply(Change(tenant, act=act))
-
-
-def outbox_counts(connection: Connection, tenant: str) -> dict[str, int]:
-    """How many messages to targets are in each state."""
-    table = tables.outbox.c
-    states = connection.execute(
-        select(table.state).where(table.tenant == tenant, table.target != "")
-    ).scalars().all()  # fmt: skip
-    return {state: states.count(state) for state in (WAITING, SENT, FAILED)}

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from assay.text.claims.hedging import hedge_score as hedge_score
     from assay.text.claims.hedging import without_hedges as without_hedges
     from assay.text.claims.interface import ClaimExtractor as ClaimExtractor
+    from assay.text.claims.kinds.abstentions import is_abstention as is_abstention
+    from assay.text.claims.kinds.courtesies import named_in_courtesy as named_in_courtesy
     from assay.text.claims.rule_extractor import RuleClaimExtractor as RuleClaimExtractor
-    from assay.text.claims.statement_kinds import is_abstention as is_abstention
-    from assay.text.claims.statement_kinds import named_in_courtesy as named_in_courtesy
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -26,6 +26,7 @@ else:
             ".hedging": ("hedge_score", "without_hedges"),
             ".interface": ("ClaimExtractor",),
             ".rule_extractor": ("RuleClaimExtractor",),
-            ".statement_kinds": ("is_abstention", "named_in_courtesy"),
+            ".kinds.abstentions": ("is_abstention",),
+            ".kinds.courtesies": ("named_in_courtesy",),
         },
     )

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from assay.text.claims.clauses import Piece, Verbs, find_verb, is_finite, is_relative, piece, subject_of, verb_group
+from assay.text.claims.clauses import Piece, Verbs, find_verb, is_finite, is_relative, piece, verb_group
 from assay.text.lexicon import verbs
 from assay.text.lexicon.tokens import Token, word
 
@@ -264,9 +264,3 @@ def split_measures(given: Piece) -> list[Piece]:
             out.append(piece([*amount, *tail], tail))
         return out
     return [given]
-
-
-def name_subject(tokens: Sequence[Token]) -> list[Token]:
-    """The subject of a statement, for pronouns of the next sentence; empty where there is none."""
-    verb = find_verb(tokens)
-    return subject_of(tokens, verb) if verb > 0 else []

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from assay.text.quantities.detection import roundness as roundness
     from assay.text.quantities.number_words import NUMBER_WORDS as NUMBER_WORDS
     from assay.text.quantities.numerals import decode_number as decode_number
+    from assay.text.quantities.operations import OPERATIONS as OPERATIONS
+    from assay.text.quantities.operations import calculate as calculate
+    from assay.text.quantities.operations import mean as mean
+    from assay.text.quantities.operations import median as median
+    from assay.text.quantities.operations import total as total
     from assay.text.quantities.units import CURRENCY_CODES as CURRENCY_CODES
     from assay.text.quantities.units import CURRENCY_SYMBOLS as CURRENCY_SYMBOLS
     from assay.text.quantities.units import CURRENCY_WORDS as CURRENCY_WORDS
@@ -27,6 +32,7 @@ else:
             ".detection": ("Quantity", "Relation", "find_quantities", "relate", "roundness"),
             ".number_words": ("NUMBER_WORDS",),
             ".numerals": ("decode_number",),
+            ".operations": ("OPERATIONS", "calculate", "mean", "median", "total"),
             ".units": (
                 "CURRENCY_CODES",
                 "CURRENCY_SYMBOLS",

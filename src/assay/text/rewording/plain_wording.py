@@ -11,6 +11,7 @@ from typing import Final
 
 from assay.text.lexicon.lexemes import find_words
 from assay.text.quantities.detection import find_quantities
+from assay.text.quantities.operations import OPERATIONS, calculate
 
 _SPELLED: Final = re.compile(r"(?<![\w'’.-])[^\W\d_](?P<by>[ \-.·])(?:[a-z](?P=by)){1,24}[a-z](?![\w'’-])")
 """A word of three letters and more with something between each two of them."""
@@ -122,17 +123,8 @@ def _told(digits: re.Match[str]) -> str:
 
 def _computed(terms: re.Match[str]) -> str:
     """The value of two terms; the terms where they have none."""
-    a, b = Decimal(terms["a"]), Decimal(terms["b"])
-    match terms["by"]:
-        case "+" | "plus":
-            value = a + b
-        case "−" | "minus":
-            value = a - b
-        case "÷":
-            value = a / b if b else Decimal(-1)
-        case _:
-            value = a * b
-    return _written(value) if value >= 0 and value == round(value, 2) else terms.group()
+    value = calculate(Decimal(terms["a"]), OPERATIONS[terms["by"]], Decimal(terms["b"]))
+    return _written(value) if value is not None and value >= 0 and value == round(value, 2) else terms.group()
 
 
 def _written(value: Decimal) -> str:

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from assay.text.lexicon import find_words, word_set
-from assay.text.quantities import Quantity
+from assay.text.quantities import Quantity, mean, total
 from assay.verify.arithmetic.derivations import near
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
@@ -115,12 +115,14 @@ def _total(claim: Claim, index: ExactIndex) -> Worked | None:
         found = [part for part in parts if part is not None]
         if not (summed or (len(found) == 1 and found[0].times > 1)) or (len(found) == 1 and found[0].times == 1):
             return None
-        total = sum((part.times * part.value for part in found), Decimal(0))
+        summed_up = total([part.times * part.value for part in found])
         size = _size(stated)
         if any(stated.low == part.value for part in found) or _has_other_rules(index, found):
             return None
-        working = " + ".join(part.shown for part in found) + f" = {_plain(total / size)}"
-        return Worked(stated, near(replace(stated, step=Decimal(0)), total), working, found[0].sentence, found[0].place)
+        working = " + ".join(part.shown for part in found) + f" = {_plain(summed_up / size)}"
+        return Worked(
+            stated, near(replace(stated, step=Decimal(0)), summed_up), working, found[0].sentence, found[0].place
+        )
     return None
 
 
@@ -322,10 +324,10 @@ def _average(claim: Claim, index: ExactIndex) -> Worked | None:
     if any(index.sentences[c.sentence].passage == passage for c in claim.candidates if c is not best):
         return None  # what another sentence says of it may count too
     values = [q.low for q in row if q.low is not None]
-    mean = sum(values, Decimal(0)) / len(values)
+    average = mean(values)
     size = _size(stated)
-    working = f"({' + '.join(_plain(q.value) for q in row)}) ÷ {len(row)} = {_plain(mean / size)}"
-    return Worked(stated, near(stated, mean), working, best.sentence, (row[0].start, row[-1].end))
+    working = f"({' + '.join(_plain(q.value) for q in row)}) ÷ {len(row)} = {_plain(average / size)}"
+    return Worked(stated, near(stated, average), working, best.sentence, (row[0].start, row[-1].end))
 
 
 def _size(quantity: Quantity) -> Decimal:

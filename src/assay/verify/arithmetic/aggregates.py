@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from assay.schema import Span
-from assay.text.quantities import Quantity
+from assay.text.quantities import Quantity, mean, median, total
 from assay.verify.logic.findings import LogicFinding
 
 _TAKEN: Final = r"averag|mean\b|median|total|sum\b|which\b|but\b|while\b"
@@ -139,21 +139,7 @@ def _fits(kind: str, values: Sequence[Quantity], stated: Quantity) -> bool:
     return not rates and stated.dimension not in (_NO_SUM if kind == "sum" else _NOT_SUMMED)
 
 
-def _mean(values: Sequence[Decimal]) -> Decimal:
-    return sum(values, Decimal(0)) / len(values)
-
-
-def _median(values: Sequence[Decimal]) -> Decimal:
-    ranked = sorted(values)
-    half = len(ranked) // 2
-    return ranked[half] if len(ranked) % 2 else (ranked[half - 1] + ranked[half]) / 2
-
-
-def _sum(values: Sequence[Decimal]) -> Decimal:
-    return sum(values, Decimal(0))
-
-
-_WORTH: Final[dict[str, Callable[[Sequence[Decimal]], Decimal]]] = {"average": _mean, "median": _median, "sum": _sum}
+_WORTH: Final[dict[str, Callable[[Sequence[Decimal]], Decimal]]] = {"average": mean, "median": median, "sum": total}
 
 
 def _near(stated: Quantity, wanted: Decimal, kind: str, values: Sequence[Quantity]) -> bool:

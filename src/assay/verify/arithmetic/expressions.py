@@ -10,11 +10,11 @@ Decimal arithmetic, with what rounding of the written numbers may hide carried a
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow
+from decimal import Decimal
 from typing import Final
 
 from assay.text.lexicon import word_set
-from assay.text.quantities import CURRENCY_SYMBOLS, UNIT_SYMBOLS, UNIT_WORDS
+from assay.text.quantities import CURRENCY_SYMBOLS, OPERATIONS, UNIT_SYMBOLS, UNIT_WORDS, calculate
 
 MAX_DEPTH: Final = 20
 """How deep brackets may be nested."""
@@ -23,11 +23,6 @@ MAX_DIGITS: Final = 24
 _PLAIN: Final = "count"
 
 _SCALES: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "hundred": 2, "bn": 9, "mn": 6}
-_OPERATORS: Final = {
-    "+": "+", "plus": "+", "-": "-", "−": "-", "–": "-", "minus": "-", "×": "*", "x": "*", "✕": "*", "*": "*", "·": "*",
-    "⋅": "*", "times": "*", "multiplied by": "*", "\\times": "*", "\\cdot": "*", "/": "/", "÷": "/", "divided by": "/",
-    "\\div": "/",
-}  # fmt: skip
 _EQUALS: Final = frozenset(
     {"=", "≈", "equals", "equal", "is equal to", "makes", "make", "gives", "give", "comes to", "is", "yields"}
 )
@@ -237,7 +232,7 @@ class Reader:
             raise Spoiled
 
     def _operator(self, at: int) -> str:
-        return _OPERATORS[self.tokens[at].text] if self.kind(at) == "operator" else ""
+        return OPERATIONS[self.tokens[at].text] if self.kind(at) == "operator" else ""
 
     def _spaced(self, at: int) -> bool:
         token = self.tokens[at]
@@ -251,6 +246,13 @@ def is_equals(token: Token) -> bool:
     return token.kind == "equals" and token.text in _EQUALS
 
 
+def _calculated(first: Amount, sign: str, second: Amount) -> Decimal:
+    value = calculate(first.value, sign, second.value)
+    if value is None:
+        raise Spoiled
+    return value
+
+
 def _summed(first: Amount, second: Amount, sign: str, spaced: bool) -> Amount:
     dimension, unit = first.dimension, first.unit
     if first.dimension != second.dimension:
@@ -262,15 +264,12 @@ def _summed(first: Amount, second: Amount, sign: str, spaced: bool) -> Amount:
         if not known.dimension.startswith("money:"):
             raise Spoiled  # "5 + 3 km": whether the 5 are kilometres too is a guess
         dimension, unit = known.dimension, known.unit
-    value = first.value + second.value if sign == "+" else first.value - second.value
+    value = _calculated(first, sign, second)
     return _joined(first, second, value, first.error + second.error, dimension, unit, spaced, divided=False)
 
 
 def _multiplied(first: Amount, second: Amount, sign: str, spaced: bool) -> Amount:
-    try:
-        value = first.value * second.value if sign == "*" else first.value / second.value
-    except (DivisionByZero, InvalidOperation, Overflow) as error:
-        raise Spoiled from error
+    value = _calculated(first, sign, second)
     relative = sum(
         (amount.error / abs(amount.value) for amount in (first, second) if amount.value), start=Decimal(0)
     )  # fmt: skip

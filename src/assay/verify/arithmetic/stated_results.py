@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from assay.text.lexicon import word_set
-from assay.text.quantities import Quantity
+from assay.text.quantities import OPERATIONS, Quantity, calculate, total
 from assay.verify.arithmetic.derivations import near
 from assay.verify.exact.findings import ExactFinding
 
@@ -104,19 +104,18 @@ def _adjacent(text: str, stated: Quantity, first: Quantity, second: Quantity) ->
     return not set(gap.lower().replace(",", " ").split()) & {"and", "while", "with", "but", "to"}
 
 
-_OPERATORS = {"+": "sum", "plus": "sum", "-": "difference", "−": "difference", "minus": "difference", "×": "product",
-              "x": "product", "*": "product", "times": "product", "/": "ratio", "÷": "ratio"}  # fmt: skip
+_RESULTS = {"+": "sum", "-": "difference", "*": "product", "/": "ratio"}
+_WRITTEN = frozenset({"+", "plus", "-", "−", "minus", "×", "x", "*", "times", "/", "÷"})
+"""The ways to write an operation that stand between two quantities here."""
 _EQUALS = frozenset({"=", "equals", "is", "makes", "gives", "≈"})
 
 
 def _equations(text: str, quantities: Sequence[Quantity]) -> list[ExactFinding]:
     found: list[ExactFinding] = []
     for first, second, third in zip(quantities, quantities[1:], quantities[2:], strict=False):
-        operator = _OPERATORS.get(
-            text[first.number_end : second.start].rsplit(maxsplit=1)[-1]
-            if text[first.number_end : second.start].split()
-            else ""
-        )
+        between = text[first.number_end : second.start].split()
+        sign = OPERATIONS[between[-1]] if between and between[-1] in _WRITTEN else ""
+        operator = _RESULTS.get(sign)
         equals = text[second.end : third.start].split()
         unspaced = not any(c.isspace() for c in text[first.number_end : second.start])
         if unspaced and operator in {"difference", "ratio"}:
@@ -130,13 +129,17 @@ def _equations(text: str, quantities: Sequence[Quantity]) -> list[ExactFinding]:
             and first.low is not None
             and second.low is not None
         ):
-            value = first.low + second.low if operator == "sum" else first.low - second.low
-            if third.dimension == first.dimension and not near(third, value):
+            value = calculate(first.low, sign, second.low)
+            if value is not None and third.dimension == first.dimension and not near(third, value):
                 found.append(_wrong(text, third, value, f"the {operator}", 0.9))
-        elif operator == "product" and abs(third.value - a * b) > abs(a * b) * _TOLERANCE:
-            found.append(_wrong(text, third, a * b, "the product", 0.85))
-        elif operator == "ratio" and b and abs(third.value - a / b) > max(third.step, abs(a / b) * _TOLERANCE):
-            found.append(_wrong(text, third, round(a / b, 4), "the ratio", 0.85))
+            continue
+        value = calculate(a, sign, b) if operator in {"product", "ratio"} else None
+        if value is None:
+            continue
+        if operator == "product" and abs(third.value - value) > abs(value) * _TOLERANCE:
+            found.append(_wrong(text, third, value, "the product", 0.85))
+        elif operator == "ratio" and abs(third.value - value) > max(third.step, abs(value) * _TOLERANCE):
+            found.append(_wrong(text, third, round(value, 4), "the ratio", 0.85))
     return found
 
 
@@ -151,7 +154,7 @@ def _stated_total(text: str, quantities: Sequence[Quantity], cues: frozenset[str
     if len(totals) != 1:
         return []
     parts = [q.low for q in exact if q is not totals[0] and q.low is not None]
-    value = sum(parts, Decimal(0))
+    value = total(parts)
     if near(totals[0], value):
         return []
     return [_wrong(text, totals[0], value, "the sum of the parts", 0.75)]

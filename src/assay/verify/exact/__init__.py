@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.verify.exact.findings import ExactFinding as ExactFinding
     from assay.verify.exact.findings import ExactResult as ExactResult
     from assay.verify.exact.index import ExactIndex as ExactIndex
-    from assay.verify.exact.index import index_evidence as index_evidence
+    from assay.verify.exact.index_builder import index_evidence as index_evidence
     from assay.verify.exact.index_cache import ExactIndexCache as ExactIndexCache
     from assay.verify.exact.index_cache import content_key as content_key
     from assay.verify.exact.verifier import check_exact as check_exact
@@ -25,7 +25,8 @@ else:
         {
             ".compare_records.denied_information": ("told_field", "told_sentence"),
             ".findings": ("EXACT_SIGNALS", "ExactFinding", "ExactResult"),
-            ".index": ("ExactIndex", "index_evidence"),
+            ".index": ("ExactIndex",),
+            ".index_builder": ("index_evidence",),
             ".index_cache": ("ExactIndexCache", "content_key"),
             ".verifier": ("check_exact",),
         },

@@ -1,12 +1,12 @@
 """Indices of the exact tier kept by content: the sentences of a stream are all held against the same evidence."""
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 
+from assay._lru import LruCache
 from assay.schema import Evidence
-from assay.verify.exact.index import ExactIndex, index_evidence
+from assay.verify.exact.index import ExactIndex
+from assay.verify.exact.index_builder import index_evidence
 
 OVERHEAD = 100
 """Characters that an index counts for beside its text: a sentence takes 9 KB, a long text 46 bytes a character."""
@@ -17,15 +17,12 @@ class ExactIndexCache:
 
     def __init__(self, max_characters: int = 1_000_000) -> None:
         """Keep indices of at most `max_characters` of evidence, taken together: about 45 MB by default."""
-        self._limit = max_characters
-        self._kept: OrderedDict[bytes, tuple[int, ExactIndex]] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
+        self._kept = LruCache[ExactIndex](max_characters)
 
     @property
     def size(self) -> int:
         """Characters of evidence of which indices are kept, and `OVERHEAD` for each index."""
-        return self._size
+        return self._kept.weight
 
     def get(self, evidence: Sequence[Evidence], locale: str, key: bytes | None = None) -> ExactIndex:
         """The index of this evidence, kept or new; the same as `index_evidence` makes.
@@ -36,20 +33,8 @@ class ExactIndexCache:
             key: its `content_key`, where it is known already.
         """
         key = content_key(evidence, locale) if key is None else key
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-                return found[1]
-        index = index_evidence(evidence, locale)
         size = OVERHEAD + sum(len(item.text) for item in evidence)
-        with self._lock:
-            if key not in self._kept and size <= self._limit:
-                self._kept[key] = (size, index)
-                self._size += size
-            while self._size > self._limit:
-                self._size -= self._kept.popitem(last=False)[1][0]
-        return index
+        return self._kept.get(key, lambda: index_evidence(evidence, locale), size)
 
 
 def content_key(evidence: Sequence[Evidence], locale: str) -> bytes:

@@ -20,14 +20,8 @@ from assay.text.lexicon import (
     find_words,
 )
 from assay.text.quantities import Quantity, as_sterling, find_quantities
-from assay.verify.exact.index import (
-    Candidate,
-    ExactIndex,
-    IndexedPassage,
-    IndexedSentence,
-    leading_stems,
-    reads_day_first,
-)
+from assay.verify.exact.index import Candidate, ExactIndex, IndexedPassage, IndexedSentence, leading_stems
+from assay.verify.exact.index_builder import reads_day_first
 from assay.verify.exact.surroundings import Surroundings, surroundings
 
 _QUESTION_WEIGHT = 0.4

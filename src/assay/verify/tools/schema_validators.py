@@ -4,14 +4,13 @@ Compiling costs about 0.4 ms and a check a few microseconds, and a run declares 
 """
 
 import json
-from collections import OrderedDict
 from collections.abc import Mapping
 from hashlib import sha256
-from threading import Lock
 from typing import Any, Final
 
 import jsonschema_rs
 
+from assay._lru import LruCache
 from assay.errors import InputError
 from assay.verify.documents.json_schema import compile_schema
 
@@ -42,9 +41,7 @@ class ValidatorCache:
         """`capacity` is how many validators are kept, at least one."""
         if capacity < 1:
             raise InputError(f"a cache of validators holds at least 1, got {capacity}")
-        self._capacity = capacity
-        self._kept: OrderedDict[tuple[str, str | None], jsonschema_rs.Validator | InputError] = OrderedDict()
-        self._lock = Lock()
+        self._kept = LruCache[jsonschema_rs.Validator | InputError](capacity)
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -57,20 +54,15 @@ class ValidatorCache:
         Raises:
             InputError: the schema is broken, or refers to a document that it does not hold: nothing is fetched.
         """
-        key = (digest_of(schema), draft)
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-        if found is None:
-            try:
-                found = compile_schema(schema, draft)
-            except InputError as error:
-                found = InputError(str(error))
-            with self._lock:
-                self._kept[key] = found
-                while len(self._kept) > self._capacity:
-                    self._kept.popitem(last=False)
+        found = self._kept.get((digest_of(schema), draft), lambda: _compiled(schema, draft))
         if isinstance(found, InputError):
             raise InputError(str(found))
         return found
+
+
+def _compiled(schema: Mapping[str, Any] | bool, draft: str | None) -> jsonschema_rs.Validator | InputError:
+    """The validator, or why there is none; an error of its own, since a kept one would keep its whole traceback."""
+    try:
+        return compile_schema(schema, draft)
+    except InputError as error:
+        return InputError(str(error))

@@ -134,10 +134,12 @@ class _Pages:
         return details(
             "Hold the log against checkpoints that were kept elsewhere",
             form(
-                request, f"{_PATH}/verify", field("Checkpoints", kept, hint),
+                request,
+                f"{_PATH}/verify",
+                field("Checkpoints", kept, hint),
                 button("Verify against these", "primary"),
             ),
-        )  # fmt: skip
+        )
 
     def _figures(self, head: Head, checkpoints: list[Row[Any]], anchors: list[Row[Any]]) -> Markup:
         last = checkpoints[0] if checkpoints else None
@@ -150,11 +152,13 @@ class _Pages:
                 stat("Not signed yet", f"{open_:,}"),
                 stat("Taken elsewhere", f"{len({one.target for one in anchors}):,}", "places"),
             ),
-            None if self._services.keys else note(
+            None
+            if self._services.keys
+            else note(
                 "doubt", "This server has no keys: it cannot sign checkpoints or verify them. Set ASSAY_RECEIPT_KEYS."
             ),
             tag("p", "Name of the log: ", tag("code", head.origin), class_="soft under"),
-        )  # fmt: skip
+        )
 
     def _log(self, entries: list[Row[Any]], head: Head, run: str) -> Markup:
         columns = (Column("Entry"), Column("Kind"), Column("About", "main"), Column("When", "num"))
@@ -169,9 +173,11 @@ class _Pages:
             button("Find"), class_="inline", method="get", action=_PATH, role="search",
         )  # fmt: skip
         return panel(
-            "Entries", table("Entries of the log, the latest first", columns, rows, empty=empty, style="rows"),
-            pager(older, newest), actions=search,
-        )  # fmt: skip
+            "Entries",
+            table("Entries of the log, the latest first", columns, rows, empty=empty, style="rows"),
+            pager(older, newest),
+            actions=search,
+        )
 
     def _checkpoints(self, checkpoints: list[Row[Any]]) -> Markup:
         columns = (Column("Entries", "num"), Column("Signed"), Column("Root and note", "main"))
@@ -188,7 +194,7 @@ class _Pages:
         rows = (
             (foreign(one.target[:160]), f"{one.size:,}", moment(moment_at(one.created), self._store.now()))
             for one in anchors
-        )  # fmt: skip
+        )
         words = group(
             "Checkpoints that are kept elsewhere show it when this host rewrites its history: ",
             tag("code", "assay audit checkpoint --anchor"),
@@ -343,7 +349,7 @@ def _verified(found: LogVerification) -> Markup:
         words = "The log holds." if found.outside else "The log agrees with itself."
         held = tag(
             "div", tag("strong", words), " ", said, class_=f"note {'good' if found.outside else 'quiet'}", role="status"
-        )  # fmt: skip
+        )
         return group(caution, held)
     findings = (tag("li", tag("code", one.code.value), " ", foreign(one.message)) for one in found.findings)
     return group(
@@ -424,8 +430,10 @@ def _plain(name: str, value: Any) -> Any:
 def _shown(value: Any) -> Markup:
     if isinstance(value, dict):
         # A name before its digest, and verdicts as words with their numbers.
-        parts = (f"{key} {told}" if isinstance(told, int) else str(told) for key, told in sorted(
-            value.items(), key=lambda item: item[0] != "name"))  # fmt: skip
+        parts = (
+            f"{key} {told}" if isinstance(told, int) else str(told)
+            for key, told in sorted(value.items(), key=lambda item: item[0] != "name")
+        )
         return joined((tag("code", foreign(one[:2_000])) for one in list(parts)[:50]), " · ")
     if isinstance(value, list):
         shown = (tag("code", foreign(str(one)[:200]), class_="below") for one in value[:50])

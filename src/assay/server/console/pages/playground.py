@@ -15,8 +15,9 @@ from assay.schema import Evidence, HallucinationReport, Permission, Stakes
 from assay.server.console.errors import page_router
 from assay.server.console.layout import HEADERS, allowed, form, form_of, render
 from assay.server.console.parts import button, empty_state, field, note, select, text_area, text_input
-from assay.server.console.views.report import answer_view, citations_view, coverage_view, decision_view, findings_view
+from assay.server.console.views.report import answer_view, decision_view
 from assay.server.console.views.report_parts import abstention_view, omissions_view
+from assay.server.console.views.report_sections import citations_view, coverage_view, findings_view
 from assay.server.services import Services
 
 PART_HEADER: Final = "x-assay-part"

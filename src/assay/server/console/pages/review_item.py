@@ -45,7 +45,8 @@ from assay.server.console.parts import (
     select,
     text_area,
 )
-from assay.server.console.views.report import answer_view, coverage_view, evidence_view
+from assay.server.console.views.report import answer_view
+from assay.server.console.views.report_sections import coverage_view, evidence_view
 from assay.server.console.views.revisions import diff
 from assay.server.console.views.tool_calls import tools_view
 from assay.server.reviews.service import ReviewService
@@ -61,7 +62,7 @@ MOST_LABELS: Final = 30
 ACTS: Final = {
     "approve": ("a", "Approve", "The output goes out as it is."),
     "edit": ("e", "Edit", "Your text is checked again, and goes out in its place."),
-    "reject": ("r", "Reject", "The output stays withheld. A deliberate answer takes its place."),
+    "reject": ("r", "Reject", "The output stays withheld. A fallback response is returned instead."),
     "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
 }
 """What may be done, by key: the words of its button, and what happens."""
@@ -167,14 +168,12 @@ class _Pages:
                 return self._desk.approve(tenant, id_, who, reason, claims=labels, version=version)
             case "reject":
                 response = fields.get("response", "").strip() or None
-                return self._desk.reject(
-                    tenant, id_, who, reason, response=response, claims=labels, version=version
-                )  # fmt: skip
+                return self._desk.reject(tenant, id_, who, reason, response=response, claims=labels, version=version)
             case "edit":
                 checked = self._desk.edited(tenant, id_, fields.get("output", ""))
                 return self._desk.edit(
                     tenant, id_, who, reason, checked, accept="accept" in fields, claims=labels, version=version
-                )  # fmt: skip
+                )
             case "ask":
                 return self._desk.reviews.ask(tenant, id_, who, reason, version)
             case _:
@@ -270,7 +269,7 @@ def _acts(
         button(group(words, " ", tag("kbd", key)), _style(act, package), name_="act", value=act, data_key=key)
         for act, (key, words, _) in ACTS.items()
         if act in _open_acts(package)
-    )  # fmt: skip
+    )
     edit = None
     if package is not None:
         edit = tag("a", "Edit ", tag("kbd", "e"), href="#edit", class_=f"button {_style('edit', package)}".strip(),
@@ -378,7 +377,7 @@ def _alternatives(package: EscalationPackage) -> Markup | None:
         return None
     shown = (
         details(tag("span", one.kind), foreign(one.text[:20_000], "div", class_="text")) for one in package.alternatives
-    )  # fmt: skip
+    )
     return panel("Other texts that could go out", shown)
 
 
@@ -405,8 +404,9 @@ def _confirm_page(request: Request, shown: _Shown, act: str, checked: Hallucinat
         tag("input", type_="hidden", name_="version", value=item.version),
     ]
     body: list[Child] = [tag("p", meaning, class_="meaning")]
-    more: list[Child] = [field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True),
-                               _WHY[act])]  # fmt: skip
+    more: list[Child] = [
+        field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True), _WHY[act])
+    ]
     may_send = True
     if checked is not None and package is not None:
         may_send = checked.action is not Action.BLOCK

@@ -30,16 +30,7 @@ from assay.server.console.parts import (
     text_area,
 )
 from assay.server.console.views.proof import proof_view
-from assay.server.console.views.report import (
-    answer_view,
-    citations_view,
-    coverage_view,
-    decision_view,
-    evidence_view,
-    findings_view,
-    metrics_view,
-    probes_view,
-)
+from assay.server.console.views.report import answer_view, decision_view
 from assay.server.console.views.report_parts import (
     abstention_view,
     generation_view,
@@ -47,6 +38,14 @@ from assay.server.console.views.report_parts import (
     knowledge_view,
     omissions_view,
     source_answers_view,
+)
+from assay.server.console.views.report_sections import (
+    citations_view,
+    coverage_view,
+    evidence_view,
+    findings_view,
+    metrics_view,
+    probes_view,
 )
 from assay.server.console.views.revisions import revision_view
 from assay.server.console.views.tool_calls import tools_view

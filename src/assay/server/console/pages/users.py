@@ -57,9 +57,11 @@ RESET_LASTS: Final = timedelta(hours=24)
 DAYS: Final = (("", "as long as it is not revoked"), ("30", "30 days"), ("90", "90 days"), ("365", "one year"))
 """How long a key may be good."""
 ROLE_WORDS: Final = {
-    Role.VIEWER: "reads reports", Role.REVIEWER: "decides on what waits", Role.AUDITOR: "reads the audit log",
+    Role.VIEWER: "reads reports",
+    Role.REVIEWER: "decides on what waits",
+    Role.AUDITOR: "reads the audit log",
     Role.ADMIN: "does everything",
-}  # fmt: skip
+}
 KEY_PERMISSIONS: Final = (
     Permission.CHECK, Permission.GATEWAY, Permission.READ, Permission.FEEDBACK, Permission.REVIEW, Permission.AUDIT,
 )  # fmt: skip
@@ -127,9 +129,7 @@ class _Pages:
         return self._people(request, caller, self._link(request, caller, user.id, user.name or ""))
 
     def _link(self, request: Request, caller: Caller, id_: str, name: str) -> Markup:
-        secret, ends = make_token(
-            self._store, RESET, RESET_LASTS, tenant=caller.tenant, user=id_, actor=caller.actor
-        )  # fmt: skip
+        secret, ends = make_token(self._store, RESET, RESET_LASTS, tenant=caller.tenant, user=id_, actor=caller.actor)
         link = f"{request.url.scheme}://{request.url.netloc}/console/reset?token={secret}"
         return _secret(
             group("Send ", foreign(name[:80], "b"), " this link to set the password; it is good once, until ",
@@ -204,7 +204,7 @@ class _Pages:
         try:
             secret, key = create_key(
                 self._store, fields.get("name", ""), permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
-            )  # fmt: skip
+            )
         except StoreError as error:
             return self._keys(request, caller, note("bad", str(error)), 422)
         return self._keys(request, caller, _shown_key(key, secret))
@@ -301,9 +301,10 @@ def _changes(request: Request, user: User) -> Markup:
     name = tag("input", type_="hidden", name_="name", value=user.name or "")
     out = ("enable", "Let in again", "") if user.disabled is not None else ("disable", "Keep out", "danger")
     forget = details(
-        "Forget…", tag("p", "The name goes for good; the log keeps the id.", class_="soft"),
+        "Forget…",
+        tag("p", "The name goes for good; the log keeps the id.", class_="soft"),
         form(request, f"{path}/forget", button("Forget this person", "danger")),
-    )  # fmt: skip
+    )
     return details(
         group("Change", hidden(f" {user.name or user.id}")),
         form(request, f"{path}/roles", version, _role_boxes(user.roles, user.id),

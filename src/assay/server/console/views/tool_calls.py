@@ -8,7 +8,7 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import HallucinationReport, ToolCallValidation
 from assay.schema.report_parts import ArgumentProvenance, TraceStatus
 from assay.server.console.parts import Column, badge, code, details, line, panel, shorten, table
-from assay.server.console.views.report import MOST_PARTS, issue_view
+from assay.server.console.views.claim_card import MOST_PARTS, issue_view
 
 _TONES: Final = {
     TraceStatus.TRACED: ("good", "✓"),

@@ -212,9 +212,7 @@ def _of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: 
     if same.candidate.sentence != worst.candidate.sentence or worst.quantity.bound != quantity.bound:
         return False
     place = quantity.start, quantity.end
-    ours, other = (
-        align(claim, index, place, o.candidate, (o.quantity.start, o.quantity.end)) for o in (same, worst)
-    )  # fmt: skip
+    ours, other = (align(claim, index, place, o.candidate, (o.quantity.start, o.quantity.end)) for o in (same, worst))
     subject = leading_stems(claim.words.lexemes)
     told = subject & ours.missing
     return bool(told) and told <= other.clause and subject.isdisjoint(other.missing)
@@ -236,7 +234,7 @@ def _told_in_clause(index: ExactIndex, context: Context, same: Option | None, wo
     ours, other = (
         sought & index.surroundings(o.candidate.sentence, o.quantity.start, o.quantity.end).clause
         for o in (same, worst)
-    )  # fmt: skip
+    )
     return same if ours > other else worst if row and other > ours else None
 
 
@@ -247,9 +245,11 @@ def _significant(quantity: Quantity) -> int:
 
 def _rank(option: Option) -> tuple[float, float, int, int]:
     return (
-        round(option.agreement * option.factor, 6), round(option.closeness, 6),
-        -option.candidate.sentence, -option.quantity.start,
-    )  # fmt: skip
+        round(option.agreement * option.factor, 6),
+        round(option.closeness, 6),
+        -option.candidate.sentence,
+        -option.quantity.start,
+    )
 
 
 def _rounded_off(quantity: Quantity, other: Quantity) -> bool:
@@ -375,8 +375,9 @@ def _mismatch(
     if elsewhere:
         return _finding(claim, index, quantity, worst, "number.wrong_subject", "contradicts", confidence * 0.95,
                         "the evidence gives {theirs} here, and this number for something else")  # fmt: skip
-    return _finding(claim, index, quantity, worst, "number.mismatch", "contradicts", confidence,
-                    "the evidence says {theirs}")  # fmt: skip
+    return _finding(
+        claim, index, quantity, worst, "number.mismatch", "contradicts", confidence, "the evidence says {theirs}"
+    )
 
 
 def _finding(
@@ -428,10 +429,12 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
                 "number.unit",
                 f"The claim says {ours!r}; the evidence says {passage.text[theirs.start : theirs.end]!r}: "
                 "the digits agree, what they measure does not.",
-                quantity.start, quantity.end,
+                quantity.start,
+                quantity.end,
                 index.span(candidate.sentence, theirs.start, theirs.end, "contradicts", confidence),
-                "contradicts", round(confidence, 4),
-            )  # fmt: skip
+                "contradicts",
+                round(confidence, 4),
+            )
     if quantity.dimension == "factor" and quantity.weak:
         return None
     confidence = 0.3 if quantity.weak or quantity.dimension == "factor" else 0.65

@@ -14,8 +14,9 @@ from assay.text.quantities import CURRENCY_CODES, CURRENCY_WORDS, KEY_UNITS, UNI
 from assay.verify.documents.json_text import Path, pointer
 from assay.verify.tools.quoting import as_quote
 from assay.verify.tools.tracing.argument_entities import MOST_LEAVES, Entity, Leaf, entities, leaves, name_words
+from assay.verify.tools.tracing.calculations import NumberContext
 from assay.verify.tools.tracing.calendar_dates import trace_calendar
-from assay.verify.tools.tracing.numbers import NumberContext, trace_number
+from assay.verify.tools.tracing.numbers import trace_number
 from assay.verify.tools.tracing.sources import Found, Sources, SourceText, squash
 from assay.verify.tools.tracing.texts import trace_text
 from assay.verify.tools.tracing.trace import Trace, chosen, declared, derived, untraced

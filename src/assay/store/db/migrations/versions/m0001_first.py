@@ -12,6 +12,7 @@ depends_on = None
 def upgrade() -> None:
     """Make the tables."""
     _checks()
+    _evidence()
     _decisions()
     _people()
     _log()
@@ -99,6 +100,9 @@ def _checks() -> None:
         sa.Column("end", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "report", "position", name="pk_claims"),
     )
+
+
+def _evidence() -> None:
     op.create_table(
         "evidence",
         sa.Column("tenant", sa.Text(), nullable=False),

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from assay.text.lexicon import lexeme, word_set
-from assay.text.quantities import Quantity, find_quantities
+from assay.text.quantities import Quantity, find_quantities, mean, total
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.tables.row_words import (
@@ -197,13 +197,12 @@ def _computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, average:
     if len(values) != len(cells) or len(values) < _FEWEST_ROWS:
         return None
     parts = " + ".join(cell.text for cell in cells[:_MOST_SHOWN]) + (" + …" if len(cells) > _MOST_SHOWN else "")
-    total = sum(values, Decimal(0))
+    value = mean(values) if average else total(values)
     if average:
-        mean = total / len(values)
-        holds = abs(stated.quantity.value - mean) <= (stated.quantity.step if mean % 1 else Decimal(0))
-        return _outcome(query, holds, cells[0], stated, "record.total", f"({parts}) ÷ {len(values)} = {_plain(mean)}")
+        holds = abs(stated.quantity.value - value) <= (stated.quantity.step if value % 1 else Decimal(0))
+        return _outcome(query, holds, cells[0], stated, "record.total", f"({parts}) ÷ {len(values)} = {_plain(value)}")
     return _outcome(
-        query, stated.quantity.value == total, cells[0], stated, "record.total", f"{parts} = {_plain(total)}"
+        query, stated.quantity.value == value, cells[0], stated, "record.total", f"{parts} = {_plain(value)}"
     )
 
 

@@ -1,0 +1,1 @@
+"""What the command line says, as values: the fields of a frozen dataclass are the options of a verb."""

@@ -1,0 +1,177 @@
+"""The card of one claim: what was found of it, and why."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from assay.reporting import (
+    WORDS,
+    Markup,
+    deciding_spans,
+    foreign,
+    group,
+    tag,
+)
+from assay.schema import (
+    ClaimReport,
+    Evidence,
+    External,
+    Issue,
+    SourceWord,
+    Suggestion,
+)
+from assay.schema.report_parts import Cause, CauseReport, ClaimJudgement
+from assay.server.console.parts import (
+    badge,
+    code,
+    details,
+    meter,
+    number,
+    shorten,
+    verdict_badge,
+)
+from assay.server.console.views.quotations import LONGEST_QUOTE, quotes
+
+MOST_PARTS: Final = 50
+_MOST_SPANS: Final = 12
+"""Deciding passages that a card shows."""
+
+
+def claim_card(
+    at: int, claim: ClaimReport, evidence: Mapping[str, Evidence], feedback: Markup | None = None,
+    cause: CauseReport | None = None,
+) -> Markup:  # fmt: skip
+    """What was found of one claim, with the passages that decide."""
+    told = list(_claim_facts(claim))
+    spans = list(deciding_spans(claim))
+    return tag(
+        "article",
+        tag(
+            "header",
+            tag("h3", f"Claim {at + 1}"),
+            verdict_badge(claim.verdict),
+            _measure("support", claim.score, "good"),
+            _measure("contradiction", claim.contradiction, "bad"),
+            tag("a", "in the output", href=f"#at-{at + 1}", class_="back"),
+        ),
+        foreign(claim.text[:LONGEST_QUOTE], "p", class_="said"),
+        tag("p", " · ".join(told), class_="told") if told else None,
+        tag("ul", (issue_view(issue) for issue in claim.issues[:MOST_PARTS]), class_="issues")
+        if claim.issues
+        else None,
+        quotes(spans[:_MOST_SPANS], evidence),
+        None if spans else tag("p", "No passage of the evidence decides about it.", class_="soft"),
+        [_suggested(one) for one in claim.suggestions[:8]],
+        _judged(claim.judgement),
+        _looked_up(claim.external),
+        cause_view(cause),
+        feedback,
+        class_="card",
+        id=f"claim-{at + 1}",
+        data_claim=at + 1,
+        tabindex=-1,
+    )
+
+
+def cause_view(found: CauseReport | None) -> Markup | None:
+    """The likely root cause of a finding, and the others that were weighed."""
+    if found is None:
+        return None
+    first, *others = found.estimates
+    rest = (
+        tag("li", tag("b", words_of(one.cause)), f" {number(one.share)} ", foreign(one.reason[:1_000]))
+        for one in others[:8]
+    )
+    return tag(
+        "div",
+        tag("p", tag("span", "Likely cause: ", class_="soft"), tag("b", words_of(first.cause)),
+            f" {number(first.share)}. ", foreign(first.reason[:1_000])),
+        details(f"Other causes weighed: {len(others)}", tag("ul", rest, class_="plainlist")) if others else None,
+        class_="cause",
+    )  # fmt: skip
+
+
+def words_of(cause: Cause) -> str:
+    """A cause in words."""
+    return cause.value.replace("_", " ")
+
+
+def _suggested(one: Suggestion) -> Markup:
+    """A value that the evidence gives in place of the claim's; nothing has put it there."""
+    return tag(
+        "p", tag("span", "The evidence gives ", class_="soft"), tag("del", foreign(shorten(one.before, 200))), " ",
+        tag("ins", foreign(shorten(one.after, 200))), tag("span", " from ", class_="soft"),
+        foreign(shorten(one.evidence.evidence_id, 80)), class_="suggested",
+    )  # fmt: skip
+
+
+def _judged(one: ClaimJudgement | None) -> Markup | None:
+    if one is None:
+        return None
+    answers = (
+        tag("li", badge(said.verdict.lower(), _ANSWERS[said.verdict]), " ", foreign(said.justification[:1_000]),
+            tag("small", " does not count: ", foreign(said.void)) if said.void else None)
+        for said in one.answers
+    )  # fmt: skip
+    words = f"The judge: {one.outcome.replace('_', ' ')}"
+    return details(
+        words + (f", was {WORDS[one.before]}" if one.changed else ""), tag("p", foreign(one.reason[:1_000])),
+        tag("ol", answers, class_="plainlist"),
+    )  # fmt: skip
+
+
+def _looked_up(told: External | None) -> Markup | None:
+    """What sources of knowledge say of a claim: what each was asked, when, how long it took and what came back."""
+    if told is None:
+        return None
+    words = f"Knowledge: {told.status}" + (f", was {WORDS[told.before]}" if told.changed else "")
+    rows = (
+        tag(
+            "li", badge(word.says, _SAYS[word.says]), " ", foreign(word.source), f" ({word.authority}) ",
+            None if word.passage is None else foreign(word.passage[:1_000], "q"),
+            None if word.reason is None else foreign(word.reason[:500]),
+            tag("small", " ", foreign(_asked(word))),
+        )
+        for word in told.words[:MOST_PARTS]
+    )  # fmt: skip
+    return details(words, tag("p", foreign(told.message[:1_000])), tag("ul", rows, class_="plainlist"))
+
+
+def _asked(word: SourceWord) -> str:
+    """What was asked, when and how long it took, in a line."""
+    values = [str(value) for one in word.asked for name, value in one.items() if name in _BOUND]
+    asked = f"asked with {', '.join(dict.fromkeys(values))}; " if values else ""
+    age = "" if word.age_s is None else f", known for {word.age_s:.0f} s"
+    digest = "" if word.digest is None else f", SHA-256 {word.digest[:12]}"
+    return shorten(f"{asked}{word.at}, {word.elapsed_ms:.0f} ms{age}{digest}", 400)
+
+
+_BOUND: Final = frozenset({"entity", "number", "year", "date", "terms", "claim", "search"})
+_SAYS: Final = {
+    "verifies": "good", "refutes": "bad", "neither": "quiet", "nothing": "quiet", "failed": "doubt", "skipped": "quiet",
+}  # fmt: skip
+_ANSWERS: Final = {"PASS": "good", "FAIL": "bad", "UNCERTAIN": "doubt"}
+
+
+def _measure(words: str, value: float | None, tone: str) -> Markup | None:
+    return None if value is None else tag("span", f"{words} {number(value)}", meter(value, tone), class_="measure")
+
+
+def _claim_facts(claim: ClaimReport) -> Iterator[str]:
+    if claim.severity is not None:
+        yield f"severity {claim.severity.level.value} {number(claim.severity.score)}"
+    if claim.category is not None:
+        yield claim.category.value + (f", {claim.origin.value}" if claim.origin is not None else "")
+    if claim.critical:
+        yield "critical" + (f" ({', '.join(claim.critical_reasons)})" if claim.critical_reasons else "")
+    if claim.conflict:
+        yield "sources disagree"
+    if claim.hedge >= 0.5:
+        yield "hedged"
+    if claim.decided_by is not None:
+        yield f"decided by the {claim.decided_by} tier"
+
+
+def issue_view(issue: Issue) -> Markup:
+    """One finding as a list item."""
+    where = None if issue.path is None else group(" at ", code(shorten(issue.path, 200)))
+    return tag("li", foreign(issue.message[:LONGEST_QUOTE]), " ", tag("code", issue.code), where)
