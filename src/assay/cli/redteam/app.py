@@ -81,6 +81,9 @@ def generate(
     categories: Annotated[
         list[CategoryName] | None, typer.Option("--category", help="Only this one; may be repeated.")
     ] = None,
+    twins: Annotated[
+        bool, typer.Option("--twins", help="Add to each attack an honest request of its shape (see `compare`).")
+    ] = False,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was written.")] = Format.TEXT,
 ) -> None:
     """Write attacks from documents, offline: the same documents and seed give the same suite."""
@@ -88,8 +91,9 @@ def generate(
 
     with reporting_errors():
         run_generate(
-            tuple(evidence), out, per_category, seed, tuple(one.value for one in categories or ()), format_.value
-        )
+            tuple(evidence), out, per_category, seed, tuple(one.value for one in categories or ()), format_.value,
+            twins=twins,
+        )  # fmt: skip
 
 
 @app.command("lint")

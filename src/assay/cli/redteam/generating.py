@@ -10,8 +10,9 @@ from assay.cli.terminal import clean, write_text
 
 
 def run_generate(
-    evidence: tuple[str, ...], out: Path, per_category: int, seed: int, categories: tuple[str, ...], form: str
-) -> None:
+    evidence: tuple[str, ...], out: Path, per_category: int, seed: int, categories: tuple[str, ...], form: str,
+    *, twins: bool = False,
+) -> None:  # fmt: skip
     """Writes a suite.
 
     Raises:
@@ -25,18 +26,20 @@ def run_generate(
     for name in skipped:
         write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
     wanted = tuple(Category(name) for name in categories) or tuple(Category)
-    cases = write_suite(documents, per_category, seed, wanted)
+    cases = write_suite(documents, per_category, seed, wanted, twins=twins)
     write_file(out, suite_text(cases))
     counted = Counter(case.category.value for case in cases)
     if form == "json":
         told = {
             "suite": str(out), "digest": suite_digest(cases), "cases": len(cases),
-            "categories": {one.value: counted[one.value] for one in wanted},
+            "benign": sum(case.benign for case in cases), "categories": {one.value: counted[one.value] for one in wanted},
         }  # fmt: skip
         write_text(json.dumps(told) + "\n", sys.stdout)
         return
     lines = [f"{len(cases)} cases from {len(documents)} documents in {clean(str(out))}"]
     lines += [f"  {one.value:<26}{counted[one.value]}" for one in wanted]
+    if twins:
+        lines.append(f"{sum(case.benign for case in cases)} of them are benign: honest requests")
     short = [one.value for one in wanted if counted[one.value] < per_category]
     if short:
         lines.append(f"The documents hold too little for {per_category} of: {', '.join(short)}")
