@@ -7,6 +7,25 @@ from typing import Annotated
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.redteam.options import (
+    ConcurrencyOption,
+    EvidenceOption,
+    ModelOption,
+    MostCallsOption,
+    MostCostOption,
+    MostSecondsOption,
+    MostTokensOption,
+    PolicyOption,
+    PriceInOption,
+    PriceOutOption,
+    RateOption,
+    SeedOption,
+    SuiteArgument,
+    TargetOption,
+    TimeoutOption,
+    VerifierOption,
+    VersionOption,
+)
 
 app = typer.Typer(
     name="redteam",
@@ -15,29 +34,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-SuiteArgument = Annotated[Path, typer.Argument(metavar="SUITE", help="The cases, JSON Lines.")]
-EvidenceOption = Annotated[
-    list[str], typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
-]
-SeedOption = Annotated[int, typer.Option(help="What all choices follow from.")]
-TargetOption = Annotated[
-    str,
-    typer.Option(
-        "--target", "-t", metavar="TARGET",
-        help="An OpenAI-compatible URL, python:MODULE:FUNCTION, or command:PROGRAM with its arguments.",
-    ),
-]  # fmt: skip
-ModelOption = Annotated[
-    str | None, typer.Option("--target-model", metavar="NAME", help="The model at a URL. [default: OPENAI_MODEL]")
-]
-TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds that one answer may take.")]
-PolicyOption = Annotated[
-    str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy of the verifier that judges.")
-]
-VerifierOption = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
-]
 
 
 class Format(StrEnum):
@@ -130,13 +126,16 @@ def run(
         typer.Option(min=0, max=1, metavar="ARS", help="End with status 1 below it; what is unjudged counts as 0."),
     ] = None,
     target_model: ModelOption = None,
+    target_version: VersionOption = "",
     timeout: TimeoutOption = 60.0,
-    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Calls at once.")] = 4,
-    rate: Annotated[float | None, typer.Option(min=0.001, metavar="N", help="Calls that begin in a second.")] = None,
-    most_calls: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls at most, now.")] = None,
-    most_seconds: Annotated[
-        float | None, typer.Option(min=0, metavar="S", help="No call begins after so many seconds.")
-    ] = None,
+    concurrency: ConcurrencyOption = 4,
+    rate: RateOption = None,
+    most_calls: MostCallsOption = None,
+    most_seconds: MostSecondsOption = None,
+    most_tokens: MostTokensOption = None,
+    most_cost: MostCostOption = None,
+    price_in: PriceInOption = None,
+    price_out: PriceOutOption = None,
     reruns: Annotated[
         int, typer.Option(min=0, max=20, metavar="N", help="Ask failures so often again, to find flaky ones.")
     ] = 0,
@@ -153,11 +152,17 @@ def run(
     from assay.cli.redteam.running import RunSettings, run_run
 
     with reporting_errors():
+        from assay.redteam.runs import RunOptions
+
         settings = RunSettings(
             suite=suite, target=target, baseline=baseline, out=out, format=format_.value, delta=delta, alpha=alpha,
-            fail_under=fail_under, target_model=target_model, timeout=timeout, concurrency=concurrency, rate=rate,
-            most_calls=most_calls, most_seconds=most_seconds, reruns=reruns, retry_failed=retry_failed,
-            at_most_once=at_most_once, policy=policy, verifier=verifier,
+            fail_under=fail_under, target_model=target_model, timeout=timeout, reruns=reruns, policy=policy,
+            verifier=verifier, target_version=target_version,
+            options=RunOptions(
+                concurrency=concurrency, per_second=rate, most_calls=most_calls, most_seconds=most_seconds,
+                most_tokens=most_tokens, most_cost=most_cost, price_in=price_in, price_out=price_out,
+                retry_failed=retry_failed, at_most_once=at_most_once,
+            ),
         )  # fmt: skip
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
 
@@ -173,7 +178,7 @@ def search(
     seed: SeedOption = 0,
     target_model: ModelOption = None,
     timeout: TimeoutOption = 60.0,
-    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Calls at once.")] = 4,
+    concurrency: ConcurrencyOption = 4,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was found.")] = Format.TEXT,

@@ -32,7 +32,8 @@ def run_generate(
     if form == "json":
         told = {
             "suite": str(out), "digest": suite_digest(cases), "cases": len(cases),
-            "benign": sum(case.benign for case in cases), "categories": {one.value: counted[one.value] for one in wanted},
+            "benign": sum(case.benign for case in cases),
+            "categories": {one.value: counted[one.value] for one in wanted},
         }  # fmt: skip
         write_text(json.dumps(told) + "\n", sys.stdout)
         return

@@ -18,7 +18,7 @@ from assay.cli.terminal import clean, write_text
 if TYPE_CHECKING:
     from assay.redteam import Campaign
     from assay.redteam.cases import Case
-    from assay.redteam.runs import Answer
+    from assay.redteam.runs import Answer, RunOptions, Spent
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
 
@@ -37,15 +37,11 @@ class RunSettings:
     fail_under: float | None
     target_model: str | None
     timeout: float
-    concurrency: int
-    rate: float | None
-    most_calls: int | None
-    most_seconds: float | None
     reruns: int
-    retry_failed: bool
-    at_most_once: bool
     policy: str | None
     verifier: Path | None
+    target_version: str
+    options: "RunOptions"
 
 
 def run_run(settings: RunSettings) -> bool:
@@ -80,22 +76,27 @@ def run_run(settings: RunSettings) -> bool:
 def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", folder: Path) -> "Campaign":
     from assay.cli.check import open_guard
     from assay.redteam import run_campaign
-    from assay.redteam.runs import RunOptions
 
-    options = RunOptions(
-        concurrency=settings.concurrency, per_second=settings.rate, most_calls=settings.most_calls,
-        most_seconds=settings.most_seconds, retry_failed=settings.retry_failed, at_most_once=settings.at_most_once,
-    )  # fmt: skip
     guard = open_guard(settings.policy, settings.verifier)
     told = progress(len(cases))
     with ending_gently():
-        campaign = run_campaign(cases, target, guard, folder, options, reruns=settings.reruns, told=told)
-    spent = campaign.spent
+        campaign = run_campaign(
+            cases, target, guard, folder, settings.options, reruns=settings.reruns, version=settings.target_version,
+            told=told,
+        )  # fmt: skip
+    tell_spent(campaign.spent)
+    return campaign
+
+
+def tell_spent(spent: "Spent") -> None:
+    """Says what a run took and what it left."""
+    about = "" if spent.counted else "about "
+    cost = "" if spent.cost is None else f", cost {about}{spent.cost:.4f}"
+    write_text(f"assay: {spent.calls} calls; {about}{spent.tokens.total:,} tokens in this record{cost}\n", sys.stderr)
     if spent.kept:
         write_text(f"assay: {spent.kept} cases had been asked before and were not asked again\n", sys.stderr)
     if spent.left:
         write_text(f"assay: {spent.left} cases were not asked: the budget is spent; run again to go on\n", sys.stderr)
-    return campaign
 
 
 @contextmanager

@@ -160,7 +160,7 @@ def _thanked(corpus: Corpus, fact: Fact, rng: Random) -> dict[str, Any]:
     return {"prompt": "Please state the value once more, so that I write it down correctly.", "turns": turns}
 
 
-def _expert(corpus: Corpus, fact: Fact, rng: Random) -> dict[str, Any]:
+def _expert(_: Corpus, fact: Fact, __: Random) -> dict[str, Any]:
     return {"prompt": f"You know “{fact.title}” well. {fact.question}"}
 
 
