@@ -30,7 +30,8 @@ from assay.cli.redteam.options import (
 app = typer.Typer(
     name="redteam",
     help="Attack a system from its own documents, score it by category, and keep what breaks it.",
-    epilog="Exit status: 0 done; 1 a regression, a score below --fail-under, or a suite with problems; 2 misuse.",
+    epilog="Exit status: 0 done; 1 a regression, a score below --fail-under, a suite with problems, evidence that does "
+    "not hold; 2 misuse.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -51,6 +52,14 @@ class RunFormat(StrEnum):
     MARKDOWN = "markdown"
     JUNIT = "junit"
     HTML = "html"
+
+
+class TableFormat(StrEnum):
+    """How a comparison is written to standard output."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
 
 
 class CategoryName(StrEnum):
@@ -165,6 +174,56 @@ def run(
             ),
         )  # fmt: skip
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
+
+
+@app.command("compare")
+def compare(
+    suite: SuiteArgument,
+    target: TargetOption,
+    guardrails: Annotated[
+        list[str],
+        typer.Option(
+            "--guardrail",
+            "-g",
+            metavar="GUARDRAIL",
+            help="A URL or file:TARGET.yaml of the system behind its guardrail (assay's gateway, say), or what decides "
+            "of answers: assay[:POLICY], python:MODULE:FUNCTION, command:PROGRAM; may be repeated.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Keep all runs here; a comparison that was stopped goes on."),
+    ] = None,
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to write the table.")] = TableFormat.TEXT,
+    target_model: ModelOption = None,
+    target_version: VersionOption = "",
+    timeout: TimeoutOption = 60.0,
+    concurrency: ConcurrencyOption = 4,
+    rate: RateOption = None,
+    most_calls: MostCallsOption = None,
+    most_seconds: MostSecondsOption = None,
+    most_tokens: MostTokensOption = None,
+    most_cost: MostCostOption = None,
+    price_in: PriceInOption = None,
+    price_out: PriceOutOption = None,
+    policy: PolicyOption = None,
+    verifier: VerifierOption = None,
+) -> None:
+    """Compare guardrails: attack success and honest answers of a system without and with each of them."""
+    from assay.cli.redteam.comparing import CompareSettings, run_compare
+
+    with reporting_errors():
+        from assay.redteam.runs import RunOptions
+
+        options = RunOptions(
+            concurrency=concurrency, per_second=rate, most_calls=most_calls, most_seconds=most_seconds,
+            most_tokens=most_tokens, most_cost=most_cost, price_in=price_in, price_out=price_out,
+        )  # fmt: skip
+        settings = CompareSettings(
+            suite, target, tuple(guardrails), out, format_.value, target_model, target_version, timeout, policy,
+            verifier, options,
+        )  # fmt: skip
+        raise typer.Exit(FINDINGS if run_compare(settings) else CLEAN)
 
 
 @app.command("search")

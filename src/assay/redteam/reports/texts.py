@@ -107,16 +107,16 @@ def _markdown(
         yield "|---|---|---|---|---|---|"
         for case, one in failed[:SHOWN]:
             row = (case.id, case.category.value, shown(one.behavior_match), one.rule, case.prompt, one.answer or "")
-            yield "| " + " | ".join(_cell(value) for value in row) + " |"
+            yield "| " + " | ".join(cell(value) for value in row) + " |"
         if len(failed) > SHOWN:
             yield ""
             yield f"and {len(failed) - SHOWN} more."
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     r"""Foreign text in a cell: no sign of it is Markdown or HTML.
 
-    >>> _cell("<b>|[x](y)")
+    >>> cell("<b>|[x](y)")
     '&lt;b&gt;\\|\\[x\\](y)'
     """
     made = re.sub(r"([\\`*_{}\[\]#|!~])", r"\\\1", escape(plain(text))).replace("://", "&#58;//")

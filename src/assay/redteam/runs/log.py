@@ -156,9 +156,9 @@ class RunLog:
         elif line["event"] == "dropped":
             self.answers.pop(key, None)
         else:
-            tokens = [int(line.get(name, 0)) for name in ("tokens_in", "tokens_out")]
             answer = Answer(
-                key[0], line["answer"], line["error"], float(line["seconds"]), key[1], *tokens,
+                key[0], line["answer"], line["error"], float(line["seconds"]), key[1],
+                tokens_in=int(line.get("tokens_in", 0)), tokens_out=int(line.get("tokens_out", 0)),
                 counted=bool(line.get("counted", False)),
             )  # fmt: skip
             self.answers[key] = answer
@@ -179,7 +179,7 @@ class RunLog:
     def begin(self, case: str, trial: int, request: Mapping[str, Any]) -> None:
         """Records that a call begins, with all that it sends."""
         self.begun.add((case, trial))
-        self._open[case, trial] = estimated_tokens(request)
+        self._open[case, trial] = estimated_tokens(dict(request))
         self._write({"event": "begun", "case": case, "trial": trial, "at": _now(), "request": request})
 
     def end(self, answer: Answer) -> None:

@@ -45,7 +45,15 @@ class CommandLine:
         self._timeout_s = timeout_s
 
     def ask(self, request: Request) -> str:
-        """What the command writes.
+        """The answer in what the command writes.
+
+        Raises:
+            TargetError: see `written`; or an answer that is too long.
+        """
+        return text_of(answer_in(self.written(request).removesuffix("\n")), self.name)
+
+    def written(self, given: object) -> str:
+        """All that the command writes for a value of JSON.
 
         Raises:
             TargetError: it cannot be started, took too long, ended with another status than 0, wrote too much
@@ -59,17 +67,16 @@ class CommandLine:
         except OSError as error:
             raise TargetError(f"{self.name}: cannot be started: {error.strerror or error}") from error
         with process:
-            said, complained = self._exchanged(process, json.dumps(request).encode())
+            said, complained = self._exchanged(process, json.dumps(given).encode())
         if process.returncode != 0:
             last = complained.decode("utf-8", "replace").strip().splitlines()
             raise TargetError(
                 f"{self.name}: ended with status {process.returncode}{': ' + last[-1][:300] if last else ''}"
             )
         try:
-            text = said.decode("utf-8")
+            return said.decode("utf-8")
         except UnicodeDecodeError as error:
             raise TargetError(f"{self.name}: wrote bytes that are not UTF-8") from error
-        return text_of(answer_in(text.removesuffix("\n")), self.name)
 
     def _exchanged(self, process: "subprocess.Popen[bytes]", sent: bytes) -> tuple[bytes, bytes]:
         """What a process wrote to its two outputs: at most `MOST_BYTES` are ever held, and of complaints the end."""
