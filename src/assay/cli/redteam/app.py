@@ -300,3 +300,33 @@ def review(
                 ledger, tuple(approve or ()), tuple(reject or ()), edit, case, by, reason, suite, format_.value
             )
         )
+
+
+@app.command("evidence")
+def evidence(
+    folders: Annotated[list[Path] | None, typer.Argument(metavar="[DIR]...", help="Folders of runs.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the statement here.")] = None,
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who answers for it.")] = "",
+    keys: Annotated[
+        Path | None, typer.Option("--keys", metavar="DIR", help="The folder of keys. [default: ASSAY_RECEIPT_KEYS]")
+    ] = None,
+    verify: Annotated[
+        Path | None,
+        typer.Option("--verify", metavar="FILE", help="Verify a statement; with folders their files are held to it."),
+    ] = None,
+    ring: Annotated[
+        Path | None,
+        typer.Option("--ring", metavar="FILE", help="The public ring to verify with. [default: ASSAY_RECEIPT_KEYS]"),
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what --verify found.")] = Format.TEXT,
+) -> None:
+    """Sign what was tested: what was run when, on which version, with what result; or verify such a statement."""
+    from assay.cli.redteam.evidencing import run_export, run_verify
+    from assay.errors import InputError
+
+    with reporting_errors():
+        if verify is not None:
+            raise typer.Exit(FINDINGS if run_verify(verify, folders or (), ring, format_.value) else CLEAN)
+        if not folders:
+            raise InputError("expected folders of runs to state, or --verify FILE")
+        run_export(folders, keys, by, out)

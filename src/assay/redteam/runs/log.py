@@ -204,3 +204,48 @@ class RunLog:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as it was written, for who only reads it."""
+
+    suite: str
+    target: str
+    version: str
+    begun: str
+    """When the first run into it began."""
+    ended: str
+    """When the last call ended."""
+    calls: int
+    """Calls that were answered or failed, those that no longer count too."""
+    answers: Mapping[tuple[str, int], Answer]
+    """What came of calls, by case and trial; the last one counts."""
+
+
+def read_record(path: Path) -> Record:
+    """A record without opening it for a run: nothing is written, and a run may be under way.
+
+    Raises:
+        InputError: it cannot be read, or is damaged.
+    """
+    try:
+        first, *rest = (json.loads(line) for line in path.read_bytes().splitlines())
+        answers: dict[tuple[str, int], Answer] = {}
+        calls, ended = 0, str(first["begun"])
+        for line in rest:
+            key = (str(line["case"]), int(line["trial"]))
+            match line["event"]:
+                case "begun":
+                    continue
+                case "dropped":
+                    answers.pop(key, None)
+                case _:
+                    calls, ended = calls + 1, str(line["at"])
+                    answers[key] = Answer(key[0], line["answer"], line["error"], float(line["seconds"]), key[1])
+        about = (str(first["suite"]), str(first["target"]), str(first.get("version", "")), str(first["begun"]))
+        return Record(*about, ended, calls, answers)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: damaged ({error})") from error
