@@ -104,13 +104,22 @@ def generate(
 @app.command("lint")
 def lint(
     suite: SuiteArgument,
+    good: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--good",
+            metavar="DIR",
+            help="The folder of a run of a system known to be good: name the cases that it fails, and keep the suite's "
+            "false positive rate beside it; may be repeated.",
+        ),
+    ] = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write what was found.")] = Format.TEXT,
 ) -> None:
     """Say what is wrong with a suite: cases without a truth to be judged by, duplicates, implausible ones."""
     from assay.cli.redteam.generating import run_lint
 
     with reporting_errors():
-        raise typer.Exit(FINDINGS if run_lint(suite, format_.value) else CLEAN)
+        raise typer.Exit(FINDINGS if run_lint(suite, tuple(good or ()), format_.value) else CLEAN)
 
 
 @app.command("run")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs import read_text
+from assay.cli.redteam.generating import rate_words
 from assay.cli.terminal import clean, write_text
 
 if TYPE_CHECKING:
@@ -54,10 +55,11 @@ def run_run(settings: RunSettings) -> bool:
         AssayError: anything that was given cannot be used.
     """
     from assay.redteam.cases import read_suite
-    from assay.redteam.scores import read_card
+    from assay.redteam.scores import known_good_systems, read_card
     from assay.redteam.targets import load_target
 
     cases = read_suite(settings.suite)
+    good = known_good_systems(settings.suite, cases)
     before: Scorecard | None = None
     if settings.baseline is not None:
         file = settings.baseline / "summary.json" if settings.baseline.is_dir() else settings.baseline
@@ -70,6 +72,8 @@ def run_run(settings: RunSettings) -> bool:
         if settings.out is not None:
             _keep(settings.out, campaign, comparison)
     write_text(_written(settings.format, campaign, comparison), sys.stdout)
+    if good is not None and good.rate is not None:
+        write_text(f"assay: this suite's {rate_words(good)}\n", sys.stderr)
     return _finding(settings, campaign, comparison)
 
 
