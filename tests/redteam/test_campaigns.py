@@ -1,8 +1,11 @@
 """A campaign asks failures again and says which flicker; nothing passes because something failed."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from tests.redteam.test_cases import PASSAGE, case
 
 from assay.errors import VerifierError
@@ -51,7 +54,7 @@ def test_failures_are_asked_again_and_what_passes_then_is_marked_and_keeps_its_f
 class Failing(FakeScorer):
     """A verifier that fails."""
 
-    def score(self, *arguments: object, **named: object) -> object:  # type: ignore[override]
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         raise VerifierError("out of memory")
 
 

@@ -118,6 +118,8 @@ class Address:
                     raise TargetError(f"{name}: no whole answer within {timeout_s:g} seconds")
                 if connection.sock is not None:
                     connection.sock.settimeout(left)
+            if response.length:  # what `read1` does not tell: the connection ended before the body did
+                raise TargetError(f"{name}: the response broke off, {response.length:,} bytes before its end")
             after = response.headers.get("retry-after", "")
             return response.status, float(after) if after.isdecimal() else None, bytes(data)
         except TimeoutError as error:
