@@ -80,6 +80,12 @@ def _of_messages(messages):
     return AIMessage(said(turns[-1]["content"], turns[:-1], passages),
                      usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10})
 model = RunnableLambda(_of_messages)
+def agent():
+    from langgraph.graph import START, MessagesState, StateGraph
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [_of_messages(state["messages"])]})
+    graph.add_edge(START, "model")
+    return graph.compile()
 chain = RunnableLambda(lambda given: {"answer": said(given["question"], given["history"], given["documents"])})
 """
 )
@@ -321,6 +327,18 @@ class TestLangChainWithMessages(Contract):
     def test_tokens_are_those_of_the_message(self, made: Any) -> None:
         reply = reply_of(made(TIMEOUT_S).ask(request_of(case("How long?"))))
         assert (reply.tokens_in, reply.tokens_out) == (7, 3)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("langgraph") is None, reason="needs LangGraph: pip install 'assay-ai[langchain]'"
+)
+class TestAgentOfLangGraph(Contract):
+    """A compiled graph, which a function makes, and which takes a state with messages."""
+
+    @pytest.fixture
+    def made(self, tmp_path: Path) -> Any:
+        (tmp_path / "chain_system.py").write_text(LANGCHAIN, encoding="utf-8")
+        return loaded(f"langchain:{tmp_path / 'chain_system.py'}:agent")
 
 
 @needs_langchain

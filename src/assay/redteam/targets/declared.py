@@ -55,7 +55,7 @@ class _LangChain(_Declared):
     kind: Literal["langchain"]
     runnable: str
     """MODULE:NAME."""
-    input: Any = "{messages}"
+    input: Any = None
     answer: str | None = None
 
 

@@ -22,7 +22,7 @@ class LangChainRunnable:
     """Invokes a runnable for each request."""
 
     def __init__(
-        self, runnable: Any, name: str, timeout_s: float = 60.0, template: Any = "{messages}", answer: str | None = None
+        self, runnable: Any, name: str, timeout_s: float = 60.0, template: Any = None, answer: str | None = None
     ) -> None:
         """Wraps a runnable.
 
@@ -30,7 +30,8 @@ class LangChainRunnable:
             runnable: it, or a function without arguments that makes it.
             name: what it is called in records.
             timeout_s: seconds after which an answer is no longer waited for.
-            template: the input: a tree with places, in which `{messages}` are messages of LangChain.
+            template: the input: a tree with places, in which `{messages}` are messages of LangChain. Without one the
+                messages, in the field `messages` where the runnable says that it takes such a state.
             answer: where the answer stands in the output; found by itself in text, messages and the usual keys.
 
         Raises:
@@ -49,7 +50,7 @@ class LangChainRunnable:
             raise InputError(f"{name}: expected a runnable with `invoke`, got {type(runnable).__name__}")
         self.name = name
         self._runnable, self._timeout_s, self._answer = runnable, timeout_s, answer
-        self._template = Template(template, name)
+        self._template = Template(_usual(runnable) if template is None else template, name)
 
     def ask(self, request: Request) -> Reply:
         """What the runnable gives.
@@ -70,6 +71,15 @@ class LangChainRunnable:
         usage = getattr(_last(result), "usage_metadata", None)
         told = usage if isinstance(usage, Mapping) else {}
         return Reply(text_of(found, self.name), counted(told.get("input_tokens")), counted(told.get("output_tokens")))
+
+
+def _usual(runnable: Any) -> Any:
+    """The input that a runnable takes by its own schema: the state of an agent, or messages."""
+    try:
+        fields = runnable.get_input_jsonschema().get("properties", {})
+    except Exception:  # noqa: BLE001 a runnable of which no schema can be made takes messages
+        fields = {}
+    return {"messages": "{messages}"} if "messages" in fields else "{messages}"
 
 
 def _last(result: Any) -> Any:
