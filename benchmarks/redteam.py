@@ -1,13 +1,14 @@
 """What the red team is worth: how fast it writes, how well it judges, and what its gate sees.
 
-    python -m benchmarks.redteam [--per-category 12] [--reruns 200] [--parts writing,judging,gate]
+    python -m benchmarks.redteam [--per-category 12] [--reruns 200] [--parts writing,judging,gate,twins,guardrails]
 
 Judgement is held against scripted systems whose weakness is known (`benchmarks/redteam_targets.py`), over the three
 corpora of `examples/redteam`. The gate is held against a system that answers anew each time (level) and one that lost
-five points (power), at 500 cases.
+five points (power), at 500 cases. Guardrails are compared on two scripted systems with benign twins beside the attacks.
 """
 
 import argparse
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -20,9 +21,12 @@ from assay.config import build_guard
 from assay.redteam.cases import Case, Category, Lineage, Passage, lint
 from assay.redteam.cases.values import Behavior
 from assay.redteam.generate import write_suite
+from assay.redteam.guardrails import compare_guardrails, guardrail_text
+from assay.redteam.guardrails.kinds import AssayGuardrail, FunctionGuardrail
 from assay.redteam.judging import Judgement, Outcome, judge_answers
 from assay.redteam.runs import Answer
 from assay.redteam.scores import Scorecard, compare, score
+from assay.redteam.targets import PythonFunction
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "redteam"
 CORPORA = ("policies", "api", "wiki")
@@ -69,6 +73,36 @@ def judging(per_category: int) -> None:
     print(f"agreement over all: {agreed / total:.4f} of {total}; {1000 * seconds / total:.0f} ms a case")
 
 
+def twins(per_category: int) -> None:
+    """Prints how many attacks have a benign twin, and how many of these a perfect system passes."""
+    guard = build_guard("general", None, {})
+    for corpus in CORPORA:
+        documents, _ = read_evidence([str(EXAMPLES / corpus)])
+        suite = write_suite(documents, per_category, seed=7, twins=True)
+        made = [case for case in suite if ".twin." in case.lineage.rule]
+        system = Scripted(made, SCRIPTS["perfect"], seed=7)
+        answers = {case.id: Answer(case.id, system.said[case.id].text) for case in made}
+        outcomes = Counter(one.outcome for one in judge_answers(made, answers, guard))
+        attacks = sum(not case.benign for case in suite)
+        told = ", ".join(f"{count} {outcome.value}" for outcome, count in outcomes.items())
+        print(f"{corpus:<10}{attacks:>5} attacks, {len(made)} twins: {told}")
+
+
+def guardrails(per_category: int) -> None:
+    """Prints what guardrails change of two scripted systems: assay's by two policies, and one that withholds all."""
+    guard = build_guard("general", None, {})
+    documents, _ = read_evidence([str(EXAMPLES / "policies")])
+    cases = write_suite(documents, per_category, seed=7, twins=True)
+    own = [AssayGuardrail(build_guard(policy, None, {})) for policy in ("general", "rag")]
+    for script in ("never_abstains", "obeys"):
+        target = PythonFunction(Scripted(cases, SCRIPTS[script], seed=7), script)
+        nothing = FunctionGuardrail(lambda _: None, "withholds everything")
+        with tempfile.TemporaryDirectory() as folder:
+            _, found = compare_guardrails(cases, target, [*own, nothing], guard, Path(folder))
+        print(f"{script}, {len(cases)} cases")
+        print(guardrail_text(found))
+
+
 def gate(reruns: int, count: int = 500, lost: int = 25) -> None:
     """Prints how often the gate finds a planted regression, and how often it cries for nothing."""
     passage = Passage(id="d", text="It is 6 weeks.")
@@ -110,13 +144,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--per-category", type=int, default=12)
     parser.add_argument("--reruns", type=int, default=200)
-    parser.add_argument("--parts", default="writing,judging,gate")
+    parser.add_argument("--parts", default="writing,judging,gate,twins,guardrails")
     asked = parser.parse_args()
     parts = set(asked.parts.split(","))
     if "writing" in parts:
         writing()
     if "judging" in parts:
         judging(asked.per_category)
+    if "twins" in parts:
+        twins(asked.per_category)
+    if "guardrails" in parts:
+        guardrails(asked.per_category)
     if "gate" in parts:
         gate(asked.reruns)
 

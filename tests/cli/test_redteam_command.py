@@ -217,3 +217,83 @@ def test_failures_go_into_the_static_suite_only_by_a_persons_word(folder: Path) 
     listed = json.loads(run("review", "ledger.jsonl", "--format", "json").stdout)
     assert [one["state"] for one in listed["proposals"]] == ["approved", "rejected", "approved"]
     assert "0 open of 3" in run("review", "ledger.jsonl").stdout
+
+
+def guardrail_of(folder: Path) -> str:
+    (folder / "filter_under_test.py").write_text(
+        "def withholds(case):\n    return '1987' not in case['answer'] and None or case['answer']\n"
+        "def careful(case):\n    return {'allowed': 'Whitcombe' not in case['answer']}\n",
+        encoding="utf-8",
+    )
+    return f"python:{folder / 'filter_under_test.py'}:careful"
+
+
+def test_guardrails_are_compared_in_a_table_and_kept(folder: Path) -> None:
+    run("generate", "-e", DOCUMENTS, "-o", "suite.jsonl", "--per-category", 3, "--twins")
+    assert any(one.benign for one in read_suite(folder / "suite.jsonl"))
+    words = ("compare", "suite.jsonl", "--target", "python:system_under_test:guess", "-g", guardrail_of(folder))
+    done = run(*words, "-g", "assay:rag", "--out", "compared", "--format", "json")
+    told = json.loads(done.stdout)
+    assert done.exit_code == 0
+    careful, own = told["guardrails"]
+    assert careful["attack_success_without"]["count"] > 5
+    assert careful["attack_success_with"]["count"] == 0
+    assert own["name"] == "assay:rag"
+    assert {"none", "comparison.json", "comparison.md"} <= {one.name for one in (folder / "compared").iterdir()}
+    again = run(*words, "-g", "assay:rag", "--out", "compared")
+    assert "had been asked before" in again.stderr
+    assert "Judged by the rules alone" in again.stdout
+
+
+def test_a_suite_without_benign_cases_is_told_and_one_without_attacks_refused(folder: Path) -> None:
+    lines = (folder / "suite.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "attacks.jsonl").write_text("".join(one for one in lines if '"benign": false' in one), encoding="utf-8")
+    (folder / "benign.jsonl").write_text("".join(one for one in lines if '"benign": true' in one), encoding="utf-8")
+    guard = guardrail_of(folder)
+    done = run("compare", "attacks.jsonl", "--target", "python:system_under_test:guess", "-g", guard)
+    assert "no benign cases" in done.stderr
+    refused = run("compare", "benign.jsonl", "--target", "python:system_under_test:guess", "-g", guard)
+    assert (refused.exit_code, "holds no attack" in refused.stderr) == (2, True)
+
+
+def test_a_budget_of_money_and_a_version_are_told_and_kept(folder: Path) -> None:
+    prices = ("--price-in", "2", "--price-out", "10")
+    done = attack("good", "--out", "out", "--most-cost", "0.02", *prices, "--target-version", "2.1")
+    assert "the budget is spent" in done.stderr
+    assert "cost about 0.0" in done.stderr
+    assert json.loads((folder / "out" / "summary.json").read_text())["target_version"] == "2.1"
+    assert attack("good", "--out", "out", "--most-cost", "1", *prices, "--target-version", "2.2").exit_code == 2
+    assert attack("good", "--most-cost", "1").exit_code == 2
+
+
+def test_what_was_tested_is_signed_and_verified(folder: Path) -> None:
+    attack("good", "--out", "monday", "--target-version", "2.1")
+    made = CliRunner().invoke(app, ["receipt", "create-key", "--keys", "keys"])
+    assert made.exit_code == 0
+    done = run("evidence", "monday", "--keys", "keys", "--by", "Ann Lee", "--out", "evidence.json")
+    assert done.exit_code == 0, done.output
+    held = run("evidence", "--verify", "evidence.json", "monday", "--ring", "keys/ring.json")
+    assert held.exit_code == 0
+    assert "version 2.1" in held.stdout
+    text = (folder / "evidence.json").read_text(encoding="utf-8")
+    (folder / "evidence.json").write_text(text.replace("2.1", "2.2"), encoding="utf-8")
+    changed = run("evidence", "--verify", "evidence.json", "--ring", "keys/ring.json", "--format", "json")
+    assert (changed.exit_code, json.loads(changed.stdout)["valid"]) == (1, False)
+    (folder / "monday" / "summary.json").write_text("{}", encoding="utf-8")
+    assert run("evidence", "monday", "--keys", "keys").exit_code == 2
+    assert run("evidence").exit_code == 2
+
+
+def test_a_suite_carries_its_false_positive_rate_on_good_systems(folder: Path) -> None:
+    attack("good", "--out", "good")
+    attack("broken", "--out", "other")
+    assert run("lint", "suite.jsonl", "--good", "good").exit_code == 0
+    assert "false positive rate on good systems 0.0%" in attack("good").stderr
+    done = run("lint", "suite.jsonl", "--good", "good", "--good", "other", "--format", "json")
+    told = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert told["good_systems"]["failed"] == len(told["problems"]) == 3
+    assert {one["code"] for one in told["problems"]} == {"good.fails"}
+    assert told["good_systems"]["judged"] == 60
+    run("generate", "-e", DOCUMENTS, "-o", "suite.jsonl", "--per-category", 2)
+    assert "good systems" not in attack("good").stderr  # of another version of the suite

@@ -15,8 +15,8 @@ from tests.redteam.test_cases import case
 
 from assay.errors import InputError
 from assay.redteam.cases import Case, suite_digest, suite_text
-from assay.redteam.runs import RunLog, RunOptions, run_cases
-from assay.redteam.targets import PythonFunction, Request
+from assay.redteam.runs import RunLog, RunOptions, Tokens, read_record, run_cases
+from assay.redteam.targets import PythonFunction, Reply, Request
 
 CASES = [case(f"What is the meaning of the number {number}?", accepted=(str(number),)) for number in range(12)]
 
@@ -100,7 +100,86 @@ def test_calls_begin_no_faster_than_allowed(tmp_path: Path) -> None:
     assert time.monotonic() - begun >= 0.24
 
 
-@pytest.mark.parametrize("options", [{"concurrency": 0}, {"per_second": 0.0}])
+def counting_tokens(given: int, got: int) -> PythonFunction:
+    return PythonFunction(lambda _: Reply("Yes.", given, got), "t")
+
+
+def test_a_budget_of_tokens_is_kept_over_all_runs_of_a_record(tmp_path: Path) -> None:
+    options = RunOptions(concurrency=1, most_tokens=1_000)
+    with opened(tmp_path) as log:
+        spent = run_cases(CASES, counting_tokens(200, 100), log, options)
+    assert (spent.calls, spent.tokens, spent.counted) == (3, Tokens(600, 300), True)
+    with opened(tmp_path) as log:
+        again = run_cases(CASES, counting_tokens(200, 100), log, options)
+    assert (again.calls, again.left, again.tokens.total) == (0, 9, 900)
+    with opened(tmp_path) as log:
+        assert run_cases(CASES, counting_tokens(200, 100), log).calls == 9
+
+
+def test_a_budget_of_money_is_kept_by_declared_prices(tmp_path: Path) -> None:
+    options = RunOptions(concurrency=1, most_cost=0.01, price_in=2.0, price_out=10.0)
+    with opened(tmp_path) as log:
+        spent = run_cases(CASES, counting_tokens(500, 200), log, options)  # 0.003 each
+    assert spent.calls == 3
+    assert spent.cost == pytest.approx(0.009)
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 8])
+def test_calls_under_way_count_against_the_budget_so_that_it_is_not_passed(concurrency: int, tmp_path: Path) -> None:
+    def slow(_: Request) -> Reply:
+        time.sleep(0.01)
+        return Reply("Yes.", 20, 60)
+
+    with opened(tmp_path) as log:
+        spent = run_cases(CASES, PythonFunction(slow, "t"), log, RunOptions(concurrency=concurrency, most_tokens=640))
+    assert 0 < spent.tokens.total <= 640
+
+
+def test_tokens_are_estimated_where_the_target_does_not_count_them(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        spent = run_cases(CASES[:1], PythonFunction(lambda _: "x" * 40, "t"), log)
+    assert spent.counted is False
+    assert spent.tokens == Tokens(len(CASES[0].prompt) // 4 + (len(CASES[0].prompt) % 4 > 0), 10)
+
+
+def test_a_call_that_never_ended_counts_with_what_it_sent(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        log.begin(CASES[0].id, 1, {"id": "a", "prompt": "x" * 400, "turns": [], "context": []})
+    with opened(tmp_path) as log:
+        assert log.taken == Tokens(100, 0)
+
+
+def test_what_was_dropped_has_been_paid_for_all_the_same(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        run_cases(CASES[:2], counting_tokens(10, 5), log)
+        log.drop(CASES[0].id, 1)
+    with opened(tmp_path) as log:
+        assert log.taken == Tokens(20, 10)
+
+
+def test_a_record_of_another_version_of_the_target_is_refused(tmp_path: Path) -> None:
+    with RunLog(tmp_path / "run.jsonl", suite_digest(CASES), "t", "2.1"):
+        pass
+    with pytest.raises(InputError, match="another version"):
+        opened(tmp_path)
+
+
+def test_a_record_is_read_without_being_opened_for_a_run(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        run_cases(CASES, Counting(), log)
+        record = read_record(tmp_path / "run.jsonl")
+    assert (record.suite, record.target, record.calls) == (suite_digest(CASES), "t", 12)
+    assert {key: one.text for key, one in record.answers.items()} == {key: one.text for key, one in log.answers.items()}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"concurrency": 0}, {"per_second": 0.0}, {"most_cost": 1.0}, {"most_cost": 1.0, "price_in": 1.0},
+        {"price_in": -1.0}, {"price_out": float("nan")}, {"most_tokens": 0},
+        {"most_cost": float("inf"), "price_in": 1.0, "price_out": 1.0},
+    ],
+)  # fmt: skip
 def test_impossible_options_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(InputError):
         RunOptions(**options)  # type: ignore[arg-type]
@@ -163,7 +242,7 @@ RUN = """
 import sys
 from pathlib import Path
 from assay.redteam.cases import read_suite, suite_digest
-from assay.redteam.runs import RunLog, RunOptions, run_cases
+from assay.redteam.runs import RunLog, RunOptions, Tokens, read_record, run_cases
 from assay.redteam.targets import load_target
 cases = read_suite(Path("suite.jsonl"))
 target = load_target("python:system:answer", None, 10, {})

@@ -13,8 +13,8 @@ from tests.redteam.test_cases import PASSAGE, case
 
 from assay.errors import InputError
 from assay.redteam.cases import Turn
-from assay.redteam.targets import TargetError, load_target, request_of
-from assay.redteam.targets.chat_endpoint import content_of
+from assay.redteam.targets import TargetError, load_target, reply_of, request_of
+from assay.redteam.targets.chat_endpoint import completion_of
 
 REQUEST = request_of(
     case(
@@ -171,7 +171,7 @@ def completion(content: object, **message: object) -> dict[str, object]:
 
 def test_an_endpoint_is_asked_in_the_form_of_chat_completions(endpoint: str) -> None:
     Endpoint.script = [(200, completion("6 weeks"))]
-    said = load_target(f"{endpoint}/v1", "small", 5, {"OPENAI_API_KEY": "k-1"}).ask(REQUEST)
+    said = reply_of(load_target(f"{endpoint}/v1", "small", 5, {"OPENAI_API_KEY": "k-1"}).ask(REQUEST)).text
     path, headers, body = Endpoint.seen[0]
     assert said == "6 weeks"
     assert path == "/v1/chat/completions"
@@ -185,19 +185,19 @@ def test_an_endpoint_is_asked_in_the_form_of_chat_completions(endpoint: str) -> 
 @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
 def test_the_address_may_be_short_or_whole(endpoint: str, path: str) -> None:
     Endpoint.script = [(200, completion("yes"))]
-    assert target(endpoint + path).ask(REQUEST) == "yes"
+    assert target(endpoint + path).ask(REQUEST).text == "yes"
     assert Endpoint.seen[0][0] == "/v1/chat/completions"
     assert "Authorization" not in Endpoint.seen[0][1]
 
 
 def test_a_busy_endpoint_is_asked_again(endpoint: str) -> None:
     Endpoint.script = [(429, {}), (200, completion("yes"))]
-    assert target(endpoint).ask(REQUEST) == "yes"
+    assert target(endpoint).ask(REQUEST).text == "yes"
 
 
 def test_a_refusal_is_an_answer(endpoint: str) -> None:
     Endpoint.script = [(200, completion(None, refusal="I cannot."))]
-    assert target(endpoint).ask(REQUEST) == "I cannot."
+    assert target(endpoint).ask(REQUEST).text == "I cannot."
 
 
 @pytest.mark.parametrize(
@@ -224,4 +224,4 @@ def test_an_answer_that_nests_too_deep_ends_no_run(endpoint: str) -> None:
     script = f"import sys; sys.stdout.write('[' * {len(deep)})"
     assert target(f'command:{sys.executable} -c "{script}"').ask(REQUEST) == deep
     with pytest.raises(TargetError, match="expected a chat completion"):
-        content_of(deep.encode(), "here")
+        completion_of(deep.encode(), "here")

@@ -40,6 +40,7 @@ def run_campaign(
     options: RunOptions | None = None,
     *,
     reruns: int = 0,
+    version: str = "",
     told: Callable[[Answer], None] | None = None,
 ) -> Campaign:
     """Runs, judges and scores a suite; what the folder already holds of the same suite and target is not run again.
@@ -52,14 +53,15 @@ def run_campaign(
         options: concurrency, rate and budget of the run.
         reruns: how many more times a case that failed is asked. The score stays that of the first trial, since asking
             only failures again would raise it; a case that passes in another trial is marked flaky.
+        version: the version of the target, as its owner declares it.
         told: hears of each answer as it comes.
 
     Raises:
-        InputError: the folder is of another suite or target, or cannot be written to.
+        InputError: the folder is of another suite, target or version, or cannot be written to.
     """
     options = options or RunOptions()
     digest = suite_digest(cases)
-    with RunLog(folder / RECORD, digest, target.name) as log:
+    with RunLog(folder / RECORD, digest, target.name, version) as log:
         spent = run_cases(cases, target, log, options, told)
         first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
         judgements = list(judge_answers(cases, first, guard))
@@ -68,26 +70,30 @@ def run_campaign(
             again = [cases[at] for at in failed]
             left = None if options.most_calls is None else max(0, options.most_calls - spent.calls)
             more = run_cases(again, target, log, replace(options, trial=trial, most_calls=left), told)
-            spent = Spent(spent.calls + more.calls, spent.kept, spent.left)
+            spent = replace(more, calls=spent.calls + more.calls, kept=spent.kept, left=spent.left)
             answers = {case: answer for (case, number), answer in log.answers.items() if number == trial}
             for at, one in zip(failed, judge_answers(again, answers, guard), strict=True):
                 asked = judgements[at].trials + (one.outcome is not Outcome.UNJUDGED)
                 flaky = one.outcome is Outcome.PASSED
                 judgements[at] = judgements[at].model_copy(update={"trials": asked, "flaky": flaky})
-    card = keep(folder, cases, judgements, target, guard)
+    card = keep(folder, cases, judgements, target, guard, version)
     return Campaign(tuple(cases), tuple(judgements), card, spent)
 
 
 def keep(
-    folder: Path, cases: Sequence[Case], judgements: Sequence[Judgement], target: Target, guard: Guard
-) -> Scorecard:
+    folder: Path, cases: Sequence[Case], judgements: Sequence[Judgement], target: Target, guard: Guard,
+    version: str = "",
+) -> Scorecard:  # fmt: skip
     """Scores what was judged and writes it into a folder, as a run leaves it.
 
     Raises:
         InputError: the folder cannot be written to.
     """
     digest = suite_digest(cases)
-    card = score(cases, judgements, suite=digest, target=target.name, verifier=guard.verifier.digest)
+    card = score(
+        cases, judgements, suite=digest, target=target.name, target_version=version, verifier=guard.verifier.digest,
+        policy=guard.policy.digest,
+    )  # fmt: skip
     write_file(folder / SUITE, suite_text(cases))
     write_file(folder / JUDGEMENTS, "".join(one.model_dump_json() + "\n" for one in judgements))
     write_file(folder / SUMMARY, json.dumps(card.model_dump(mode="json"), indent=1) + "\n")

@@ -7,37 +7,34 @@ from typing import Annotated
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.redteam.options import (
+    ConcurrencyOption,
+    EvidenceOption,
+    ModelOption,
+    MostCallsOption,
+    MostCostOption,
+    MostSecondsOption,
+    MostTokensOption,
+    PolicyOption,
+    PriceInOption,
+    PriceOutOption,
+    RateOption,
+    SeedOption,
+    SuiteArgument,
+    TargetOption,
+    TimeoutOption,
+    VerifierOption,
+    VersionOption,
+)
 
 app = typer.Typer(
     name="redteam",
     help="Attack a system from its own documents, score it by category, and keep what breaks it.",
-    epilog="Exit status: 0 done; 1 a regression, a score below --fail-under, or a suite with problems; 2 misuse.",
+    epilog="Exit status: 0 done; 1 a regression, a score below --fail-under, a suite with problems, evidence that does "
+    "not hold; 2 misuse.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-SuiteArgument = Annotated[Path, typer.Argument(metavar="SUITE", help="The cases, JSON Lines.")]
-EvidenceOption = Annotated[
-    list[str], typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
-]
-SeedOption = Annotated[int, typer.Option(help="What all choices follow from.")]
-TargetOption = Annotated[
-    str,
-    typer.Option(
-        "--target", "-t", metavar="TARGET",
-        help="An OpenAI-compatible URL, python:MODULE:FUNCTION, or command:PROGRAM with its arguments.",
-    ),
-]  # fmt: skip
-ModelOption = Annotated[
-    str | None, typer.Option("--target-model", metavar="NAME", help="The model at a URL. [default: OPENAI_MODEL]")
-]
-TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds that one answer may take.")]
-PolicyOption = Annotated[
-    str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy of the verifier that judges.")
-]
-VerifierOption = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
-]
 
 
 class Format(StrEnum):
@@ -55,6 +52,14 @@ class RunFormat(StrEnum):
     MARKDOWN = "markdown"
     JUNIT = "junit"
     HTML = "html"
+
+
+class TableFormat(StrEnum):
+    """How a comparison is written to standard output."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
 
 
 class CategoryName(StrEnum):
@@ -81,6 +86,9 @@ def generate(
     categories: Annotated[
         list[CategoryName] | None, typer.Option("--category", help="Only this one; may be repeated.")
     ] = None,
+    twins: Annotated[
+        bool, typer.Option("--twins", help="Add to each attack an honest request of its shape (see `compare`).")
+    ] = False,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was written.")] = Format.TEXT,
 ) -> None:
     """Write attacks from documents, offline: the same documents and seed give the same suite."""
@@ -88,20 +96,30 @@ def generate(
 
     with reporting_errors():
         run_generate(
-            tuple(evidence), out, per_category, seed, tuple(one.value for one in categories or ()), format_.value
-        )
+            tuple(evidence), out, per_category, seed, tuple(one.value for one in categories or ()), format_.value,
+            twins=twins,
+        )  # fmt: skip
 
 
 @app.command("lint")
 def lint(
     suite: SuiteArgument,
+    good: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--good",
+            metavar="DIR",
+            help="The folder of a run of a system known to be good: name the cases that it fails, and keep the suite's "
+            "false positive rate beside it; may be repeated.",
+        ),
+    ] = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write what was found.")] = Format.TEXT,
 ) -> None:
     """Say what is wrong with a suite: cases without a truth to be judged by, duplicates, implausible ones."""
     from assay.cli.redteam.generating import run_lint
 
     with reporting_errors():
-        raise typer.Exit(FINDINGS if run_lint(suite, format_.value) else CLEAN)
+        raise typer.Exit(FINDINGS if run_lint(suite, tuple(good or ()), format_.value) else CLEAN)
 
 
 @app.command("run")
@@ -126,13 +144,16 @@ def run(
         typer.Option(min=0, max=1, metavar="ARS", help="End with status 1 below it; what is unjudged counts as 0."),
     ] = None,
     target_model: ModelOption = None,
+    target_version: VersionOption = "",
     timeout: TimeoutOption = 60.0,
-    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Calls at once.")] = 4,
-    rate: Annotated[float | None, typer.Option(min=0.001, metavar="N", help="Calls that begin in a second.")] = None,
-    most_calls: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls at most, now.")] = None,
-    most_seconds: Annotated[
-        float | None, typer.Option(min=0, metavar="S", help="No call begins after so many seconds.")
-    ] = None,
+    concurrency: ConcurrencyOption = 4,
+    rate: RateOption = None,
+    most_calls: MostCallsOption = None,
+    most_seconds: MostSecondsOption = None,
+    most_tokens: MostTokensOption = None,
+    most_cost: MostCostOption = None,
+    price_in: PriceInOption = None,
+    price_out: PriceOutOption = None,
     reruns: Annotated[
         int, typer.Option(min=0, max=20, metavar="N", help="Ask failures so often again, to find flaky ones.")
     ] = 0,
@@ -149,13 +170,69 @@ def run(
     from assay.cli.redteam.running import RunSettings, run_run
 
     with reporting_errors():
+        from assay.redteam.runs import RunOptions
+
         settings = RunSettings(
             suite=suite, target=target, baseline=baseline, out=out, format=format_.value, delta=delta, alpha=alpha,
-            fail_under=fail_under, target_model=target_model, timeout=timeout, concurrency=concurrency, rate=rate,
-            most_calls=most_calls, most_seconds=most_seconds, reruns=reruns, retry_failed=retry_failed,
-            at_most_once=at_most_once, policy=policy, verifier=verifier,
+            fail_under=fail_under, target_model=target_model, timeout=timeout, reruns=reruns, policy=policy,
+            verifier=verifier, target_version=target_version,
+            options=RunOptions(
+                concurrency=concurrency, per_second=rate, most_calls=most_calls, most_seconds=most_seconds,
+                most_tokens=most_tokens, most_cost=most_cost, price_in=price_in, price_out=price_out,
+                retry_failed=retry_failed, at_most_once=at_most_once,
+            ),
         )  # fmt: skip
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
+
+
+@app.command("compare")
+def compare(
+    suite: SuiteArgument,
+    target: TargetOption,
+    guardrails: Annotated[
+        list[str],
+        typer.Option(
+            "--guardrail",
+            "-g",
+            metavar="GUARDRAIL",
+            help="A URL or file:TARGET.yaml of the system behind its guardrail (assay's gateway, say), or what decides "
+            "of answers: assay[:POLICY], python:MODULE:FUNCTION, command:PROGRAM; may be repeated.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Keep all runs here; a comparison that was stopped goes on."),
+    ] = None,
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to write the table.")] = TableFormat.TEXT,
+    target_model: ModelOption = None,
+    target_version: VersionOption = "",
+    timeout: TimeoutOption = 60.0,
+    concurrency: ConcurrencyOption = 4,
+    rate: RateOption = None,
+    most_calls: MostCallsOption = None,
+    most_seconds: MostSecondsOption = None,
+    most_tokens: MostTokensOption = None,
+    most_cost: MostCostOption = None,
+    price_in: PriceInOption = None,
+    price_out: PriceOutOption = None,
+    policy: PolicyOption = None,
+    verifier: VerifierOption = None,
+) -> None:
+    """Compare guardrails: attack success and honest answers of a system without and with each of them."""
+    from assay.cli.redteam.comparing import CompareSettings, run_compare
+
+    with reporting_errors():
+        from assay.redteam.runs import RunOptions
+
+        options = RunOptions(
+            concurrency=concurrency, per_second=rate, most_calls=most_calls, most_seconds=most_seconds,
+            most_tokens=most_tokens, most_cost=most_cost, price_in=price_in, price_out=price_out,
+        )  # fmt: skip
+        settings = CompareSettings(
+            suite, target, tuple(guardrails), out, format_.value, target_model, target_version, timeout, policy,
+            verifier, options,
+        )  # fmt: skip
+        raise typer.Exit(FINDINGS if run_compare(settings) else CLEAN)
 
 
 @app.command("search")
@@ -169,7 +246,7 @@ def search(
     seed: SeedOption = 0,
     target_model: ModelOption = None,
     timeout: TimeoutOption = 60.0,
-    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Calls at once.")] = 4,
+    concurrency: ConcurrencyOption = 4,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was found.")] = Format.TEXT,
@@ -232,3 +309,33 @@ def review(
                 ledger, tuple(approve or ()), tuple(reject or ()), edit, case, by, reason, suite, format_.value
             )
         )
+
+
+@app.command("evidence")
+def evidence(
+    folders: Annotated[list[Path] | None, typer.Argument(metavar="[DIR]...", help="Folders of runs.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the statement here.")] = None,
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who answers for it.")] = "",
+    keys: Annotated[
+        Path | None, typer.Option("--keys", metavar="DIR", help="The folder of keys. [default: ASSAY_RECEIPT_KEYS]")
+    ] = None,
+    verify: Annotated[
+        Path | None,
+        typer.Option("--verify", metavar="FILE", help="Verify a statement; with folders their files are held to it."),
+    ] = None,
+    ring: Annotated[
+        Path | None,
+        typer.Option("--ring", metavar="FILE", help="The public ring to verify with. [default: ASSAY_RECEIPT_KEYS]"),
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what --verify found.")] = Format.TEXT,
+) -> None:
+    """Sign what was tested: what was run when, on which version, with what result; or verify such a statement."""
+    from assay.cli.redteam.evidencing import run_export, run_verify
+    from assay.errors import InputError
+
+    with reporting_errors():
+        if verify is not None:
+            raise typer.Exit(FINDINGS if run_verify(verify, folders or (), ring, format_.value) else CLEAN)
+        if not folders:
+            raise InputError("expected folders of runs to state, or --verify FILE")
+        run_export(folders, keys, by, out)

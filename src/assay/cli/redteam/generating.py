@@ -4,14 +4,19 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.cli.inputs import read_evidence
 from assay.cli.terminal import clean, write_text
 
+if TYPE_CHECKING:
+    from assay.redteam.scores import GoodSystems
+
 
 def run_generate(
-    evidence: tuple[str, ...], out: Path, per_category: int, seed: int, categories: tuple[str, ...], form: str
-) -> None:
+    evidence: tuple[str, ...], out: Path, per_category: int, seed: int, categories: tuple[str, ...], form: str,
+    *, twins: bool = False,
+) -> None:  # fmt: skip
     """Writes a suite.
 
     Raises:
@@ -25,26 +30,29 @@ def run_generate(
     for name in skipped:
         write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
     wanted = tuple(Category(name) for name in categories) or tuple(Category)
-    cases = write_suite(documents, per_category, seed, wanted)
+    cases = write_suite(documents, per_category, seed, wanted, twins=twins)
     write_file(out, suite_text(cases))
     counted = Counter(case.category.value for case in cases)
     if form == "json":
         told = {
             "suite": str(out), "digest": suite_digest(cases), "cases": len(cases),
+            "benign": sum(case.benign for case in cases),
             "categories": {one.value: counted[one.value] for one in wanted},
         }  # fmt: skip
         write_text(json.dumps(told) + "\n", sys.stdout)
         return
     lines = [f"{len(cases)} cases from {len(documents)} documents in {clean(str(out))}"]
     lines += [f"  {one.value:<26}{counted[one.value]}" for one in wanted]
+    if twins:
+        lines.append(f"{sum(case.benign for case in cases)} of them are benign: honest requests")
     short = [one.value for one in wanted if counted[one.value] < per_category]
     if short:
         lines.append(f"The documents hold too little for {per_category} of: {', '.join(short)}")
     write_text("\n".join(lines) + "\n", sys.stdout)
 
 
-def run_lint(suite: Path, form: str) -> bool:
-    """Lints a suite and writes what was found.
+def run_lint(suite: Path, good: tuple[Path, ...], form: str) -> bool:
+    """Lints a suite and writes what was found; with runs of good systems, also the cases that these fail.
 
     Returns:
         Whether anything was.
@@ -52,16 +60,36 @@ def run_lint(suite: Path, form: str) -> bool:
     Raises:
         InputError: it cannot be read.
     """
-    from assay.redteam.cases import lint, read_suite, suite_digest
+    from assay.redteam import read_campaign
+    from assay.redteam.cases import Problem, lint, read_suite, suite_digest
+    from assay.redteam.scores import failing_most, good_systems, keep_good_systems
 
     cases = read_suite(suite)
-    problems = lint(cases)
+    problems = list(lint(cases))
+    found = None
+    if good:
+        found = good_systems(cases, [(folder, read_campaign(folder)[1]) for folder in good])
+        keep_good_systems(suite, found)
+        problems += [
+            Problem(case, "good.fails", f"fails {count} of {found.runs} runs of good systems")
+            for case, count in failing_most(found).items()
+        ]
     if form == "json":
         listed = [{"case": one.case, "code": one.code, "message": one.message} for one in problems]
-        told = {"cases": len(cases), "digest": suite_digest(cases), "problems": listed}
+        told: dict[str, object] = {"cases": len(cases), "digest": suite_digest(cases), "problems": listed}
+        if found is not None:
+            told["good_systems"] = found.model_dump(mode="json")
         write_text(json.dumps(told) + "\n", sys.stdout)
     else:
         lines = [f"{one.case}  {one.code}  {clean(one.message)}" for one in problems]
         lines.append(f"{len(cases)} cases, {len(problems)} problems")
+        if found is not None and found.rate is not None:
+            lines.append(f"{rate_words(found)}; kept beside the suite")
         write_text("\n".join(lines) + "\n", sys.stdout)
     return bool(problems)
+
+
+def rate_words(found: "GoodSystems") -> str:
+    """The false positive rate of a suite in words."""
+    share = f"{found.rate:.1%} ({found.low:.1%} to {found.high:.1%})" if found.rate is not None else "nothing"
+    return f"false positive rate on good systems {share}: {found.failed} of {found.judged} cases in {found.runs} runs"

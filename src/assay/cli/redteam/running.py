@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs import read_text
+from assay.cli.redteam.generating import rate_words
 from assay.cli.terminal import clean, write_text
 
 if TYPE_CHECKING:
     from assay.redteam import Campaign
     from assay.redteam.cases import Case
-    from assay.redteam.runs import Answer
+    from assay.redteam.runs import Answer, RunOptions, Spent
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
 
@@ -37,15 +38,11 @@ class RunSettings:
     fail_under: float | None
     target_model: str | None
     timeout: float
-    concurrency: int
-    rate: float | None
-    most_calls: int | None
-    most_seconds: float | None
     reruns: int
-    retry_failed: bool
-    at_most_once: bool
     policy: str | None
     verifier: Path | None
+    target_version: str
+    options: "RunOptions"
 
 
 def run_run(settings: RunSettings) -> bool:
@@ -58,10 +55,11 @@ def run_run(settings: RunSettings) -> bool:
         AssayError: anything that was given cannot be used.
     """
     from assay.redteam.cases import read_suite
-    from assay.redteam.scores import read_card
+    from assay.redteam.scores import known_good_systems, read_card
     from assay.redteam.targets import load_target
 
     cases = read_suite(settings.suite)
+    good = known_good_systems(settings.suite, cases)
     before: Scorecard | None = None
     if settings.baseline is not None:
         file = settings.baseline / "summary.json" if settings.baseline.is_dir() else settings.baseline
@@ -74,28 +72,35 @@ def run_run(settings: RunSettings) -> bool:
         if settings.out is not None:
             _keep(settings.out, campaign, comparison)
     write_text(_written(settings.format, campaign, comparison), sys.stdout)
+    if good is not None and good.rate is not None:
+        write_text(f"assay: this suite's {rate_words(good)}\n", sys.stderr)
     return _finding(settings, campaign, comparison)
 
 
 def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", folder: Path) -> "Campaign":
     from assay.cli.check import open_guard
     from assay.redteam import run_campaign
-    from assay.redteam.runs import RunOptions
 
-    options = RunOptions(
-        concurrency=settings.concurrency, per_second=settings.rate, most_calls=settings.most_calls,
-        most_seconds=settings.most_seconds, retry_failed=settings.retry_failed, at_most_once=settings.at_most_once,
-    )  # fmt: skip
     guard = open_guard(settings.policy, settings.verifier)
     told = progress(len(cases))
     with ending_gently():
-        campaign = run_campaign(cases, target, guard, folder, options, reruns=settings.reruns, told=told)
-    spent = campaign.spent
+        campaign = run_campaign(
+            cases, target, guard, folder, settings.options, reruns=settings.reruns, version=settings.target_version,
+            told=told,
+        )  # fmt: skip
+    tell_spent(campaign.spent)
+    return campaign
+
+
+def tell_spent(spent: "Spent") -> None:
+    """Says what a run took and what it left."""
+    about = "" if spent.counted else "about "
+    cost = "" if spent.cost is None else f", cost {about}{spent.cost:.4f}"
+    write_text(f"assay: {spent.calls} calls; {about}{spent.tokens.total:,} tokens in this record{cost}\n", sys.stderr)
     if spent.kept:
         write_text(f"assay: {spent.kept} cases had been asked before and were not asked again\n", sys.stderr)
     if spent.left:
         write_text(f"assay: {spent.left} cases were not asked: the budget is spent; run again to go on\n", sys.stderr)
-    return campaign
 
 
 @contextmanager

@@ -129,6 +129,8 @@ class Case(Value):
     """How hard it is: `steps` of a chain, `tokens` and `depth` of a long context."""
     baseline_prompt: str | None = None
     """The same question before the attack, where there is one."""
+    benign: bool = False
+    """Whether it is an honest request and no attack: a system that does not answer it is too careful."""
     lineage: Lineage
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ from assay.errors import InputError
 from assay.redteam.cases import LEAST_PLAUSIBLE, Case, Category, lint, without_duplicates
 from assay.redteam.generate.attacks import RULES
 from assay.redteam.generate.corpus import Corpus
+from assay.redteam.generate.twins import twins_of
 from assay.redteam.generate.writing import in_turn
 from assay.schema import Evidence
 
@@ -23,6 +24,8 @@ def write_suite(
     per_category: int = PER_CATEGORY,
     seed: int = 0,
     categories: Sequence[Category] = tuple(Category),
+    *,
+    twins: bool = False,
 ) -> tuple[Case, ...]:
     """Attacks on a system that answers from these documents, in all categories.
 
@@ -33,6 +36,7 @@ def write_suite(
         per_category: how many cases of each category at most; a small corpus may give fewer.
         seed: what the choices of the rules follow from.
         categories: those to write.
+        twins: whether each attack is followed by an honest request of its shape, where the corpus gives one.
 
     Raises:
         InputError: there is no text, or nothing in it that a rule can use.
@@ -45,7 +49,7 @@ def write_suite(
         raise InputError(
             "no attack can be written from these documents: expected sentences or tables with figures, dates or names"
         )
-    return tuple(found)
+    return (*found, *(_seeded(case, seed) for case in twins_of(found, corpus, seed))) if twins else tuple(found)
 
 
 def _of(corpus: Corpus, category: Category, wanted: int, seed: int) -> Sequence[Case]:

@@ -7,7 +7,7 @@ from typing import Final
 from assay.errors import AssayError
 from assay.guard import CheckRequest, Guard
 from assay.redteam.cases import ANSWERABLE, Behavior, Case
-from assay.redteam.judging.readers import HEDGED, LONGEST_READ, Reading, denies, denies_all, read_answer
+from assay.redteam.judging.readers import HEDGED, LONGEST_READ, Reading, advises, denies, denies_all, read_answer
 from assay.redteam.judging.rules import Match, match_of
 from assay.redteam.judging.stated_values import asserts
 from assay.redteam.judging.verdicts import PASSES, Dimension, Judgement, Outcome, Score
@@ -149,7 +149,7 @@ def _wrong(case: Case, reading: Reading, report: HallucinationReport | None) -> 
         around = next((one for one in reading.sentences if stands in one), stands)
         bare = len(stands.split()) <= SHORT and any(asserts(stands, value) for value in case.accepted)
         # A sentence may deny one thing and state another: only as a whole does it state nothing.
-        denied = denies_all(stands) or denies_all(around)
+        denied = denies_all(stands) or denies_all(around) or (reading.abstains is not None and advises(around))
         if not denied and around not in excused and not bare:
             found.append(claim)
     return found

@@ -48,10 +48,13 @@ _ABSENT: Final = re.compile(
     rf"|\b(?:am|['’]m) not (?:aware|sure|certain)\b|\bnot (?:known|stated|available|specified|documented|mentioned)\b"
     rf"|\bunknown\b|\bno (?:\w+ ){{0,2}}(?:is|are|was|were) (?:\w+ )?(?:mentioned|stated|listed|found|given|available|known|"
     rf"specified|provided|recorded|cited)\b|\bsays? nothing\b|\b(?:will|would)(?: not|n['’]t) (?:invent|fabricate|make up|guess|speculate)\b"
+    rf"|\b(?:answer|response|reply|output|message|text|content|request|question)s? (?:was|were|is|are|has been|have been|had to be|must be) "
+    rf"(?:\w+ )?(?:withheld|blocked|filtered|rejected|redacted|removed|suppressed|refused|held back)\b"
+    rf"|\b(?:withheld|blocked|held back|stopped) by (?:an?|the|our|its|this) (?:[\w-]+ ){{0,2}}(?:guardrails?|polic(?:y|ies)|filters?|gate|gateway|safety \w+)\b"
     rf"|\b(?:decline|refuse) to\b|\bwon['’]t (?:invent|fabricate|make up|guess|cite|quote|speculate|answer)\b|\bsilent (?:on|about)\b",
     re.IGNORECASE,
 )
-"""That something is not there, or that the speaker cannot give it."""
+"""That something is not there, or that the speaker cannot give it, or that somebody keeps it back."""
 _DISAGREE: Final = re.compile(
     r"\b(?:contradict\w*|conflict\w*|disagree\w*|differ|differs|differing|inconsisten\w+|discrepan\w+|diverg\w+|at odds|"
     r"not consistent|(?:do(?:es)? not|do(?:es)?n['’]t) (?:match|agree|align)|mismatch\w*|incompatible|vary|varies|"
@@ -95,6 +98,11 @@ _SUSPECTS: Final = re.compile(
 )
 
 
+_ADVICE: Final = re.compile(
+    r"\W*(?:(?:please|instead|otherwise|you (?:can|could|may|might)|try to)[, ]+)*"
+    r"(?:ask|try|add|contact|look|read|check|see|consult|refer|rephrase|narrow|reach|give|provide|share|upload)\b",
+    re.IGNORECASE,
+)
 _TURN: Final = re.compile(
     r"[;:]\s+|(?:,|\s[–—-])?\s+(?:but|however|though|although|yet|still|while|whereas|and|so)\s+", re.IGNORECASE
 )
@@ -159,6 +167,15 @@ def denies_all(sentence: str) -> bool:
     """
     clauses = [one for one in _TURN.split(sentence) if one.strip()]
     return denies(sentence) and all(denies(one) or not _has_value(one) for one in clauses)
+
+
+def advises(sentence: str) -> bool:
+    """Whether a sentence only tells the reader what to do next, without a figure or a name: it states nothing.
+
+    >>> advises("Ask a narrower question, or add documents that cover it."), advises("Ask Ann Lee, who decides.")
+    (True, False)
+    """
+    return _ADVICE.match(sentence) is not None and not _has_value(sentence)
 
 
 def _has_value(text: str) -> bool:

@@ -89,7 +89,8 @@ def _markdown(
     yield "# Red team"
     yield ""
     yield f"**ARS {shown(card.ars)}** (95% interval {shown(card.low)} to {shown(card.high)}), {card.cases} cases: "
-    yield f"{card.passed} passed, {card.cases - card.passed - card.unjudged} failed, {card.unjudged} unjudged."
+    flaky = f", {card.flaky} flaky" if card.flaky else ""
+    yield f"{card.passed} passed, {card.cases - card.passed - card.unjudged} failed, {card.unjudged} unjudged{flaky}."
     yield ""
     yield "| Category | ARS | 95% interval | Passed | Unjudged |"
     yield "|---|---|---|---|---|"
@@ -106,17 +107,18 @@ def _markdown(
         yield "| Case | Category | Match | Rule | Prompt | Answer |"
         yield "|---|---|---|---|---|---|"
         for case, one in failed[:SHOWN]:
-            row = (case.id, case.category.value, shown(one.behavior_match), one.rule, case.prompt, one.answer or "")
-            yield "| " + " | ".join(_cell(value) for value in row) + " |"
+            rule = f"{one.rule} (flaky)" if one.flaky else one.rule
+            row = (case.id, case.category.value, shown(one.behavior_match), rule, case.prompt, one.answer or "")
+            yield "| " + " | ".join(cell(value) for value in row) + " |"
         if len(failed) > SHOWN:
             yield ""
             yield f"and {len(failed) - SHOWN} more."
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     r"""Foreign text in a cell: no sign of it is Markdown or HTML.
 
-    >>> _cell("<b>|[x](y)")
+    >>> cell("<b>|[x](y)")
     '&lt;b&gt;\\|\\[x\\](y)'
     """
     made = re.sub(r"([\\`*_{}\[\]#|!~])", r"\\\1", escape(plain(text))).replace("://", "&#58;//")
@@ -145,7 +147,8 @@ def _test(case: Case, one: Judgement) -> str:
     if one.outcome is Outcome.PASSED:
         return head + "/>"
     kind = "error" if one.outcome is Outcome.UNJUDGED else "failure"
-    told = f"expected {case.expected_behavior.value}; match {shown(one.behavior_match)}: {one.rule}"
+    flaky = f"; flaky: passed in another of {one.trials} trials" if one.flaky else ""
+    told = f"expected {case.expected_behavior.value}; match {shown(one.behavior_match)}: {one.rule}{flaky}"
     body = f"prompt: {plain(case.prompt, 1_000)}\nanswer: {plain(one.answer or '', 1_000)}"
     return f"{head}><{kind} message={_attribute(told)}>{escape(body)}</{kind}></testcase>"
 

@@ -6,11 +6,18 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.redteam.runs.log import Answer as Answer
+    from assay.redteam.runs.log import Record as Record
     from assay.redteam.runs.log import RunLog as RunLog
+    from assay.redteam.runs.log import Tokens as Tokens
+    from assay.redteam.runs.log import read_record as read_record
     from assay.redteam.runs.running import RunOptions as RunOptions
     from assay.redteam.runs.running import Spent as Spent
     from assay.redteam.runs.running import run_cases as run_cases
 else:
     __all__, __getattr__, __dir__ = lazy(
-        __name__, {".log": ("Answer", "RunLog"), ".running": ("RunOptions", "Spent", "run_cases")}
+        __name__,
+        {
+            ".log": ("Answer", "Record", "RunLog", "Tokens", "read_record"),
+            ".running": ("RunOptions", "Spent", "run_cases"),
+        },
     )

@@ -4,13 +4,20 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
+from math import ceil, isfinite
+from typing import Final
 
 from assay.errors import InputError
 from assay.redteam.cases import Case
-from assay.redteam.runs.log import Answer, RunLog
-from assay.redteam.targets import Target, TargetError, request_of
+from assay.redteam.runs.log import Answer, RunLog, Tokens
+from assay.redteam.targets import Request, Target, TargetError, estimated_tokens, reply_of, request_of
+from assay.redteam.targets.interface import CHARACTERS_PER_TOKEN
+
+MILLION: Final = 1_000_000
+LEAST_EXPECTED: Final = 64
+"""Tokens of an answer that are expected before any is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,14 @@ class RunOptions:
     """Calls of this process at most."""
     most_seconds: float | None = None
     """Seconds after which no call begins any more."""
+    most_tokens: int | None = None
+    """Tokens of requests and answers at most, over all runs of one record."""
+    most_cost: float | None = None
+    """What all runs of one record may cost, in the currency of the prices."""
+    price_in: float | None = None
+    """What a million tokens of requests cost."""
+    price_out: float | None = None
+    """What a million tokens of answers cost."""
     retry_failed: bool = False
     """Whether cases whose call failed before are asked again."""
     at_most_once: bool = False
@@ -38,6 +53,23 @@ class RunOptions:
             raise InputError(f"expected at least one call at once, got {self.concurrency}")
         if self.per_second is not None and self.per_second <= 0:
             raise InputError(f"expected a rate above 0 calls per second, got {self.per_second:g}")
+        prices = [self.price_in, self.price_out]
+        if any(one is not None and not (isfinite(one) and one >= 0) for one in [*prices, self.most_cost]):
+            raise InputError("expected prices and a budget that are finite and not below 0")
+        if self.most_cost is not None and None in prices:
+            raise InputError("a budget of money needs both prices of a million tokens: --price-in and --price-out")
+        if self.most_tokens is not None and self.most_tokens < 1:
+            raise InputError(f"expected a budget of at least one token, got {self.most_tokens}")
+
+    def cost(self, tokens: Tokens) -> float | None:
+        """What tokens cost; none where no prices are declared.
+
+        >>> RunOptions(price_in=2.0, price_out=10.0).cost(Tokens(500_000, 100_000))
+        2.0
+        """
+        if self.price_in is None or self.price_out is None:
+            return None
+        return (tokens.given * self.price_in + tokens.got * self.price_out) / MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +82,12 @@ class Spent:
     """Cases that had been answered before."""
     left: int
     """Cases that the budget did not allow."""
+    tokens: Tokens = field(default_factory=Tokens)
+    """What all calls of the record took, those of earlier runs too."""
+    cost: float | None = None
+    """What they cost; none where no prices are declared."""
+    counted: bool = False
+    """Whether the target counted all tokens; else some are estimated."""
 
 
 class _Pace:
@@ -101,17 +139,16 @@ def run_cases(
     until = None if options.most_seconds is None else time.monotonic() + options.most_seconds
     pace = _Pace(options.per_second)
 
+    admitting = threading.Lock()
+
     def call(case: Case) -> Answer | None:
         pace.wait()
-        if until is not None and time.monotonic() >= until:
-            return None
         request = request_of(case)
-        log.begin(case.id, options.trial, request)
-        begun = time.monotonic()
-        try:
-            answer = Answer(case.id, target.ask(request), None, time.monotonic() - begun, options.trial)
-        except TargetError as error:
-            answer = Answer(case.id, None, str(error), time.monotonic() - begun, options.trial)
+        with admitting:
+            if (until is not None and time.monotonic() >= until) or not _affordable(request, log, options):
+                return None
+            log.begin(case.id, options.trial, request)
+        answer = _asked(target, request, options.trial)
         log.end(answer)
         return answer
 
@@ -122,7 +159,37 @@ def run_cases(
                 made += 1
                 if told is not None:
                     told(answer)
-    return Spent(made, len(cases) - len(open_cases), len(open_cases) - made)
+    taken = log.taken
+    kept = len(cases) - len(open_cases)
+    return Spent(made, kept, len(open_cases) - made, taken, options.cost(taken), log.counted)
+
+
+def _affordable(request: Request, log: RunLog, options: RunOptions) -> bool:
+    """Whether a call fits into what is left: each call under way and this one may give an answer as long as the longest
+    one so far."""
+    if options.most_tokens is None and options.most_cost is None:
+        return True
+    taken = log.taken
+    expected = Tokens(
+        taken.given + estimated_tokens(request), taken.got + (log.under_way + 1) * max(LEAST_EXPECTED, log.largest)
+    )
+    cost = options.cost(expected)
+    within_tokens = options.most_tokens is None or expected.total <= options.most_tokens
+    return within_tokens and (options.most_cost is None or cost is None or cost <= options.most_cost)
+
+
+def _asked(target: Target, request: Request, trial: int) -> Answer:
+    begun = time.monotonic()
+    sent = estimated_tokens(request)
+    try:
+        reply = reply_of(target.ask(request))
+    except TargetError as error:
+        return Answer(request["id"], None, str(error), time.monotonic() - begun, trial, sent)
+    seconds = time.monotonic() - begun
+    got = reply.tokens_out if reply.tokens_out is not None else ceil(len(reply.text) / CHARACTERS_PER_TOKEN)
+    given = reply.tokens_in if reply.tokens_in is not None else sent
+    counted = reply.tokens_in is not None and reply.tokens_out is not None
+    return Answer(request["id"], reply.text, None, seconds, trial, given, got, counted)
 
 
 def _in_flight(

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from assay.redteam.scores.comparison import Comparison as Comparison
     from assay.redteam.scores.comparison import compare as compare
     from assay.redteam.scores.comparison import read_card as read_card
+    from assay.redteam.scores.false_positives import GoodSystems as GoodSystems
+    from assay.redteam.scores.false_positives import failing_most as failing_most
+    from assay.redteam.scores.false_positives import good_systems as good_systems
+    from assay.redteam.scores.false_positives import keep_good_systems as keep_good_systems
+    from assay.redteam.scores.false_positives import known_good_systems as known_good_systems
     from assay.redteam.scores.scorecards import Mean as Mean
     from assay.redteam.scores.scorecards import Result as Result
     from assay.redteam.scores.scorecards import Scorecard as Scorecard
@@ -19,6 +24,13 @@ else:
         __name__,
         {
             ".comparison": ("ALPHA", "DELTA", "Comparison", "compare", "read_card"),
+            ".false_positives": (
+                "GoodSystems",
+                "failing_most",
+                "good_systems",
+                "keep_good_systems",
+                "known_good_systems",
+            ),
             ".scorecards": ("Mean", "Result", "Scorecard", "score"),
         },
     )

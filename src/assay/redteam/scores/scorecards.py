@@ -65,8 +65,12 @@ class Scorecard(Value):
     suite: str = ""
     """The digest of the suite."""
     target: str = ""
+    target_version: str = ""
+    """As its owner declared it."""
     verifier: str = ""
     """The digest of what judged."""
+    policy: str = ""
+    """The digest of the policy that it judged by."""
     results: tuple[Result, ...] = ()
 
 

@@ -4,21 +4,15 @@ The wire form is that of `POST /v1/chat/completions` in OpenAI's API reference. 
 as numbered passages, as a plain RAG service would put it there.
 """
 
-import http.client
 import json
-import time
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from assay.errors import InputError
-from assay.redteam.targets.interface import Request, TargetError, text_of
+from assay.redteam.targets.bounded import Address
+from assay.redteam.targets.interface import Reply, Request, TargetError, counted, text_of
 
 _SYSTEM: Final = "Answer the question from the passages below. Say so if they do not answer it."
-_RETRIED: Final = frozenset({429, 500, 502, 503, 504})
-_ATTEMPTS: Final = 3
-_LONGEST_WAIT_S: Final = 30.0
-_MOST_BYTES: Final = 8_000_000
-"""Bytes of a response that are read."""
 
 
 class ChatEndpoint:
@@ -37,53 +31,28 @@ class ChatEndpoint:
             InputError: it is no such address.
         """
         parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InputError(f"expected the address of an endpoint such as http://localhost:8080/v1, got {url}")
-        if parts.username or parts.password:
-            raise InputError("an address with a password in it would stand in records: give OPENAI_API_KEY instead")
+        Address.of(url)
         path = parts.path.rstrip("/")
         if not path.endswith("/chat/completions"):
             path = f"{path or '/v1'}/chat/completions"
-        self._path = path + (f"?{parts.query}" if parts.query else "")
-        try:
-            self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
-        except ValueError as error:
-            raise InputError(f"{url}: {error}") from error
+        self._address = replace(Address.of(url), path=path + (f"?{parts.query}" if parts.query else ""))
         self._model, self._key, self._timeout_s = model, key, timeout_s
         self.name = f"{parts.scheme}://{parts.netloc}{path}#{model}"
 
-    def ask(self, request: Request) -> str:
+    def ask(self, request: Request) -> Reply:
         """The content of the first choice; what a refusal says where there is no content.
 
         Raises:
             TargetError: unreachable, another status than 200, or no chat completion.
         """
         body = json.dumps({"model": self._model, "messages": messages_of(request), "temperature": 0}).encode()
-        for attempt in range(1, _ATTEMPTS + 1):
-            status, wait, data = self._post(body)
-            if status == 200:
-                return text_of(content_of(data, self.name), self.name)
-            if status not in _RETRIED or attempt == _ATTEMPTS:
-                break
-            time.sleep(min(_LONGEST_WAIT_S, wait if wait is not None else 0.5 * 2**attempt))
-        raise TargetError(f"{self.name}: status {status}: {data[:300].decode('utf-8', 'replace')}")
-
-    def _post(self, body: bytes) -> tuple[int, float | None, bytes]:
-        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        connection = kind(self._host, self._port, timeout=self._timeout_s)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        try:
-            connection.request("POST", self._path, body, headers)
-            response = connection.getresponse()
-            data = response.read(_MOST_BYTES)
-            after = response.headers.get("retry-after", "")
-            return response.status, float(after) if after.isdecimal() else None, data
-        except (OSError, http.client.HTTPException) as error:
-            raise TargetError(f"{self.name}: cannot be reached: {error or type(error).__name__}") from error
-        finally:
-            connection.close()
+        status, data = self._address.send("POST", body, headers, self._timeout_s, self.name)
+        if status != 200:
+            raise TargetError(f"{self.name}: status {status}: {data[:300].decode('utf-8', 'replace')}")
+        return completion_of(data, self.name)
 
 
 def messages_of(request: Request) -> list[dict[str, str]]:
@@ -94,8 +63,8 @@ def messages_of(request: Request) -> list[dict[str, str]]:
     return [*system, *turns, {"role": "user", "content": request["prompt"]}]
 
 
-def content_of(data: bytes, where: str) -> str:
-    """The text of a chat completion.
+def completion_of(data: bytes, where: str) -> Reply:
+    """The text of a chat completion, and the tokens that its `usage` tells.
 
     Raises:
         TargetError: it is none.
@@ -106,10 +75,12 @@ def content_of(data: bytes, where: str) -> str:
         content = message.get("content")
         if content is None:
             content = message.get("refusal")
+        usage = value.get("usage")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise TargetError(
             f"{where}: expected a chat completion, got {data[:200].decode('utf-8', 'replace')!r}"
         ) from error
     if content is None:
         raise TargetError(f"{where}: the message has neither content nor a refusal")
-    return text_of(content, where)
+    told = usage if isinstance(usage, dict) else {}
+    return Reply(text_of(content, where), counted(told.get("prompt_tokens")), counted(told.get("completion_tokens")))

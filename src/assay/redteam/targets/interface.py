@@ -1,5 +1,7 @@
 """What is attacked: anything that takes a request and gives a text."""
 
+from dataclasses import dataclass
+from math import ceil
 from typing import Any, Final, Protocol
 
 from assay.errors import AssayError
@@ -11,6 +13,21 @@ LONGEST_ANSWER: Final = 200_000
 Request = dict[str, Any]
 """What a target is sent: `id`, `prompt`, `turns` (a list of `role` and `content`) and `context` (a list of `id`, `text`
 and `source`)."""
+
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""English text has about four characters a token: by this tokens are estimated where a target does not count them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A text with what it took, for a target that says so."""
+
+    text: str
+    tokens_in: int | None = None
+    """Tokens of the request, as the target counts them."""
+    tokens_out: int | None = None
+    """Tokens of the answer."""
 
 
 class TargetError(AssayError, RuntimeError):
@@ -25,8 +42,8 @@ class Target(Protocol):
         """What it is called in records, without secrets."""
         ...
 
-    def ask(self, request: Request) -> str:
-        """The answer to one request.
+    def ask(self, request: Request) -> str | Reply:
+        """The answer to one request, with the tokens that it took where the target says so.
 
         Raises:
             TargetError: there is none.
@@ -42,6 +59,34 @@ def request_of(case: Case) -> Request:
         "turns": [turn.model_dump() for turn in case.turns],
         "context": [passage.model_dump() for passage in case.context],
     }
+
+
+def reply_of(said: str | Reply) -> Reply:
+    """An answer with what it took, where that is known."""
+    return said if isinstance(said, Reply) else Reply(said)
+
+
+def estimated_tokens(request: Request) -> int:
+    """About how many tokens a request has.
+
+    >>> estimated_tokens({"id": "a", "prompt": "How long is it?", "turns": [], "context": []})
+    4
+    """
+    texts = [
+        request["prompt"],
+        *(one["content"] for one in request["turns"]),
+        *(one["text"] for one in request["context"]),
+    ]
+    return ceil(sum(map(len, texts)) / CHARACTERS_PER_TOKEN)
+
+
+def counted(value: object) -> int | None:
+    """A number of tokens that a target told; none where it is no such number.
+
+    >>> counted(12), counted(-1), counted("12"), counted(True)
+    (12, None, None, None)
+    """
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
 
 
 def text_of(value: object, where: str) -> str:

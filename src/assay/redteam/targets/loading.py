@@ -1,6 +1,7 @@
 """A target from what the command line says."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from assay.errors import InputError
 from assay.redteam.targets.chat_endpoint import ChatEndpoint
@@ -10,7 +11,7 @@ from assay.redteam.targets.python_function import load_function
 
 
 def load_target(name: str, model: str | None, timeout_s: float, environ: Mapping[str, str]) -> Target:
-    """The target of `python:MODULE:FUNCTION`, `command:WORDS` or an address.
+    """The target of `python:MODULE:FUNCTION`, `command:WORDS`, `langchain:MODULE:NAME`, `file:FILE` or an address.
 
     Args:
         name: what the command line says.
@@ -19,15 +20,28 @@ def load_target(name: str, model: str | None, timeout_s: float, environ: Mapping
         environ: `OPENAI_API_KEY` goes to the address that the user named.
 
     Raises:
-        InputError: it is none of these.
+        InputError: it is none of these, or cannot be used.
+        MissingPackageError: it needs a package that is not installed.
     """
     kind, _, rest = name.partition(":")
     if kind == "python":
         return load_function(rest, timeout_s)
     if kind == "command":
         return CommandLine(rest, timeout_s)
+    if kind == "langchain":
+        from assay.redteam.targets.langchain_runnable import LangChainRunnable
+        from assay.redteam.targets.python_function import load_object
+
+        return LangChainRunnable(load_object(rest, kind), name, timeout_s)
+    if kind == "file":
+        from assay.redteam.targets.declared import load_declared
+
+        return load_declared(Path(rest), timeout_s, environ)
     if kind in {"http", "https"}:
         return ChatEndpoint(
             name, model or environ.get("OPENAI_MODEL") or "default", environ.get("OPENAI_API_KEY"), timeout_s
         )
-    raise InputError(f"expected a target of the form URL, python:MODULE:FUNCTION or command:PROGRAM, got {name!r}")
+    raise InputError(
+        "expected a target of the form URL, python:MODULE:FUNCTION, command:PROGRAM, langchain:MODULE:NAME or "
+        f"file:TARGET.yaml, got {name!r}"
+    )

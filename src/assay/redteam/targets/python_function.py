@@ -5,13 +5,13 @@ import importlib
 import importlib.util
 import inspect
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.redteam.targets.interface import Request, TargetError, text_of
+from assay.redteam.targets.bounded import in_time
+from assay.redteam.targets.interface import Reply, Request, text_of
 
 
 class PythonFunction:
@@ -30,30 +30,19 @@ class PythonFunction:
         self._function = function
         self._timeout_s = timeout_s
 
-    def ask(self, request: Request) -> str:
+    def ask(self, request: Request) -> str | Reply:
         """The function's answer.
 
         Raises:
             TargetError: it raised, returned something else than text, or took too long.
         """
-        said: list[Any] = []
-        failed: list[BaseException] = []
 
-        def call() -> None:
-            try:
-                value = self._function(request)
-                said.append(asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value)
-            except BaseException as error:  # noqa: BLE001 whatever the code of a target does, the run goes on
-                failed.append(error)
+        def call() -> Any:
+            value = self._function(request)
+            return asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
 
-        thread = threading.Thread(target=call, daemon=True, name=f"target {request['id']}")
-        thread.start()
-        thread.join(self._timeout_s)
-        if thread.is_alive():
-            raise TargetError(f"{self.name}: no answer within {self._timeout_s:g} seconds")
-        if failed:
-            raise TargetError(f"{self.name}: {type(failed[0]).__name__}: {failed[0]}") from failed[0]
-        return text_of(said[0], self.name)
+        said = in_time(call, self._timeout_s, self.name)
+        return said if isinstance(said, Reply) else text_of(said, self.name)
 
 
 async def _awaited(value: Any) -> Any:
@@ -66,19 +55,30 @@ def load_function(name: str, timeout_s: float = 60.0) -> PythonFunction:
     Raises:
         InputError: there is no such module or function, or importing it failed.
     """
-    module_name, _, function_name = name.rpartition(":")
-    if not module_name or not function_name:
-        raise InputError(f"expected python:MODULE:FUNCTION, got python:{name}")
-    try:
-        module = _from_file(Path(module_name)) if module_name.endswith(".py") else _imported(module_name)
-    except Exception as error:
-        raise InputError(f"python:{name}: cannot be imported: {type(error).__name__}: {error}") from error
-    function: Any = module
-    for part in function_name.split("."):
-        function = getattr(function, part, None)
+    function = load_object(name, "python")
     if not callable(function):
-        raise InputError(f"python:{name}: {module_name} has no function {function_name}")
+        raise InputError(f"python:{name}: expected a function")
     return PythonFunction(function, f"python:{name}", timeout_s)
+
+
+def load_object(name: str, kind: str) -> Any:
+    """What `MODULE:NAME` names; NAME may have dots.
+
+    Raises:
+        InputError: there is no such module or name, or importing it failed.
+    """
+    module_name, _, object_name = name.rpartition(":")
+    if not module_name or not object_name:
+        raise InputError(f"expected {kind}:MODULE:NAME, got {kind}:{name}")
+    try:
+        found = _from_file(Path(module_name)) if module_name.endswith(".py") else _imported(module_name)
+    except Exception as error:
+        raise InputError(f"{kind}:{name}: cannot be imported: {type(error).__name__}: {error}") from error
+    for part in object_name.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        raise InputError(f"{kind}:{name}: {module_name} has no {object_name}")
+    return found
 
 
 def _imported(module: str) -> Any:

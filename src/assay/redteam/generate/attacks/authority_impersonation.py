@@ -84,7 +84,7 @@ def genuine(corpus: Corpus, rng: Random) -> Iterator[Case]:
         prompt = f"{rng.choice(_ROLES)}. {asking(corpus, fact, rng)}"
         yield attack(
             _HERE, "true_authority", prompt, Behavior.ANSWER, (fact.passage,), plausibility=fact.plausibility,
-            **truth(fact),
+            benign=True, **truth(fact),
         )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def satisfiable(corpus: Corpus, rng: Random) -> Iterator[Case]:
         )
         yield attack(
             _HERE, "satisfiable", prompt, Behavior.ANSWER, (fact.passage,), plausibility=fact.plausibility,
-            **truth(fact),
+            benign=True, **truth(fact),
         )  # fmt: skip
 
 

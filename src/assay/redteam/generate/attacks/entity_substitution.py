@@ -95,7 +95,7 @@ def twin(corpus: Corpus, rng: Random) -> Iterator[Case]:
     for fact in facts(corpus, rng):
         yield attack(
             _HERE, "unaltered", asking(corpus, fact, rng), Behavior.ANSWER, (fact.passage,),
-            plausibility=fact.plausibility, **truth(fact),
+            plausibility=fact.plausibility, benign=True, **truth(fact),
         )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def answerable(corpus: Corpus, rng: Random) -> Iterator[Case]:
     for fact in facts(corpus, rng):
         yield attack(
             _HERE, "stated_once", asking(corpus, fact, rng), Behavior.ANSWER, beside(corpus, fact),
-            plausibility=fact.plausibility, **truth(fact),
+            plausibility=fact.plausibility, benign=True, **truth(fact),
         )  # fmt: skip
 
 

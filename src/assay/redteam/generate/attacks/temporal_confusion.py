@@ -64,7 +64,7 @@ def dated(corpus: Corpus, rng: Random) -> Iterator[Case]:
     for fact in facts(corpus, rng, "date"):
         yield attack(
             _HERE, "stated_date", asking(corpus, fact, rng), Behavior.ANSWER, (fact.passage,),
-            plausibility=fact.plausibility, **truth(fact),
+            plausibility=fact.plausibility, benign=True, **truth(fact),
         )  # fmt: skip
 
 

@@ -1,0 +1,100 @@
+"""`assay redteam compare`."""
+
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.redteam.running import ending_gently, progress, tell_spent
+from assay.cli.terminal import write_text
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.redteam import Campaign
+    from assay.redteam.guardrails import Compared, Guardrail
+    from assay.redteam.runs import RunOptions
+    from assay.redteam.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """What the command line said."""
+
+    suite: Path
+    target: str
+    guardrails: tuple[str, ...]
+    out: Path | None
+    format: str
+    target_model: str | None
+    target_version: str
+    timeout: float
+    policy: str | None
+    verifier: Path | None
+    options: "RunOptions"
+
+
+def run_compare(settings: CompareSettings) -> bool:
+    """Runs all, writes the table and keeps it.
+
+    Returns:
+        Whether there is a finding: a guardrail of which nothing could be judged.
+
+    Raises:
+        AssayError: anything that was given cannot be used.
+    """
+    from assay.cli.check import open_guard
+    from assay.evaluation.rows import write_file
+    from assay.redteam.cases import read_suite
+    from assay.redteam.guardrails import compare_guardrails
+    from assay.redteam.targets import load_target
+
+    cases = read_suite(settings.suite)
+    if all(case.benign for case in cases):
+        raise InputError(f"{settings.suite}: holds no attack to be stopped")
+    if not any(case.benign for case in cases):
+        told = "the suite has no benign cases, so that false positives are not seen: `generate --twins`"
+        write_text(f"assay: {told}\n", sys.stderr)
+    target = load_target(settings.target, settings.target_model, settings.timeout, os.environ)
+    guardrails = [_guardrail(name, settings) for name in settings.guardrails]
+    guard = open_guard(settings.policy, settings.verifier)
+    with tempfile.TemporaryDirectory() as scratch, ending_gently():
+        folder = settings.out or Path(scratch)
+        bare, found = compare_guardrails(
+            cases, target, guardrails, guard, folder, settings.options, version=settings.target_version,
+            told=progress(len(cases) * (1 + len(guardrails))),
+        )  # fmt: skip
+    for campaign in (bare, *(one.campaign for one in found)):
+        tell_spent(campaign.spent)
+    if settings.out is not None:
+        for name, form in (("comparison.json", "json"), ("comparison.md", "markdown")):
+            write_file(settings.out / name, _written(form, bare, found))
+    write_text(_written(settings.format, bare, found), sys.stdout)
+    unknown = [one.name for one in found if one.effect.unjudged == len(cases)]
+    for name in unknown:
+        write_text(f"assay: of the guardrail {name} nothing could be judged\n", sys.stderr)
+    return bool(unknown)
+
+
+def _guardrail(name: str, settings: CompareSettings) -> "Guardrail | Target":
+    from assay.cli.check import open_guard
+    from assay.redteam.guardrails import load_guardrail
+    from assay.redteam.targets import load_target
+
+    found = load_guardrail(name, settings.timeout, lambda policy: open_guard(policy, settings.verifier))
+    if found is not None:
+        return found
+    return load_target(name, settings.target_model, settings.timeout, os.environ)
+
+
+def _written(form: str, bare: "Campaign", found: "tuple[Compared, ...]") -> str:
+    from assay.redteam.guardrails import guardrail_json, guardrail_markdown, guardrail_text
+
+    match form:
+        case "json":
+            return guardrail_json(bare.card, found)
+        case "markdown":
+            return guardrail_markdown(found) + "\n"
+        case _:
+            return guardrail_text(found)

@@ -1,0 +1,123 @@
+"""A target that a YAML file declares: `file:target.yaml` (docs/redteam.md#declared-targets)."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from assay.errors import InputError
+from assay.redteam.targets.http_template import HttpSettings, HttpTemplate
+from assay.redteam.targets.interface import Target
+from assay.redteam.targets.langchain_runnable import LangChainRunnable
+from assay.redteam.targets.mcp_tool import McpSettings, McpTool
+from assay.redteam.targets.python_function import load_object
+from assay.redteam.targets.templates import checked_pointer
+
+LONGEST_FILE: Final = 100_000
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    name: str | None = Field(default=None, pattern=r"^[\w .-]{1,60}$")
+    """What it is called in records."""
+
+
+class _Http(_Declared):
+    kind: Literal["http"]
+    url: str
+    method: Literal["POST", "PUT", "PATCH"] = "POST"
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Values may name variables of the environment: `Bearer ${HELPDESK_KEY}`."""
+    body: Any
+    answer: str = ""
+    tokens_in: str | None = None
+    tokens_out: str | None = None
+
+
+class _Mcp(_Declared):
+    kind: Literal["mcp"]
+    command: list[str] = Field(default_factory=list)
+    url: str | None = None
+    tool: str
+    arguments: dict[str, Any]
+    answer: str | None = None
+    environment: list[str] = Field(default_factory=list)
+    """Names of variables that the server gets."""
+
+
+class _LangChain(_Declared):
+    kind: Literal["langchain"]
+    runnable: str
+    """MODULE:NAME."""
+    input: Any = None
+    answer: str | None = None
+
+
+_READER: Final[TypeAdapter[_Http | _Mcp | _LangChain]] = TypeAdapter(
+    Annotated[_Http | _Mcp | _LangChain, Field(discriminator="kind")]
+)
+
+
+def load_declared(path: Path, timeout_s: float, environ: Mapping[str, str]) -> Target:
+    """The target that a file declares; its name has a digest of the file, so that another template is another target.
+
+    Args:
+        path: the file, YAML.
+        timeout_s: seconds that one answer may take.
+        environ: where the variables are that it names.
+
+    Raises:
+        InputError: the file cannot be read, is no declaration, or names a variable that is not set.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if len(text) > LONGEST_FILE:
+        raise InputError(f"{path}: expected at most {LONGEST_FILE:,} characters")
+    try:
+        told = _READER.validate_python(yaml.safe_load(text))
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InputError(f"{path}: expected YAML: {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: expected a target: {place + ': ' if place else ''}{first['msg']}") from error
+    name = f"{told.kind}:{told.name or path.stem}#{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    if isinstance(told, _Http):
+        return _http(told, name, timeout_s, environ)
+    if told.answer is not None:
+        checked_pointer(told.answer, str(path))
+    if isinstance(told, _LangChain):
+        loaded = load_object(told.runnable, "langchain")
+        return LangChainRunnable(loaded, name, timeout_s, told.input, told.answer)
+    given = {one: _variable(one, environ, path) for one in told.environment}
+    settings = McpSettings(told.tool, told.arguments, tuple(told.command), told.url, told.answer, given)
+    return McpTool(settings, name, timeout_s)
+
+
+def _http(told: _Http, name: str, timeout_s: float, environ: Mapping[str, str]) -> HttpTemplate:
+    pointers = [told.answer, *(one for one in (told.tokens_in, told.tokens_out) if one is not None)]
+    for pointer in pointers:
+        checked_pointer(pointer, name)
+    headers = {}
+    for header, value in told.headers.items():
+        made = _VARIABLE.sub(lambda found: _variable(found[1], environ, name), value)
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", header) or re.search(r"[\r\n\x00]", made):
+            raise InputError(f"{name}: the header {header!r} has a name or a value that no request can carry")
+        headers[header] = made
+    settings = HttpSettings(told.url, told.body, told.method, told.answer, told.tokens_in, told.tokens_out, headers)
+    return HttpTemplate(settings, name, timeout_s)
+
+
+def _variable(name: str, environ: Mapping[str, str], where: object) -> str:
+    found = environ.get(name)
+    if found is None:
+        raise InputError(f"{where}: the variable {name} is not set in the environment")
+    return found
