@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from assay.guard.commit.receipts import ReceiptDesk as ReceiptDesk
     from assay.guard.conflicts.superseded_sources import age_of as age_of
     from assay.guard.conflicts.superseded_sources import says_that_it_replaces as says_that_it_replaces
+    from assay.guard.options import AskedCheckOptions as AskedCheckOptions
+    from assay.guard.options import CheckOptions as CheckOptions
+    from assay.guard.options import ProtectAnswerOptions as ProtectAnswerOptions
+    from assay.guard.options import ProtectOptions as ProtectOptions
+    from assay.guard.options import RunOptions as RunOptions
+    from assay.guard.options import TaskOptions as TaskOptions
     from assay.guard.protect.functions import Answer as Answer
     from assay.guard.request import CheckRequest as CheckRequest
     from assay.guard.request import EvidenceLike as EvidenceLike
@@ -41,6 +47,14 @@ else:
             ".check.evidence_index": ("Limits",),
             ".commit.receipts": ("Idempotent", "ReceiptDesk"),
             ".conflicts.superseded_sources": ("age_of", "says_that_it_replaces"),
+            ".options": (
+                "AskedCheckOptions",
+                "CheckOptions",
+                "ProtectAnswerOptions",
+                "ProtectOptions",
+                "RunOptions",
+                "TaskOptions",
+            ),
             ".protect.functions": ("Answer",),
             ".request": ("CheckRequest", "EvidenceLike"),
             ".rulings": (

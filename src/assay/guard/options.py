@@ -39,7 +39,7 @@ class TaskOptions(TypedDict, total=False):
 
 
 class DocumentCheckOptions(TaskOptions, total=False):
-    """Those of `check` that go with the generation of a document, which says question and schema itself."""
+    """Those of `check` for whoever says question and schema itself, such as `generate_document`."""
 
     citations: Iterable[Mapping[str, Any]] | None
     asks: bool
@@ -47,19 +47,19 @@ class DocumentCheckOptions(TaskOptions, total=False):
     as_of: date | str | None
 
 
-class AnswerCheckOptions(DocumentCheckOptions, total=False):
-    """Those of `check` that go with the generation of an answer, which says question and entropy itself."""
+class GenerationCheckOptions(DocumentCheckOptions, total=False):
+    """Those of `check` for whoever says question and entropy itself, such as `generate`."""
 
     schema: Mapping[str, Any] | bool | None
 
 
-class RepairCheckOptions(AnswerCheckOptions, total=False):
-    """Those of `check` that go with a repair, which says the question itself."""
+class AskedCheckOptions(GenerationCheckOptions, total=False):
+    """Those of `check` for whoever says the question itself, such as `repair`."""
 
     entropy: float | None
 
 
-class CheckOptions(RepairCheckOptions, total=False):
+class CheckOptions(AskedCheckOptions, total=False):
     """Those of `Guard.check`."""
 
     question: str | None
@@ -106,7 +106,7 @@ class ScreenOptions(TypedDict, total=False):
 
 
 class FurtherOptions(TypedDict, total=False):
-    """Those of `check` or of `check_run` that go with a stream, which says the others itself."""
+    """Those of `check` or of `check_run` for `stream`, which says the others itself."""
 
     revisions_failed: int
     run_id: str | None
@@ -139,18 +139,16 @@ class StreamOptions(FurtherOptions, total=False):
 
 
 class ProtectedCheckOptions(FurtherOptions, total=False):
-    """Those of `check` or of `check_run` that go with a protected function, which says evidence and question itself."""
+    """Those of `check` or of `check_run` for `protect`, which says evidence and question itself."""
 
     stakes: Stakes | str
     task: str
     claim_free: bool
 
 
-class ProtectOptions(ProtectedCheckOptions, total=False):
-    """Those of `Guard.protect`."""
+class ProtectAnswerOptions(ProtectedCheckOptions, total=False):
+    """Those of `Guard.protect` for functions whose answers bring their evidence and their question."""
 
-    evidence: EvidenceLike | Callable[..., Any]
-    question: str | Callable[..., str] | None
     on_withheld: OnWithheld
     author: Author | None
     attempts: int | None
@@ -158,7 +156,14 @@ class ProtectOptions(ProtectedCheckOptions, total=False):
     on_report: Callable[[HallucinationReport], object] | None
 
 
-class GenerateOptions(AnswerCheckOptions, total=False):
+class ProtectOptions(ProtectAnswerOptions, total=False):
+    """Those of `Guard.protect`."""
+
+    evidence: EvidenceLike | Callable[..., Any]
+    question: str | Callable[..., str] | None
+
+
+class GenerateOptions(GenerationCheckOptions, total=False):
     """Those of `Guard.generate`."""
 
     llm: ChatModel | None
@@ -185,7 +190,7 @@ class GenerateDocumentOptions(DocumentCheckOptions, total=False):
     budget: Budget | None
 
 
-class RepairOptions(RepairCheckOptions, total=False):
+class RepairOptions(AskedCheckOptions, total=False):
     """Those of `Guard.repair`."""
 
     question: str | None

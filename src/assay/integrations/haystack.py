@@ -8,11 +8,11 @@ The query goes to `screen.query`. The extra `haystack` installs what this needs;
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from assay.guard import Guard
 from assay.integrations.run_gate import missing
-from assay.integrations.screening import NOTE, Gate
+from assay.integrations.screening import NOTE, Gate, ScreenGateOptions
 
 try:
     from haystack import Document, component
@@ -26,7 +26,7 @@ __all__ = ["AssayScreen"]
 class AssayScreen:
     """Keeps the documents that may be evidence for a query, the most relevant first, with their relevance as score."""
 
-    def __init__(self, guard: Guard, **options: Any) -> None:
+    def __init__(self, guard: Guard, **options: Unpack[ScreenGateOptions]) -> None:
         """Make the component.
 
         Args:
@@ -34,7 +34,8 @@ class AssayScreen:
             options: `notes`, `historical`, `as_of` and `on_screening`; see `assay.integrations.screening.Gate`. The
                 note comes as the output `note` besides, and stands among the documents only with `notes=True`.
         """
-        self._gate = Gate(guard, **{"notes": False, **options})
+        gate_options: ScreenGateOptions = {"notes": False, **options}
+        self._gate = Gate(guard, **gate_options)
 
     @component.output_types(documents=list[Document], signal=str, note=str, screening=dict[str, Any])
     def run(self, query: str, documents: list[Document]) -> dict[str, Any]:

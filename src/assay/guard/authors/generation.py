@@ -16,7 +16,7 @@ from assay.guard.check.pipeline import check_one
 from assay.guard.check.single_claims import judge_single_claims
 from assay.guard.check.tiers import tiers_of
 from assay.guard.conflicts.superseded_sources import superseded
-from assay.guard.options import AnswerCheckOptions, GenerateOptions
+from assay.guard.options import GenerateOptions, GenerationCheckOptions
 from assay.guard.parts import Assembled, GuardParts
 from assay.guard.request import CheckRequest, EvidenceLike, read_day
 from assay.guard.screening import screener_of
@@ -62,7 +62,7 @@ def generate(
     max_tokens: int = 1_024,
     temperature: float = 0.0,
     budget: Budget | None = None,
-    **options: Unpack[AnswerCheckOptions],
+    **options: Unpack[GenerationCheckOptions],
 ) -> HallucinationReport:
     """Have a question answered from evidence, with citations, and hold the answer to it.
 
@@ -133,7 +133,7 @@ def _prepared(
     max_tokens: int = 1_024,
     temperature: float = 0.0,
     budget: Budget | None = None,
-    **options: Unpack[AnswerCheckOptions],
+    **options: Unpack[GenerationCheckOptions],
 ) -> _Prepared:
     from assay.models.chat import Meter, price_of
     from assay.rewrite.answers import ChainOptions, GroundedOptions, Hands, choose_evidence, grounded_steps

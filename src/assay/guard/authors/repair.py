@@ -13,7 +13,7 @@ from assay.errors import InputError
 from assay.guard.authors.json_repair import mend, with_mend
 from assay.guard.check.chat_budget import asking, needs_model, wants_model
 from assay.guard.check.pipeline import check_one
-from assay.guard.options import RepairCheckOptions, RepairOptions
+from assay.guard.options import AskedCheckOptions, RepairOptions
 from assay.guard.parts import Assembled, GuardParts
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.policy import with_escalation
@@ -75,7 +75,7 @@ def repair(
     max_tokens: int = 1_024,
     temperature: float = 0.0,
     budget: Budget | None = None,
-    **options: Unpack[RepairCheckOptions],
+    **options: Unpack[AskedCheckOptions],
 ) -> HallucinationReport:
     """Check an answer, and have the sentences that fail corrected until it passes or does not get better.
 
@@ -146,7 +146,7 @@ def _repair_of(
     max_tokens: int = 1_024,
     temperature: float = 0.0,
     budget: Budget | None = None,
-    **options: Unpack[RepairCheckOptions],
+    **options: Unpack[AskedCheckOptions],
 ) -> _Repair:
     from assay.models.chat import Meter, price_of
     from assay.rewrite.revise import EVIDENCE, EvidenceAuthor, ModelAuthor
