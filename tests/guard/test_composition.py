@@ -72,7 +72,7 @@ def test_the_typed_options_of_a_twin_are_those_of_the_method(twin: str, of: str)
             return named
         kind = str(rest.annotation).removeprefix("Unpack[").removesuffix("]")
         form = getattr(options, kind)
-        return named | form.__required_keys__ | form.__optional_keys__
+        return {*named, *form.__required_keys__, *form.__optional_keys__}
 
     assert keywords(twin) == keywords(of)
 
