@@ -6,10 +6,11 @@ The functions with `self` are methods of `Guard` (docs/adr/0080).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import Unpack, cast
 
 from assay.errors import InputError
 from assay.guard.options import CheckOptions, RunOptions
+from assay.guard.parts import Assembled, Checking
 from assay.guard.request import EvidenceLike
 from assay.policy import with_escalation
 from assay.rewrite.revise import Author
@@ -17,9 +18,6 @@ from assay.rewrite.revise import arevise as auntil_it_passes
 from assay.rewrite.revise import revise as until_it_passes
 from assay.schema import HallucinationReport
 from assay.schema.run import ModelTurn, Run, RunBuilder, TextPart
-
-if TYPE_CHECKING:
-    from assay.guard.parts import Assembled, Checking
 
 Checked = tuple[Callable[[], HallucinationReport], Callable[[str, int], HallucinationReport]]
 """How the first version is checked, and how every other one is."""
