@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow test-browser test-crash test-tamper test-train net net-freeze lint check format bench eval data
-.PHONY: train train-on clean test-deploy wheel sbom licences
+.PHONY: test-ai-sdk test-evaluators test-litellm train train-on clean test-deploy wheel sbom licences docs docs-serve
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -39,17 +39,49 @@ $(VENV)/ci: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,test-ci]'
 	touch $@
 
+$(VENV)/docs: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	touch $@
+
+docs: $(VENV)/docs  ## the site of the documentation, built strictly into build/site
+	$(BIN)/python -m website.build
+
+docs-serve: $(VENV)/docs  ## the same, shown at http://127.0.0.1:8000
+	$(BIN)/python -m website.build --serve
+
 $(VENV)/ray: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,ray]'
 	touch $@
 
-test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VENV)/ci  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO and Ray
-	$(BIN)/python -m pytest -m slow
+test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VENV)/ci $(VENV)/docs  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO and Ray
+	ASSAY_DOCS=required $(BIN)/python -m pytest -m slow
 	ASSAY_POSTGRES=required $(BIN)/python -m pytest tests/store -m 'not slow' -k postgresql
 	ASSAY_FRAMEWORKS=required $(BIN)/python -m pytest tests/integrations
 	ASSAY_OPENVINO=required $(BIN)/python -m pytest tests/models/test_runtime.py tests/models/test_scorer_contract.py
 	ASSAY_RAY=required $(BIN)/python -m pytest tests/batch/test_engines.py tests/cli/test_batch_command.py -k ray
 	$(BIN)/python -m pytest tests/pytest_plugin tests/schema tests/evaluation tests/cli/test_formats.py
+
+$(VENV)/ai-sdk: $(VENV)/dev
+	npm install --silent --no-save --no-audit --no-fund --prefix $(VENV)/ai-sdk ai@6 @ai-sdk/openai-compatible@2 @ai-sdk/anthropic@3
+
+.venv-litellm/dev: pyproject.toml  # an environment of its own: the proxy pins what others need newer
+	test -x .venv-litellm/bin/python || $(PYTHON) -m venv .venv-litellm
+	.venv-litellm/bin/python -m pip install --quiet --editable '.[store,openai,anthropic,litellm]' pytest hypothesis aiohttp
+	touch $@
+
+test-litellm: .venv-litellm/dev  ## the guardrail in a real LiteLLM proxy
+	PYTHONPATH=. .venv-litellm/bin/python -m pytest tests/integrations/test_litellm.py
+
+.venv-evaluators/dev: pyproject.toml  # an environment of its own: these pin versions of what others need
+	test -x .venv-evaluators/bin/python || $(PYTHON) -m venv .venv-evaluators
+	.venv-evaluators/bin/python -m pip install --quiet --editable '.[inspect-ai,deepeval,ragas,mlflow]' pytest hypothesis alembic
+	touch $@
+
+test-evaluators: .venv-evaluators/dev  ## scorers and metrics in Inspect, DeepEval, Ragas and MLflow; promptfoo where it is installed
+	PYTHONPATH=. .venv-evaluators/bin/python -m pytest -p no:asyncio -p no:deepeval -W default tests/integrations/test_evaluators.py
+
+test-ai-sdk: $(VENV)/ai-sdk  ## the Vercel AI SDK through the gateway; needs Node
+	ASSAY_AI_SDK=$(abspath $(VENV)/ai-sdk) ASSAY_AI_SDK_REQUIRED=yes $(BIN)/python -m pytest tests/integrations/test_vercel_ai_sdk.py
 
 $(VENV)/browser: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,test-browser]'

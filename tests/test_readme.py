@@ -112,7 +112,7 @@ def test_the_shares_of_the_gate_are_those_that_were_measured_last() -> None:
 def test_every_extra_for_users_is_named() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     install = README.partition("\n## Install\n")[2].partition("\n## ")[0]
-    ours = {"dev", "frameworks"}  # what only this repository needs, and a sum of others
+    ours = {"dev", "docs", "frameworks"}  # what only this repository needs, and a sum of others
     users = [name for name in extras if name not in ours and not name.startswith("test")]
     assert [name for name in users if f"`{name}`" not in install] == []
 

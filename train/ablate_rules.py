@@ -22,7 +22,7 @@ import numpy as np
 from assay.config import Guard
 from assay.stats.classification import auroc, balanced_accuracy
 from assay.verify.network.combination import Combination
-from train.fit_combination import LOGITS, chosen_rows, fit_all, signals_of
+from train.fit_combination import LOGITS, chosen_rows, fit_all, signals_of, with_signals
 from train.rows import ANSWERS, Part, Row
 from train.scenario_rows import SOURCE
 
@@ -103,8 +103,11 @@ def main() -> None:
     given = parser.parse_args()
     guard = Guard("general")
     sizes: Mapping[Part, int] = {"fit": given.fit_rows, "test": given.test_rows}
-    rows = {part: chosen_rows(given.data, part, size) for part, size in sizes.items()}
-    signals = {part: signals_of(guard, some, given.cache / f"{part}.json") for part, some in rows.items()}
+    rows: dict[Part, list[Row]] = {}
+    signals: dict[Part, list[dict[str, float]]] = {}
+    for part, size in sizes.items():
+        chosen = chosen_rows(given.data, part, size)
+        rows[part], signals[part] = with_signals(chosen, signals_of(guard, chosen, given.cache / f"{part}.json"))
     print("without".ljust(14) + "".join(f"{name + ' AUROC':>16}{'bal.':>7}" for name in GROUPS) + "    sure  right")
     for family in (None, *FAMILIES):
         print(line_of(family, rows["test"], signals["test"], fitted(rows["fit"], signals["fit"], family)), flush=True)

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.guard.screen_conflicts import LEAST_READ, candidates, hear_pairs, statements_of
+from assay.guard.screen_conflicts import hear_pairs
+from assay.guard.screen_pairs import FAMILY, LEAST_READ, candidates, statements_of
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.schema import Evidence
 from assay.text.lexicon.lexemes import find_words
@@ -50,6 +51,8 @@ class Case:
     passages: tuple[Evidence, ...]
     question: str
     disagrees: bool
+    about: str | None = None
+    """The passage whose conflicts count; none where all do."""
 
 
 def written_cases(side: Side, seed: int = 7) -> Iterator[Case]:
@@ -83,7 +86,7 @@ def planted_cases(data: Path, side: Side, per_kind: int, seed: int = 7) -> Itera
 
 def signals_of(case: Case, scorer: OnnxCrossEncoder) -> list[dict[str, float]]:
     """What the tiers make of each pair of the passage that was added with another one."""
-    asked = frozenset(word.stem for word in find_words(case.question).lexemes if word.weight)
+    asked = frozenset(word.stem[:FAMILY] for word in find_words(case.question).lexemes if word.weight)
     statements = [one for place, item in enumerate(case.passages) for one in statements_of(place, item, asked)]
     pairs = candidates(statements, asked, max(LEAST_READ, len(case.passages)))
     last = len(case.passages) - 1

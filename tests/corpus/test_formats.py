@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.corpus import made
 
-from assay.corpus.formats import FileText, read_file
+from assay.corpus.formats import read_file
 from assay.corpus.reader import pieces_of, prepare, unwrapped
 from assay.corpus.reader_pool import ReaderPool
 from assay.errors import InputError
+from assay.text.files import FileText
 
 
 def read(folder: Path, name: str, data: bytes) -> FileText:

@@ -108,3 +108,28 @@ def test_a_source_under_another_heading_speaks_of_another_group() -> None:
     report = Guard().check("Birth parents get 20 weeks of leave.", evidence)
     assert not report.retrieval.conflicts
     assert report.action is Action.EMIT
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"member":"88 410","tier":"Silver","points":41250,"award_nights":true,"expiring":[{"points":6000}]}',
+        ',"points":41250},{"tier":"Gold","award_nights":false,"earned":"0"}]',
+        "TIER      NIGHTS   POINTS\nSilver    18       41250\nGold      25       60000",
+    ],
+)
+def test_a_row_of_data_without_another_value_denies_no_sentence(row: str) -> None:
+    rules = "Points that expire first are used first. Award nights count towards the tier but earn no points."
+    evidence = [Evidence(id="rules", text=rules), Evidence(id="data", text=row)]
+    report = Guard().check("Award nights count towards the tier but earn no points.", evidence)
+    assert report.action is Action.EMIT
+    assert not report.retrieval.conflicts
+
+
+def test_a_row_of_data_with_another_value_disagrees_with_a_sentence() -> None:
+    evidence = [
+        Evidence(id="page", text="Rent for the large hall: 240 euros an evening."),
+        Evidence(id="data", text='{"hall": "large", "rent_per_evening_eur": 310}'),
+    ]
+    report = Guard().check("The large hall costs 240 euros an evening.", evidence)
+    assert report.retrieval.conflicts or report.action is not Action.EMIT

@@ -38,7 +38,7 @@ def test_langchain_filters_a_retriever_and_compresses_documents() -> None:
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
-    from assay.integrations.langchain_screen import as_retriever_filter
+    from assay.integrations.frameworks.langchain_screen import as_retriever_filter
 
     class Retriever(BaseRetriever):
         rows: list[Any]
@@ -64,7 +64,7 @@ def test_llama_index_postprocesses_nodes() -> None:
     pytest.importorskip("llama_index.core", reason="needs the extra llama-index: pip install 'assay-ai[llama-index]'")
     from llama_index.core.schema import NodeWithScore, TextNode
 
-    from assay.integrations.llama_index_screen import AssayNodePostprocessor
+    from assay.integrations.frameworks.llama_index_screen import AssayNodePostprocessor
 
     nodes = [NodeWithScore(node=TextNode(text=text, metadata=meta), score=0.5) for text, meta in ROWS]
     kept = AssayNodePostprocessor(GUARD).postprocess_nodes(nodes, query_str=ASKED)

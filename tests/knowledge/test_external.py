@@ -91,6 +91,23 @@ def test_what_a_source_bears_out_is_verified_and_supported() -> None:
     assert found.external.passage == KNOWN
 
 
+def test_a_claim_that_no_passage_is_shown_to_deny_is_asked_about_whatever_the_verifier_calls_it() -> None:
+    note = ["The catalogue and the almanac are kept up to date by the staff of the library."]
+    towns = source("towns", "Juniper stands on the Oder.")
+    found = claim("Juniper stands on the Oder.", towns, evidence=note)
+    assert found.external is not None
+    assert (found.verdict.value, found.external.status, found.decided_by) == ("supported", "verified", "knowledge")
+
+
+def test_what_a_passage_of_the_evidence_denies_stays_denied_whoever_bears_it_out() -> None:
+    prices = source("prices", WRONG)
+    found = claim(WRONG, prices, evidence=[KNOWN], claims="all")
+    assert found.verdict.value == "contradicted"
+    assert found.external is not None
+    assert found.external.status == "verified"
+    assert not found.external.changed
+
+
 def test_what_a_source_denies_is_refuted_factual_and_extrinsic() -> None:
     found = claim(WRONG, source("prices", KNOWN))
     assert found.external is not None

@@ -274,9 +274,9 @@ def _request(name: str, where: str, value: object) -> Request:
 def read_evidence(paths: Sequence[str]) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
     """Reads the evidence that the command line names.
 
-    A text file is one piece with its name without the ending as id; a JSON file is a list (JSON Lines: one a line) of
-    texts or evidence objects; a folder is all of these in it. Files of one folder that share a name get their path as
-    id.
+    A text file is one piece with its name without the ending as id, as `text_passage` reads it; a JSON file is a list
+    (JSON Lines: one a line) of texts or evidence objects; a folder is all of these in it. Files of one folder that
+    share a name get their path as id.
 
     Returns:
         The evidence in order, and the files that were passed over because they are not text.
@@ -322,9 +322,11 @@ def _folder_of_evidence(folder: Path) -> tuple[list[tuple[str, Evidence]], list[
 
 def _evidence_file(path: Path, source: str, name: str) -> list[Evidence]:
     ending = path.suffix.lower()
-    text = read_text(path)
     if ending not in JSON_ENDINGS:
-        return [Evidence(id=name, text=text, source=source)]
+        from assay.retrieve import read_passages
+
+        return [one.item for one in read_passages([text_passage(path, source, name)])]
+    text = read_text(path)
     if ending == ".jsonl":
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         value: Any = [parse_json(line, f"{path}, line {number}") for number, line in lines]
@@ -336,6 +338,28 @@ def _evidence_file(path: Path, source: str, name: str) -> list[Evidence]:
     if not pieces:
         raise InputError(f"{path}: holds no evidence; expected a list of texts or of objects with id and text")
     return list(pieces)
+
+
+def text_passage(path: Path, source: str, name: str) -> dict[str, Any]:
+    """A text file as one passage, as every command reads it: its head is metadata, and a page is what it shows.
+
+    Args:
+        path: where it is.
+        source: its name within the folder.
+        name: the id that it has.
+
+    Raises:
+        InputError: missing, unreadable, binary or not UTF-8.
+    """
+    from assay.guard import passage_of_file
+    from assay.text.files import read_kind
+
+    text = read_text(path)
+    try:
+        read = read_kind(text, path.suffix.lower())
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return passage_of_file(read, source, name)
 
 
 def _listed_evidence(value: object, prefix: str, where: str) -> tuple[Evidence, ...]:

@@ -133,13 +133,12 @@ def passages_at(paths: Sequence[str]) -> tuple[list[Any], tuple[str, ...]]:
 
 
 def _of_file(path: Path, source: str) -> list[dict[str, Any]]:
-    from assay.cli.inputs import JSON_ENDINGS, parse_json, read_text
+    from assay.cli.inputs import JSON_ENDINGS, parse_json, read_text, text_passage
 
-    text = read_text(path)
     ending = path.suffix.lower()
     if ending not in JSON_ENDINGS:
-        metadata, body = front_matter(text)
-        return [{"id": path.stem, "text": body, "source": source, "metadata": metadata}]
+        return [text_passage(path, source, path.stem)]
+    text = read_text(path)
     if ending == ".jsonl":
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         value: Any = [parse_json(line, f"{path}, line {number}") for number, line in lines]
@@ -169,30 +168,6 @@ def _named(one: dict[str, Any], path: Path, number: int) -> dict[str, Any]:
 
 
 _IDS: Final = ("id", "doc_id", "chunk_id", "source_id", "document_id")
-
-
-def front_matter(text: str) -> tuple[dict[str, str], str]:
-    """The fields that a Markdown file opens with between two lines of dashes, and the text behind them.
-
-    >>> front_matter("---\\nversion: 2.1\\n---\\nTwo weeks.")
-    ({'version': '2.1'}, 'Two weeks.')
-    >>> front_matter("Two weeks.\\n---\\nx: y\\n---\\n")[0]
-    {}
-    """
-    lines = text.split("\n", _MOST_FIELDS)
-    if lines[0].strip() != "---":
-        return {}, text
-    fields: dict[str, str] = {}
-    for number, line in enumerate(lines[1:_MOST_FIELDS], 1):
-        if line.strip() == "---":
-            return fields, "\n".join(lines[number + 1 :])
-        name, colon, value = line.partition(":")
-        if colon and name.strip() and not name[:1].isspace():
-            fields[name.strip()] = value.strip().strip("\"'")
-    return {}, text
-
-
-_MOST_FIELDS: Final = 60
 
 
 def lines_of(found: "Screening") -> "Iterator[Line]":

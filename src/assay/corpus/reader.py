@@ -31,8 +31,6 @@ SHORTEST_LINE: Final = 40
 MEMORY: Final = 3 << 30
 """Bytes of address space that the process may have."""
 _NEW_LINE: Final = re.compile(r"[ \t]*(?:[-*+•◦▪|>#]|\d{1,3}[.)]|[a-zA-Z][.)]\s|\||=|~|`)")
-_GENERIC: Final = frozenset({"index", "readme", "default", "home", "untitled", "document", "page", "main"})
-"""Names of files that say nothing of what is in them."""
 
 
 def prepare(path: Path, name: str) -> dict[str, Any]:
@@ -45,25 +43,21 @@ def prepare(path: Path, name: str) -> dict[str, Any]:
     Raises:
         InputError: it cannot be read; the message says why.
     """
-    from assay.guard import keys_of, replaced_by
+    from assay.guard import keys_of, passage_of_file, replaced_by
     from assay.retrieve import bands_of, folded_words, read_passages, runs_of
     from assay.text import find_orders
 
     read = read_file(path)
-    fields = dict(read.fields)
-    stem = _name_of(name)
-    title = (read.title or "").strip()[:300]
-    _dated_by_name(fields, title, stem)
-    given = {"id": name, "text": read.text, "title": title or stem, "source": name, "metadata": fields}
     try:
-        (passage,) = read_passages([given])
+        (passage,) = read_passages([passage_of_file(read, name, name)])
     except InputError as error:
         raise InputError(f"its text or metadata cannot be used: {str(error)[:200]}") from error
     words = folded_words(read.text)
     runs = runs_of(words)
     orders = find_orders(f"{passage.item.title or ''}\n{read.text}")
     return {
-        "text": read.text, "titled": bool(title), "item": _item_fields(passage.item), "document": passage.document,
+        "text": read.text, "titled": bool((read.title or "").strip()), "item": _item_fields(passage.item),
+        "document": passage.document,
         "written": None if passage.written is None else passage.written.isoformat(), "language": passage.language,
         "unread": list(passage.unread), "words": len(words), "bands": [band.hex() for band in bands_of(runs)] if runs
         else [], "wording": hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest(),
@@ -74,32 +68,6 @@ def prepare(path: Path, name: str) -> dict[str, Any]:
 
 def _item_fields(item: Evidence) -> dict[str, Any]:
     return item.model_dump(mode="json", include={"title", "version", "effective_date", "expiry_date"})
-
-
-def _name_of(name: str) -> str:
-    """The name of a file as words, with its folder's where it says nothing by itself."""
-    path = Path(name)
-    stem = path.stem
-    if stem.casefold() in _GENERIC and path.parent.name:
-        stem = f"{path.parent.name} {stem}"
-    return re.sub(r"[_\s]+", " ", stem).strip() or name
-
-
-def _dated_by_name(fields: dict[str, Any], title: str, stem: str) -> None:
-    """Adds the version and the day that the file's name has, where the document itself does not say any."""
-    from datetime import date
-
-    from assay.guard import age_of
-
-    if not title:
-        return  # the name is the title then, and is read as such
-    day, version = age_of(Evidence(id="-", text="-", title=stem))
-    own_day, own_version = age_of(Evidence(id="-", text="-", title=title))
-    known = {re.sub(r"[^a-z0-9]+", "", name.casefold()) for name in fields}
-    if version and not own_version and not known & {"version", "docversion", "documentversion", "revision", "rev"}:
-        fields["version"] = ".".join(map(str, version))
-    if day != date.min and own_day == date.min:
-        fields.setdefault("document date", day.isoformat())
 
 
 def _statements(name: str, text: str) -> Iterator[list[Any]]:
@@ -115,7 +83,7 @@ def _statements(name: str, text: str) -> Iterator[list[Any]]:
             told += 1
             yield [
                 start, end, one.start, len(one.text), dict(one.stems), sorted(map(list, one.values)), one.negated,
-                sorted(one.names),
+                sorted(one.names), sorted(one.modals),
             ]  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from assay.guard import Statement
 from assay.retrieve import Passage
 from assay.schema import Evidence
 
-FORM: Final = 1
+FORM: Final = 2
 """The version of the tables. A file of another version is made anew."""
 APPLICATION: Final = 0x61737901
 """Marks the file as one of these (`PRAGMA application_id`)."""
@@ -253,11 +253,12 @@ class State:
         row = self.db.execute(
             "SELECT begins, ends, start, length, told FROM statements WHERE id = ?", (number,)
         ).fetchone()
-        stems, values, negated, names = json.loads(row[4])
+        stems, values, negated, names, modals = json.loads(row[4])
         pairs = frozenset((str(kind), str(value)) for kind, value in values)
         value = Statement(
-            number, row[2], "", stems, pairs, frozenset(kind for kind, _ in pairs), bool(negated), frozenset(names)
-        )
+            number, row[2], "", stems, pairs, frozenset(kind for kind, _ in pairs), bool(negated), frozenset(names),
+            frozenset(modals),
+        )  # fmt: skip
         return StoredStatement(number, row[0], row[1], row[2], value, row[3])
 
     def counts_of(self, stems: Iterable[int]) -> dict[int, int]:

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from assay.guard.check.evidence_index import Limits as Limits
     from assay.guard.commit.receipts import Idempotent as Idempotent
     from assay.guard.commit.receipts import ReceiptDesk as ReceiptDesk
-    from assay.guard.conflicts.superseded_sources import age_of as age_of
     from assay.guard.conflicts.superseded_sources import says_that_it_replaces as says_that_it_replaces
+    from assay.guard.evidence_files import passage_of_file as passage_of_file
     from assay.guard.options import AskedCheckOptions as AskedCheckOptions
     from assay.guard.options import CheckOptions as CheckOptions
     from assay.guard.options import ProtectAnswerOptions as ProtectAnswerOptions
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from assay.guard.rulings import unchecked as unchecked
     from assay.guard.runs.watch import CallDecision as CallDecision
     from assay.guard.runs.watch import RunWatch as RunWatch
-    from assay.guard.screen_conflicts import Pair as Pair
-    from assay.guard.screen_conflicts import Statement as Statement
-    from assay.guard.screen_conflicts import statements_of as statements_of
-    from assay.guard.screen_conflicts import what_differs as what_differs
+    from assay.guard.screen_pairs import Pair as Pair
+    from assay.guard.screen_pairs import Statement as Statement
+    from assay.guard.screen_pairs import statements_of as statements_of
+    from assay.guard.screen_pairs import what_differs as what_differs
     from assay.guard.screen_versions import Known as Known
     from assay.guard.screen_versions import keys_of as keys_of
     from assay.guard.screen_versions import replaced_by as replaced_by
@@ -46,7 +46,8 @@ else:
             ".api": ("Guard",),
             ".check.evidence_index": ("Limits",),
             ".commit.receipts": ("Idempotent", "ReceiptDesk"),
-            ".conflicts.superseded_sources": ("age_of", "says_that_it_replaces"),
+            ".conflicts.superseded_sources": ("says_that_it_replaces",),
+            ".evidence_files": ("passage_of_file",),
             ".options": (
                 "AskedCheckOptions",
                 "CheckOptions",
@@ -68,7 +69,7 @@ else:
                 "unchecked",
             ),
             ".runs.watch": ("CallDecision", "RunWatch"),
-            ".screen_conflicts": ("Pair", "Statement", "statements_of", "what_differs"),
+            ".screen_pairs": ("Pair", "Statement", "statements_of", "what_differs"),
             ".screen_versions": ("Known", "keys_of", "replaced_by", "versions_of"),
             ".screening": ("says_the_same",),
         },

@@ -15,9 +15,6 @@
 from __future__ import annotations
 
 import json
-import math
-import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,201 +24,34 @@ from typing import Any, Final
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
 from assay.guard.conflicts.source_matching import is_record, speaks_of_another
+from assay.guard.screen_pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
 from assay.models import PairScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
-from assay.text.dates import find_dates
-from assay.text.lexicon import NEGATIONS, find_names, find_words, opposites
-from assay.text.quantities import find_quantities
+from assay.text.lexicon import find_words
 from assay.text.sentences import split_sentences
 from assay.verify.exact import check_exact, index_evidence
 from assay.verify.network import LogisticModel, logit
 
-MOST_SENTENCES: Final = 40
-"""Sentences of a passage that are compared, those nearest to the question first."""
-LONGEST: Final = 600
-"""Characters of a sentence that is compared; a longer one is seldom a statement of one thing."""
-SHORTEST: Final = 2
-"""Content words and values of a sentence that says something of a matter."""
-FAMILY: Final = 6
-"""Letters by which words are of one family: "rehearsal" and "rehearse"."""
-RAREST: Final = 8
-"""Words of a sentence by which others are found."""
-POSTINGS: Final = 64
-"""Sentences that are looked at for one word."""
-PARTNERS: Final = 3
-"""Sentences of other passages that are kept for one."""
-OF_ONE_MATTER: Final = 0.1
-"""The least share, by weight, of what the one that says less says that the other one says too."""
-FROM_ONE_SIDE: Final = 0.7
-"""How likely a pair has to be a conflict where only one of its sentences, taken as the claim, is found contradicted by
-the other source."""
+FROM_BOTH_SIDES: Final = 0.4
+"""How likely a pair has to be a conflict where both of its sentences, each taken as the claim, are found contradicted
+by the other source."""
+LIKELY: Final = 0.75
+"""How likely it has to be where one of them is, unless both speak of what was asked."""
+BOTH_WAYS: Final = 5.0
+"""The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
+contradict each other whatever a check makes of them. Set by hand, as is the next one, on the half `read` of
+`benchmarks/gate/conflicts_fresh.jsonl` and cases of the fit side (docs/adr/0084)."""
+SHARED_BOTH_WAYS: Final = 0.25
+"""The share of what the one that says less says that the other one has to say for that."""
 OF_QUESTION: Final = 0.34
 """The share of the question's content words from which a sentence speaks of what was asked."""
 PER_PASSAGE: Final = 1
 """Pairs that are read for each passage, over all of them."""
-LEAST_READ: Final = 12
-"""Pairs that are read where there are few passages."""
 LEAST_JUDGED: Final = 6
 """Pairs that are judged where there are few passages; of many a quarter of their number."""
-_DATA: Final = re.compile(r"[|{}\n\t]|\"\s*:")
-"""What stands in data and not in a sentence."""
-_RECORD: Final = re.compile(r"\s*(\{[^{}\[\]]{2,598}\})\s*")
-"""One JSON object of plain values."""
 SURE: Final = 0.8
 """The confidence from which the exact tier is sure of another value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A sentence of a passage, as it is compared."""
-
-    passage: int
-    start: int
-    text: str
-    stems: Mapping[str, float]
-    """Its content stems and numbers, each with its weight."""
-    values: frozenset[tuple[str, str]]
-    """Its quantities and days, by kind and value."""
-    kinds: frozenset[str]
-    """The kinds of its values."""
-    negated: bool
-    names: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two sentences that may contradict each other."""
-
-    first: Statement
-    second: Statement
-    shared: float
-    """The share of the poorer one's content that both have, in [0, 1]."""
-    differs: str
-    """What can contradict: `value`, `negation`, `opposite`, `name` or `words`."""
-
-
-def statements_of(place: int, item: Evidence, question: frozenset[str]) -> list[Statement]:
-    """The sentences of a passage that can be compared, at most `MOST_SENTENCES`.
-
-    Rows of tables and fields of records are none: what they are of stands elsewhere, and two rows always differ. A
-    record by itself is one.
-    """
-    if is_record(item.text):
-        whole = _RECORD.fullmatch(item.text)
-        return [statement(place, whole.start(1), whole[1])] if whole is not None else []
-    found = []
-    for span in split_sentences(item.text):
-        text = item.text[span.start : span.end]
-        if len(text) <= LONGEST and not _DATA.search(text):
-            one = statement(place, span.start, text)
-            if len(one.stems) >= SHORTEST:
-                found.append(one)
-    if len(found) > MOST_SENTENCES:
-        near = sorted(found, key=lambda one: (-len(question & set(one.stems)), one.start))[:MOST_SENTENCES]
-        found = sorted(near, key=lambda one: one.start)
-    return found
-
-
-def statement(place: int, start: int, text: str) -> Statement:
-    """A sentence as it is compared."""
-    words = find_words(text)
-    dates = find_dates(text, words)
-    quantities = find_quantities(text, words, skip=[(one.start, one.end) for one in dates])
-    values = {(one.dimension, str(one.low if one.exact else (one.low, one.high))) for one in quantities if not one.weak}
-    for day in dates:
-        parts = (
-            ("year", day.year),
-            ("month", day.month),
-            ("day", day.day),
-            ("weekday", day.weekday),
-            ("clock", day.minute),
-        )
-        values |= {(f"date:{name}", str(part)) for name, part in parts if part is not None}
-    stems = {word.stem[:FAMILY]: (word.weight or 0.5) for word in words.lexemes if word.weight or word.digit}
-    return Statement(
-        place, start, text, stems, frozenset(values), frozenset(kind for kind, _ in values),
-        any(word.fold in NEGATIONS for word in words.lexemes),
-        frozenset(key for name in find_names(text, words) if name.sure for key in name.keys),
-    )  # fmt: skip
-
-
-def candidates(statements: Sequence[Statement], question: frozenset[str], most: int) -> list[Pair]:
-    """The pairs that are worth asking about, at most so many, in an order that does not depend on that of passages.
-
-    Args:
-        statements: of all passages.
-        question: the stems of the question: pairs that speak of it come first among equals.
-        most: how many.
-    """
-    postings: dict[str, list[int]] = defaultdict(list)
-    for at, one in enumerate(statements):
-        for stem in one.stems:
-            postings[stem].append(at)
-    rarity = {stem: math.log1p(len(statements) / len(found)) for stem, found in postings.items()}
-    weights = [sum(value * rarity[stem] for stem, value in one.stems.items()) for one in statements]
-    pairs: dict[tuple[int, int], Pair] = {}
-    for at, one in enumerate(statements):
-        shared: dict[int, float] = defaultdict(float)
-        common = [stem for stem in one.stems if len(postings[stem]) > 1]
-        for stem in sorted(common, key=lambda s: (len(postings[s]), s))[:RAREST]:
-            for other in _near(postings[stem], at):
-                if statements[other].passage != one.passage:
-                    shared[other] += 1.0
-        best = sorted(shared, key=lambda other: (-shared[other], statements[other].text))[: 4 * PARTNERS]
-        measured = []
-        for other in best:
-            theirs = statements[other].stems
-            both = sum(value * rarity[stem] for stem, value in one.stems.items() if stem in theirs)
-            measured.append((both / (min(weights[at], weights[other]) or 1.0), other))
-        for share, other in sorted(measured, key=lambda found: (-found[0], statements[found[1]].text))[:PARTNERS]:
-            key = (min(at, other), max(at, other))
-            if share >= OF_ONE_MATTER and key not in pairs:
-                differs = what_differs(one, statements[other])
-                if differs is not None:
-                    pairs[key] = Pair(statements[key[0]], statements[key[1]], min(1.0, share), differs)
-    return sorted(pairs.values(), key=lambda pair: (-_promise(pair, question), pair.first.text, pair.second.text))[
-        :most
-    ]
-
-
-def _near(places: Sequence[int], at: int) -> Sequence[int]:
-    """The places around one, where there are too many: later ones of a long list would otherwise never be seen."""
-    if len(places) <= POSTINGS:
-        return places
-    step = len(places) / POSTINGS
-    return [places[int(i * step + at) % len(places)] for i in range(POSTINGS)]
-
-
-_PROMISE: Final = {"value": 0.5, "opposite": 0.35, "negation": 0.3, "name": 0.2, "words": 0.0}
-
-
-def _promise(pair: Pair, question: frozenset[str]) -> float:
-    asked = question & set(pair.first.stems) & set(pair.second.stems)
-    return pair.shared + _PROMISE[pair.differs] + (0.5 * len(asked) / len(question) if question else 0.0)
-
-
-def what_differs(one: Statement, other: Statement) -> str | None:
-    """What of two sentences can contradict; none where one only repeats a part of the other.
-
-    >>> first, second = (statement(0, 0, text) for text in ("Leave is 2 weeks.", "Leave is 4 weeks."))
-    >>> what_differs(first, second)
-    'value'
-    """
-    kinds = one.kinds & other.kinds
-    for kind in kinds:
-        mine = {value for name, value in one.values if name == kind}
-        theirs = {value for name, value in other.values if name == kind}
-        if mine != theirs and not (mine & theirs and (mine <= theirs or theirs <= mine)):
-            return "value"
-    if one.negated != other.negated:
-        return "negation"
-    mine_only, theirs_only = set(one.stems) - set(other.stems), set(other.stems) - set(one.stems)
-    if any({word[:FAMILY] for word in opposites(stem)} & theirs_only for stem in mine_only):
-        return "opposite"
-    if one.names - other.names and other.names - one.names:
-        return "name"
-    return "words" if mine_only and theirs_only else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +159,9 @@ def conflicts_of(
         return ()
     asked = frozenset(word.stem[:FAMILY] for word in find_words(question or "").lexemes if word.weight)
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
-    pairs = candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
+    things = Things(statements, items)
+    pairs = [pair for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
+             if not things.are_two(pair.first.passage, pair.second.passage)]  # fmt: skip
     found = told(hear_pairs(pairs, items, scorer), items, judge, asked)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
 
@@ -340,7 +172,8 @@ def told(
     """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
 
     What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
-    both speak of what was asked: a conflict that is missed there costs most.
+    both speak of what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
+    directions.
 
     Args:
         heard: the pairs as they were read.
@@ -363,11 +196,18 @@ def told(
                 f"whether passages contradict each other is not known: {sides[0].failed or sides[1].failed}"
             )
         found_by = [_against(side, of_another=_of_another(one.pair, items)) for side in sides]
-        sure = max(found_by)
-        likely_enough = chances[id(one)] >= FROM_ONE_SIDE or _on_question(one.pair, asked)
-        if min(found_by) > 0 or (sure > 0 and likely_enough):
-            found.append(_told(one, items, max(sure, chances[id(one)])))
+        sure, chance = max(found_by), chances[id(one)]
+        both = min(found_by) > 0 and chance >= FROM_BOTH_SIDES
+        alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
+        if both or alone or _both_ways(one):
+            found.append(_told(one, items, max(sure, chance)))
     return found
+
+
+def _both_ways(heard: Heard) -> bool:
+    """Whether the network is sure of a contradiction in both directions."""
+    sure = heard.signals["contra_low"] + heard.signals["contra_high"] >= BOTH_WAYS
+    return sure and heard.pair.shared >= SHARED_BOTH_WAYS
 
 
 def _on_question(pair: Pair, asked: frozenset[str]) -> bool:

@@ -26,9 +26,10 @@ from assay.guard.conflicts.superseded_sources import (
     says_it_is_out,
     says_that_it_replaces,
 )
-from assay.retrieve import Passage, likenesses, read_day_of
+from assay.retrieve import Passage, likenesses
 from assay.schema import Evidence, Standing
 from assay.text.dates import find_dates
+from assay.text.files import read_day_of
 from assay.text.lexicon import find_words
 
 VERSIONS_OF_ONE: Final = 0.5

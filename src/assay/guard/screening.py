@@ -36,7 +36,8 @@ from assay.text.sentences import UNSTATED, language
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
     from assay.guard.check.tiers import Tiers
     from assay.guard.parts import Assembled, GuardParts
-    from assay.guard.screen_conflicts import Judge, Pair
+    from assay.guard.screen_conflicts import Judge
+    from assay.guard.screen_pairs import Pair
     from assay.guard.screen_versions import Known, Versions
     from assay.models import PairScorer
     from assay.policy import Policy

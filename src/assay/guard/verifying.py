@@ -108,6 +108,8 @@ def chosen(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Policy, stak
     """The places of the claims that are put to sources.
 
     verify_externally(c) <=> verdict(c) = unsupported and sev(c) >= theta_sev and verifiable(c)
+
+    A claim that is called contradicted, but by no passage that could be shown, is as good as unsupported.
     """
     wanted = {Verdict.UNSUPPORTED} if policy.external.claims == "unsupported" else {
         Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED
@@ -115,13 +117,23 @@ def chosen(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Policy, stak
     return [
         at
         for at, (claim, found) in enumerate(claims)
-        if found.verdict in wanted
+        if (found.verdict in wanted or _is_denied_by_nothing(found))
         and verifiable(claim)
         and claim_weight(
             policy, kind=claim.kind, critical_reasons=claim.critical, stakes=stakes, hedge=claim.hedge,
             has_specifics=bool(claim.critical),
         ) >= policy.external.severity
     ]  # fmt: skip
+
+
+def _is_denied_by_nothing(found: Judged) -> bool:
+    """Whether a claim is called contradicted without a passage or a value that denies it: the network may find that
+    beside evidence which has no word of the claim."""
+    return (
+        found.verdict is Verdict.CONTRADICTED
+        and not any(span.relation == "contradicts" for span in found.spans)
+        and not any(one.effect == "contradicts" for one in found.exact.findings)
+    )
 
 
 def verifiable(claim: ExtractedClaim) -> bool:
@@ -331,7 +343,8 @@ def _judged(case: _Case, lookup: Lookup) -> Judged:
         shown = tuple(word.model_copy(update={"authoritative": False, "complete": False}) for word in outside)
         return replace(told, outside=(*case.found.outside, *shown))
     verdict = Verdict.SUPPORTED if external.status == "verified" else Verdict.CONTRADICTED
-    if verdict is before or (verdict is Verdict.SUPPORTED and before is Verdict.CONTRADICTED):
+    denied = before is Verdict.CONTRADICTED and not _is_denied_by_nothing(case.found)
+    if verdict is before or (verdict is Verdict.SUPPORTED and denied):
         # What the evidence itself denies is wrong there, whoever else says so: both are shown.
         return told
     heard = case.heard.get(case.by.source)

@@ -34,8 +34,8 @@ try:
 
     from assay.integrations.frameworks.langchain_chain import checked_chain
     from assay.integrations.frameworks.langchain_messages import messages_of, read_call, run_of, told
+    from assay.integrations.frameworks.langchain_screen import AssayDocumentFilter, as_retriever_filter
     from assay.integrations.frameworks.langchain_turn import Turn, unstreamed
-    from assay.integrations.langchain_screen import AssayDocumentFilter, as_retriever_filter
 except ImportError as error:
     raise missing("langchain", error) from error
 

@@ -31,7 +31,7 @@ try:
     from llama_index.core.tools import adapt_to_async_tool
 
     from assay.integrations.frameworks.llama_index_agent import CheckedTool, call_key, evidence_of, run_of
-    from assay.integrations.llama_index_screen import AssayNodePostprocessor
+    from assay.integrations.frameworks.llama_index_screen import AssayNodePostprocessor
 except ImportError as error:
     raise missing("llama-index", error) from error
 

@@ -26,10 +26,10 @@ from assay.verify.tools import Rules
 T = TypeVar("T")
 
 
-def missing(extra: str, error: ImportError) -> MissingPackageError:
+def missing(extra: str, error: ImportError, within: str = "assay.integrations") -> MissingPackageError:
     """The error of an adapter whose framework is not installed, or not in a version that it can use."""
     return MissingPackageError(
-        f"assay.integrations.{extra.replace('-', '_')} needs a framework that cannot be imported here ({error}); "
+        f"{within}.{extra.replace('-', '_')} needs a framework that cannot be imported here ({error}); "
         f"install it with: pip install 'assay-ai[{extra}]'"
     )
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from assay.knowledge.asking import KnowledgeBase as KnowledgeBase
     from assay.knowledge.asking import Recorded as Recorded
     from assay.knowledge.asking import Session as Session
-    from assay.knowledge.documents import PageText as PageText
     from assay.knowledge.formulating import formulate as formulate
     from assay.knowledge.interface import Inquiry as Inquiry
     from assay.knowledge.interface import Passage as Passage
@@ -26,7 +25,6 @@ else:
         __name__,
         {
             ".asking": ("Knowledge", "KnowledgeBase", "Recorded", "Session"),
-            ".documents": ("PageText",),
             ".formulating": ("formulate",),
             ".interface": ("Inquiry", "Passage", "Profile", "Source"),
             ".outcome": ("Outcome",),

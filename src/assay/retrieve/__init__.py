@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from assay.retrieve.alike import runs_of as runs_of
     from assay.retrieve.alike import shares_of as shares_of
     from assay.retrieve.documents import Passage as Passage
-    from assay.retrieve.documents import read_day_of as read_day_of
     from assay.retrieve.documents import read_passages as read_passages
     from assay.retrieve.premises import EvidenceIndex as EvidenceIndex
     from assay.retrieve.premises import IndexCache as IndexCache
@@ -26,7 +25,7 @@ else:
         __name__,
         {
             ".alike": ("bands_of", "folded_words", "likenesses", "runs_of", "shares_of"),
-            ".documents": ("Passage", "read_day_of", "read_passages"),
+            ".documents": ("Passage", "read_passages"),
             ".premises": ("EvidenceIndex", "IndexCache"),
             ".ranking": ("WindowRanker", "terms"),
             ".relevance": ("relevances",),

@@ -7,59 +7,14 @@ are compared without case and marks. Nothing here is guessed: a value that canno
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, Final
 
 from assay.errors import InputError
 from assay.schema import Evidence, coerce_evidence
-from assay.text.dates import find_dates
-from assay.text.lexicon import find_words
-
-
-def _names(names: str) -> tuple[str, ...]:
-    return tuple(names.split())
-
-
-DOCUMENT: Final = _names(
-    "documentid docid documentref documentkey parentdocumentid parentdocid refdocid policyid articleid"
-)
-"""Fields that name the document, without case and marks, the surest first."""
-VERSION: Final = _names(
-    "version documentversion docversion versionnumber versionno versionid revision revisionnumber rev edition release"
-)
-EFFECTIVE: Final = _names(
-    "effectivedate effective effectivefrom effectiveon effectiveat validfrom validfromdate validsince validitystart "
-    "startdate inforcefrom inforcesince dateeffective publisheddate publicationdate publishedat datepublished "
-    "published issuedate issuedat dateissued lastmodified lastmodifieddate lastmodifiedat modified modifiedat moddate "
-    "updated updatedat lastupdated dateupdated revisiondate documentdate date"
-)
-"""From when a passage holds. Those from `published` on say when it was written: they order versions, and a passage of a
-later day is not taken to be out of force for it."""
-_STRICT: Final = frozenset(EFFECTIVE[: EFFECTIVE.index("publisheddate")])
-EXPIRY: Final = _names(
-    "expirydate expirationdate expiry expires expireson expiresat expired expireddate validuntil validto validtodate "
-    "validthrough validitystop validityend effectiveto effectiveuntil enddate inforceuntil dateexpires sunsetdate "
-    "retiredon retirementdate"
-)
-TITLE: Final = _names("title documenttitle doctitle documentname docname heading header name")
-SOURCE: Final = _names("source filename filepath path url uri sourceurl link file sourcefile")
-LANGUAGE: Final = _names("language lang locale languagecode")
-CHUNK: Final = _names("id chunkid nodeid passageid pointid uuid docid documentid sourceid")
-_KEY: Final = re.compile(r"[^a-z0-9]+")
-_PDF_DATE: Final = re.compile(r"D?:?((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{2,6}.*)?")
-_SECONDS: Final = (0, 253_402_300_799)
-"""Unix times of the years that a date can have."""
-_FROM_MILLISECONDS: Final = 100_000_000_000
-_LANGUAGES: Final = {
-    "en": "English", "eng": "English", "de": "German", "deu": "German", "ger": "German", "fr": "French",
-    "fra": "French", "fre": "French", "es": "Spanish", "spa": "Spanish", "it": "Italian", "ita": "Italian",
-    "pt": "Portuguese", "por": "Portuguese", "nl": "Dutch", "nld": "Dutch", "dut": "Dutch", "ja": "Japanese",
-    "jpn": "Japanese", "ko": "Korean", "kor": "Korean", "zh": "Chinese", "zho": "Chinese", "chi": "Chinese",
-    "el": "Greek", "he": "Hebrew", "th": "Thai",
-}  # fmt: skip
+from assay.text.files import folded_name, read_day_of, read_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +94,6 @@ def _opened(item: Any) -> Any:
     return made
 
 
-def _key(name: object) -> str:
-    return _KEY.sub("", str(name).casefold())
-
-
 def _flat(item: Mapping[Any, Any]) -> dict[str, Any]:
     """All fields by their folded names; those above the metadata go before it, and named objects in it are opened."""
     flat: dict[str, Any] = {}
@@ -152,12 +103,12 @@ def _flat(item: Mapping[Any, Any]) -> dict[str, Any]:
     for layer in layers:
         for name, value in layer.items():
             if name not in ("metadata", "meta") and value is not None and value != "":
-                flat.setdefault(_key(name), value)
+                flat.setdefault(folded_name(name), value)
     return flat
 
 
 def _metadata(item: Evidence) -> dict[str, Any]:
-    flat = {_key(name): value for name, value in item.metadata.items() if value is not None and value != ""}
+    flat = {folded_name(name): value for name, value in item.metadata.items() if value is not None and value != ""}
     for name in list(flat):
         value = flat[name]
         if isinstance(value, str) and value.startswith("{") and len(value) < 100_000:
@@ -167,7 +118,7 @@ def _metadata(item: Evidence) -> dict[str, Any]:
                 continue
             if isinstance(opened, dict):
                 for inner, one in opened.items():
-                    flat.setdefault(_key(inner), one)
+                    flat.setdefault(folded_name(inner), one)
     return flat
 
 
@@ -228,109 +179,21 @@ def _prepared(
 
 
 def _passage(item: Evidence, flat: Mapping[str, Any], unread: Sequence[str]) -> Passage:
-    told = [f"{item.id}: {one}; it was kept out of the comparison." for one in unread]
-    changes: dict[str, Any] = {}
-    written: date | None = None
-    if item.effective_date is None:
-        name, day = _first_day(flat, EFFECTIVE, item.id, told)
-        if day is not None and name in _STRICT:
-            changes["effective_date"] = day
-        elif day is not None:
-            written = day
-    if item.expiry_date is None:
-        _, day = _first_day(flat, EXPIRY, item.id, told)
-        if day is not None:
-            changes["expiry_date"] = day
-    if item.version is None:
-        value = _first(flat, VERSION)
-        if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
-            changes["version"] = str(value).strip()[:100]
-    if item.title is None:
-        value = _first(flat, TITLE)
-        if isinstance(value, str) and value.strip():
-            changes["title"] = value.strip()[:500]
-    if item.source is None:
-        value = _first(flat, SOURCE)
-        if isinstance(value, str) and value.strip():
-            changes["source"] = value.strip()[:500]
-    document = _first(flat, DOCUMENT)
-    named = str(document).strip() if isinstance(document, str | int) and not isinstance(document, bool) else ""
-    if named == item.id:  # it may name the passage and not its document
-        named = named if any(_key(n) in flat for n in ("document_id", "document")) else ""
-    code = _first(flat, LANGUAGE)
-    language = _LANGUAGES.get(re.split(r"[-_]", code.casefold())[0]) if isinstance(code, str) else None
-    if isinstance(code, str) and language is None:
-        language = code.strip().title() if code.strip().title() in set(_LANGUAGES.values()) else None
+    own = {"effectivedate": item.effective_date, "expirydate": item.expiry_date}
+    told = read_fields({**flat, **{name: day for name, day in own.items() if day is not None}})
+    changes: dict[str, Any] = {
+        name: value
+        for name in ("effective_date", "expiry_date", "version", "title", "source")
+        if getattr(item, name) is None and (value := getattr(told, name)) is not None
+    }
+    unclear = (*(f"{one}; it was kept out of the comparison" for one in unread), *told.unread)
+    document = told.document
+    if document == item.id:  # it may name the passage and not its document
+        document = document if any(folded_name(n) in flat for n in ("document_id", "document")) else None
     return Passage(
-        item.model_copy(update=changes) if changes else item, named or None, written, language, tuple(told)
-    )  # fmt: skip
-
-
-def _first(flat: Mapping[str, Any], names: Sequence[str]) -> Any:
-    return next((flat[name] for name in names if flat.get(name) not in (None, "")), None)
-
-
-def _first_day(
-    flat: Mapping[str, Any], names: Sequence[str], item: str, told: list[str]
-) -> tuple[str | None, date | None]:
-    """The first field of some names that holds a date; of those that hold something else it is told."""
-    for name in names:
-        value = flat.get(name)
-        if value in (None, "") or isinstance(value, bool):
-            continue
-        day = read_day_of(value)
-        if day is not None:
-            return name, day
-        if name in _STRICT or name in EXPIRY:
-            told.append(f"{item}: {name} {str(value)[:40]!r} is no date that can be read.")
-    return None, None
-
-
-def read_day_of(value: object) -> date | None:
-    """The day that a value of metadata names; none where it names none.
-
-    Read are dates, times, ISO 8601, seconds and milliseconds since 1970, the form of PDF, and dates in words. Of a
-    date such as 03/04/2024, whose parts may be either way round, none is read: it would be a guess.
-
-    >>> read_day_of("2024-06-30T12:00:00Z"), read_day_of("30 June 2024"), read_day_of("D:20240630101500+02'00'")
-    (datetime.date(2024, 6, 30), datetime.date(2024, 6, 30), datetime.date(2024, 6, 30))
-    >>> read_day_of(1719705600), read_day_of("03/04/2024"), read_day_of("31/12/2024")
-    (datetime.date(2024, 6, 30), None, datetime.date(2024, 12, 31))
-    """
-    if isinstance(value, datetime):
-        return value.date()
-    if isinstance(value, date):
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _unix_day(float(value))
-    if not isinstance(value, str):
-        return None
-    text = value.strip()[:100]
-    try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00") if text.endswith("Z") else text).date()
-    except ValueError:
-        pass  # the other forms follow
-    pdf = _PDF_DATE.fullmatch(text)
-    if pdf is not None:
-        return _made(*(int(part) for part in pdf.groups()))
-    if re.fullmatch(r"\d{9,13}(?:\.\d+)?", text):
-        return _unix_day(float(text))
-    found = [one for one in find_dates(text, find_words(text)) if one.year is not None]
-    if len(found) != 1 or found[0].other is not None or found[0].last_year is not None:
-        return None
-    mention = found[0]
-    return _made(mention.year or 0, mention.month or 1, mention.day or 1)
-
-
-def _made(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
-
-def _unix_day(value: float) -> date | None:
-    seconds = value / 1000 if value >= _FROM_MILLISECONDS else value
-    if not 100_000_000 <= seconds <= _SECONDS[1]:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).date()
+        item.model_copy(update=changes) if changes else item,
+        document,
+        told.written if item.effective_date is None else None,
+        told.language,
+        tuple(f"{item.id}: {one}." for one in unclear),
+    )

@@ -18,8 +18,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from xml.parsers import expat
 
-from assay.corpus.formats.files import MOST_CHARACTERS, FileText
+from assay.corpus.formats.files import MOST_CHARACTERS
 from assay.errors import InputError
+from assay.text.files import FileText
 
 MOST_XML: Final = 60_000_000
 """Bytes of one part, unpacked."""

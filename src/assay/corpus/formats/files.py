@@ -10,17 +10,14 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from assay.errors import InputError
+from assay.text.files import PAGES, TABLES, TEXT, FileText, read_kind
 
-TEXT: Final = frozenset({".md", ".markdown", ".txt", ".text", ".rst"})
-PAGES: Final = frozenset({".html", ".htm", ".xhtml"})
-ENDINGS: Final = TEXT | PAGES | {".csv", ".tsv", ".docx", ".pdf"}
+ENDINGS: Final = TEXT | PAGES | TABLES | {".docx", ".pdf"}
 """What is read."""
 MOST_TEXT_BYTES: Final = 5_000_000
 """Bytes of a file that is text."""
@@ -28,28 +25,12 @@ MOST_PACKED_BYTES: Final = 50_000_000
 """Bytes of a PDF or DOCX."""
 MOST_CHARACTERS: Final = 2_000_000
 """Characters of a document, about a thousand pages."""
-_MOST_FIELDS: Final = 60
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
 _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
-_HEADING: Final = re.compile(r"^#{1,2}\s+(?P<title>\S.{0,300}?)\s*#*\s*$")
-_UNDERLINED: Final = re.compile(r"^(?P<title>\S.{0,200})\n[=~*]{3,}\s*$", re.MULTILINE)
-_ALONE: Final = re.compile(r"\s*(?P<title>[^\W\d_][^\n]{2,98}[^\s.,;:!?|>=*-])[ \t]*\r?\n[ \t]*\r?\n(?=\s*\S)")
-"""A first line that is no sentence and stands by itself."""
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-
-
-@dataclass(frozen=True, slots=True)
-class FileText:
-    """What a file says."""
-
-    text: str
-    title: str | None = None
-    """Its own title, where it has one."""
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    """Its metadata as they stand in it: front matter, `meta` elements, properties."""
 
 
 def needs_package(ending: str) -> str | None:
@@ -76,14 +57,8 @@ def read_file(path: Path) -> FileText:
         from assay.corpus.formats.pdf import read_pdf
 
         read = read_pdf(data)
-    elif ending in PAGES:
-        from assay.corpus.formats.html import read_html
-
-        read = read_html(_decoded(data, _declared(data)))
-    elif ending in {".csv", ".tsv"}:
-        read = _table(_decoded(data), "\t" if ending == ".tsv" else ",")
     else:
-        read = read_marked(_decoded(data))
+        read = read_kind(_decoded(data, _declared(data) if ending in PAGES else "utf-8"), ending)
     text = _CONTROL.sub(" ", read.text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")
@@ -135,53 +110,3 @@ def _decoded(data: bytes, encoding: str = "utf-8") -> str:
         ) from error
     except (LookupError, UnicodeError) as error:
         raise InputError(f"it declares the encoding {encoding!r}, which is not one of text; convert it") from error
-
-
-def read_marked(text: str) -> FileText:
-    r"""Markdown, reStructuredText or plain text: its front matter, its title, and the text.
-
-    >>> read_marked("---\nversion: 2.1\n---\n# Leave\nTwo weeks.").fields
-    {'version': '2.1'}
-    """
-    fields, body = _front_matter(text)
-    first = body.lstrip("\n")[:2_000]
-    title = next((found["title"] for line in first.split("\n")[:20] if (found := _HEADING.match(line))), None)
-    if title is None and (under := _UNDERLINED.search(first)) is not None and not first[: under.start()].strip():
-        title = under["title"]
-    if title is None and (alone := _ALONE.match(body)) is not None:
-        title = alone["title"]
-    named = fields.get("title")
-    return FileText(body, str(named) if named else title, fields)
-
-
-def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    lines = text.split("\n", _MOST_FIELDS)
-    if lines[0].strip() != "---":
-        return {}, text
-    fields: dict[str, str] = {}
-    for number, line in enumerate(lines[1:_MOST_FIELDS], 1):
-        if line.strip() == "---":
-            return fields, "\n".join(lines[number + 1 :])
-        name, colon, value = line.partition(":")
-        if colon and name.strip() and not name[:1].isspace() and value.strip():
-            fields[name.strip()[:100]] = value.strip().strip("\"'")[:1_000]
-    return {}, text
-
-
-def _table(text: str, delimiter: str) -> FileText:
-    """Each row as lines of names and values, a blank line between rows."""
-    import csv
-    import io
-
-    csv.field_size_limit(MOST_TEXT_BYTES)
-    try:
-        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
-    except csv.Error as error:
-        raise InputError(f"it is no table: {error}") from error
-    if len(rows) < 2:
-        return FileText(text)
-    told = (
-        "\n".join(f"{name.strip()}: {value.strip()}" for name, value in zip(rows[0], row, strict=False) if value)
-        for row in rows[1:]
-    )
-    return FileText("\n\n".join(one for one in told if one))

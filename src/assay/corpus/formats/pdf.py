@@ -10,8 +10,9 @@ import io
 import re
 from typing import Any, Final
 
-from assay.corpus.formats.files import MOST_CHARACTERS, FileText
+from assay.corpus.formats.files import MOST_CHARACTERS
 from assay.errors import InputError, MissingPackageError
+from assay.text.files import FileText
 
 MOST_PAGES: Final = 5_000
 _FIELDS: Final = {"/CreationDate": "created", "/ModDate": "moddate"}

@@ -13,11 +13,11 @@ from assay.guard.check.llm_judge import JudgeStage
 from assay.guard.check.logic_audit import Reasoning
 from assay.guard.check.probes import Probing
 from assay.guard.check.verdicts import Job, Judged
+from assay.guard.claims.disclosing import without_disclosed
 from assay.guard.claims.documents import document_of, fields_of
 from assay.guard.claims.presuppositions import with_courtesies
 from assay.guard.conflicts.source_conflicts import hidden_conflict
 from assay.guard.conflicts.superseded_sources import GivenWay, is_outdated, looks_back, superseded
-from assay.guard.disclosing import without_disclosed
 from assay.guard.request import CheckRequest, day_of, stakes_of
 from assay.guard.verifying import Verification
 from assay.policy import Policy

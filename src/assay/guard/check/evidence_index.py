@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from assay.guard.claims.unread_languages import languages_of
 from assay.guard.lru import LruCache
 from assay.models import PairScorer
 from assay.retrieve import EvidenceIndex, IndexCache
@@ -51,6 +52,8 @@ class PreparedEvidence:
     windows: EvidenceIndex
     key: bytes
     """A digest of all that the two indices depend on."""
+    languages: frozenset[str] = frozenset()
+    """The languages of the sources, of those that tell one."""
 
     @property
     def readable(self) -> bool:
@@ -106,4 +109,5 @@ def prepare(
         index=_EXACT.get(kept, locale, key),
         windows=cache.get(kept, scorer.count_tokens, scorer.digest),
         key=key + scorer.digest.encode(),
+        languages=languages_of(item.text for item in kept),
     )

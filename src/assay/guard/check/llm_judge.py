@@ -166,7 +166,10 @@ class _Session:
 
         reasons: dict[int, tuple[str, ...]] = {}
         for at, (claim, found) in enumerate(self._claims):
-            if found.judgement is None or at in skipped:
+            if at in skipped or (found.judgement is None and not found.unread):
+                continue
+            if found.judgement is None:
+                reasons[at] = ("language",)
                 continue
             weak = weaknesses(claim.kind, found.verdict, found.judgement, found.exact, found.entailment)
             if self._policy.judge == "all" or weak:
@@ -298,15 +301,20 @@ def _unknown() -> JudgedStatement:
     raise KeyError
 
 
+_NOTHING_KNOWN: Final = Judgement(0.5, 0.0)
+"""Of a claim in a language that the network does not read."""
+
+
 def settle(
     claim: ExtractedClaim, found: Judged, heard: JudgedStatement, because: Sequence[str], policy: Policy
 ) -> Judged:
     """What is known of a claim once the judge was heard."""
     from assay.verify.judge import Standing, barred, settled
 
-    if found.judgement is None:
+    if found.judgement is None and not found.unread:
         return found
-    before = Standing(found.verdict, found.judgement.support, found.judgement.contradiction)
+    known = found.judgement or _NOTHING_KNOWN
+    before = Standing(Verdict.UNSUPPORTED if found.unread else found.verdict, known.support, known.contradiction)
     bar = barred(found.exact, before, conflict=found.conflict is not None)
     after = settled(
         before, heard.outcome.kind, confidence=policy.judge_confidence, threshold=policy.support_threshold, bar=bar,
@@ -320,9 +328,12 @@ def settle(
         asked_because=tuple(because), outcome=heard.outcome.kind, reason=reason, answers=heard.reading.answers,
         before=before.verdict, changed=changed,
     )  # fmt: skip
+    if found.unread and not changed:
+        return replace(found, heard=told)
     if after.verdict is Verdict.UNCHECKED:
         return replace(found, verdict=after.verdict, judgement=None, failed=reason, heard=told)
     judgement = Judgement(after.support, after.contradiction)
+    found = replace(found, failed=None, unread=False) if found.unread else found
     return replace(found, verdict=after.verdict, judgement=judgement, spans=_spans(found, heard, changed), heard=told)
 
 

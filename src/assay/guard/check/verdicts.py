@@ -7,6 +7,7 @@ from assay.guard.check.evidence_index import PreparedEvidence
 from assay.guard.claims.context import claim_in_context
 from assay.guard.claims.date_ranges import expand_dates
 from assay.guard.claims.document_values import without_unstated
+from assay.guard.claims.unread_languages import why_unread
 from assay.guard.claims.wordings import in_own_words, restates, wordings
 from assay.guard.conflicts.source_conflicts import (
     DIFFERS,
@@ -113,6 +114,8 @@ class Judged:
     """A passage that supports the claim and one of another source that contradicts it."""
     failed: str | None = None
     """Why it could not be checked."""
+    unread: bool = False
+    """Whether that is because it is in a language that the network does not read: a judge may."""
     heard: ClaimJudgement | None = None
     """What a judge said of it, where one was to be asked."""
     outside: tuple[OutsideWord, ...] = ()
@@ -268,6 +271,9 @@ def _combine(
         told = told_sentence(job.claim, job.evidence.index) or told_clause(job.claim, job.evidence.index)
     if told is not None:
         return _told(told, exact, read, signals)
+    lost = why_unread(job.claim, job.evidence.languages)
+    if lost is not None and not compared_by_words(exact, job.claim):
+        return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, lost, unread=True)
     may = same_subject(job.claim, job.evidence.evidence, said)
     disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may)
     fitted = combination.judge(signals)
@@ -290,6 +296,13 @@ def _combine(
     if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.denies:
         conflict = conflicting_value(job, spans, may) or doubting_source(job, read, spans, may)
     return Judged(verdict, judgement, exact, read, signals, spans, conflict)
+
+
+def compared_by_words(exact: ExactResult, claim: str) -> bool:
+    """Whether the exact tier settles a claim by itself: it is sure of a contradiction, or the words are there."""
+    stated = exact.signals.get("supports_record", 0.0) >= SURE or exact.signals.get("verbatim", 0.0) >= 1
+    against = any(one.effect == "contradicts" and one.confidence >= SURE for one in exact.findings)
+    return stated or against or restates(exact, claim)
 
 
 NAMED = 0.995

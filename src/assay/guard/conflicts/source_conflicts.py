@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from assay.guard.conflicts.both_ways import SentencePair, load_both_ways, read_both_ways, sentence_pairs
 from assay.guard.conflicts.disagreement import (
     MOST_SOURCES,
+    Disagreement,
     Other,
     OtherSourceResult,
     ask_other_sources,
@@ -25,6 +26,7 @@ from assay.guard.conflicts.source_matching import (
     clause_around,
     closest_sources,
     is_record,
+    may_deny,
     on_one_matter,
     same_subject,
     says_of_it,
@@ -190,6 +192,7 @@ def doubting_source(
         decided = one.neutral <= UNRELATED or one.contradiction >= TELLING_ALONE
         doubted = (
             restated
+            and may_deny(job.hypothesis, one.premise.text)
             and decided
             and one.contradiction >= DISPUTED
             and _share(job.hypothesis, read, one) >= SAYS_A_THIRD
@@ -258,8 +261,9 @@ def conflict_between(
 
     def disagrees(reading: Reading) -> bool:
         share = _share(hypothesis, read, reading)
-        if is_record(" ".join(window.text for window in reading.premise.windows)):
-            return share >= SAYS_HALF and reading.contradiction >= threshold
+        said = " ".join(window.text for window in reading.premise.windows)
+        if is_record(said):
+            return share >= SAYS_HALF and reading.contradiction >= threshold and may_deny(hypothesis, said)
         return share >= SAYS_A_THIRD and reading.contradiction >= (
             AGAINST if share >= SAYS_HALF or differs(min(reading.premise.evidence_ids)) else SURELY_AGAINST
         )
@@ -329,9 +333,15 @@ def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScore
             found[place] = replace(
                 found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=heard.failed
             )
-        elif found[place].conflict is None and model.disagrees(heard) and _of_one_subject(jobs[place], heard):
+        elif found[place].conflict is None and _disagrees(model, heard) and _of_one_subject(jobs[place], heard):
             found[place] = replace(found[place], conflict=_shown(heard.other))
     return contradicting_both_ways(jobs, found, scorer)
+
+
+def _disagrees(model: Disagreement, heard: OtherSourceResult) -> bool:
+    """Whether another source says something else."""
+    other = heard.other
+    return model.disagrees(heard) and (other.differs >= DIFFERS or may_deny(other.claim, other.reading.premise.text))
 
 
 def contradicting_both_ways(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:

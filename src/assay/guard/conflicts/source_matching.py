@@ -19,6 +19,11 @@ MOST_SOURCES: Final = 8
 MOST_SWAPS: Final = 4
 """Exchanges of names that are tried for a claim and a passage."""
 _RECORD: Final = re.compile(r"\s*(?:[\[{|]|[\w.-]{1,40}\s*[:=][^\n]*\n\s*[\w.-]{1,40}\s*[:=])")
+_MEMBER: Final = re.compile(r"\"\s*:\s*[\[{\"\d+-]|\"\s*:\s*(?:true|false|null)\b|[\]}]\s*,\s*[\[{\"]")
+"""Of JSON, from the middle of which a passage may be cut."""
+_GAP: Final = r"\S(?:\t| {3,})\S"
+_COLUMNS: Final = re.compile(rf"{_GAP}[^\n]*{_GAP}|{_GAP}[^\n]*\n[^\n]*{_GAP}|[^|\n]\|[^|\n]+\|[^\n]*\n")
+"""Of rows whose cells are set apart by spaces, tabs or strokes."""
 LONGEST_REMEMBERED: Final = 20_000
 """Characters of a source whose names are remembered."""
 
@@ -174,8 +179,21 @@ def is_record(passage: str) -> bool:
 
     >>> is_record('{"id": 3}'), is_record("| Bag | 23 kg |"), is_record("user: ann\\nlocked: no"), is_record("It is.")
     (True, True, True, False)
+    >>> is_record(',"sent":"2026-03-06"}'), is_record("BIO-1 Cells      ENROLLED\\nBIO-2 Cell lab   WAITLIST")
+    (True, True)
     """
-    return _RECORD.match(passage) is not None
+    return any(found(passage) is not None for found in (_RECORD.match, _MEMBER.search, _COLUMNS.search))
+
+
+def may_deny(claim: str, passage: str) -> bool:
+    """Whether a network is to be heard that says that a passage denies a claim: of data only where a value differs.
+
+    It has learnt from prose, and calls many a row that says nothing of a sentence a contradiction of it.
+
+    >>> may_deny("The meter is tested for free.", '{"meter": 17}'), may_deny("The fee is 20 euros.", '{"fee": 25}')
+    (False, True)
+    """
+    return not is_record(passage) or bool(values_of(claim, sure=True) - values_of(passage))
 
 
 _DISAGREEING: Final = re.compile(
@@ -212,14 +230,14 @@ def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
     ))  # fmt: skip
 
 
-def values_of(text: str) -> set[str]:
-    """The folded words of a text that are numbers, in digits or words, or parts of names.
+def values_of(text: str, *, sure: bool = False) -> set[str]:
+    """The folded words of a text that are numbers, in digits or words, or parts of names: of sure ones alone if asked.
 
     >>> sorted(values_of("Ann Lee has two keys for room 12."))
     ['12', 'ann', 'lee', 'two']
     """
     words = find_words(text)
-    named = {key for name in find_names(text, words) for key in name.keys}
+    named = {key for name in find_names(text, words) if name.sure or not sure for key in name.keys}
     numbers = {w.fold for w in words.lexemes if w.fold in NUMBER_WORDS or any(sign.isdigit() for sign in w.fold)}
     return named | numbers
 

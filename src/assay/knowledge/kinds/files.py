@@ -26,7 +26,7 @@ from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage,
 if TYPE_CHECKING:
     from assay.models import PairScorer
 
-FORM: Final = 1
+FORM: Final = 2
 """The version of the index's tables."""
 PIECES_OF_ONE: Final = 3
 """Pieces of one document that are shown at most."""
@@ -243,7 +243,7 @@ class FilesSource:
                 (
                     name, changed, size,
                     *((None,) * 5 if read is None else (
-                        read.title or Path(name).stem, read.document_id, read.version,
+                        read.title, read.document_id, read.version,
                         None if read.effective_date is None else read.effective_date.isoformat(),
                         None if read.expiry_date is None else read.expiry_date.isoformat(),
                     )),

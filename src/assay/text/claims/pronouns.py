@@ -12,6 +12,11 @@ _EXPLETIVE = frozenset(
     "likely unclear true estimated believed said known recommended noted".split()
 )
 _ADVERBS = frozenset("often also sometimes now long well still even therefore thus then once always never".split())
+_ADDRESS = {
+    "she": frozenset("mr sir lord king prince duke monsieur herr señor signor".split()),
+    "he": frozenset("mrs ms miss lady queen princess duchess dame madam madame frau señora signora".split()),
+}
+"""Forms of address of people of whom a pronoun is not said."""
 _MAX_SUBJECT = 8
 
 
@@ -52,7 +57,8 @@ def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str
         case "they":
             return found if plural and not rival else []
         case "he" | "she":
-            return found if names and not rival else []
+            addressed = {part.strip(".") for token in found for part in token.low.split()}
+            return found if names and not rival and not addressed & _ADDRESS[pronoun] else []
         case _:
             return []
 

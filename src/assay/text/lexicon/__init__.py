@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from assay.text.lexicon.tokens import Token as Token
     from assay.text.lexicon.tokens import render as render
     from assay.text.lexicon.tokens import tokenise as tokenise
+    from assay.text.lexicon.verbs import MODAL as MODAL
     from assay.text.lexicon.verbs import PARTICIPLE as PARTICIPLE
     from assay.text.lexicon.verbs import SAYING as SAYING
 else:
@@ -64,6 +65,6 @@ else:
             ".similarity": ("MOST_CHARACTERS", "grouped"),
             ".synonyms": ("GENERIC_NOUNS", "LIGHT_VERBS", "PRONOUNS", "SYNONYMS"),
             ".tokens": ("NUMBER_WORDS", "Token", "render", "tokenise"),
-            ".verbs": ("PARTICIPLE", "SAYING"),
+            ".verbs": ("MODAL", "PARTICIPLE", "SAYING"),
         },
     )

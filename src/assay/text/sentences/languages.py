@@ -26,9 +26,20 @@ _COMMON: Final[Mapping[str, frozenset[str]]] = {
         "Italian": "il lo la gli di e è un una in che del della per con non si sono da nel alla più anche",
         "Portuguese": "o a os as de e é um uma em que do da por com para não se no na ao foi são mais",
         "Dutch": "de het een en van is in dat op te niet zijn met voor door aan ook werd wordt er naar bij",
+        "Swedish": "och att det som en ett är inte för av på med till den har de om var kan från vid ska",
+        "Danish or Norwegian": "og at det som en er ikke for af av på med til den har de om var kan fra ved skal være",
+        "Polish": "nie na się że do jest to jak ale po od za są był została przez dla oraz może które",
+        "Czech": "je na se že do jak ale po od za jsou byl byla pro nebo může které není také",
+        "Romanian": "și în de la cu pe nu este un o care din pentru mai sau sunt prin fi al ai ale poate",
+        "Hungarian": "az és hogy nem is egy van meg ez de csak vagy mint már még ha volt lehet kell",
+        "Finnish": "ja on ei se että oli mutta myös kuin ovat tai joka jos voi tämä ole vain sekä kun",
+        "Turkish": "ve bir bu için ile de da olarak olan daha çok gibi ne en kadar değil var veya ise sonra",
+        "Indonesian": "yang dan di dari ini itu untuk dengan pada tidak adalah dalam akan atau oleh juga ke telah",
+        "Vietnamese": "của và là có không được cho trong các một này với những người khi để từ về đã",
     }.items()
 }
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = re.compile(r"(?<!['’])\b[^\W\d_]+")
+"""Not what stands behind an apostrophe, such as the "s" of "the girl's"."""
 _SCRIPTS: Final[Mapping[str, str]] = {
     "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "CJK": "Chinese", "CYRILLIC": "Cyrillic script",
     "GREEK": "Greek", "ARABIC": "Arabic script", "HEBREW": "Hebrew", "DEVANAGARI": "Devanagari script", "THAI": "Thai",

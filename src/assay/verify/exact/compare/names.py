@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from assay.text.lexicon import Identifier, Name, find_names, find_words, stem
+from assay.text.sentences import is_foreign_word, votes_of
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, IndexedSentence
 from assay.verify.exact.parsed_claim import Claim, Context, confidence_of
@@ -20,13 +21,15 @@ _SHORTEST_EDITED = 4
 _NEARBY_NAMES = 24
 _MOST_LOOKED_THROUGH = 64
 """Sentences with a word of an identifier whose evidence is searched for it."""
+VOTED = 600
+"""Characters of a claim whose words tell its language."""
 _MOST_COMPARED = 32
 """Absent names or identifiers of one claim beyond this are reported without looking for what replaced them."""
 
 
 def compare_names(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float]:
     """Findings about the names of the claim, and the share of their words that the evidence has."""
-    names = [n for n in claim.names if not _is_identifier(claim, n)]
+    names = [n for n in claim.names if not _is_identifier(claim, n) and not _may_be_a_noun(claim.text, n)]
     if not names:
         return [], 1.0
     findings: list[ExactFinding] = []
@@ -44,6 +47,20 @@ def compare_names(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], 
 
 def _is_identifier(claim: Claim, name: Name) -> bool:
     return any(i.start < name.end and name.start < i.end for i in claim.identifiers)
+
+
+def _may_be_a_noun(text: str, name: Name) -> bool:
+    """Whether a capital does not tell a name: German writes every noun with one, and any sentence begins with one.
+
+    The first word counts only where the text is in another language than English, whose common words are known.
+    """
+    if name.acronym or name.start >= VOTED or sum(not is_foreign_word(key, text) for key in name.keys) > 1:
+        return False
+    votes = votes_of(text)
+    foreign = max(votes, key=lambda language: votes[language])
+    if votes[foreign] <= votes["English"]:
+        return False
+    return foreign == "German" or not text[: name.start].strip()
 
 
 def _missing_keys(name: Name, index: ExactIndex) -> list[str]:

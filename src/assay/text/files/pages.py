@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import re
+from html.parser import HTMLParser
 from typing import Any, Final
 
-from assay.corpus.formats.files import FileText
 from assay.errors import InputError
-from assay.knowledge import PageText
+from assay.text.files.marked import FileText
 
 _NAMES: Final = ("name", "property", "itemprop", "http-equiv")
 _MOST_FIELDS: Final = 60
 
 
-class _Page(PageText):
-    """What a page shows, and what its head says. Menus are no text of the document."""
+class _Page(HTMLParser):
+    """What a page shows, a blank line between blocks, and what its head says. Menus and scripts are no text of it."""
 
-    SKIPPED = PageText.SKIPPED | {"nav", "svg", "select", "iframe"}
+    _SKIPPED: Final = frozenset(
+        {"script", "style", "template", "noscript", "head", "nav", "svg", "select", "iframe"}
+    )  # fmt: skip
+    _BLOCKS: Final = frozenset(
+        {
+            "p", "div", "section", "article", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "br",
+            "blockquote", "pre",
+        }
+    )  # fmt: skip
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
         self.title: list[str] = []
         self.fields: dict[str, Any] = {}
+        self._hidden = 0
         self._in_title = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        super().handle_starttag(tag, attrs)
-        told = dict(attrs)
+        if tag in self._SKIPPED:
+            self._hidden += 1
+        if tag == "body":
+            self._hidden = 0  # the end of a head may be left out
+        if tag in self._BLOCKS:
+            self.parts.append("\n\n" + ("#" * int(tag[1]) + " " if re.fullmatch(r"h[1-6]", tag) else ""))
+        elif tag in {"td", "th"} and not self._hidden:
+            self.parts.append(" | ")
+        self._read_head(tag, dict(attrs))
+
+    def _read_head(self, tag: str, told: dict[str, str | None]) -> None:
         if tag == "title" and not self.title:
             self._in_title = True
         elif tag == "meta" and len(self.fields) < _MOST_FIELDS:
@@ -36,19 +55,20 @@ class _Page(PageText):
                 self.fields.setdefault(re.split(r"[:.]", name)[-1][:100], value[:1_000])
         elif tag == "html" and told.get("lang"):
             self.fields["lang"] = told["lang"]
-        elif tag in {"td", "th"} and not self._hidden:
-            self.parts.append(" | ")
 
     def handle_endtag(self, tag: str) -> None:
-        super().handle_endtag(tag)
+        if tag in self._SKIPPED and self._hidden:
+            self._hidden -= 1
+        if tag in self._BLOCKS:
+            self.parts.append("\n\n")
         if tag in {"title", "head"}:
             self._in_title = False
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self.title.append(data)
-        else:
-            super().handle_data(data)
+        elif not self._hidden:
+            self.parts.append(re.sub(r"\s+", " ", data))
 
 
 def read_html(page: str) -> FileText:

@@ -1,0 +1,46 @@
+"""Languages in which the verifier's network judges no better than chance, so that what it says of them does not count.
+
+Measured claim by claim (`python -m train.measure_languages`; docs/limits.md has the figures): of those it was trained
+on, some it never learnt to read, since its vocabulary cuts their words into single letters. What was never measured
+counts as not read.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from assay.text.sentences import UNSTATED, language
+
+READ: Final = frozenset({"English", "German", "French", "Spanish", "Italian", "Portuguese", "Indonesian"})
+"""Languages that the network was measured in and judges better than chance; French with few claims."""
+_LATIN: Final = "Latin script"
+
+
+def languages_of(texts: Iterable[str]) -> frozenset[str]:
+    """The languages of texts, those that tell none left out."""
+    return frozenset(language(text) for text in texts) - {UNSTATED}
+
+
+def why_unread(claim: str, evidence: frozenset[str]) -> str | None:
+    """Why the network is not to be believed on a claim; none where it is.
+
+    >>> why_unread("भागीदारों को चार सप्ताह की छुट्टी मिलती है।", frozenset())
+    'it is in Devanagari script, which the embedded verifier does not read. A chat model as a judge may.'
+    >>> why_unread("Der Vertrag ist nicht gültig.", frozenset({"German"})) is None
+    True
+
+    Args:
+        claim: the claim.
+        evidence: the languages of its evidence, as `languages_of` tells them.
+    """
+    spoken = language(claim)
+    if spoken in {UNSTATED, _LATIN}:
+        return None
+    if spoken not in READ:
+        return f"it is in {spoken}, which the embedded verifier does not read. A chat model as a judge may."
+    if evidence and spoken not in evidence:
+        theirs = ", ".join(sorted(evidence))
+        return (
+            f"it is in {spoken} and the evidence in {theirs}: the embedded verifier does not compare across languages. "
+            "A chat model as a judge may."
+        )
+    return None

@@ -1,0 +1,260 @@
+"""Sentences of passages as they are compared, and the pairs of them that are worth asking about.
+
+Each sentence is held against those of other passages that have its rarest words, and only so many of them, so that the
+work grows with the passages and not with their pairs. Worth asking about are pairs in which something differs that can
+contradict: another value of one kind, another day, a negation, opposite words, another name, what may or must be.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from assay.guard.conflicts.source_matching import is_record
+from assay.retrieve import folded_words
+from assay.schema import Evidence
+from assay.text.dates import find_dates
+from assay.text.lexicon import MODAL, NEGATIONS, find_names, find_words, opposites
+from assay.text.quantities import find_quantities
+from assay.text.sentences import split_sentences
+
+MOST_SENTENCES: Final = 40
+"""Sentences of a passage that are compared, those nearest to the question first."""
+LONGEST: Final = 600
+"""Characters of a sentence that is compared; a longer one is seldom a statement of one thing."""
+SHORTEST: Final = 2
+"""Content words and values of a sentence that says something of a matter."""
+FAMILY: Final = 6
+"""Letters by which words are of one family: "rehearsal" and "rehearse"."""
+RAREST: Final = 8
+"""Words of a sentence by which others are found."""
+POSTINGS: Final = 64
+"""Sentences that are looked at for one word."""
+PARTNERS: Final = 3
+"""Sentences of other passages that are kept for one."""
+OF_ONE_MATTER: Final = 0.1
+"""The least share, by weight, of what the one that says less says that the other one says too."""
+OFTEN: Final = 3
+"""Sentences of a passage without a name in its title that have a name for the passage to be about it."""
+LEAST_READ: Final = 12
+"""Pairs that are read where there are few passages."""
+_DATA: Final = re.compile(r"[|{}\n\t]|\"\s*:")
+"""What stands in data and not in a sentence."""
+_CSV: Final = re.compile(r"(?<!\d),(?=\S)|,(?=[^\s\d])")
+"""A comma between two fields of a row."""
+MOST_FIELDS: Final = 2
+"""Commas without a space behind them that a sentence may have."""
+_RECORD: Final = re.compile(r"\s*(\{[^{}\[\]]{2,598}\})\s*")
+"""One JSON object of plain values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of a passage, as it is compared."""
+
+    passage: int
+    start: int
+    text: str
+    stems: Mapping[str, float]
+    """Its content stems and numbers, each with its weight."""
+    values: frozenset[tuple[str, str]]
+    """Its quantities and days, by kind and value."""
+    kinds: frozenset[str]
+    """The kinds of its values."""
+    negated: bool
+    names: frozenset[str]
+    modals: frozenset[str] = frozenset()
+    """Its verbs that say what may, must or can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences that may contradict each other."""
+
+    first: Statement
+    second: Statement
+    shared: float
+    """The share of the poorer one's content that both have, in [0, 1]."""
+    differs: str
+    """What can contradict: `value`, `negation`, `opposite`, `name` or `words`."""
+
+
+def statements_of(place: int, item: Evidence, question: frozenset[str]) -> list[Statement]:
+    """The sentences of a passage that can be compared, at most `MOST_SENTENCES`.
+
+    Rows of tables and fields of records are none: what they are of stands elsewhere, and two rows always differ. A
+    record by itself is one.
+    """
+    if is_record(item.text):
+        whole = _RECORD.fullmatch(item.text)
+        return [statement(place, whole.start(1), whole[1])] if whole is not None else []
+    found = []
+    for span in split_sentences(item.text):
+        text = item.text[span.start : span.end]
+        if len(text) <= LONGEST and not _DATA.search(text) and len(_CSV.findall(text)) <= MOST_FIELDS:
+            one = statement(place, span.start, text)
+            if len(one.stems) >= SHORTEST:
+                found.append(one)
+    if len(found) > MOST_SENTENCES:
+        near = sorted(found, key=lambda one: (-len(question & set(one.stems)), one.start))[:MOST_SENTENCES]
+        found = sorted(near, key=lambda one: one.start)
+    return found
+
+
+def statement(place: int, start: int, text: str) -> Statement:
+    """A sentence as it is compared."""
+    words = find_words(text)
+    dates = find_dates(text, words)
+    quantities = find_quantities(text, words, skip=[(one.start, one.end) for one in dates])
+    values = {(one.dimension, str(one.low if one.exact else (one.low, one.high))) for one in quantities if not one.weak}
+    for day in dates:
+        parts = (
+            ("year", day.year),
+            ("month", day.month),
+            ("day", day.day),
+            ("weekday", day.weekday),
+            ("clock", day.minute),
+        )
+        values |= {(f"date:{name}", str(part)) for name, part in parts if part is not None}
+    stems = {word.stem[:FAMILY]: (word.weight or 0.5) for word in words.lexemes if word.weight or word.digit}
+    return Statement(
+        place, start, text, stems, frozenset(values), frozenset(kind for kind, _ in values),
+        any(word.fold in NEGATIONS for word in words.lexemes),
+        frozenset(key for name in find_names(text, words) if name.sure for key in name.keys),
+        frozenset(word.fold for word in words.lexemes if word.fold in MODAL),
+    )  # fmt: skip
+
+
+def candidates(statements: Sequence[Statement], question: frozenset[str], most: int) -> list[Pair]:
+    """The pairs that are worth asking about, at most so many, in an order that does not depend on that of passages.
+
+    Args:
+        statements: of all passages.
+        question: the stems of the question: pairs that speak of it come first among equals.
+        most: how many.
+    """
+    postings: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(statements):
+        for stem in one.stems:
+            postings[stem].append(at)
+    rarity = {stem: math.log1p(len(statements) / len(found)) for stem, found in postings.items()}
+    weights = [sum(value * rarity[stem] for stem, value in one.stems.items()) for one in statements]
+    pairs: dict[tuple[int, int], Pair] = {}
+    for at, one in enumerate(statements):
+        shared: dict[int, float] = defaultdict(float)
+        common = [stem for stem in one.stems if len(postings[stem]) > 1]
+        for stem in sorted(common, key=lambda s: (len(postings[s]), s))[:RAREST]:
+            for other in _near(postings[stem], at):
+                if statements[other].passage != one.passage:
+                    shared[other] += 1.0
+        best = sorted(shared, key=lambda other: (-shared[other], statements[other].text))[: 4 * PARTNERS]
+        measured = []
+        for other in best:
+            theirs = statements[other].stems
+            both = sum(value * rarity[stem] for stem, value in one.stems.items() if stem in theirs)
+            measured.append((both / (min(weights[at], weights[other]) or 1.0), other))
+        for share, other in sorted(measured, key=lambda found: (-found[0], statements[found[1]].text))[:PARTNERS]:
+            key = (min(at, other), max(at, other))
+            if share >= OF_ONE_MATTER and key not in pairs:
+                differs = what_differs(one, statements[other])
+                if differs is not None:
+                    pairs[key] = Pair(statements[key[0]], statements[key[1]], min(1.0, share), differs)
+    found = sorted(pairs.values(), key=lambda pair: (-_promise(pair, question), pair.first.text, pair.second.text))
+    return [*found[:most], *_of_two_wordings(statements, found, question, min(most, LEAST_READ) - len(found))]
+
+
+def _of_two_wordings(
+    statements: Sequence[Statement], found: Sequence[Pair], question: frozenset[str], most: int
+) -> list[Pair]:
+    """Pairs of passages that share no word: of each two without a pair the sentences nearest to the question.
+
+    What was retrieved for one question may answer it twice in different words ("The seat is in Graz", "Registered
+    office: Linz"). Passages that say one thing each come alone: which of many sentences would be it nobody knows.
+    """
+    if most <= 0:
+        return []
+    counts = Counter(one.passage for one in statements)
+    alone = sorted((one for one in statements if counts[one.passage] == 1), key=lambda one: (
+        -len(question & set(one.stems)), one.text,
+    ))[: 2 * LEAST_READ]  # fmt: skip
+    known = {(pair.first.passage, pair.second.passage) for pair in found}
+    made = []
+    for number, one in enumerate(alone):
+        for other in alone[number + 1 :]:
+            first, second = (one, other) if one.passage < other.passage else (other, one)
+            differs = what_differs(one, other)
+            if differs is not None and (first.passage, second.passage) not in known:
+                made.append(Pair(first, second, 0.0, differs))
+    return made[:most]
+
+
+def _near(places: Sequence[int], at: int) -> Sequence[int]:
+    """The places around one, where there are too many: later ones of a long list would otherwise never be seen."""
+    if len(places) <= POSTINGS:
+        return places
+    step = len(places) / POSTINGS
+    return [places[int(i * step + at) % len(places)] for i in range(POSTINGS)]
+
+
+_PROMISE: Final = {"value": 0.5, "opposite": 0.35, "negation": 0.3, "name": 0.2, "words": 0.0}
+
+
+def _promise(pair: Pair, question: frozenset[str]) -> float:
+    asked = question & set(pair.first.stems) & set(pair.second.stems)
+    return pair.shared + _PROMISE[pair.differs] + (0.5 * len(asked) / len(question) if question else 0.0)
+
+
+def what_differs(one: Statement, other: Statement) -> str | None:
+    """What of two sentences can contradict; none where one only repeats a part of the other.
+
+    >>> first, second = (statement(0, 0, text) for text in ("Leave is 2 weeks.", "Leave is 4 weeks."))
+    >>> what_differs(first, second)
+    'value'
+    >>> first, second = (statement(0, 0, f"Gloves {text} in the lab.") for text in ("must be worn", "are optional"))
+    >>> what_differs(first, second)
+    'words'
+    """
+    kinds = one.kinds & other.kinds
+    for kind in kinds:
+        mine = {value for name, value in one.values if name == kind}
+        theirs = {value for name, value in other.values if name == kind}
+        if mine != theirs and not (mine & theirs and (mine <= theirs or theirs <= mine)):
+            return "value"
+    if one.negated != other.negated:
+        return "negation"
+    mine_only, theirs_only = set(one.stems) - set(other.stems), set(other.stems) - set(one.stems)
+    if any({word[:FAMILY] for word in opposites(stem)} & theirs_only for stem in mine_only):
+        return "opposite"
+    if one.names - other.names and other.names - one.names:
+        return "name"
+    if (mine_only and theirs_only) or (one.modals != other.modals and (mine_only or theirs_only)):
+        return "words"
+    return None
+
+
+class Things:
+    """What passages are about, by the names in their titles: two offices, products or banks cannot disagree."""
+
+    def __init__(self, statements: Sequence[Statement], items: Sequence[Evidence]) -> None:
+        self._named: dict[int, Counter[str]] = defaultdict(Counter)
+        for one in statements:
+            self._named[one.passage].update(one.names)
+        self._items = items
+
+    def are_two(self, one: int, other: int) -> bool:
+        """Whether each of two passages is about a name that the other one never says."""
+        return bool(self._about(one) - self._words(other)) and bool(self._about(other) - self._words(one))
+
+    def _about(self, place: int) -> frozenset[str]:
+        """The names that a passage has in its title, or else the one that it says most often."""
+        named = self._named[place]
+        often = frozenset(name for name, count in named.most_common(1) if count >= OFTEN)
+        return frozenset(folded_words(self._items[place].title or "")) & named.keys() or often
+
+    def _words(self, place: int) -> frozenset[str]:
+        item = self._items[place]
+        return frozenset(folded_words(f"{item.title or ''}\n{item.text}"))
