@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from assay.errors import PolicyError
-from assay.guard import EvidenceLike, Limits, ReceiptDesk
+from assay.guard import EvidenceLike, Limits, ReceiptDesk, TaskOptions
 from assay.guard import Guard as CoreGuard
 from assay.models import (
     DEFAULT,
@@ -356,7 +356,18 @@ def check(
     )  # fmt: skip
 
 
-async def acheck(answer: str | bytes, evidence: EvidenceLike = None, **options: Any) -> HallucinationReport:
+class CheckOptions(TaskOptions, total=False):
+    """The keyword options of `check`."""
+
+    policy: Policy | str | Path | None
+    question: str | None
+    schema: Mapping[str, Any] | bool | None
+    citations: Iterable[Mapping[str, Any]] | None
+
+
+async def acheck(
+    answer: str | bytes, evidence: EvidenceLike = None, **options: Unpack[CheckOptions]
+) -> HallucinationReport:
     """As `check`, off the event loop: the same options, the same report."""
     import asyncio
 

@@ -81,7 +81,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("demo")
     store, clock = open_store(folder)
     with store:
-        scorer = Guards("general").get(None)._scorer
+        scorer = Guards("general").get(None)._parts.scorer
         fill(store, clock, scorer, KEYS)
         show_knowledge(store, scorer, folder)
         show_monitor(store, clock.put, datetime.now(UTC))

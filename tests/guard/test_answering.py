@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.guard import Guard
-from assay.guard.check.abstention import limits_from, model_from
+from assay.guard.check.report.abstention import limits_from, model_from
 from assay.models.chat.interface import ChatRequest, Choice, TokenLogprob
 from assay.policy import Abstaining, Policy, permissiveness, preset
 from assay.prompts import unfenced

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from assay.guard import Guard
-from assay.guard.check.claim_reports import claim_report
+from assay.guard.check.report.claim_reports import claim_report
 from assay.guard.check.verdicts import Judged
 from assay.policy import preset
 from assay.schema import Category, Origin, Stakes, Verdict

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Guard
-from assay.guard.check.claim_reports import claim_report
+from assay.guard.check.report.claim_reports import claim_report
 from assay.guard.check.verdicts import SURE, evidence_spans
 from assay.guard.claims.wrong_spans import LEADING, _whole_words
 from assay.policy.presets import preset

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.guard.check.claim_reports import locate
+from assay.guard.check.report.claim_reports import locate
 from assay.schema import ClaimKind, ExtractedClaim, Span
 
 

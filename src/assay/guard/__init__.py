@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from assay.guard.commit.receipts import ReceiptDesk as ReceiptDesk
     from assay.guard.conflicts.superseded_sources import says_that_it_replaces as says_that_it_replaces
     from assay.guard.evidence_files import passage_of_file as passage_of_file
+    from assay.guard.options import AskedCheckOptions as AskedCheckOptions
+    from assay.guard.options import CheckOptions as CheckOptions
+    from assay.guard.options import ProtectAnswerOptions as ProtectAnswerOptions
+    from assay.guard.options import ProtectOptions as ProtectOptions
+    from assay.guard.options import RunOptions as RunOptions
+    from assay.guard.options import TaskOptions as TaskOptions
     from assay.guard.protect.functions import Answer as Answer
     from assay.guard.request import CheckRequest as CheckRequest
     from assay.guard.request import EvidenceLike as EvidenceLike
@@ -42,6 +48,14 @@ else:
             ".commit.receipts": ("Idempotent", "ReceiptDesk"),
             ".conflicts.superseded_sources": ("says_that_it_replaces",),
             ".evidence_files": ("passage_of_file",),
+            ".options": (
+                "AskedCheckOptions",
+                "CheckOptions",
+                "ProtectAnswerOptions",
+                "ProtectOptions",
+                "RunOptions",
+                "TaskOptions",
+            ),
             ".protect.functions": ("Answer",),
             ".request": ("CheckRequest", "EvidenceLike"),
             ".rulings": (

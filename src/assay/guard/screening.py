@@ -9,7 +9,7 @@ the day, and what a newer version replaces; 5. what another passage repeats; 6. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -34,8 +34,8 @@ from assay.text import asks_about_past, find_orders
 from assay.text.sentences import UNSTATED, language
 
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
-    from assay.guard.check.evidence_index import PreparedEvidence
-    from assay.guard.check.verdicts import Judged
+    from assay.guard.check.tiers import Tiers
+    from assay.guard.parts import Assembled, GuardParts
     from assay.guard.screen_conflicts import Judge
     from assay.guard.screen_pairs import Pair
     from assay.guard.screen_versions import Known, Versions
@@ -69,41 +69,20 @@ class _Course:
         self.dropped[one.item.id] = DroppedPassage(id=one.item.id, reason=reason, detail=detail, other=other)
 
 
-class Screens:
-    """The part of a guard that screens passages; it needs what the guard has."""
+@dataclass(frozen=True, slots=True)
+class Screener:
+    """Screens passages under a policy."""
 
-    _policy: Policy
-    _scorer: PairScorer
-    _screened_before: LruCache[Screening]
-    _prepare: Callable[..., PreparedEvidence]
-    _judge: Callable[..., list[Judged]]
+    policy: Policy
+    scorer: PairScorer
+    judge: Judge
+    """Says of claims what the tiers find of them, each beside its own evidence."""
+    remembered: LruCache[Screening]
 
     def screen(
-        self,
-        question: str,
-        passages: Iterable[Any] | str | None,
-        *,
-        historical: bool | None = None,
-        as_of: date | str | None = None,
+        self, question: str, passages: Iterable[Any] | str | None, historical: bool | None, as_of: date | str | None
     ) -> Screening:
-        """Decide which passages may be evidence for a question.
-
-        Args:
-            question: what is asked.
-            passages: as a retriever gave them: texts, mappings, `Evidence`, or documents and nodes of LangChain,
-                LlamaIndex and Haystack. Versions and dates are read from metadata in their common spellings.
-            historical: whether versions that are no longer in force are kept, marked so; by default where the question
-                asks about the past.
-            as_of: the day that passages are to be in force on; today, in UTC, by default.
-
-        Returns:
-            What is kept in which order, what is dropped and why, conflicts, and the signal. A question without any
-            passage gets `refuse`, never an empty success.
-
-        Raises:
-            InputError: the question is blank, or something given cannot be read.
-            VerifierError: the network failed; then nothing is known of the passages.
-        """
+        """Which passages may be evidence for a question; see `Guard.screen`."""
         from assay.retrieve import read_passages
 
         asked = coerce_text(question, "question")
@@ -113,65 +92,92 @@ class Screens:
         read = read_passages(passages)
         if len(read) > MOST:
             raise InputError(f"one screening takes at most {MOST:,} passages, got {len(read):,}; send them in parts")
-        settings = self._policy.screen or ScreenPolicy()
-        return screened(asked, read, settings, self._scorer, self._judge_beside, day, historical)
+        settings = self.policy.screen or ScreenPolicy()
+        return screened(asked, read, settings, self.scorer, self.judge, day, historical)
 
-    def _judge_beside(self, claims: Sequence[tuple[str, tuple[Evidence, ...]]]) -> list[Judged]:
-        """What the tiers say of claims, each beside its own evidence."""
-        from assay.guard.check.verdicts import Job
-
-        return self._judge([Job(claim, self._prepare(evidence)) for claim, evidence in claims])
-
-    def contradictions(self, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
-        """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those it finds.
-
-        Args:
-            pairs: of sentences of different passages, by the places of these.
-            items: the passages.
-
-        Raises:
-            VerifierError: the network failed: whether there are contradictions is not known then.
-        """
-        from assay.guard.screen_conflicts import hear_pairs, told
-
-        return told(hear_pairs(pairs, items, self._scorer), items, self._judge_beside, frozenset(), len(pairs))
-
-    async def ascreen(self, question: str, passages: Iterable[Any] | str | None, **options: Any) -> Screening:
-        """As `screen`, off the event loop: the same options, the same result."""
-        import asyncio
-
-        return await asyncio.to_thread(self.screen, question, passages, **options)
-
-    def _screen_by_policy(
+    def by_policy(
         self, question: str | None, read: Sequence[Passage], as_of: date | str | None = None
     ) -> Screening | None:
         """The screening that the policy has done before anything is checked or generated; none where it has none."""
-        if self._policy.screen is None or not self._policy.groundedness or not (question or "").strip():
+        settings = self.policy.screen
+        if settings is None or not self.policy.groundedness or not (question or "").strip():
             return None
         asked, day = question or "", read_day(as_of) or datetime.now(UTC).date()
         content = tuple(one.item.model_dump_json() for one in read)
-        return self._screened_before.get(
-            (asked, content, day, self._policy.screen),
-            lambda: self.screen(asked, [one.item for one in read], as_of=day),
+        return self.remembered.get(
+            (asked, content, day, settings),
+            lambda: self.screen(asked, [one.item for one in read], None, day),
         )
 
-    def _with_screening(self, request: CheckRequest) -> CheckRequest:
+    def admitted(self, request: CheckRequest) -> CheckRequest:
         """The request with what may be evidence alone, where the policy has passages screened."""
-        if (
-            self._policy.screen is None
-            or request.screening is not None
-            or request.task in self._policy.ungrounded_tasks
-        ):
+        settings = self.policy.screen
+        if settings is None or request.screening is not None or request.task in self.policy.ungrounded_tasks:
             return request
         from assay.retrieve import read_passages
 
         read = read_passages(request.evidence)
         given = tuple(one.item for one in read)
-        found = self._screen_by_policy(request.question, read, request.as_of)
+        found = self.by_policy(request.question, read, request.as_of)
         return replace(
             request, evidence=given if found is None else found.evidence, screening=found,
             given=None if found is None else given,
         )  # fmt: skip
+
+
+def screener_of(parts: GuardParts, tiers: Tiers) -> Screener:
+    """The screener of a guard."""
+    return Screener(parts.policy, parts.scorer, tiers.judge_beside, parts.caches.screened)
+
+
+def screen(
+    self: Assembled,
+    question: str,
+    passages: Iterable[Any] | str | None,
+    *,
+    historical: bool | None = None,
+    as_of: date | str | None = None,
+) -> Screening:
+    """Decide which passages may be evidence for a question.
+
+    Args:
+        question: what is asked.
+        passages: as a retriever gave them: texts, mappings, `Evidence`, or documents and nodes of LangChain,
+            LlamaIndex and Haystack. Versions and dates are read from metadata in their common spellings.
+        historical: whether versions that are no longer in force are kept, marked so; by default where the question
+            asks about the past.
+        as_of: the day that passages are to be in force on; today, in UTC, by default.
+
+    Returns:
+        What is kept in which order, what is dropped and why, conflicts, and the signal. A question without any
+        passage gets `refuse`, never an empty success.
+
+    Raises:
+        InputError: the question is blank, or something given cannot be read.
+        VerifierError: the network failed; then nothing is known of the passages.
+    """
+    from assay.guard.check.tiers import tiers_of
+
+    return screener_of(self._parts, tiers_of(self._parts)).screen(question, passages, historical, as_of)
+
+
+def contradictions(
+    self: Assembled, pairs: Sequence[Pair], items: Sequence[Evidence]
+) -> list[PassageConflict]:  # fmt: skip
+    """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those it finds.
+
+    Args:
+        pairs: of sentences of different passages, by the places of these.
+        items: the passages.
+
+    Raises:
+        VerifierError: the network failed: whether there are contradictions is not known then.
+    """
+    from assay.guard.check.tiers import tiers_of
+    from assay.guard.screen_conflicts import hear_pairs, told
+
+    heard = hear_pairs(pairs, items, self._parts.scorer)
+    return told(heard, items, tiers_of(self._parts).judge_beside, frozenset(), len(pairs))
 
 
 def screened(
@@ -183,7 +189,7 @@ def screened(
     as_of: date,
     historical: bool | None = None,
 ) -> Screening:
-    """The screening of passages that were read; see `Screens.screen`."""
+    """The screening of passages that were read; see `Guard.screen`."""
     from assay.guard.screen_conflicts import conflicts_of
     from assay.guard.screen_versions import names_a_version, versions_of
 

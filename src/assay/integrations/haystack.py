@@ -12,13 +12,13 @@ haystack-ai 3.4.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from assay.errors import InputError, WithheldError
 from assay.guard import Guard
 from assay.guard.protect import OnWithheld
 from assay.integrations.run_gate import missing
-from assay.integrations.screening import NOTE, Gate
+from assay.integrations.screening import NOTE, Gate, ScreenGateOptions
 from assay.policy import answer_instead, answer_of
 from assay.schema import Action
 
@@ -35,7 +35,7 @@ __all__ = ["AssayGate", "AssayScreen"]
 class AssayScreen:
     """Keeps the documents that may be evidence for a query, the most relevant first, with their relevance as score."""
 
-    def __init__(self, guard: Guard, **options: Any) -> None:
+    def __init__(self, guard: Guard, **options: Unpack[ScreenGateOptions]) -> None:
         """Make the component.
 
         Args:
@@ -43,7 +43,8 @@ class AssayScreen:
             options: `notes`, `historical`, `as_of` and `on_screening`; see `assay.integrations.screening.Gate`. The
                 note comes as the output `note` besides, and stands among the documents only with `notes=True`.
         """
-        self._gate = Gate(guard, **{"notes": False, **options})
+        gate_options: ScreenGateOptions = {"notes": False, **options}
+        self._gate = Gate(guard, **gate_options)
 
     @component.output_types(documents=list[Document], signal=str, note=str, screening=dict[str, Any])
     def run(self, query: str, documents: list[Document]) -> dict[str, Any]:

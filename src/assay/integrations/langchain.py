@@ -15,10 +15,10 @@ The extra `langchain` installs what this needs; tested with langchain 1.4 and la
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, Unpack
 
 from assay.guard import Guard
-from assay.integrations.run_gate import RunGate, before_call, missing
+from assay.integrations.run_gate import GateOptions, NodeOptions, RunGate, before_call, missing
 
 try:
     from langchain.agents.middleware import (
@@ -60,7 +60,7 @@ class AssayMiddleware(AgentMiddleware[AssayState, Any, Any]):
 
     state_schema = AssayState
 
-    def __init__(self, guard: Guard, **options: Any) -> None:
+    def __init__(self, guard: Guard, **options: Unpack[GateOptions]) -> None:
         """Make the middleware.
 
         Args:
@@ -69,7 +69,8 @@ class AssayMiddleware(AgentMiddleware[AssayState, Any, Any]):
         """
         super().__init__()
         self.tools: list[Any] = []
-        self._gate = RunGate(guard, **{"on_withheld": "answer", **options})
+        gate_options: GateOptions = {"on_withheld": "answer", **options}
+        self._gate = RunGate(guard, **gate_options)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Ask the model and check what it wants to call or to say.
@@ -119,23 +120,26 @@ class AssayMiddleware(AgentMiddleware[AssayState, Any, Any]):
         return await handler(request) if refused is None else refused
 
 
-def checked_tool_node(tools: Sequence[Any], guard: Guard, **options: Any) -> Any:
+def checked_tool_node(
+    tools: Sequence[Any], guard: Guard, *, node: Mapping[str, Any] | None = None, **options: Unpack[NodeOptions]
+) -> Any:
     """LangGraph's `ToolNode` with the check of each call before it: for graphs that are put together by hand.
 
     Args:
         tools: the tools of the node.
         guard: what checks.
-        options: those of `RunGate`, and further ones of `ToolNode` under the name `node`.
+        node: further options of `ToolNode`.
+        options: those of `RunGate`.
 
     Raises:
         CallRejectedError: while the graph runs: the model goes on with calls that are wrong though it was told to stop.
     """
-    node = {"handle_tool_errors": False, **options.pop("node", {})}
+    further = {"handle_tool_errors": False, **(node or {})}
     gate = AssayMiddleware(guard, **options)
-    return ToolNode(tools, wrap_tool_call=gate.wrap_tool_call, awrap_tool_call=gate.awrap_tool_call, **node)
+    return ToolNode(tools, wrap_tool_call=gate.wrap_tool_call, awrap_tool_call=gate.awrap_tool_call, **further)
 
 
-def checked_answer_node(model: Any, tools: Sequence[Any], guard: Guard, **options: Any) -> Any:
+def checked_answer_node(model: Any, tools: Sequence[Any], guard: Guard, **options: Unpack[NodeOptions]) -> Any:
     """A node that asks a chat model for the next message of a graph's `messages`, and checks its final answers.
 
     Args:

@@ -12,10 +12,10 @@ The extra `llama-index` installs what this needs; tested with llama-index-core 0
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from assay.errors import CallRejectedError, InputError
-from assay.guard import Answer, Guard
+from assay.guard import Answer, AskedCheckOptions, Guard, ProtectOptions
 from assay.integrations.run_gate import RunGate, missing
 from assay.rewrite.revise import Feedback
 from assay.schema import Action, HallucinationReport
@@ -41,7 +41,7 @@ __all__ = ["AssayEvaluator", "AssayNodePostprocessor", "CheckedFunctionAgent", "
 class AssayEvaluator(BaseEvaluator):
     """Whether a response is supported by its contexts, with the findings as feedback."""
 
-    def __init__(self, guard: Guard, **options: Any) -> None:
+    def __init__(self, guard: Guard, **options: Unpack[AskedCheckOptions]) -> None:
         """Make an evaluator of a guard; `options` are those of `Guard.check`, such as `stakes`."""
         self._guard = guard
         self._options = options
@@ -86,7 +86,7 @@ class AssayEvaluator(BaseEvaluator):
 class CheckedQueryEngine(BaseQueryEngine):
     """A query engine whose responses come out if and only if they pass; their source nodes are the evidence."""
 
-    def __init__(self, query_engine: Any, guard: Guard, **how: Any) -> None:
+    def __init__(self, query_engine: Any, guard: Guard, **how: Unpack[ProtectOptions]) -> None:
         """Put an engine behind a guard.
 
         Args:
@@ -98,7 +98,7 @@ class CheckedQueryEngine(BaseQueryEngine):
         super().__init__(query_engine.callback_manager)
         self._engine = query_engine
         self._guard = guard
-        self._how = {"on_withheld": "answer", **how}
+        self._how: ProtectOptions = {"on_withheld": "answer", **how}
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {"query_engine": self._engine}

@@ -17,11 +17,11 @@ import copy
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.guard import CallDecision, Guard
-from assay.integrations.run_gate import Recent, RunGate, before_call, in_words, missing, not_executed
+from assay.integrations.run_gate import GateOptions, Recent, RunGate, before_call, in_words, missing, not_executed
 from assay.rewrite.revise import Feedback
 
 try:
@@ -56,7 +56,7 @@ __all__ = ["AssayGuardrails", "CheckedModel"]
 class AssayGuardrails:
     """The guardrails of agents; one set may serve many agents and runs."""
 
-    def __init__(self, guard: Guard, **options: Any) -> None:
+    def __init__(self, guard: Guard, **options: Unpack[GateOptions]) -> None:
         """Make the guardrails.
 
         Args:

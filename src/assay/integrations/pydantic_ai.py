@@ -15,11 +15,11 @@ The extra `pydantic-ai` installs what this needs; tested with pydantic-ai-slim 2
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from assay.errors import InputError, WithheldError
 from assay.guard import Guard
-from assay.integrations.run_gate import RunGate, before_call, in_words, missing
+from assay.integrations.run_gate import GateOptions, RunGate, before_call, in_words, missing
 from assay.policy import answer_instead
 from assay.rewrite.revise import Feedback
 
@@ -44,7 +44,7 @@ class AssayCapability(AbstractCapability[Any]):
     It keeps nothing of a run: one may serve many agents and runs.
     """
 
-    def __init__(self, guard: Guard, **options: Any) -> None:
+    def __init__(self, guard: Guard, **options: Unpack[GateOptions]) -> None:
         """Make the capability.
 
         Args:
@@ -110,7 +110,7 @@ class CheckedToolset(WrapperToolset[Any]):
         return await super().call_tool(name, tool_args, ctx, tool)
 
 
-def checked_output(guard: Guard, **options: Any) -> Callable[[Any, Any], Awaitable[Any]]:
+def checked_output(guard: Guard, **options: Unpack[GateOptions]) -> Callable[[Any, Any], Awaitable[Any]]:
     """An output validator: `agent.output_validator(checked_output(guard))`.
 
     Args:

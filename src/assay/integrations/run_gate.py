@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from datetime import datetime
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 from assay.errors import CallRejectedError, InputError, MissingPackageError, WithheldError
-from assay.guard import CallDecision, EvidenceLike, Guard
+from assay.guard import CallDecision, EvidenceLike, Guard, ProtectOptions, RunOptions
 from assay.guard.protect import OnWithheld
 from assay.guard.runs import DEFAULT_SOURCES, ToolLike, read_tools
 from assay.policy import Cause, answer_instead, answer_of, refusal
@@ -32,6 +32,28 @@ def missing(extra: str, error: ImportError, within: str = "assay.integrations") 
         f"{within}.{extra.replace('-', '_')} needs a framework that cannot be imported here ({error}); "
         f"install it with: pip install 'assay-ai[{extra}]'"
     )
+
+
+class NodeOptions(TypedDict, total=False):
+    """The options of adapters that take the tools themselves; they mean what the fields of `RunGate` mean."""
+
+    on_withheld: OnWithheld
+    attempts: int | None
+    retries: int | None
+    evidence: EvidenceLike
+    sources: Collection[str]
+    rules: Rules | None
+    clock: Callable[[], datetime] | None
+    stakes: Stakes | str
+    task: str
+    claim_free: bool
+    on_report: Callable[[HallucinationReport], object] | None
+
+
+class GateOptions(NodeOptions, total=False):
+    """The options of every adapter."""
+
+    tools: tuple[ToolLike, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +111,7 @@ class RunGate:
 
     def report(self, run: Run, failed: int = 0) -> HallucinationReport:
         """The report of a run that has ended; `failed` is how many versions of its answer failed before."""
-        report = self.guard.check_run(run, **self._options(), revisions_failed=failed)
+        report = self.guard.check_run(run, **self._options(failed))
         if self.on_report is not None:
             self.on_report(report)
         return report
@@ -109,7 +131,8 @@ class RunGate:
         Args:
             run: the run with these words as its answer, without the calls.
         """
-        report = self.guard.check_run(run, **{**self._options(), "claim_free": True})
+        options: RunOptions = {**self._options(), "claim_free": True}
+        report = self.guard.check_run(run, **options)
         if self.on_report is not None:
             self.on_report(report)
         return self.passes(report)
@@ -173,14 +196,17 @@ class RunGate:
             raise error
         return refusal({Cause.TOOLS}, Action.BLOCK)
 
-    def _how(self, author: Author | None) -> dict[str, Any]:
-        beside = {"on_withheld": self.on_withheld, "on_report": self.on_report, "attempts": self.attempts}
-        return {**self._options(), **beside, "author": author}
-
-    def _options(self) -> dict[str, Any]:
+    def _how(self, author: Author | None) -> ProtectOptions:
         return {
             "evidence": self.evidence, "sources": self.sources, "rules": self.rules, "now": self._now(),
-            "stakes": self.stakes, "task": self.task, "claim_free": self.claim_free,
+            "stakes": self.stakes, "task": self.task, "claim_free": self.claim_free, "author": author,
+            "on_withheld": self.on_withheld, "on_report": self.on_report, "attempts": self.attempts,
+        }  # fmt: skip
+
+    def _options(self, failed: int = 0) -> RunOptions:
+        return {
+            "evidence": self.evidence, "sources": self.sources, "rules": self.rules, "now": self._now(),
+            "stakes": self.stakes, "task": self.task, "claim_free": self.claim_free, "revisions_failed": failed,
         }  # fmt: skip
 
     def _now(self) -> datetime | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, Literal, TypedDict, TypeVar
 
 from assay.errors import InputError
 from assay.guard import Guard
@@ -22,6 +22,15 @@ class Kept(Generic[D]):
 
     documents: tuple[tuple[D, Mapping[str, Any]], ...]
     screening: Screening
+
+
+class ScreenGateOptions(TypedDict, total=False):
+    """The options of every adapter, with the meaning and the defaults of the fields of `Gate`."""
+
+    notes: bool
+    historical: bool | None
+    as_of: Any
+    on_screening: OnScreening | None
 
 
 @dataclass(frozen=True, slots=True)

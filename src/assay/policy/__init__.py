@@ -54,7 +54,9 @@ if TYPE_CHECKING:
     from assay.policy.screening import ScreenPolicy as ScreenPolicy
     from assay.policy.signals import ClaimSignal as ClaimSignal
     from assay.policy.signals import GateInput as GateInput
+    from assay.policy.signals import claim_signal as claim_signal
     from assay.policy.signals import is_logic_fault as is_logic_fault
+    from assay.policy.signals import signal_of as signal_of
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -82,6 +84,6 @@ else:
             ".responses": ("Cause", "answer_instead", "answer_of", "refusal", "told_with", "untelling", "untold_words"),
             ".routes": ("LABELS", "Route", "labels_for", "permissiveness", "strictest"),
             ".screening": ("ScreenPolicy",),
-            ".signals": ("ClaimSignal", "GateInput", "is_logic_fault"),
+            ".signals": ("ClaimSignal", "GateInput", "claim_signal", "is_logic_fault", "signal_of"),
         },
     )

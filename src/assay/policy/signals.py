@@ -1,10 +1,11 @@
 """What the gate is told: numbers and verdicts about one output, without its text."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from assay.errors import InputError
-from assay.schema import Issue, Stakes, Verdict
+from assay.schema import ClaimReport, Issue, Stakes, Verdict
 
 _COUNTS = (
     "citations_fabricated", "citations_failed", "claims_uncited", "citations_unchecked", "conflicts",
@@ -120,6 +121,8 @@ class GateInput:
         _require_probability("factscore", self.factscore)
 
 
+FABRICATED: Final = "citation.fabricated"
+"""The code of a citation of a source that does not exist."""
 LOGIC_HINTS: Final = frozenset({"logic.unsupported_step"})
 """Findings about reasoning that are shown and decide nothing: of all that are called so a quarter are sound."""
 
@@ -130,7 +133,59 @@ def is_logic_fault(issue: Issue) -> bool:
     >>> is_logic_fault(Issue(code="logic.arithmetic", message="2 + 2 is 4."))
     True
     """
-    return issue.code.startswith("logic.") and issue.code not in LOGIC_HINTS
+    return is_logic_code(issue.code)
+
+
+def is_logic_code(code: str) -> bool:
+    """As `is_logic_fault`, by the code of an issue."""
+    return code.startswith("logic.") and code not in LOGIC_HINTS
+
+
+def claim_signal(
+    *,
+    score: float | None,
+    verdict: Verdict,
+    critical: bool,
+    severity: float | None,
+    contradiction: float | None,
+    codes: Collection[str],
+    part_of: int | None,
+) -> ClaimSignal:
+    """What the gate is told of a claim. Checking, calibrating and deciding anew all make it here, and nothing has a
+    default: a further signal cannot be left out by one of them.
+
+    Args:
+        score: the probability of support.
+        verdict: what the evidence says of it.
+        critical: whether it has a number, a date, a name and the like.
+        severity: sev(c), where something was found against it.
+        contradiction: the probability of contradiction.
+        codes: the codes of what was found at it.
+        part_of: the statement that it was cut from.
+    """
+    return ClaimSignal(
+        score=score,
+        verdict=verdict,
+        critical=critical,
+        severity=severity,
+        contradiction=contradiction,
+        fabricated_citation=FABRICATED in codes,
+        logic_fault=any(map(is_logic_code, codes)),
+        part_of=part_of,
+    )
+
+
+def signal_of(claim: ClaimReport) -> ClaimSignal:
+    """What the gate is told of a claim that was reported."""
+    return claim_signal(
+        score=claim.score,
+        verdict=claim.verdict,
+        critical=claim.critical,
+        severity=claim.severity.score if claim.severity else None,
+        contradiction=claim.contradiction,
+        codes=[issue.code for issue in claim.issues],
+        part_of=claim.part_of,
+    )
 
 
 def _require_probability(name: str, value: float | None) -> None:

@@ -1,12 +1,21 @@
-"""Generating documents through the guard: a model fills a JSON Schema from evidence, and every value is held to it."""
+"""Generating documents through the guard: a model fills a JSON Schema from evidence, and every value is held to it.
+
+The functions with `self` are methods of `Guard` (docs/adr/0080).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.errors import InputError
-from assay.guard.request import EvidenceLike
+from assay.guard.check.pipeline import check_one
+from assay.guard.check.single_claims import judge_single_claims
+from assay.guard.check.tiers import tiers_of
+from assay.guard.options import DocumentCheckOptions, GenerateDocumentOptions
+from assay.guard.parts import Assembled, GuardParts
+from assay.guard.request import CheckRequest, EvidenceLike
 from assay.schema import ClaimReport, HallucinationReport, coerce_evidence, coerce_text
 
 if TYPE_CHECKING:  # loaded with the first document that is generated
@@ -14,112 +23,108 @@ if TYPE_CHECKING:  # loaded with the first document that is generated
     from assay.rewrite.answers import Check, Hands, Steps
 
 
-class Documenting:
-    """The part of a guard that has documents generated; it needs what the guard has."""
+def generate_document(
+    self: Assembled,
+    question: str,
+    evidence: EvidenceLike = None,
+    *,
+    schema: Mapping[str, Any],
+    document: str | None = None,
+    llm: ChatModel | None = None,
+    attempts: int = 2,
+    evidence_tokens: int = 6_000,
+    max_tokens: int = 2_048,
+    temperature: float = 0.0,
+    budget: Budget | None = None,
+    **options: Unpack[DocumentCheckOptions],
+) -> HallucinationReport:
+    """Have a JSON document written from evidence, and hold it to its schema and its values to the evidence.
 
-    _llm: ChatModel | None
+    Args:
+        question: what the document is to answer.
+        evidence: as in `check`.
+        schema: the JSON Schema; it goes out in the endpoint's own structured mode.
+        document: a document to begin with, such as the answer of another program; it is mended, checked and, where
+            it fails, written again.
+        llm: the model; that of the guard by default.
+        attempts: further documents that are asked for at most.
+        evidence_tokens: tokens of evidence that the model is shown, as estimated.
+        max_tokens: tokens of one document.
+        temperature: of the documents.
+        budget: what all of it may cost.
+        options: the others of `check`, such as `structure`.
 
-    check: Callable[..., HallucinationReport]
-    judge_claims: Callable[..., list[ClaimReport]]
+    Returns:
+        The report of the best document: `output` is its text, `issues` and the claims' `path` say what is wrong
+        where, `generation.documents` how it came about, repairs included.
 
-    def generate_document(
-        self,
-        question: str,
-        evidence: EvidenceLike = None,
-        *,
-        schema: Mapping[str, Any],
-        document: str | None = None,
-        llm: ChatModel | None = None,
-        attempts: int = 2,
-        evidence_tokens: int = 6_000,
-        max_tokens: int = 2_048,
-        temperature: float = 0.0,
-        budget: Budget | None = None,
-        **options: Any,
-    ) -> HallucinationReport:
-        """Have a JSON document written from evidence, and hold it to its schema and its values to the evidence.
+    Raises:
+        InputError: something given cannot be read, or there is no model.
+        ChatError: the model could not be asked, and there is no document in hand.
+        AnswerError: nothing that the model wrote could be read.
+    """
+    from assay.rewrite.answers import drive
 
-        Args:
-            question: what the document is to answer.
-            evidence: as in `check`.
-            schema: the JSON Schema; it goes out in the endpoint's own structured mode.
-            document: a document to begin with, such as the answer of another program; it is mended, checked and, where
-                it fails, written again.
-            llm: the model; that of the guard by default.
-            attempts: further documents that are asked for at most.
-            evidence_tokens: tokens of evidence that the model is shown, as estimated.
-            max_tokens: tokens of one document.
-            temperature: of the documents.
-            budget: what all of it may cost.
-            options: the others of `check`, such as `structure`.
+    steps, hands = _document_steps(
+        self._parts, question, evidence, schema=schema, document=document, llm=llm, attempts=attempts, budget=budget,
+        evidence_tokens=evidence_tokens, max_tokens=max_tokens, temperature=temperature, **options,
+    )  # fmt: skip
+    return _with_cost(drive(steps, hands), hands)
 
-        Returns:
-            The report of the best document: `output` is its text, `issues` and the claims' `path` say what is wrong
-            where, `generation.documents` how it came about, repairs included.
 
-        Raises:
-            InputError: something given cannot be read, or there is no model.
-            ChatError: the model could not be asked, and there is no document in hand.
-            AnswerError: nothing that the model wrote could be read.
-        """
-        from assay.rewrite.answers import drive
+async def agenerate_document(
+    self: Assembled, question: str, evidence: EvidenceLike = None, **options: Unpack[GenerateDocumentOptions]
+) -> HallucinationReport:
+    """As `generate_document`, with the model awaited and the checks off the event loop."""
+    from assay.rewrite.answers import adrive
 
-        steps, hands = self._document_steps(
-            question, evidence, schema=schema, document=document, llm=llm, attempts=attempts, budget=budget,
-            evidence_tokens=evidence_tokens, max_tokens=max_tokens, temperature=temperature, **options,
-        )  # fmt: skip
-        report = drive(steps, hands)
-        return report.model_copy(update={"spending": (*report.spending, *hands.meter.spending)})
+    steps, hands = _document_steps(self._parts, question, evidence, **options)
+    return _with_cost(await adrive(steps, hands), hands)
 
-    async def agenerate_document(
-        self, question: str, evidence: EvidenceLike = None, **options: Any
-    ) -> HallucinationReport:
-        """As `generate_document`, with the model awaited and the checks off the event loop."""
-        from assay.rewrite.answers import adrive
 
-        steps, hands = self._document_steps(question, evidence, **options)
-        report = await adrive(steps, hands)
-        return report.model_copy(update={"spending": (*report.spending, *hands.meter.spending)})
+def _document_steps(
+    parts: GuardParts,
+    question: str,
+    evidence: EvidenceLike,
+    *,
+    schema: Mapping[str, Any],
+    document: str | None = None,
+    llm: ChatModel | None = None,
+    budget: Budget | None = None,
+    attempts: int = 2,
+    evidence_tokens: int = 6_000,
+    max_tokens: int = 2_048,
+    temperature: float = 0.0,
+    **options: Unpack[DocumentCheckOptions],
+) -> tuple[Steps[HallucinationReport], Hands]:
+    from assay.models.chat import Meter, price_of
+    from assay.rewrite.answers import Hands, choose_evidence
+    from assay.rewrite.documents import DocumentOptions, document_steps
 
-    def _document_steps(
-        self,
-        question: str,
-        evidence: EvidenceLike,
-        *,
-        schema: Mapping[str, Any],
-        document: str | None = None,
-        llm: ChatModel | None = None,
-        budget: Budget | None = None,
-        attempts: int = 2,
-        evidence_tokens: int = 6_000,
-        max_tokens: int = 2_048,
-        temperature: float = 0.0,
-        **options: Any,
-    ) -> tuple[Steps[HallucinationReport], Hands]:
-        from assay.models.chat import Meter, price_of
-        from assay.rewrite.answers import Hands, choose_evidence
-        from assay.rewrite.documents import DocumentOptions, document_steps
+    model = llm or parts.llm
+    if model is None:
+        raise InputError("a model is needed to generate: give the guard one, or the call, with llm=assay.Chat(NAME)")
+    if not isinstance(schema, Mapping):
+        raise InputError(f"a document needs a JSON Schema, got {type(schema).__name__}")
+    asked = coerce_text(question, "question")
+    if not asked.strip():
+        raise InputError("a question must ask something; got a blank text")
+    how = DocumentOptions(attempts, evidence_tokens, max_tokens, temperature)
+    items = coerce_evidence(evidence)
+    context = choose_evidence(items, asked, how.evidence_tokens, how.attention)
+    meter = Meter(model, budget, price_of(model))
 
-        model = llm or self._llm
-        if model is None:
-            raise InputError(
-                "a model is needed to generate: give the guard one, or the call, with llm=assay.Chat(NAME)"
-            )
-        if not isinstance(schema, Mapping):
-            raise InputError(f"a document needs a JSON Schema, got {type(schema).__name__}")
-        asked = coerce_text(question, "question")
-        if not asked.strip():
-            raise InputError("a question must ask something; got a blank text")
-        how = DocumentOptions(attempts, evidence_tokens, max_tokens, temperature)
-        items = coerce_evidence(evidence)
-        context = choose_evidence(items, asked, how.evidence_tokens, how.attention)
-        meter = Meter(model, budget, price_of(model))
+    request = CheckRequest("", items, asked, schema=schema, **options)
 
-        def check(step: Check) -> HallucinationReport:
-            return self.check(step.text, items, question=asked, schema=schema, **options)
+    def check(step: Check) -> HallucinationReport:
+        return check_one(replace(request, answer=step.text), parts)
 
-        def judge(rows: Sequence[Any]) -> list[ClaimReport]:
-            return self.judge_claims(rows)
+    def judge(rows: Sequence[Any]) -> list[ClaimReport]:
+        return judge_single_claims(rows, tiers_of(parts), parts.policy)
 
-        first = None if document is None else coerce_text(document, "document")
-        return document_steps(asked, context, schema, how, model.name, first), Hands(meter, check, judge)
+    first = None if document is None else coerce_text(document, "document")
+    return document_steps(asked, context, schema, how, model.name, first), Hands(meter, check, judge)
+
+
+def _with_cost(report: HallucinationReport, hands: Hands) -> HallucinationReport:
+    return report.model_copy(update={"spending": (*report.spending, *hands.meter.spending)})

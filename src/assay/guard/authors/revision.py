@@ -1,12 +1,21 @@
-"""Revising through the guard: an answer, or the final answer of a run, goes back to its author until it passes."""
+"""Revising through the guard: an answer, or the final answer of a run, goes back to its author until it passes.
+
+The functions with `self` are methods of `Guard` (docs/adr/0080).
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Unpack, cast
 
 from assay.errors import InputError
+from assay.guard.options import CheckOptions, RunOptions
+from assay.guard.parts import Assembled, Checking
 from assay.guard.request import EvidenceLike
-from assay.policy import Policy, with_escalation
-from assay.rewrite.revise import Author, arevise, revise
+from assay.policy import with_escalation
+from assay.rewrite.revise import Author
+from assay.rewrite.revise import arevise as auntil_it_passes
+from assay.rewrite.revise import revise as until_it_passes
 from assay.schema import HallucinationReport
 from assay.schema.run import ModelTurn, Run, RunBuilder, TextPart
 
@@ -14,125 +23,139 @@ Checked = tuple[Callable[[], HallucinationReport], Callable[[str, int], Hallucin
 """How the first version is checked, and how every other one is."""
 
 
-class Revising:
-    """The part of a guard that has outputs revised; it needs what the guard has."""
+def revise(
+    self: Checking,
+    answer: str | bytes,
+    evidence: EvidenceLike = None,
+    *,
+    author: Author,
+    attempts: int | None = None,
+    **options: Unpack[CheckOptions],
+) -> HallucinationReport:
+    """Check an answer, and have what fails revised by its author (docs/concepts.md#revision).
 
-    _policy: Policy
+    Sentences that passed stay to the character, whatever the author does with them.
 
-    check: Callable[..., HallucinationReport]
-    check_run: Callable[..., HallucinationReport]
+    Args:
+        answer: the first version.
+        evidence: as in `check`.
+        author: takes an `assay.rewrite.revise.feedback.Feedback`, whose `text` is a message for a model, and gives
+            a new text, or replacements for the failed sentences by their numbers.
+        attempts: how many versions are asked for at most; the policy's `max_revisions` by default.
+        options: the others of `check`.
 
-    def revise(
-        self,
-        answer: str | bytes,
-        evidence: EvidenceLike = None,
-        *,
-        author: Author,
-        attempts: int | None = None,
-        **options: Any,
-    ) -> HallucinationReport:
-        """Check an answer, and have what fails revised by its author (docs/concepts.md#revision).
+    Returns:
+        The report of the best version. Its `output` is the text, its `revision` says how it came about; where it
+        still fails, `revision.escalation_required` is set and the action is never `emit`.
 
-        Sentences that passed stay to the character, whatever the author does with them.
-
-        Args:
-            answer: the first version.
-            evidence: as in `check`.
-            author: takes an `assay.rewrite.revise.feedback.Feedback`, whose `text` is a message for a model, and gives
-                a new text, or replacements for the failed sentences by their numbers.
-            attempts: how many versions are asked for at most; the policy's `max_revisions` by default.
-            options: the others of `check`.
-
-        Returns:
-            The report of the best version. Its `output` is the text, its `revision` says how it came about; where it
-            still fails, `revision.escalation_required` is set and the action is never `emit`.
-
-        Raises:
-            InputError: something given cannot be read, or the author gives no version.
-        """
-        first, again = self.checks(answer, evidence, options)
-        return self.settled(revise(first(), author, again, self.attempts(attempts)))
-
-    async def arevise(
-        self,
-        answer: str | bytes,
-        evidence: EvidenceLike = None,
-        *,
-        author: Author,
-        attempts: int | None = None,
-        **options: Any,
-    ) -> HallucinationReport:
-        """As `revise`, with an author that may be asynchronous and the checks off the event loop."""
-        import asyncio
-
-        first, again = self.checks(answer, evidence, options)
-        return self.settled(await arevise(await asyncio.to_thread(first), author, again, self.attempts(attempts)))
-
-    def revise_run(
-        self, run: Run | RunBuilder | object, *, author: Author, attempts: int | None = None, **options: Any
-    ) -> HallucinationReport:
-        """As `revise` for the final answer of a run; its calls stay as they are.
-
-        Args:
-            run: as in `check_run`.
-            author: as in `revise`.
-            attempts: as in `revise`.
-            options: the others of `check_run`.
-        """
-        first, again = self.run_checks(run, options)
-        return self.settled(revise(first(), author, again, self.attempts(attempts)))
-
-    async def arevise_run(
-        self, run: Run | RunBuilder | object, *, author: Author, attempts: int | None = None, **options: Any
-    ) -> HallucinationReport:
-        """As `revise_run`, with an author that may be asynchronous and the checks off the event loop."""
-        import asyncio
-
-        first, again = self.run_checks(run, options)
-        return self.settled(await arevise(await asyncio.to_thread(first), author, again, self.attempts(attempts)))
-
-    def settled(self, report: HallucinationReport) -> HallucinationReport:
-        """A revised report with how soon a person has to look, where revising ended with one being asked."""
-        return with_escalation(self._policy, report)
-
-    def attempts(self, attempts: int | None) -> int:
-        """How many versions may be asked for: what the caller says, else what the policy allows."""
-        return self._policy.max_revisions if attempts is None else attempts
-
-    def checks(self, answer: str | bytes, evidence: EvidenceLike, options: dict[str, Any]) -> Checked:
-        """How the first version of an answer is checked, and how every other one is."""
-        kept = tuple(evidence) if isinstance(evidence, Iterator) else evidence  # every version reads it again
-        failed = _failed(options)
-
-        def first() -> HallucinationReport:
-            return self.check(answer, kept, **options)
-
-        def again(text: str, more: int) -> HallucinationReport:
-            return self.check(text, kept, **{**options, "revisions_failed": failed + more})
-
-        return first, again
-
-    def run_checks(self, run: Run | RunBuilder | object, options: dict[str, Any]) -> Checked:
-        """The same for the final answer of a run."""
-        from assay.schema.traces import read_run
-
-        read = run.run() if isinstance(run, RunBuilder) else read_run(run, format=options.get("format"))
-        settings = {name: value for name, value in options.items() if name != "format"}
-        for name, value in settings.items():
-            if isinstance(value, Iterator):
-                settings[name] = tuple(value)
-        failed = _failed(options)
-
-        def first() -> HallucinationReport:
-            return self.check_run(read, **settings)
-
-        def again(text: str, more: int) -> HallucinationReport:
-            return self.check_run(with_answer(read, text), **{**settings, "revisions_failed": failed + more})
-
-        return first, again
+    Raises:
+        InputError: something given cannot be read, or the author gives no version.
+    """
+    first, again = checks(self, answer, evidence, options)
+    return settled(self, until_it_passes(first(), author, again, attempts_of(self, attempts)))
 
 
-def _failed(options: dict[str, Any]) -> int:
+async def arevise(
+    self: Checking,
+    answer: str | bytes,
+    evidence: EvidenceLike = None,
+    *,
+    author: Author,
+    attempts: int | None = None,
+    **options: Unpack[CheckOptions],
+) -> HallucinationReport:
+    """As `revise`, with an author that may be asynchronous and the checks off the event loop."""
+    import asyncio
+
+    first, again = checks(self, answer, evidence, options)
+    report = await asyncio.to_thread(first)
+    return settled(self, await auntil_it_passes(report, author, again, attempts_of(self, attempts)))
+
+
+def revise_run(
+    self: Checking,
+    run: Run | RunBuilder | object,
+    *,
+    author: Author,
+    attempts: int | None = None,
+    **options: Unpack[RunOptions],
+) -> HallucinationReport:
+    """As `revise` for the final answer of a run; its calls stay as they are.
+
+    Args:
+        run: as in `check_run`.
+        author: as in `revise`.
+        attempts: as in `revise`.
+        options: the others of `check_run`.
+    """
+    first, again = run_checks(self, run, options)
+    return settled(self, until_it_passes(first(), author, again, attempts_of(self, attempts)))
+
+
+async def arevise_run(
+    self: Checking,
+    run: Run | RunBuilder | object,
+    *,
+    author: Author,
+    attempts: int | None = None,
+    **options: Unpack[RunOptions],
+) -> HallucinationReport:
+    """As `revise_run`, with an author that may be asynchronous and the checks off the event loop."""
+    import asyncio
+
+    first, again = run_checks(self, run, options)
+    report = await asyncio.to_thread(first)
+    return settled(self, await auntil_it_passes(report, author, again, attempts_of(self, attempts)))
+
+
+def settled(self: Assembled, report: HallucinationReport) -> HallucinationReport:
+    """A revised report with how soon a person has to look, where revising ended with one being asked."""
+    return with_escalation(self._parts.policy, report)
+
+
+def attempts_of(self: Assembled, attempts: int | None) -> int:
+    """How many versions may be asked for: what the caller says, else what the policy allows."""
+    return self._parts.policy.max_revisions if attempts is None else attempts
+
+
+def checks(self: Checking, answer: str | bytes, evidence: EvidenceLike, options: CheckOptions) -> Checked:
+    """How the first version of an answer is checked, and how every other one is."""
+    kept = tuple(evidence) if isinstance(evidence, Iterator) else evidence  # every version reads it again
+    failed = _failed(options)
+
+    def first() -> HallucinationReport:
+        return self.check(answer, kept, **options)
+
+    def again(text: str, more: int) -> HallucinationReport:
+        later: CheckOptions = {**options, "revisions_failed": failed + more}
+        return self.check(text, kept, **later)
+
+    return first, again
+
+
+def run_checks(self: Checking, run: Run | RunBuilder | object, options: RunOptions) -> Checked:
+    """The same for the final answer of a run."""
+    from assay.schema.traces import read_run
+
+    read = run.run() if isinstance(run, RunBuilder) else read_run(run, format=options.get("format"))
+    kept = {
+        name: tuple(value) if isinstance(value, Iterator) else value  # every version reads it again
+        for name, value in options.items()
+        if name != "format"
+    }
+    settings, failed = cast("RunOptions", kept), _failed(options)
+
+    def first() -> HallucinationReport:
+        return self.check_run(read, **settings)
+
+    def again(text: str, more: int) -> HallucinationReport:
+        later: RunOptions = {**settings, "revisions_failed": failed + more}
+        return self.check_run(with_answer(read, text), **later)
+
+    return first, again
+
+
+def _failed(options: CheckOptions | RunOptions) -> int:
     failed = options.get("revisions_failed", 0)
     if not isinstance(failed, int) or isinstance(failed, bool) or failed < 0:
         raise InputError(f"revisions_failed must be a whole number from 0 up, got {failed!r}.")

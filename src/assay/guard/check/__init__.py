@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.guard.check.abstention import limits_from as limits_from
     from assay.guard.check.chat_budget import wants_model as wants_model
+    from assay.guard.check.report.abstention import limits_from as limits_from
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".abstention": ("limits_from",),
+            ".report.abstention": ("limits_from",),
             ".chat_budget": ("wants_model",),
         },
     )

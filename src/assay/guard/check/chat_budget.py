@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.guard.check.probes import Probing, probing_of
 from assay.guard.check.verdicts import Judged
+from assay.guard.parts import GuardParts
 from assay.models import PairScorer
 from assay.policy import Policy, requirements
 from assay.schema import Evidence, ExtractedClaim
@@ -24,6 +26,13 @@ def wants_model(policy: Policy) -> bool:
 def needs_model(policy: Policy) -> bool:
     """Whether nothing is emitted under a policy where no chat model was asked."""
     return any(one.mandatory for one in requirements(policy))
+
+
+def asking(parts: GuardParts, model: ChatModel | None) -> GuardParts:
+    """The parts with a model to ask, where they have none and their policy requires one."""
+    if parts.llm is not None or model is None or not needs_model(parts.policy):
+        return parts
+    return replace(parts, llm=model)
 
 
 def meter_of(llm: ChatModel, budget: Budget | None) -> Meter:

@@ -13,7 +13,7 @@ from assay.errors import InputError
 from assay.guard.check.evidence_index import PreparedEvidence
 from assay.guard.check.verdicts import Judged
 from assay.guard.lru import LruCache
-from assay.policy import ClaimSignal, Policy, claim_status
+from assay.policy import Policy, claim_signal, claim_status
 from assay.schema import ClaimStatus, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
 from assay.schema.report_parts import ClaimJudgement, JudgeReport, Omission
 from assay.text.claims import is_fragment
@@ -341,9 +341,9 @@ def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
     """Whether the gate would let the claim pass as the other tiers leave it."""
     if found.judgement is None:
         return False
-    signal = ClaimSignal(
+    signal = claim_signal(
         score=found.judgement.support, verdict=found.verdict, critical=bool(claim.critical), severity=None,
-        contradiction=found.judgement.contradiction,
+        contradiction=found.judgement.contradiction, codes=(), part_of=None,
     )  # fmt: skip
     return claim_status(policy, signal) is ClaimStatus.PASS
 

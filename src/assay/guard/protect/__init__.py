@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.guard.protect.functions import OnWithheld as OnWithheld
+    from assay.guard.options import OnWithheld as OnWithheld
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".functions": ("OnWithheld",),
+            "assay.guard.options": ("OnWithheld",),
         },
     )

@@ -1,4 +1,7 @@
-"""Protecting functions and tools: what does not pass does not come out, and is never let through in silence."""
+"""Protecting functions and tools: what does not pass does not come out, and is never let through in silence.
+
+The functions with `self` are methods of `Guard` (docs/adr/0080).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast, overload
 
 from assay.errors import InputError, WithheldError
-from assay.guard.authors.revision import Revising, with_answer
+from assay.guard.authors.revision import attempts_of, checks, run_checks, settled, with_answer
+from assay.guard.options import CheckOptions, OnWithheld, ProtectedCheckOptions, ProtectOptions, RunOptions
+from assay.guard.parts import Checking
 from assay.guard.request import EvidenceLike
 from assay.policy import answer_instead, answer_of, told_with
 from assay.rewrite.revise import REVISABLE, Author, Verify, arevise, revise
@@ -21,8 +26,6 @@ if TYPE_CHECKING:  # loaded with the first protected tool
     from assay.guard.runs.tool_calls import ToolLike
     from assay.guard.runs.watch import RunWatch
 
-OnWithheld = Literal["raise", "answer"]
-"""What a caller gets of an output that does not pass: a `WithheldError`, or what may be said in its place."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -52,95 +55,106 @@ class Protection:
     """Makes an answer or a run of what the function returns."""
     on_report: Callable[[HallucinationReport], object] | None = None
     """Gets every report."""
-    options: dict[str, Any] = field(default_factory=dict)
+    options: ProtectedCheckOptions = field(default_factory=ProtectedCheckOptions)
     """Further options of the check."""
 
+    def of_check(self, subject: _Subject) -> CheckOptions:
+        """The options of the check of an answer; which of them an answer has none for, the check says."""
+        return cast("CheckOptions", {**self.options, "question": subject.question})
 
-class Protecting(Revising):
-    """The part of a guard that stands between functions and their callers; it needs what the guard has."""
-
-    @overload
-    def protect(self, function: Callable[P, R], **how: Any) -> Callable[P, R]: ...
-
-    @overload
-    def protect(self, function: None = None, **how: Any) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-
-    def protect(
-        self,
-        function: Callable[..., Any] | None = None,
-        *,
-        evidence: EvidenceLike | Callable[..., Any] = None,
-        question: str | Callable[..., str] | None = None,
-        on_withheld: OnWithheld = "raise",
-        author: Author | None = None,
-        attempts: int | None = None,
-        read: Callable[[Any], Any] | None = None,
-        on_report: Callable[[HallucinationReport], object] | None = None,
-        **options: Any,
-    ) -> Any:
-        """Put the gate around a function that returns an answer or a run; also as a decorator.
-
-        The function's own value comes back if and only if the gate emits it. A function that returns text is checked
-        with `check`, one that returns an `Answer` against the evidence that it brings, one that returns a `Run`, a
-        `RunBuilder` or a `RunWatch` with `check_run`. Anything else is an error.
-
-        Args:
-            function: the function or coroutine function; none where the decorator has arguments.
-            evidence: evidence for answers that bring none, or a function of the same arguments that gives it.
-            question: what is asked, or a function of the same arguments that says so.
-            on_withheld: `raise` a `WithheldError`, or give the `answer` that may be given instead: text for an answer,
-                for a run the run with it as its final answer.
-            author: who revises what does not pass; see `revise`.
-            attempts: how many versions are asked for at most.
-            read: makes an answer or a run of what the function returns.
-            on_report: gets every report, emitted or not.
-            options: further options of `check` or `check_run`.
-
-        Raises:
-            InputError: the function cannot be protected (a generator), or a setting is wrong.
-        """
-        if on_withheld not in ("raise", "answer"):
-            raise InputError(f"on_withheld is 'raise' or 'answer', got {on_withheld!r}")
-        how = Protection(_kept(evidence), question, on_withheld, author, attempts, read, on_report, options)
-        if function is None:
-            return lambda inner: _wrapped(self, inner, how)
-        return _wrapped(self, function, how)
-
-    def protect_tool(
-        self,
-        tool: Callable[..., Any],
-        declaration: ToolLike | None = None,
-        *,
-        watch: RunWatch,
-        on_rejected: OnRejected = "return",
-    ) -> Callable[..., Any]:
-        """Put the check of calls before a tool: a rejected call is recorded and not executed.
-
-        Args:
-            tool: the function or coroutine function that executes the tool.
-            declaration: what the model was told of it; read from its signature by default.
-            watch: the run that the calls belong to, made by `watch`; it gets the calls and their results.
-            on_rejected: `return` the message for the model in place of a result, or `raise` a `CallRejectedError`
-                with it.
-
-        Returns:
-            The tool behind its check, asynchronous where the tool is.
-
-        Raises:
-            InputError: the tool has no declaration and none can be read from its signature, or a setting is wrong.
-        """
-        from assay.guard.protect.tools import protected_tool
-
-        return protected_tool(tool, declaration, watch, on_rejected)
-
-    def protect_tools(
-        self, tools: Iterable[Callable[..., Any]], *, watch: RunWatch, on_rejected: OnRejected = "return"
-    ) -> list[Callable[..., Any]]:
-        """Several tools at once, each as `protect_tool`."""
-        return [self.protect_tool(tool, watch=watch, on_rejected=on_rejected) for tool in tools]
+    def of_check_run(self, subject: _Subject) -> RunOptions:
+        """The options of the check of a run."""
+        return cast("RunOptions", {**self.options, "question": subject.question, "evidence": subject.evidence})
 
 
-def _wrapped(guard: Revising, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+@overload
+def protect(self: Checking, function: Callable[P, R], **how: Unpack[ProtectOptions]) -> Callable[P, R]: ...
+
+
+@overload
+def protect(
+    self: Checking, function: None = None, **how: Unpack[ProtectOptions]
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+
+def protect(
+    self: Checking,
+    function: Callable[..., Any] | None = None,
+    *,
+    evidence: EvidenceLike | Callable[..., Any] = None,
+    question: str | Callable[..., str] | None = None,
+    on_withheld: OnWithheld = "raise",
+    author: Author | None = None,
+    attempts: int | None = None,
+    read: Callable[[Any], Any] | None = None,
+    on_report: Callable[[HallucinationReport], object] | None = None,
+    **options: Unpack[ProtectedCheckOptions],
+) -> Any:
+    """Put the gate around a function that returns an answer or a run; also as a decorator.
+
+    The function's own value comes back if and only if the gate emits it. A function that returns text is checked
+    with `check`, one that returns an `Answer` against the evidence that it brings, one that returns a `Run`, a
+    `RunBuilder` or a `RunWatch` with `check_run`. Anything else is an error.
+
+    Args:
+        function: the function or coroutine function; none where the decorator has arguments.
+        evidence: evidence for answers that bring none, or a function of the same arguments that gives it.
+        question: what is asked, or a function of the same arguments that says so.
+        on_withheld: `raise` a `WithheldError`, or give the `answer` that may be given instead: text for an answer,
+            for a run the run with it as its final answer.
+        author: who revises what does not pass; see `revise`.
+        attempts: how many versions are asked for at most.
+        read: makes an answer or a run of what the function returns.
+        on_report: gets every report, emitted or not.
+        options: further options of `check` or `check_run`.
+
+    Raises:
+        InputError: the function cannot be protected (a generator), or a setting is wrong.
+    """
+    if on_withheld not in ("raise", "answer"):
+        raise InputError(f"on_withheld is 'raise' or 'answer', got {on_withheld!r}")
+    how = Protection(_kept(evidence), question, on_withheld, author, attempts, read, on_report, options)
+    if function is None:
+        return lambda inner: _wrapped(self, inner, how)
+    return _wrapped(self, function, how)
+
+
+def protect_tool(
+    self: object,  # noqa: ARG001 it is a method of `Guard`
+    tool: Callable[..., Any],
+    declaration: ToolLike | None = None,
+    *,
+    watch: RunWatch,
+    on_rejected: OnRejected = "return",
+) -> Callable[..., Any]:
+    """Put the check of calls before a tool: a rejected call is recorded and not executed.
+
+    Args:
+        tool: the function or coroutine function that executes the tool.
+        declaration: what the model was told of it; read from its signature by default.
+        watch: the run that the calls belong to, made by `watch`; it gets the calls and their results.
+        on_rejected: `return` the message for the model in place of a result, or `raise` a `CallRejectedError`
+            with it.
+
+    Returns:
+        The tool behind its check, asynchronous where the tool is.
+
+    Raises:
+        InputError: the tool has no declaration and none can be read from its signature, or a setting is wrong.
+    """
+    from assay.guard.protect.tools import protected_tool
+
+    return protected_tool(tool, declaration, watch, on_rejected)
+
+
+def protect_tools(
+    self: object, tools: Iterable[Callable[..., Any]], *, watch: RunWatch, on_rejected: OnRejected = "return"
+) -> list[Callable[..., Any]]:
+    """Several tools at once, each as `protect_tool`."""
+    return [protect_tool(self, tool, watch=watch, on_rejected=on_rejected) for tool in tools]
+
+
+def _wrapped(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
     from assay.guard.protect.tools import is_async
 
     if not callable(function):
@@ -150,7 +164,7 @@ def _wrapped(guard: Revising, function: Callable[..., Any], how: Protection) -> 
     return _asynchronous(guard, function, how) if is_async(function) else _synchronous(guard, function, how)
 
 
-def _synchronous(guard: Revising, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+def _synchronous(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
     @functools.wraps(function)
     def protected(*args: Any, **named: Any) -> Any:
         made = function(*args, **named)
@@ -160,13 +174,13 @@ def _synchronous(guard: Revising, function: Callable[..., Any], how: Protection)
                 raise InputError("something here is to be awaited: protect an `async def` instead")
         report = _checked(guard, subject, how)
         if _goes_back(report, how):
-            report = guard.settled(revise(report, *_loop(guard, subject, how)))
+            report = settled(guard, revise(report, *_loop(guard, subject, how)))
         return _outcome(report, made, subject, how)
 
     return protected
 
 
-def _asynchronous(guard: Revising, function: Callable[..., Any], how: Protection) -> Callable[..., Awaitable[Any]]:
+def _asynchronous(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(function)
     async def protected(*args: Any, **named: Any) -> Any:
         import asyncio
@@ -179,7 +193,7 @@ def _asynchronous(guard: Revising, function: Callable[..., Any], how: Protection
             subject = replace(subject, question=await subject.question)
         report = await asyncio.to_thread(_checked, guard, subject, how)
         if _goes_back(report, how):
-            report = guard.settled(await arevise(report, *_loop(guard, subject, how)))
+            report = settled(guard, await arevise(report, *_loop(guard, subject, how)))
         return _outcome(report, made, subject, how)
 
     return protected
@@ -228,27 +242,25 @@ def _kept(evidence: Any) -> Any:
     return tuple(evidence) if isinstance(evidence, Iterator) else evidence
 
 
-def _checked(guard: Revising, subject: _Subject, how: Protection) -> HallucinationReport:
-    options = {**how.options, "question": subject.question}
+def _checked(guard: Checking, subject: _Subject, how: Protection) -> HallucinationReport:
     if subject.run is not None:
-        return guard.check_run(subject.run, evidence=subject.evidence, **options)
-    return guard.check(subject.text or "", subject.evidence, **options)
+        return guard.check_run(subject.run, **how.of_check_run(subject))
+    return guard.check(subject.text or "", subject.evidence, **how.of_check(subject))
 
 
 def _goes_back(report: HallucinationReport, how: Protection) -> bool:
     return how.author is not None and report.action in REVISABLE
 
 
-def _loop(guard: Revising, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
+def _loop(guard: Checking, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
     """Who revises the output, how each version is checked, and how many there may be."""
     if how.author is None:
         raise InputError("nobody was named who could revise the output")
-    options = {**how.options, "question": subject.question}
     if subject.run is not None:
-        _, again = guard.run_checks(subject.run, {**options, "evidence": subject.evidence})
+        _, again = run_checks(guard, subject.run, how.of_check_run(subject))
     else:
-        _, again = guard.checks(subject.text or "", subject.evidence, options)
-    return how.author, again, guard.attempts(how.attempts)
+        _, again = checks(guard, subject.text or "", subject.evidence, how.of_check(subject))
+    return how.author, again, attempts_of(guard, how.attempts)
 
 
 def _outcome(report: HallucinationReport, made: Any, subject: _Subject, how: Protection) -> Any:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import RLock
-from typing import Any
+from typing import Unpack
 
+from assay.guard.options import RunReportOptions
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.guard.runs.evidence import DEFAULT_SOURCES
 from assay.guard.runs.tool_calls import stand_ins, without_schema
@@ -74,7 +75,11 @@ class RunWatch:
     """
 
     def __init__(
-        self, run: Run, asked: RunRequest, retries: int, check_run: Callable[..., HallucinationReport]
+        self,
+        run: Run,
+        asked: RunRequest,
+        retries: int,
+        check_run: Callable[[Run, RunRequest, CheckRequest], HallucinationReport],
     ) -> None:
         """Go on where a run stands."""
         self._asked = asked
@@ -152,10 +157,9 @@ class RunWatch:
         request = CheckRequest(
             "", evidence, question, stakes, task, claim_free=claim_free, revisions_failed=revisions_failed
         )
-        report: HallucinationReport = self._check_run(run, replace(self._asked, checked=checks), request)
-        return report
+        return self._check_run(run, replace(self._asked, checked=checks), request)
 
-    async def areport(self, **options: Any) -> HallucinationReport:
+    async def areport(self, **options: Unpack[RunReportOptions]) -> HallucinationReport:
         """As `report`, off the event loop."""
         import asyncio
 

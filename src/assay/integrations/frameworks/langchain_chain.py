@@ -1,14 +1,14 @@
 """The guard around a LangChain chain: a runnable whose answer comes out if and only if it passes."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from assay.errors import InputError
-from assay.guard import Answer, Guard
+from assay.guard import Answer, Guard, ProtectAnswerOptions
 from assay.integrations.frameworks.langchain_messages import with_text
 
 
@@ -19,7 +19,7 @@ def checked_chain(
     evidence: str | Callable[[Any, Any], Any] = "context",
     question: str | Callable[[Any, Any], str | None] | None = "input",
     answer: str = "answer",
-    **how: Any,
+    **how: Unpack[ProtectAnswerOptions],
 ) -> Any:
     """A chain whose answer comes out if and only if it passes.
 

@@ -9,11 +9,11 @@ It needs `langchain-core` alone; tested with 1.8.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from assay.guard import Guard
 from assay.integrations.run_gate import missing
-from assay.integrations.screening import NOTE, Gate
+from assay.integrations.screening import NOTE, Gate, ScreenGateOptions
 
 try:
     from langchain_core.documents import BaseDocumentCompressor, Document
@@ -76,7 +76,7 @@ class _Filtered(BaseRetriever):
         return await self.documents.acompress_documents(found, query)
 
 
-def as_retriever_filter(retriever: Any, guard: Guard | None = None, **options: Any) -> Any:
+def as_retriever_filter(retriever: Any, guard: Guard | None = None, **options: Unpack[ScreenGateOptions]) -> Any:
     """A retriever behind the gate; or, given a guard alone, the gate as a document compressor.
 
     Args:

@@ -5,11 +5,11 @@ engine = index.as_query_engine(node_postprocessors=[AssayNodePostprocessor(guard
 response = engine.query("How long is partner leave?")
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 from assay.guard import Guard
 from assay.integrations.run_gate import missing
-from assay.integrations.screening import NOTE, Gate
+from assay.integrations.screening import NOTE, Gate, ScreenGateOptions
 
 try:
     from llama_index.core.bridge.pydantic import PrivateAttr
@@ -29,7 +29,7 @@ class AssayNodePostprocessor(BaseNodePostprocessor):
 
     _gate: Gate = PrivateAttr()
 
-    def __init__(self, guard: Guard, **options: Any) -> None:
+    def __init__(self, guard: Guard, **options: Unpack[ScreenGateOptions]) -> None:
         """Make the postprocessor.
 
         Args:

@@ -14,7 +14,7 @@ from assay.policy.findings.severity_formula import severity
 from assay.policy.gate import decide
 from assay.policy.model import Policy
 from assay.policy.routes import Route
-from assay.policy.signals import LOGIC_HINTS, ClaimSignal, GateInput
+from assay.policy.signals import ClaimSignal, GateInput, claim_signal, is_logic_code
 from assay.schema import Action, ClaimKind, Decision, Stakes, Verdict
 from assay.stats import metrics
 
@@ -44,8 +44,8 @@ class ClaimFacts:
     reasons: tuple[str, ...]
     kind: ClaimKind
     hedge: float
-    fabricated: bool
-    illogical: bool
+    codes: tuple[str, ...]
+    """Of what was found at it."""
     part_of: int | None = None
 
 
@@ -154,7 +154,7 @@ def _gate_of(
         empty=not report["output"].strip(),
         irrelevant_evidence="evidence.irrelevant" in codes,
         hidden=codes.count("text.hidden"),
-        logic_faults=sum(map(_is_logic_fault, codes)),
+        logic_faults=sum(map(is_logic_code, codes)),
         omissions=sum(one.get("judged") != _DENIED for one in report.get("omissions", ())),
         unjudged=sum(map(_is_unjudged, report["claims"])),
     )
@@ -219,9 +219,9 @@ def _signal(claim: ClaimFacts, verdict: Verdict, policy: Policy, stakes: Stakes)
             contradiction=claim.contradiction, has_specifics=bool(claim.reasons),
             feeds_action=claim.kind is ClaimKind.PROCEDURAL,
         ).score  # fmt: skip
-    return ClaimSignal(
-        claim.score, verdict, claim.critical, graded, claim.contradiction, claim.fabricated, claim.illogical,
-        claim.part_of,
+    return claim_signal(
+        score=claim.score, verdict=verdict, critical=claim.critical, severity=graded,
+        contradiction=claim.contradiction, codes=claim.codes, part_of=claim.part_of,
     )  # fmt: skip
 
 
@@ -240,18 +240,12 @@ def _reproduced(facts: GateFacts, told: Mapping[str, Any], policy: Policy) -> Ga
 
 
 def _claim(one: Mapping[str, Any]) -> ClaimFacts:
-    codes = [issue["code"] for issue in one.get("issues", ())]
     return ClaimFacts(
         score=one.get("score"), contradiction=one.get("contradiction"), verdict=Verdict(one["verdict"]),
         critical=one["critical"], reasons=tuple(one.get("critical_reasons", ())), kind=ClaimKind(one["kind"]),
         hedge=one.get("hedge", 0.0),
-        fabricated="citation.fabricated" in codes, illogical=any(map(_is_logic_fault, codes)),
-        part_of=one.get("part_of"),
+        codes=tuple(issue["code"] for issue in one.get("issues", ())), part_of=one.get("part_of"),
     )  # fmt: skip
-
-
-def _is_logic_fault(code: str) -> bool:
-    return code.startswith("logic.") and code not in LOGIC_HINTS
 
 
 def _is_traced(one: Mapping[str, Any]) -> bool:

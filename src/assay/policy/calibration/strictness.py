@@ -13,8 +13,8 @@ from functools import lru_cache
 from assay.errors import InputError
 from assay.policy.gate import decide
 from assay.policy.model import Policy
-from assay.policy.signals import ClaimSignal, GateInput, is_logic_fault
-from assay.schema import Action, ClaimReport, HallucinationReport, Verdict
+from assay.policy.signals import GateInput, signal_of
+from assay.schema import Action, HallucinationReport, Verdict
 
 STEPS: tuple[float, ...] = (*(n / 200 for n in range(1, 198)), *(n / 1000 for n in range(990, 1001)))
 """The thresholds that can be chosen: steps of 0.005 to 0.99, of 0.001 above, where most right outputs lie. They are
@@ -136,26 +136,13 @@ def _open_gate(report: HallucinationReport, task: str) -> GateInput:
     threshold is looked for, and where it did not, it keeps silent at any other.
     """
     return GateInput(
-        claims=tuple(_signal(claim) for claim in report.claims),
+        claims=tuple(map(signal_of, report.claims)),
         citations_fabricated=0, citations_failed=0, claims_uncited=0, citations_unchecked=0, conflicts=0,
         unchecked_characters=0, evidence_unread_characters=0, structural_issues=0, rejected_tool_calls=0,
         diverged_probes=0, declared_claim_free=True, task=task, stakes=report.stakes, revisions_failed=0,
         faithfulness=_value(report, "faithfulness"), factscore=_value(report, "factscore"), has_evidence=True,
         abstention_only=all(claim.verdict is Verdict.NOT_CHECKABLE for claim in report.claims),
     )  # fmt: skip
-
-
-def _signal(claim: ClaimReport) -> ClaimSignal:
-    return ClaimSignal(
-        score=claim.score,
-        verdict=claim.verdict,
-        critical=claim.critical,
-        severity=claim.severity.score if claim.severity else None,
-        contradiction=claim.contradiction,
-        fabricated_citation=any(issue.code == "citation.fabricated" for issue in claim.issues),
-        logic_fault=any(map(is_logic_fault, claim.issues)),
-        part_of=claim.part_of,
-    )
 
 
 def _value(report: HallucinationReport, name: str) -> float | None:

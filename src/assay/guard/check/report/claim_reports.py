@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
+from typing import Final
 
 from assay.guard.check.llm_judge import judge_issues
 from assay.guard.check.verdicts import SURE, Judged
 from assay.guard.claims.corrections import suggestions_for
 from assay.guard.claims.wrong_spans import wrong_pieces, wrong_places
 from assay.guard.verifying import knowledge_issues
-from assay.policy import ClaimSignal, Policy, claim_status, is_logic_fault, severity
+from assay.policy import Policy, claim_signal, claim_status, is_logic_fault, severity
 from assay.policy.findings import Grounds, attribute, is_denied
 from assay.schema import (
     Action,
@@ -217,35 +218,17 @@ def claim_report(
         return _not_checkable(claim)
     score = judged.judgement.support if judged.judgement else None
     contradiction = judged.judgement.contradiction if judged.judgement else None
-    said = judge_issues(judged.heard, claim.span) if judged.heard is not None else ()
-    issues = (*issues_of(judged, output, claim), *_conflict_issue(judged, claim), *said, *extra)
-    issues += tuple(_from_outside(word, claim) for word in judged.outside if is_denied([word]))
-    if judged.external is not None:
-        issues += knowledge_issues(judged.external, claim.span)
-    if any(issue.code.startswith("action.") for issue in extra):
-        # The trace says what is wrong; that no passage says so is no finding about an action.
-        issues = tuple(issue for issue in issues if issue.code not in ("claim.contradicted", "claim.unsupported"))
-    if judged.external is not None and judged.external.changed:
-        # What a source outside of the evidence settled is told of as that.
-        issues = tuple(issue for issue in issues if issue.code not in ("claim.contradicted", "claim.unsupported"))
-    if claim.path is not None:
-        issues = tuple(issue.model_copy(update={"path": issue.path or claim.path}) for issue in issues)
     graded = _severity(claim, judged, policy, stakes)
-    fabricated = any(issue.code == "citation.fabricated" for issue in extra)
-    signal = ClaimSignal(
-        score=score,
-        verdict=judged.verdict,
-        critical=bool(claim.critical),
-        severity=graded.score if graded else None,
-        contradiction=contradiction,
-        fabricated_citation=fabricated,
-        logic_fault=any(map(is_logic_fault, extra)),
-    )
+    signal = claim_signal(
+        score=score, verdict=judged.verdict, critical=bool(claim.critical),
+        severity=graded.score if graded else None, contradiction=contradiction,
+        codes=[issue.code for issue in extra], part_of=claim.sentence_index if claim.whole is not None else None,
+    )  # fmt: skip
     category, origin = attribute(
         Grounds(
             judged.verdict,
             read=category_of(judged),
-            fabricated=fabricated,
+            fabricated=signal.fabricated_citation,
             structural=structural,
             faults=[issue.code for issue in extra if is_logic_fault(issue)],
             outside=judged.outside,
@@ -267,7 +250,7 @@ def claim_report(
         category=category,
         origin=origin,
         severity=graded,
-        issues=issues,
+        issues=_all_issues(claim, judged, output, extra),
         wrong_spans=_wrong_spans(judged, output, claim),
         suggestions=_suggestions(judged, output, claim),
         conflict=judged.conflict is not None,
@@ -276,8 +259,29 @@ def claim_report(
         external=judged.external,
         signals=judged.signals,
         path=claim.path,
-        part_of=claim.sentence_index if claim.whole is not None else None,
+        part_of=signal.part_of,
     )
+
+
+def _all_issues(claim: ExtractedClaim, judged: Judged, output: str, extra: Sequence[Issue]) -> tuple[Issue, ...]:
+    """What the tiers, a judge, sources outside of the evidence and others found at a claim, each told once."""
+    said = judge_issues(judged.heard, claim.span) if judged.heard is not None else ()
+    issues = (*issues_of(judged, output, claim), *_conflict_issue(judged, claim), *said, *extra)
+    issues += tuple(_from_outside(word, claim) for word in judged.outside if is_denied([word]))
+    if judged.external is not None:
+        issues += knowledge_issues(judged.external, claim.span)
+    traced = any(issue.code.startswith("action.") for issue in extra)
+    settled = judged.external is not None and judged.external.changed
+    if traced or settled:
+        # The trace, or a source outside of the evidence, says what is wrong; that no passage says so is no finding.
+        issues = tuple(issue for issue in issues if issue.code not in _UNSAID)
+    if claim.path is not None:
+        issues = tuple(issue.model_copy(update={"path": issue.path or claim.path}) for issue in issues)
+    return issues
+
+
+_UNSAID: Final = ("claim.contradicted", "claim.unsupported")
+"""That the evidence says otherwise, or nothing, of a claim as a whole."""
 
 
 def _from_outside(word: OutsideWord, claim: ExtractedClaim) -> Issue:

@@ -1,0 +1,244 @@
+"""A check before anything is decided: an output cut into claims, the jobs to be judged, and what was found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import VerifierError
+from assay.guard.check.citations import Citing, Prepare, begin_citations
+from assay.guard.check.evidence_index import Limits, PreparedEvidence
+from assay.guard.check.llm_judge import JudgeStage
+from assay.guard.check.logic_audit import Reasoning
+from assay.guard.check.probes import Probing
+from assay.guard.check.verdicts import Job, Judged
+from assay.guard.claims.disclosing import without_disclosed
+from assay.guard.claims.documents import document_of, fields_of
+from assay.guard.claims.presuppositions import with_courtesies
+from assay.guard.conflicts.source_conflicts import hidden_conflict
+from assay.guard.conflicts.superseded_sources import GivenWay, is_outdated, looks_back, superseded
+from assay.guard.request import CheckRequest, day_of, stakes_of
+from assay.guard.verifying import Verification
+from assay.policy import Policy
+from assay.schema import ClaimKind, Evidence, ExtractedClaim, Issue, Stakes, coerce_text
+from assay.text.claims import ClaimExtractor
+from assay.text.sentences import is_code_name
+from assay.verify.omissions import find_irrelevant, untold_parts
+
+if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
+    from assay.guard.runs.context import RunContext
+    from assay.models.chat import Meter
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A check before the network has spoken."""
+
+    request: CheckRequest
+    text: str
+    question: str | None
+    stakes: Stakes
+    read: int
+    """Characters of the output from which claims were extracted."""
+    evidence: PreparedEvidence
+    claims: tuple[ExtractedClaim, ...]
+    judged_claims: int
+    """Checkable claims that are within the limit: the first so many."""
+    citing: Citing
+    structural: tuple[Issue, ...]
+    jobs: tuple[Job, ...]
+    """One for each judged claim, then those of the citations."""
+    stages: Mapping[str, float]
+    """Seconds by stage."""
+    run: RunContext | None = None
+    """The agent run that the output ends, where it ends one."""
+    hearing: JudgeStage | None = None
+    """What a judge said, and what was left out of the output; none where neither was looked for."""
+    irrelevant: Issue | None = None
+    """That no passage speaks of what was asked, where that is so."""
+    untold: tuple[str, ...] = ()
+    """What the question asks about beside other things and neither the evidence nor the output has a word of."""
+    reasoning: Reasoning = field(default_factory=Reasoning)
+    """What was found of the output by itself."""
+    given_way: Mapping[str, GivenWay] = field(default_factory=dict)
+    """The sources that gave way to others, and to which where that is known."""
+    probing: Probing = field(default_factory=Probing)
+    """What the model said when it was asked again."""
+    verification: Verification = field(default_factory=Verification)
+    """What sources of knowledge outside of the evidence said."""
+    meter: Meter | None = None
+    """The account of what this check asks a chat model; none where there is no model, or nothing to ask it for."""
+    consulted: Mapping[str, Any] | None = None
+    """All that sources of knowledge were asked and answered, as a JSON value; none where none was asked."""
+
+    @property
+    def evidence_items(self) -> tuple[Evidence, ...]:
+        """What the claims are held against."""
+        return tuple(self.evidence.evidence)
+
+    @property
+    def checkable(self) -> list[ExtractedClaim]:
+        """The claims that state something; the first `judged_claims` of them are judged."""
+        return [claim for claim in self.claims if claim.checkable]
+
+    def timed(self, **seconds: float) -> Draft:
+        """The draft with the seconds that further stages took."""
+        return replace(self, stages={**self.stages, **seconds})
+
+    def results(self, judged: Sequence[Judged], policy: Policy) -> Sequence[Judged]:
+        """What is known of the judged claims: what the tiers found, and what a run, a judge, sources and probes say."""
+        if self.verification.judged is not None:
+            return self.probing.settled(self.verification.judged)
+        if self.hearing is not None and self.hearing.judged is not None:
+            return self.probing.settled(self.hearing.judged)
+        of_claims = without_disclosed(self.checkable, judged[: self.judged_claims], self.text)
+        if self.run is None:
+            return self.probing.settled(of_claims)
+        pairs = list(zip(self.checkable, of_claims, strict=False))
+        return self.probing.settled(self.run.settled(pairs, self.evidence, policy.emit_threshold))
+
+    def of_claims(self, judged: Sequence[Judged], policy: Policy) -> list[tuple[ExtractedClaim, Judged]]:
+        """Each judged claim with what is known of it."""
+        return list(zip(self.checkable, self.results(judged, policy), strict=False))
+
+    def done(self, claims: Sequence[tuple[ExtractedClaim, Judged]]) -> frozenset[int]:
+        """The places of claims that state what a call of the run did: no matter of evidence."""
+        return frozenset(at for at, (claim, _) in enumerate(claims) if self.run and self.run.states_done(claim))
+
+
+def draft_of(
+    request: CheckRequest,
+    text: str,
+    evidence: PreparedEvidence,
+    extractor: ClaimExtractor,
+    limits: Limits,
+    policy: Policy,
+    prepare: Prepare,
+    run: RunContext | None = None,
+) -> Draft:
+    """Extract claims and citations and list what is to be judged.
+
+    Raises:
+        InputError: the question, the stakes, the schema or a citation object cannot be read.
+        VerifierError: the extractor gave a claim that stands outside of the text.
+    """
+    question = coerce_text(request.question, "question") if request.question is not None else None
+    read = min(len(text), limits.output_characters)
+    stakes = stakes_of(request.stakes)
+    form = document_of(request, text, read, evidence.given_order)
+    claims = form.claims(text, extractor, question) if form else tuple(extractor.extract(text[:read], question))
+    _require_within(claims, read, extractor.name)
+    if run is not None:
+        run, claims = run.placed(claims, text[:read])
+    else:
+        claims = with_courtesies(claims, evidence, question)
+    checkable = [claim for claim in claims if claim.checkable][: limits.claims]
+    cited = replace(request, citations=(*(request.citations or ()), *form.cited)) if form and form.cited else request
+    citing = begin_citations(cited, text[:read], evidence, claims, policy, prepare, limits)
+    structural = form.issues if form else _structural(text, request)
+    given_way = superseded(evidence.evidence, day_of(request))
+    fields = fields_of(text[:read], form, checkable, evidence)
+    asked = question if run is None else run.asked(question)
+    sources = _texts(evidence.evidence if run is None else run.retrieved(evidence.evidence))
+    body = _bodies(evidence, given_way, run, prepare)
+    jobs = [
+        Job(
+            claim.text,
+            body(claim),
+            question,
+            claim.whole,
+            denies=claim.kind is ClaimKind.ABSTENTION,
+            named=claim.span != claim.sentence and is_code_name(claim.text),
+            field=fields.get(at),
+            before=claim.before,
+            value=_value_of(claim, text),
+            outdated=is_outdated(claim.text, evidence.evidence, given_way),
+        )
+        for at, claim in enumerate(checkable)
+    ]
+    return Draft(
+        request=request, text=text, question=question, stakes=stakes, read=read, evidence=evidence,
+        claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
+        jobs=(*jobs, *citing.jobs), stages={}, run=run, given_way=given_way,
+        untold=untold_parts(asked, sources, text[:read]),
+        irrelevant=_irrelevant(policy, asked, sources, text[:read]) if checkable else None,
+    )  # fmt: skip
+
+
+def _value_of(claim: ExtractedClaim, text: str) -> str | None:
+    """The value of a field of a document or of a cell of a table; none of a claim that is neither."""
+    if claim.path is None and claim.cell is None:
+        return None
+    return text[claim.span.start : claim.span.end]
+
+
+def _irrelevant(policy: Policy, question: str | None, sources: Sequence[str], text: str) -> Issue | None:
+    if not policy.require_relevant_evidence or policy.abstention is not None:  # which has a trigger of its own
+        return None
+    return find_irrelevant(question, sources, text)
+
+
+def _texts(evidence: Iterable[Evidence]) -> list[str]:
+    return [f"{item.title or ''}\n{item.text}" for item in evidence]
+
+
+def _bodies(
+    evidence: PreparedEvidence, given_way: Mapping[str, GivenWay], run: RunContext | None, prepare: Prepare
+) -> Callable[[ExtractedClaim], PreparedEvidence]:
+    """What each claim is held against: all evidence but what gave way or cannot bear it out, and what a call did."""
+    out_of_use = [item for item in evidence.evidence if item.id in given_way]
+    made = {tuple((item.id, item.text) for item in evidence.evidence): evidence}
+
+    def body(claim: ExtractedClaim) -> PreparedEvidence:
+        pieces = list(evidence.evidence)
+        if given_way and not looks_back(claim.text, out_of_use):
+            pieces = [
+                item for item in pieces if item.id not in given_way or not given_way[item.id].applies_to(claim.text)
+            ]
+        if run is not None:
+            pieces = run.hearable(claim, pieces)
+            if run.states_done(claim):
+                pieces += run.actions.calls
+            elif run.reports_failure(claim):
+                pieces += run.actions.attempts
+        key = tuple((item.id, item.text) for item in pieces)
+        if key not in made:
+            made[key] = prepare(pieces)
+        return made[key]
+
+    return body
+
+
+def _require_within(claims: Sequence[ExtractedClaim], read: int, name: str) -> None:
+    """A claim that stands nowhere would be counted as if characters of the output had been checked."""
+    for claim in claims:
+        inside = claim.sentence.start <= claim.span.start <= claim.span.end <= claim.sentence.end <= read
+        if not inside:
+            raise VerifierError(
+                f"The claim extractor {name} gave a claim at characters {claim.span.start} to {claim.span.end} of the "
+                f"sentence {claim.sentence.start} to {claim.sentence.end}; expected places within the {read} "
+                "characters that it was given, the claim inside its sentence."
+            )
+
+
+def _structural(text: str, request: CheckRequest) -> tuple[Issue, ...]:
+    """What is wrong with an output that is to be a document and cannot be read as one."""
+    if request.schema is None and request.structure is None:
+        return ()
+    from assay.verify.documents import check_structure  # jsonschema-rs: kept off the import of the package
+
+    return tuple(check_structure(text, True if request.schema is None else request.schema))
+
+
+def with_known_conflicts(draft: Draft, judged: Sequence[Judged]) -> list[Judged]:
+    """What was found of the jobs, with the conflicts between passages that were known before and that claims hide."""
+    known = draft.request.screening.conflicts if draft.request.screening is not None else ()
+    found = list(judged)
+    if not known:
+        return found
+    for place, (job, one) in enumerate(zip(draft.jobs[: draft.judged_claims], judged, strict=False)):
+        conflict = hidden_conflict(job.claim, one, known)
+        if conflict is not None:
+            found[place] = replace(one, conflict=conflict)
+    return found

@@ -1,0 +1,1 @@
+"""What was found of an output, as the gate reads it and as its report says it."""

@@ -1,0 +1,171 @@
+"""What looks at an output once the tiers have judged its claims: the third of the ports that a check goes through.
+
+Each verifier takes what is known and adds what it finds; none of them decides. They are asked in this order, so that
+one that costs more sees what the ones before it found: 1. the output's own logic, 2. a chat model as a judge, and what
+the output leaves out, 3. sources of knowledge, 4. the model that is asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from assay.guard.check.chat_budget import probe, prober_of
+from assay.guard.check.draft import Draft
+from assay.guard.check.logic_audit import reasoning_of
+from assay.guard.check.probes import HELD_BACK, UNASKED, UNPROBED, UNWISHED, unprobed
+from assay.guard.check.report.assembly import report_of
+from assay.guard.check.tiers import Tiers
+from assay.guard.check.verdicts import Judged
+from assay.guard.lru import LruCache
+from assay.guard.parts import GuardParts
+from assay.guard.request import day_of
+from assay.models import PairScorer
+from assay.policy import Policy, concerns
+from assay.schema import Identity
+from assay.verify.omissions import find_irrelevant
+
+if TYPE_CHECKING:
+    from assay.knowledge import KnowledgeBase
+    from assay.verify.judge import JudgedStatement, JudgeOptions
+
+
+class Verifier(Protocol):
+    """One further look at an output."""
+
+    name: ClassVar[str]
+    """Under which the report tells how long it took."""
+
+    def applies(self, draft: Draft) -> bool:
+        """Whether it is to look at this output."""
+        ...
+
+    def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
+        """The draft with what was found.
+
+        Args:
+            draft: what is known of the output.
+            judged: what the tiers found of its jobs, in order.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LogicVerifier:
+    """Audits the output by itself: sums, dates, orders, steps of reasoning."""
+
+    policy: Policy
+    scorer: PairScorer
+    name: ClassVar[str] = "logic"
+
+    def applies(self, draft: Draft) -> bool:  # noqa: ARG002 the audit looks at the policy itself
+        """Always."""
+        return True
+
+    def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
+        """The draft with what was found of the output by itself, beside all evidence."""
+        places = (place for place, claim in enumerate(draft.claims) if claim.checkable)
+        found = dict(zip(places, judged[: draft.judged_claims], strict=False))
+        texts = [item.text for item in draft.evidence_items]
+        reasoning = reasoning_of(draft.text[: draft.read], draft.claims, found, self.policy, self.scorer, texts)
+        return replace(draft, reasoning=reasoning)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeVerifier:
+    """Asks a chat model as a judge of claims, and looks for what the output leaves out."""
+
+    policy: Policy
+    options: JudgeOptions | None
+    memory: LruCache[JudgedStatement]
+    name: ClassVar[str] = "judge"
+
+    def applies(self, draft: Draft) -> bool:  # noqa: ARG002 the policy says so of all outputs
+        """Where the policy has either done."""
+        return self.policy.judge != "off" or self.policy.omissions != "off"
+
+    def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
+        """The draft with what a judge says of its claims, and what its text leaves out."""
+        from assay.guard.check.llm_judge import JudgeContext, judge_stage_of
+
+        claims = draft.of_claims(judged, self.policy)
+        asking = JudgeContext(
+            self.policy, draft.evidence, draft.text[: draft.read], draft.question, draft.meter,
+            not draft.request.later, self.options, self.memory,
+        )  # fmt: skip
+        return replace(draft, hearing=judge_stage_of(claims, asking, draft.done(claims)))
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeVerifier:
+    """Asks sources outside of the evidence about claims that the evidence does not support."""
+
+    policy: Policy
+    sources: KnowledgeBase
+    tenant: str | None
+    tiers: Tiers
+    name: ClassVar[str] = "knowledge"
+
+    def applies(self, draft: Draft) -> bool:
+        """Where the policy and the caller let sources be asked, and the task is held to evidence."""
+        request = draft.request
+        grounded = self.policy.groundedness and request.task not in self.policy.ungrounded_tasks
+        if self.policy.external.mode == "off" or not grounded:
+            return False
+        return request.looks_up and (request.asks or request.later)
+
+    def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
+        """The draft with what sources of knowledge say of the claims that the evidence does not support."""
+        from assay.guard.verifying import Lookup, verification_of
+
+        session = self.sources.session(self.tenant, self.policy.external.budget_s)
+        claims = draft.of_claims(judged, self.policy)
+        lookup = Lookup(
+            self.policy, session, draft.stakes, draft.question, day_of(draft.request),
+            self.tiers.at_fitted_prior().judge, self.tiers.prepare,
+        )  # fmt: skip
+        found = verification_of(claims, lookup, draft.done(claims))
+        draft = replace(draft, verification=found, consulted=session.tape())
+        if draft.irrelevant is None or not found.texts:
+            return draft
+        # Sources may speak of what was asked where the evidence does not.
+        silent = find_irrelevant(draft.question, found.texts, draft.text[: draft.read]) is not None
+        return draft if silent else replace(draft, irrelevant=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeVerifier:
+    """Asks the model again about critical claims; nothing of an answer that is held back anyway."""
+
+    policy: Policy
+    scorer: PairScorer
+    identity: Identity
+    name: ClassVar[str] = "probing"
+
+    def applies(self, draft: Draft) -> bool:
+        """Where the policy has it done, nobody has asked yet, and no later check asks."""
+        return self.policy.consistency_probes and draft.probing == UNASKED and not draft.request.later
+
+    def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
+        """The draft with what the model says when it is asked again."""
+        if not concerns(report_of(draft, judged, self.policy, self.identity, 0.0).decision):
+            return replace(draft, probing=HELD_BACK)
+        claims = draft.of_claims(judged, self.policy)
+        if draft.meter is None:
+            return replace(draft, probing=unprobed(claims, UNPROBED if draft.request.asks else UNWISHED))
+        prober = prober_of(draft.meter, self.scorer, self.policy)
+        found = probe(prober, claims, draft.text, draft.question, draft.evidence_items)
+        return replace(draft, probing=found)
+
+
+def verifiers_of(parts: GuardParts, tiers: Tiers) -> tuple[Verifier, ...]:
+    """The verifiers that a guard asks, in their order."""
+    policy = parts.policy
+    sources = parts.knowledge
+    return (
+        LogicVerifier(policy, parts.scorer),
+        JudgeVerifier(policy, parts.judging, parts.caches.judged),
+        *(() if sources is None else (KnowledgeVerifier(policy, sources, parts.tenant, tiers),)),
+        ProbeVerifier(policy, parts.scorer, parts.verifier),
+    )
