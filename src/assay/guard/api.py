@@ -171,7 +171,8 @@ class Guard(Protecting, Screens, Running, Streaming, Generating, Documenting, Re
 
     @property
     def _identities(self) -> tuple[Identity, Identity]:
-        return Identity(name=self._policy.name, digest=self._policy.digest), self.verifier
+        policy = self._policy
+        return Identity(name=policy.name, digest=policy.digest, overlays=policy.overlays), self.verifier
 
     def check(
         self,

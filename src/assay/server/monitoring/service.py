@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from assay.monitor import (
+    CADENCES,
     METRICS,
     WORST,
     Alarm,
@@ -198,7 +199,10 @@ class Monitor:
             "window_hours": watch.window_hours,
             "series": [self._series(Series.of_key(key), charts, recent) for key in sorted(charts.series)],
             "rates": {name: rate_of(Series("all", "", name), recent) for name in METRICS},
-            "corrected": _share(corrected, sum(row["withheld"] == 0 for row in rows)),
+            "cadences": {
+                cadence: {name: rate_of(Series(cadence, "", name), recent) for name in METRICS} for cadence in CADENCES
+            },
+            "corrected": _share(corrected, sum(row["withheld"] == 0 and row["cadence"] is None for row in rows)),
             "calibration": _calibration(judged),
             "alarms": [{**told_alarm(row), "regression_now": self._regression(tenant, row, end)} for row in alarms],
         }
