@@ -59,6 +59,11 @@ if TYPE_CHECKING:
     from assay.monitor.schedule import read_when as read_when
     from assay.monitor.settings import MonitorSettings as MonitorSettings
     from assay.monitor.settings import monitor_settings as monitor_settings
+    from assay.monitor.takeovers import MOST_PARTS as MOST_PARTS
+    from assay.monitor.takeovers import PassingBatch as PassingBatch
+    from assay.monitor.takeovers import TakeOver as TakeOver
+    from assay.monitor.takeovers import advanced_passing as advanced_passing
+    from assay.monitor.takeovers import varying as varying
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -119,5 +124,6 @@ else:
                 "MonitorSettings",
                 "monitor_settings",
             ),
+            ".takeovers": ("MOST_PARTS", "PassingBatch", "TakeOver", "advanced_passing", "varying"),
         },
     )

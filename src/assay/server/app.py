@@ -21,6 +21,7 @@ from assay.server.access.refusals import Refusals
 from assay.server.api import make_api
 from assay.server.background import Background
 from assay.server.cadence.overlays import Overlays
+from assay.server.cadence.passing import Passing
 from assay.server.caller import SCOPE_KEY, ActiveRequest, Caller, answering, owner_of
 from assay.server.checking import Checker
 from assay.server.gateway.asgi import (
@@ -106,6 +107,7 @@ class Application:
             settings, self._guard_of, self.checker, self._access, kept, keys or _keys_of(os.environ), self._refusals,
             telemetry or telemetry_of(os.environ),
             Overlays(settings.monitor.budget if settings.monitor is not None and kept is not None else None),
+            Passing(on=settings.monitor is not None and kept is not None),
         )  # fmt: skip
         self._telemetry = self.services.telemetry
         self._telemetry.follow(self.checker, limits.check_queue, kept)
@@ -115,7 +117,7 @@ class Application:
         self._wall = AccessMiddleware(self.api, settings.access, _refuse)
         self.gateway = Gateway(
             settings, self._guard_of, self.checker, self._client, Records(self.services), check_calls, held,
-            self.services.overlays,
+            self.services.overlays, self.services.passing,
         )  # fmt: skip
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

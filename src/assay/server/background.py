@@ -68,9 +68,16 @@ async def _golden(services: Services) -> None:
     await keep_golden(services)
 
 
+async def _passing(services: Services) -> None:
+    from assay.server.cadence.passing import count_passing
+
+    await count_passing(services)
+
+
 TASKS: Final[Mapping[str, Task]] = {
     "deadlines": _deadlines, "messages": _messages, "checkpoints": _checkpoints, "retention": _retention,
     "refusals": _refusals, "watch": _watch, "overlays": _overlays, "timer": _timer, "golden": _golden,
+    "passing": _passing,
 }  # fmt: skip
 """The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
 may do takes turns through the database."""

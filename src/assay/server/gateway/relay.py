@@ -17,6 +17,7 @@ from assay.errors import InputError, PolicyError, StoreError
 from assay.guard import Guard, Ruling, unchecked
 from assay.schema import Action
 from assay.server.cadence.overlays import Overlays
+from assay.server.cadence.passing import Passing
 from assay.server.caller import called, caller_of
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import (
@@ -102,6 +103,7 @@ class Gateway:
         check_calls: CallChecker = check_new_calls,
         held: Held | None = None,
         overlays: Overlays | None = None,
+        passing: Passing | None = None,
     ) -> None:
         """A gateway over an upstream client and a pool of checks; `check_calls` judges the calls of tools.
 
@@ -110,6 +112,7 @@ class Gateway:
         self._records = records
         self._held = held
         self._overlays = overlays or Overlays()
+        self._passing = passing or Passing()
         self._settings = settings
         self._guard_of = guard_of
         self._checker = checker
@@ -230,6 +233,8 @@ class Gateway:
             guard = self._overlays.over(self._guard(asked, route), tenant).for_tenant(tenant)
         except (InputError, PolicyError) as error:
             raise RefusedError(400, str(error)) from error
+        caller = caller_of(scope)
+        self._passing.note(caller.tenant, target.route, caller.name, request, len(body))
         why = target.wire.refused(request)
         if why is not None and route.mode is Mode.ENFORCE:
             raise RefusedError(400, why)

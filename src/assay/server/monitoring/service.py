@@ -29,6 +29,7 @@ from assay.monitor import (
     number_or_none,
     rate_of,
 )
+from assay.server.cadence.passing import notice
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.rows import observation_of
 from assay.stats import wilson
@@ -104,7 +105,7 @@ class Monitor:
         observed = observe(store, tenant, _drawing(sampling), rebuild=rebuild)
         with store.reading(tenant) as connection:
             seen = seen_changes(connection, tenant)
-        changes = add_changes(store, tenant, seen)
+        changes = add_changes(store, tenant, seen) + notice(store, tenant)
         end = micros(until if until is not None else store.now()) - round(watch.settle_s * 1e6)
         added = alarms = 0
         while True:

@@ -43,6 +43,11 @@ if TYPE_CHECKING:
     from assay.store.monitoring.judged import judged_scores as judged_scores
     from assay.store.monitoring.observing import HORIZON_S as HORIZON_S
     from assay.store.monitoring.observing import observe as observe
+    from assay.store.monitoring.passing import PassingRow as PassingRow
+    from assay.store.monitoring.passing import absorb_passing as absorb_passing
+    from assay.store.monitoring.passing import add_passing as add_passing
+    from assay.store.monitoring.passing import read_passing as read_passing
+    from assay.store.monitoring.passing import read_passing_state as read_passing_state
     from assay.store.monitoring.schedules import TimedWork as TimedWork
     from assay.store.monitoring.schedules import note_timed_work as note_timed_work
     from assay.store.monitoring.schedules import read_timed_work as read_timed_work
@@ -102,6 +107,13 @@ else:
             ".observing": (
                 "HORIZON_S",
                 "observe",
+            ),
+            ".passing": (
+                "PassingRow",
+                "absorb_passing",
+                "add_passing",
+                "read_passing",
+                "read_passing_state",
             ),
             ".schedules": (
                 "TimedWork",
