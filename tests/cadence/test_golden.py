@@ -15,13 +15,13 @@ from tests.cadence.golden_set import SLOT, guard_of, write_rows
 from assay.errors import InputError
 from assay.monitor import GoldenSet, MonitorSettings, Watching
 from assay.policy import Policy
-from assay.server.cadence.golden import REGRESSED, run_golden, tell_golden
+from assay.server.cadence.golden import run_golden, tell_golden
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.store.alerts import AlertState, list_alerts
 from assay.store.db import Store
 from assay.store.db import tables as _tables
-from assay.store.monitoring import accept_golden, read_golden_runs, read_state
+from assay.store.monitoring import REGRESSED, accept_golden, read_golden_runs, read_state
 
 TENANT = "default"
 WATCH = Watching(baseline_of={"golden": 50}, settle_s=0.0)

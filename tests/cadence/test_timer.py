@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cadence.golden_set import guard_of, write_rows
@@ -136,12 +137,12 @@ def test_a_step_that_takes_long_rests_nine_times_as_long(tmp_path: Path, clock: 
         timer = timer_of(store, settings, ticks, "one")
         real = timer._do
 
-        def do(*given):  # type: ignore[no-untyped-def]
+        def do(_: Timer, *given: Any) -> Any:
             ticks.now += 10
             return real(*given)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Timer, "_do", lambda self, *given: do(*given))
+            patch.setattr(Timer, "_do", do)
             assert len(timer.once()) == 1
             clock.now += timedelta(seconds=20)
             ticks.now += 20

@@ -362,7 +362,7 @@ class Identity(Value):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         # The serializer above takes a member out and changes none.
         plain = {name: value for name, value in core.items() if name != "serialization"}
-        return handler(plain)  # type: ignore[arg-type]  # the same schema without one of its members
+        return handler(plain)
 
 
 class Timing(Value):

@@ -170,6 +170,13 @@ def lines_of_status(told: Mapping[str, Any]) -> list[str]:
         said = f"OFF since decision {known['after']:,}" if known["alarm"] else "holds"
         means = f"{known['mean_score']:.3f} in the mean, {known['share_right']:.3f} right"
         lines += ["", f"Scores beside {known['outputs']:,} decisions of reviewers: {means}; calibration {said}"]
+    for cadence, rates in told["cadences"].items():
+        seen = [(name, rate) for name, rate in rates.items() if rate["sampled"]]
+        lines += ["", *(f"  {f'{cadence}: {name}':21} {_rate(rate)}" for name, rate in seen)] if seen else []
+    for name, one in told["timed"].items():
+        took = "" if one["seconds"] is None else f", took {one['seconds']:.3g} s"
+        when = "not finished" if one["finished"] is None else f"finished {shown_moment(one['finished'])}{took}"
+        lines.append(f"  {name}: due {shown_moment(one['slot'])}, {when}")
     lines += ["", "Charts (statistic / threshold)"]
     for one in told["series"]:
         name = one["metric"] if one["dimension"] == "all" else f"{one['metric']} {one['dimension']}={one['name']}"

@@ -17,6 +17,7 @@ from typing import Any, Final
 from assay.errors import AssayError
 from assay.guard import Guard
 from assay.monitor import MonitorSettings, TimedStep
+from assay.server.cadence.calibrating import tell_calibration
 from assay.server.cadence.golden import Runs, run_golden, tell_golden
 from assay.server.cadence.judging import hear, judging_guard
 from assay.server.monitoring.budget import Budgeting
@@ -163,6 +164,7 @@ class Timer:
         if step is TimedStep.TURN:
             turn = Monitor(self.store, settings).run(tenant)
             tell_golden(self.store, tenant)
+            tell_calibration(self.store, tenant)
             return True, {"observed": turn.observed, "alarms": turn.alarms, "changes": turn.changes}
         if step is TimedStep.BUDGET:
             told = Budgeting(self.store, settings.budget).settle(tenant, ACTOR)

@@ -51,9 +51,11 @@ from assay.store.monitoring import (
     read_changes,
     read_observations,
     read_state,
+    read_timed_work,
     seen_changes,
 )
 from assay.store.records import micros
+from assay.store.reviews import user_scores
 
 MOST_COMPARED: Final = 50_000
 """Observations of one series that an alarm is put down to a change by: the latest ones."""
@@ -189,6 +191,8 @@ class Monitor:
             rows = read_observations(connection, tenant, begin, end, MOST_COMPARED, latest=True)
             begin = rows[0]["at"] if len(rows) == MOST_COMPARED else begin
             judged, corrected = judged_scores(connection, tenant), corrected_outputs(connection, tenant, begin)
+            users = user_scores(connection, tenant)
+            timed = read_timed_work(connection, tenant)
         charts = Charts() if state is None else Charts.of_wire(state.body)
         recent = [observation_of(row) for row in rows]
         return {
@@ -205,6 +209,12 @@ class Monitor:
             },
             "corrected": _share(corrected, sum(row["withheld"] == 0 and row["cadence"] is None for row in rows)),
             "calibration": _calibration(judged),
+            "calibration_of_users": _calibration(users),
+            "timed": {
+                name: {"slot": one.slot, "begun": one.begun, "finished": one.finished,
+                       "seconds": one.body.get("seconds")}
+                for name, one in sorted(timed.items())
+            },
             "alarms": [{**told_alarm(row), "regression_now": self._regression(tenant, row, end)} for row in alarms],
         }
 
