@@ -74,7 +74,7 @@ def test_rows_of_feedback_are_exported_by_the_command(tmp_path: Path) -> None:
 
 
 def test_scores_that_reviewers_contradict_raise_an_alert_of_their_own_until_another_verifier_judges(
-    tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     clock = Clock()
     with Store(str(tmp_path / "x.db"), clock=clock) as store:

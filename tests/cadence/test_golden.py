@@ -31,7 +31,9 @@ def observed(store: Store) -> list[Any]:
     """What the statistics have of golden runs, moments aside."""
     table = _tables.observations.c
     with store.reading(TENANT) as connection:
-        rows = connection.execute(select(_tables.observations).where(table.cadence == "golden").order_by(table.at)).all()
+        rows = connection.execute(
+            select(_tables.observations).where(table.cadence == "golden").order_by(table.at)
+        ).all()
     return [(row.id, row.bad, row.score, row.withheld, row.misjudged) for row in rows]
 
 

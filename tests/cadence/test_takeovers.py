@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -19,8 +19,8 @@ BASE = [
     "You are the assistant of the Arden insurance.", "Answer from the passages alone.", "Cite every passage by its id.",
     "Never promise a payment.",
 ]  # fmt: skip
-NAMES = [f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Dee", "Eli", "Flo") for last in ("Ash", "Bly", "Cox", "Day",
-                                                                                              "Eve", "Fay", "Gus")]  # fmt: skip
+_LAST = ("Ash", "Bly", "Cox", "Day", "Eve", "Fay", "Gus")
+NAMES = [f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Dee", "Eli", "Flo") for last in _LAST]
 
 
 def passed(prompts: Iterable[str], every_s: float = 10.0, together: int = 5) -> tuple[dict[str, Any], list[TakeOver]]:
@@ -66,7 +66,7 @@ def test_whatever_the_edit_is_it_is_one_change(edit: str) -> None:
 
 
 def test_a_prompt_with_dates_times_and_numbers_is_one_prompt() -> None:
-    begin = datetime(2026, 1, 1)
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
     dated = [
         prompt(*BASE[:2], f"Today is {moment:%A, %d %B %Y}, it is {moment:%H:%M}; ticket {number:08x}-77.", *BASE[2:])
         for number in range(3_000)
@@ -90,6 +90,7 @@ def test_names_of_users_are_no_change_and_an_edit_beside_them_is() -> None:
 def test_two_agents_of_one_caller_do_not_flip_flop_and_the_edit_of_one_is_noticed_once() -> None:
     draw = random.Random(2)
     other = ["You write SQL.", "Use the tables that are listed.", "Explain nothing."]
+
     def play(first: Sequence[str], count: int) -> list[str]:
         return [prompt(*(first if draw.random() < 0.7 else other)) for _ in range(count)]
 
@@ -123,6 +124,7 @@ def test_who_tries_a_prompt_out_changes_nothing() -> None:
 def test_a_canary_is_a_change_once_it_has_a_fifth_of_the_requests() -> None:
     draw = random.Random(3)
     edited = [*BASE[:3], "Promise whatever calms the customer."]
+
     def share(of: float, count: int) -> list[str]:
         return [prompt(*(edited if draw.random() < of else BASE)) for _ in range(count)]
 
@@ -183,7 +185,9 @@ PARTS = st.lists(st.sampled_from("abcdefgh"), max_size=6).map(tuple)
 
 
 @given(st.lists(st.lists(st.tuples(PARTS, st.integers(1, 60)), max_size=6), max_size=30))
-def test_the_state_is_a_function_of_the_batches_however_they_are_cut(told: list[list[tuple[tuple[str, ...], int]]]) -> None:
+def test_the_state_is_a_function_of_the_batches_however_they_are_cut(
+    told: list[list[tuple[tuple[str, ...], int]]],
+) -> None:
     batches = [PassingBatch(number * SECOND, one) for number, one in enumerate(told, 1)]
     whole, found = advanced_passing({}, batches)
     state, more = advanced_passing({}, [])
@@ -191,5 +195,3 @@ def test_the_state_is_a_function_of_the_batches_however_they_are_cut(told: list[
         state, new = advanced_passing(json.loads(json.dumps(state)), [one])
         more += new
     assert (state, more) == (whole, found)
-
-

@@ -168,7 +168,7 @@ def two_servers(url: str, tmp_path: Path) -> Iterator[tuple[Application, Applica
 
 
 def test_of_two_servers_over_one_database_one_does_each_piece_of_work(
-    two_servers: tuple[Application, Application, Store]
+    two_servers: tuple[Application, Application, Store],
 ) -> None:
     first, second, store = two_servers
     threads = threading.active_count()

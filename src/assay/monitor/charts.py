@@ -67,10 +67,14 @@ class Watching:
         unknown = sorted(set(self.metrics) - set(METRICS))
         if unknown:
             raise InputError(f"expected metrics among {', '.join(METRICS)}; got {', '.join(unknown)}")
-        if not 0 < self.shift < 1 or not 2 <= self.false_alarm_every <= 1e9 or self.baseline_observations < LEAST_LEARNED:
+        if (
+            not 0 < self.shift < 1
+            or not 2 <= self.false_alarm_every <= 1e9
+            or self.baseline_observations < LEAST_LEARNED
+        ):
             raise InputError(
-                f"expected a shift between 0 and 1, 2 or more observations between false alarms and {LEAST_LEARNED} or more for a "
-                f"baseline; got {self.shift}, {self.false_alarm_every} and {self.baseline_observations}"
+                "expected a shift between 0 and 1, 2 or more observations between false alarms and "
+                f"{LEAST_LEARNED} or more for a baseline; got {self.shift}, {self.false_alarm_every} and {self.baseline_observations}"
             )
         known = set(self.baseline_of) <= set(DIMENSIONS)
         if not known or not all(isinstance(one, int) and one >= LEAST_LEARNED for one in self.baseline_of.values()):

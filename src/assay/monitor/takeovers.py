@@ -7,10 +7,10 @@ request masked. Each part has a **slot**: what it follows. A slot knows its foll
 - A slot **learns** from its first `LEARNS` sightings; what follows then is known, and no change.
 - A slot **varies** where its followers beyond the three most frequent make up a tenth or more: a user's name, a
   retrieved passage. Nothing in it is a change, and what comes behind it is told by the part before it.
-- A new follower in a slot that does not vary has **taken over** when it was seen `RECURS` times and has a fifth of the
-  weight: one who tries a prompt out changes nothing, and neither does one user among many.
-- A follower that comes back after it was **replaced** (another one came after it went) takes over again: a rollback. One
-  that was merely rare does not.
+- A new follower in a slot that does not vary has **taken over** when it was seen `RECURS` times and has a fifth of
+  the weight: one who tries a prompt out changes nothing, and neither does one user among many.
+- A follower that comes back after it was **replaced** (another one came after it went) takes over again: a rollback.
+  One that was merely rare does not.
 - A slot that changed three times in a week varies from then on, for a week: whatever it is, it is no deployment.
 
 The state is a function of the batches in their order, so that replicas and restarts come to the same.
@@ -86,7 +86,9 @@ class _Slot:
     followers: dict[str, _Follower] = field(default_factory=dict)
 
 
-def advanced_passing(state: Mapping[str, Any], batches: Sequence[PassingBatch]) -> tuple[dict[str, Any], list[TakeOver]]:
+def advanced_passing(
+    state: Mapping[str, Any], batches: Sequence[PassingBatch]
+) -> tuple[dict[str, Any], list[TakeOver]]:
     """The state after further batches, and the changes that showed in each.
 
     Args:

@@ -198,8 +198,9 @@ class ServerSettings:
             )
         if self.monitor is not None and self.monitor.cadences.judge is not None and self.judge is None:
             raise PolicyError(
-                "the section judge of the monitor has outputs heard by a chat model, and none is configured: start with "
-                "--llm NAME, or set `judge` with a `model` in the gateway file (`mode: policy` asks it off the path only)"
+                "the section judge of the monitor has outputs heard by a chat model, and none is configured: start "
+                "with --llm NAME, or set `judge` with a `model` in the gateway file (`mode: policy` asks it off the "
+                "path only)"
             )
         unknown = sorted(set(self.routes) - set(ROUTES))
         if unknown:

@@ -40,8 +40,7 @@ def check(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and put nothing into force.")] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Exit 1 when the budget is spent or burns too fast, or the golden set is worse; put consequences into force or out of
-    it."""
+    """Exit 1 when the budget is spent or burns too fast, or the golden set is worse; settle the consequences."""
     from dataclasses import replace
 
     from assay.cli.monitoring.turns import read_settings

@@ -42,7 +42,9 @@ def accept_run(store: "Store", settings: "MonitorSettings", run: str, who: str |
     if who is None or not who.strip():
         raise InputError("expected --as NAME: who accepts a run stands in the log")
     if not accept_golden(store, tenant, run, who):
-        raise InputError(f"expected the id of a complete run of the golden set of {tenant}, and there is none with this one")
+        raise InputError(
+            f"expected the id of a complete run of the golden set of {tenant}, and there is none with this one"
+        )
     tell_golden(store, tenant)
 
 
@@ -84,11 +86,17 @@ def lines_of_golden(told: Mapping[str, Any]) -> list[str]:
         if mean is None:
             continue
         one = against.get(name)
-        beside = "" if one is None else f"  {one['before']:.4f} in the reference; {one['worse']} rows worse, {one['better']} better"
+        beside = (
+            ""
+            if one is None
+            else f"  {one['before']:.4f} in the reference; {one['worse']} rows worse, {one['better']} better"
+        )
         lines.append(f"  {name:10} {mean:.4f}{beside}")
     for name in told["regressed"]:
         one = against[name]
-        lines.append(f"WORSE in {name}: p {one['p']:.2g}, at most {one['level']:.2g}; rows {one_line(str(one['worse_rows']))}")
+        lines.append(
+            f"WORSE in {name}: p {one['p']:.2g}, at most {one['level']:.2g}; rows {one_line(str(one['worse_rows']))}"
+        )
     if not against:
         lines.append("the first run of these rows: later ones are compared with it")
     elif not told["regressed"]:

@@ -129,12 +129,15 @@ def golden(
     database: DatabaseOption,
     settings: SettingsOption = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="Check under this policy. [default: as a server]")
+        str | None,
+        typer.Option("--policy", metavar="NAME|FILE", help="Check under this policy. [default: as a server]"),
     ] = None,
     accept: Annotated[
         str | None, typer.Option(metavar="RUN", help="Check nothing: later runs are compared with this one.")
     ] = None,
-    who: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Who accepts it; it stands in the log.")] = None,
+    who: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Who accepts it; it stands in the log.")
+    ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Check the golden set of the settings now, or go on with a run that was stopped. Exit 1 where it is worse."""

@@ -1,7 +1,5 @@
 """`assay audit replay`: a recorded check is run again (`assay.server.audit.replay`)."""
 
-from assay.server.audit.replay import GuardOf as GuardOf
-from assay.server.audit.replay import Replay as Replay
-from assay.server.audit.replay import content_of_bundle as content_of_bundle
-from assay.server.audit.replay import heard_in as heard_in
-from assay.server.audit.replay import replay as replay
+from assay.server.audit.replay import GuardOf, Replay, content_of_bundle, heard_in, replay
+
+__all__ = ["GuardOf", "Replay", "content_of_bundle", "heard_in", "replay"]

@@ -1,5 +1,7 @@
-"""Whether the verifier's scores still mean what they say, as an alert of its own: by what reviewers decided, with a test
-that keeps its level however often it is looked at (`assay.stats.drift.calibration_drift`)."""
+"""Whether the verifier's scores still mean what they say, as an alert of its own.
+
+By what reviewers decided, with a test that keeps its level however often one looks (`calibration_drift`).
+"""
 
 from typing import Final
 

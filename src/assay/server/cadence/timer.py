@@ -97,7 +97,9 @@ class Timer:
                 try:
                     done = self._step(tenant, step, slot)
                 except AssayError:
-                    _log.exception("the step %s of the monitor failed in the tenant %s; it is tried again", step, tenant)
+                    _log.exception(
+                        "the step %s of the monitor failed in the tenant %s; it is tried again", step, tenant
+                    )
                     done = None
                 if done is None:
                     self._not_before[key] = self.clock() + AGAIN_S

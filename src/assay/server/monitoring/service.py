@@ -211,8 +211,12 @@ class Monitor:
             "calibration": _calibration(judged),
             "calibration_of_users": _calibration(users),
             "timed": {
-                name: {"slot": one.slot, "begun": one.begun, "finished": one.finished,
-                       "seconds": one.body.get("seconds")}
+                name: {
+                    "slot": one.slot,
+                    "begun": one.begun,
+                    "finished": one.finished,
+                    "seconds": one.body.get("seconds"),
+                }
                 for name, one in sorted(timed.items())
             },
             "alarms": [{**told_alarm(row), "regression_now": self._regression(tenant, row, end)} for row in alarms],

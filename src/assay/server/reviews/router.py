@@ -160,8 +160,7 @@ class _Routes:
         return _stream(self._waiting.of_queue(caller.tenant, begin))
 
     def rows(self, request: Request, source: RowSource = "reviews") -> Response:
-        """What reviewers decided, or users said, as labelled rows in JSON Lines: what `assay calibrate` and `assay eval`
-        read."""
+        """What reviewers decided, or users said, as labelled rows in JSON Lines: `assay calibrate` reads them."""
         caller = allowed(request.scope, Permission.REVIEW)
         store = self._services.store
 

@@ -83,9 +83,7 @@ def user_scores(connection: Connection, tenant: str, most: int = 50_000) -> list
         if right == wrong:
             continue
         reports = tables.reports.c
-        score = connection.execute(
-            select(reports.score).where(reports.tenant == tenant, reports.id == run)
-        ).scalar()
+        score = connection.execute(select(reports.score).where(reports.tenant == tenant, reports.id == run)).scalar()
         if score is not None:
             found.append((float(score), float(right > wrong)))
             if len(found) >= most:
