@@ -14,6 +14,7 @@ from tests.server.test_judge import CHECK, JudgeServer, everything, judging, not
 from tests.verify.judges import judge as scripted
 
 from assay.config import Guard
+from assay.guard import Guard as CoreGuard
 from assay.monitor import JudgeSampling
 from assay.server.cadence.judging import hear, judging_guard
 from assay.server.guards import Guards
@@ -32,7 +33,7 @@ def heard_of(store: Store) -> list[Any]:
         return list(connection.execute(select(_tables.observations).where(table.cadence == "judge").order_by(table.at)))
 
 
-def guard_by(rule: Any) -> Guard:
+def guard_by(rule: Any) -> CoreGuard:
     return judging_guard(Guard("general", scorer=FakeScorer(), llm=scripted(rule), environ={}))
 
 

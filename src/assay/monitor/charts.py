@@ -74,7 +74,8 @@ class Watching:
         ):
             raise InputError(
                 "expected a shift between 0 and 1, 2 or more observations between false alarms and "
-                f"{LEAST_LEARNED} or more for a baseline; got {self.shift}, {self.false_alarm_every} and {self.baseline_observations}"
+                f"{LEAST_LEARNED} or more for a baseline; got {self.shift}, {self.false_alarm_every} and "
+                f"{self.baseline_observations}"
             )
         known = set(self.baseline_of) <= set(DIMENSIONS)
         if not known or not all(isinstance(one, int) and one >= LEAST_LEARNED for one in self.baseline_of.values()):

@@ -34,7 +34,7 @@ class Overlays:
         """None where the server's configuration has no budget act: then nothing is ever laid over a policy."""
         self._settings = settings
         self._active: Mapping[str, frozenset[str]] = {}
-        self._made: dict[tuple[str, frozenset[str]], tuple[Guard, Guard]] = {}
+        self._made: dict[tuple[int, frozenset[str]], tuple[Guard, Guard]] = {}
         self._lock = Lock()
 
     @property
@@ -72,7 +72,8 @@ class Overlays:
         active = self._active.get(tenant)
         if not active or self._settings is None:
             return guard
-        key = (guard.policy.digest, active)
+        # By the guard itself: to work out the digest of a policy takes longer than to look it up.
+        key = (id(guard), active)
         with self._lock:
             known = self._made.get(key)
             if known is None or known[0] is not guard:

@@ -38,8 +38,14 @@ def skeleton_of(text: str) -> tuple[str, ...]:
     >>> skeleton_of("Be brief.") == skeleton_of("Be thorough.")
     False
     """
-    parts = (masked(part) for part in _CUTS.split(text))
-    return tuple(_digest(part) for part in parts if part)[:MOST_PARTS]
+    return tuple(digest for part in _CUTS.split(text) if (digest := _part(part)))[:MOST_PARTS]
+
+
+@lru_cache(maxsize=16_384)
+def _part(part: str) -> str:
+    """The digest of a part; empty where nothing is in it. Most parts of a prompt are those of the one before."""
+    left = masked(part)
+    return _digest(left) if left else ""
 
 
 def masked(part: str) -> str:

@@ -72,22 +72,31 @@ def rows_by(source: str, connection: Connection, tenant: str) -> Iterator[Labell
 
 
 def user_scores(connection: Connection, tenant: str, most: int = 50_000) -> list[tuple[float, float]]:
-    """The overall score of each output that users judged as a whole, and 1 where they call it right, else 0.
+    """The overall score of each output that users judged as a whole, and 1 where they call it right, else 0: of the
+    latest words, so many.
 
     Who is content says nothing: such outcomes are worse than those of all outputs, and say so in comparison over time
     alone.
     """
+    table, reports, items = tables.feedback.c, tables.reports.c, tables.review_items.c
+    decided = exists().where(items.tenant == tenant, items.run == table.run, items.state.in_(_DECIDED))
+    rows = connection.execute(
+        select(table.run, table.author, table.verdict, reports.score)
+        .join(tables.reports, (reports.tenant == table.tenant) & (reports.id == table.run))
+        .where(table.tenant == tenant, table.claim.is_(None), reports.score.is_not(None), ~decided)
+        .order_by(table.created.desc(), table.id.desc())
+        .limit(most)
+    ).all()
+    last: dict[str, dict[str | None, str]] = {}
+    scores: dict[str, float] = {}
+    for row in reversed(rows):
+        last.setdefault(row.run, {})[row.author] = row.verdict
+        scores[row.run] = float(row.score)
     found: list[tuple[float, float]] = []
-    for run, words in _words(connection, tenant):
-        right, wrong = words.get(None, (0, 0))
-        if right == wrong:
-            continue
-        reports = tables.reports.c
-        score = connection.execute(select(reports.score).where(reports.tenant == tenant, reports.id == run)).scalar()
-        if score is not None:
-            found.append((float(score), float(right > wrong)))
-            if len(found) >= most:
-                break
+    for run, said in last.items():
+        right = sum(verdict == "right" for verdict in said.values())
+        if 2 * right != len(said):
+            found.append((scores[run], float(2 * right > len(said))))
     return found
 
 
