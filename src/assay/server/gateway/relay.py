@@ -234,7 +234,8 @@ class Gateway:
         except (InputError, PolicyError) as error:
             raise RefusedError(400, str(error)) from error
         caller = caller_of(scope)
-        self._passing.note(caller.tenant, target.route, caller.name, request, len(body))
+        # By the id: names of people are forgotten with them.
+        self._passing.note(caller.tenant, target.route, caller.id or caller.name, request, len(body))
         why = target.wire.refused(request)
         if why is not None and route.mode is Mode.ENFORCE:
             raise RefusedError(400, why)
