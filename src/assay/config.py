@@ -178,6 +178,27 @@ def knowledge_file(policy: object, environ: Mapping[str, str]) -> Path | None:
     return named if parse_part(_text_of(named), str(named), "knowledge") is not None else config
 
 
+def monitor_file(policy: object, environ: Mapping[str, str]) -> Path | None:
+    """The file whose section `monitor` counts, by the same rule as `knowledge_file`; none where there is none."""
+    named = (
+        policy if isinstance(policy, Path) else Path(policy) if isinstance(policy, str) and _is_path(policy) else None
+    )
+    for path in (named, read_settings(environ).config):
+        if path is not None and parse_part(_text_of(path), str(path), "monitor") is not None:
+            return path
+    return None
+
+
+def read_section(path: Path, name: str) -> object:
+    """The value of a section beside the policy of a file in the form of `assay.yaml`; none where it has none.
+
+    Raises:
+        PolicyError: the file cannot be read, or something in it is wrong.
+    """
+    part = parse_part(_text_of(path), str(path), name)
+    return None if part is None else part.value
+
+
 def read_knowledge(
     path: Path | None, environ: Mapping[str, str], scorer: PairScorer | None = None
 ) -> "Knowledge | None":  # fmt: skip

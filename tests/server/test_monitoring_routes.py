@@ -51,7 +51,7 @@ def test_where_charts_stand_and_what_is_left_of_the_budget_is_told(tmp_path: Pat
             status, told = await get(here, "/v1/monitor/budget")
             assert (status, told["broken"], told["metric"]) == (200, False, "bad")
             assert told["consequences"]["deployment_freeze"] == {
-                "enabled": True, "active": False, "since": None, "changed": False,
+                "enabled": True, "active": False, "since": None, "changed": False, "lifted": False,
             }  # fmt: skip
 
     asyncio.run(scene())

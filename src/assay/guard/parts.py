@@ -86,7 +86,7 @@ class GuardParts:
     @property
     def policy_identity(self) -> Identity:
         """Identifies the policy in force."""
-        return Identity(name=self.policy.name, digest=self.policy.digest)
+        return Identity(name=self.policy.name, digest=self.policy.digest, overlays=self.policy.overlays)
 
 
 def policy_of(policy: Policy | str) -> Policy:

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from assay.monitor.budgeting import BudgetSettings as BudgetSettings
     from assay.monitor.budgeting import Consequence as Consequence
     from assay.monitor.budgeting import read_budget as read_budget
+    from assay.monitor.cadences import Cadences as Cadences
+    from assay.monitor.cadences import GoldenSet as GoldenSet
+    from assay.monitor.cadences import JudgeSampling as JudgeSampling
+    from assay.monitor.cadences import TimedStep as TimedStep
+    from assay.monitor.cadences import read_cadences as read_cadences
     from assay.monitor.charts import Charts as Charts
     from assay.monitor.charts import Raised as Raised
     from assay.monitor.charts import SeriesState as SeriesState
@@ -36,14 +41,29 @@ if TYPE_CHECKING:
     from assay.monitor.charts import advanced as advanced
     from assay.monitor.charts import chart_for as chart_for
     from assay.monitor.charts import rate_of as rate_of
+    from assay.monitor.observations import CADENCES as CADENCES
     from assay.monitor.observations import DIMENSIONS as DIMENSIONS
     from assay.monitor.observations import METRICS as METRICS
     from assay.monitor.observations import Observation as Observation
     from assay.monitor.observations import Series as Series
+    from assay.monitor.paired import PairedComparison as PairedComparison
+    from assay.monitor.paired import compare_rows as compare_rows
+    from assay.monitor.paired import level_of as level_of
+    from assay.monitor.paired import sign_test as sign_test
     from assay.monitor.sampling import Sampling as Sampling
     from assay.monitor.sampling import place as place
+    from assay.monitor.schedule import Cron as Cron
+    from assay.monitor.schedule import Every as Every
+    from assay.monitor.schedule import When as When
+    from assay.monitor.schedule import read_seconds as read_seconds
+    from assay.monitor.schedule import read_when as read_when
     from assay.monitor.settings import MonitorSettings as MonitorSettings
     from assay.monitor.settings import monitor_settings as monitor_settings
+    from assay.monitor.takeovers import MOST_PARTS as MOST_PARTS
+    from assay.monitor.takeovers import PassingBatch as PassingBatch
+    from assay.monitor.takeovers import TakeOver as TakeOver
+    from assay.monitor.takeovers import advanced_passing as advanced_passing
+    from assay.monitor.takeovers import varying as varying
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -77,6 +97,7 @@ else:
                 "Consequence",
                 "read_budget",
             ),
+            ".cadences": ("Cadences", "GoldenSet", "JudgeSampling", "TimedStep", "read_cadences"),
             ".charts": (
                 "Charts",
                 "Raised",
@@ -87,18 +108,22 @@ else:
                 "rate_of",
             ),
             ".observations": (
+                "CADENCES",
                 "DIMENSIONS",
                 "METRICS",
                 "Observation",
                 "Series",
             ),
+            ".paired": ("PairedComparison", "compare_rows", "level_of", "sign_test"),
             ".sampling": (
                 "Sampling",
                 "place",
             ),
+            ".schedule": ("Cron", "Every", "When", "read_seconds", "read_when"),
             ".settings": (
                 "MonitorSettings",
                 "monitor_settings",
             ),
+            ".takeovers": ("MOST_PARTS", "PassingBatch", "TakeOver", "advanced_passing", "varying"),
         },
     )

@@ -55,6 +55,10 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "Rebuild or refresh the index.",
         "Look for topics that the corpus lacks.",
     ),
+    "misjudged": (
+        "See which rows of the golden set are decided otherwise than before: `assay monitor golden`.",
+        "Was the policy or the verifier changed? Go back to the one before, or accept the run if the change was meant.",
+    ),
 }
 """What to do about each metric, the first first."""
 FALLING: Final = (

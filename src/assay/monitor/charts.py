@@ -17,12 +17,14 @@ from functools import lru_cache
 from typing import Any, Final
 
 from assay.errors import InputError
-from assay.monitor.observations import METRICS, Observation, Series, series_of
+from assay.monitor.observations import DIMENSIONS, METRICS, Observation, Series, series_of
 from assay.stats import wilson
 from assay.stats.drift import AfterAlarm, Chart, Design, Direction, Sum, design_chart, weighted_rate
 
 MOST_SERIES: Final = 500
 """Series of one tenant that have charts; names that turn up beyond them have none."""
+LEAST_LEARNED: Final = 50
+"""Observations from which a baseline may be learned at the least."""
 _DIGITS: Final = 3
 """Digits to which a learned baseline is rounded: designs are worked out once for many series."""
 
@@ -36,8 +38,11 @@ class Watching:
     """
 
     metrics: Mapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: {"bad": ("all", "agent", "route", "model", "category"), "score": ("all", "agent")}
-    )
+        default_factory=lambda: {
+            "bad": ("all", "agent", "route", "model", "category", "judge", "golden"), "score": ("all", "agent"),
+            "unfactual": ("judge",), "misjudged": ("golden",),
+        }
+    )  # fmt: skip
     """The dimensions that have charts, by metric."""
     shift: float = 0.03
     """The change that is to be found soon."""
@@ -45,6 +50,9 @@ class Watching:
     """Observations of a series between two false alarms of one side, in the mean."""
     baseline_observations: int = 1_000
     """From how many observations a series learns its baseline."""
+    baseline_of: Mapping[str, int] = field(default_factory=dict)
+    """The same by dimension, where it is another number: such as `golden: 200` for a golden set of 200 rows, whose
+    first run is the baseline then."""
     baselines: Mapping[str, float] = field(default_factory=dict)
     """Known baselines by the key of a series, or by a metric for all of its series."""
     after: AfterAlarm = AfterAlarm.RESET
@@ -59,15 +67,27 @@ class Watching:
         unknown = sorted(set(self.metrics) - set(METRICS))
         if unknown:
             raise InputError(f"expected metrics among {', '.join(METRICS)}; got {', '.join(unknown)}")
-        if not 0 < self.shift < 1 or not 2 <= self.false_alarm_every <= 1e9 or self.baseline_observations < 50:
+        if (
+            not 0 < self.shift < 1
+            or not 2 <= self.false_alarm_every <= 1e9
+            or self.baseline_observations < LEAST_LEARNED
+        ):
             raise InputError(
-                "expected a shift between 0 and 1, 2 or more observations between false alarms and 50 or more for a "
-                f"baseline; got {self.shift}, {self.false_alarm_every} and {self.baseline_observations}"
+                "expected a shift between 0 and 1, 2 or more observations between false alarms and "
+                f"{LEAST_LEARNED} or more for a baseline; got {self.shift}, {self.false_alarm_every} and "
+                f"{self.baseline_observations}"
             )
+        known = set(self.baseline_of) <= set(DIMENSIONS)
+        if not known or not all(isinstance(one, int) and one >= LEAST_LEARNED for one in self.baseline_of.values()):
+            raise InputError(f"expected numbers of observations from {LEAST_LEARNED} up by dimension for `baseline_of`")
         if not all(0 < one < 1 for one in self.baselines.values()):
             raise InputError("expected baselines between 0 and 1")
         if not (self.settle_s >= 0 and self.late_days >= 0 and self.window_hours > 0):
             raise InputError("expected times of 0 or more")
+
+    def learns_from(self, series: Series) -> int:
+        """From how many observations a series learns its baseline."""
+        return self.baseline_of.get(series.dimension, self.baseline_observations)
 
     def baseline(self, series: Series) -> float | None:
         """The baseline of a series, where it is known."""
@@ -212,7 +232,7 @@ def _added(
         state = replace(
             state, seen=state.seen + 1, total=state.total + value, squares=state.squares + value * value
         )  # fmt: skip
-        return (_learned(state) if state.seen >= how.baseline_observations else state), []
+        return (_learned(state) if state.seen >= how.learns_from(of) else state), []
     state = replace(state, seen=state.seen + 1, baseline=baseline)
     raised, changes = list[Raised](), dict[str, Any]()
     for direction in Direction:
@@ -255,7 +275,7 @@ def chart_for(of: Series, state: SeriesState, how: Watching, direction: Directio
         spread = min(0.99 * most, 0.5 * most if state.spread is None else state.spread)
     return _designed(
         state.baseline, how.shift, how.false_alarm_every, kind, direction, spread,
-        how.baseline_observations if learned else 0,
+        how.learns_from(of) if learned else 0,
     )  # fmt: skip
 
 

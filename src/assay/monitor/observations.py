@@ -12,15 +12,19 @@ METRICS: Final[Mapping[str, str]] = {
     "withheld": "rate",
     "fabricated": "rate",
     "unretrieved": "rate",
+    "misjudged": "rate",
 }
 """The metrics, each falling where things get better, and whether a value is 0 or 1 (`rate`) or between (`score`): an
 output with a claim that is contradicted or unsupported; one minus the support of the output; one minus faithfulness;
 one minus the FACTScore; an output that was not emitted; one with a fabricated citation; one for which no evidence was
-found."""
+found; a labelled row that the gate decided wrongly (right and withheld, or wrong and emitted)."""
 
-DIMENSIONS: Final = ("all", "agent", "route", "model", "category", "stakes")
+CADENCES: Final = ("judge", "golden")
+"""What is observed beside the path: outputs that a judge heard again, and rows of the golden set. They count in series
+of their own and in nothing else."""
+DIMENSIONS: Final = ("all", "agent", "route", "model", "category", "stakes", *CADENCES)
 """What series are kept by: everything of a tenant together, who asked, by which way it came, which model wrote it, the
-category of what is wrong in it, what hangs on it."""
+category of what is wrong in it, what hangs on it; and the cadences beside the path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Observation:
     """With which it was drawn."""
     sampled: bool = True
     """Whether it was drawn; one that was not has no values that count."""
+    cadence: str = ""
+    """One of `CADENCES`; empty for an output as it was checked in the path."""
 
     def value(self, metric: str) -> float | None:
         """The value of a metric; none where it was not observed."""
@@ -69,6 +75,10 @@ class Series:
 
     def value(self, one: Observation) -> float | None:
         """What an observation says in this series; none where it is not of it."""
+        if one.cadence != (self.dimension if self.dimension in CADENCES else ""):
+            return None
+        if one.cadence:
+            return one.value(self.metric)
         if self.dimension == "category":
             # A rate among all outputs: those without it count as 0.
             return None if one.value(self.metric) is None else float(self.name in one.categories)
@@ -88,7 +98,10 @@ def series_of(one: Observation, metrics: Mapping[str, tuple[str, ...]]) -> Itera
         if one.value(metric) is None:
             continue
         for dimension in dimensions:
-            if dimension == "all":
+            if one.cadence or dimension in CADENCES:
+                if dimension == one.cadence:
+                    yield Series(dimension, "", metric)
+            elif dimension == "all":
                 yield Series("all", "", metric)
             elif dimension == "category":
                 yield from (Series("category", name, metric) for name in one.categories)

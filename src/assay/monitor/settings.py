@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from assay.errors import InputError
 from assay.monitor.budgeting import BudgetSettings
+from assay.monitor.cadences import Cadences, read_cadences
 from assay.monitor.charts import Watching
 from assay.monitor.observations import DIMENSIONS
 from assay.monitor.sampling import Sampling
 from assay.stats.drift import AfterAlarm, BurnRule
 
 T = TypeVar("T")
+_HERE: Final = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,19 @@ class MonitorSettings:
     sampling: Sampling | None = None
     """None: every output is looked at, which costs nothing where it was checked anyway."""
     budget: BudgetSettings = field(default_factory=BudgetSettings)
+    cadences: Cadences = field(default_factory=Cadences)
+    """What is done by a clock."""
 
 
-def monitor_settings(given: object) -> MonitorSettings:
-    """Settings out of a mapping with the sections `watch`, `sampling` and `budget`.
+SECTIONS: Final = frozenset({"watch", "sampling", "budget", "schedule", "judge", "golden"})
+
+
+def monitor_settings(given: object, folder: Path = _HERE) -> MonitorSettings:
+    """Settings out of a mapping with the sections `watch`, `sampling`, `budget`, `schedule`, `judge` and `golden`.
+
+    Args:
+        given: the mapping.
+        folder: where paths in it begin.
 
     Raises:
         InputError: a section or setting is unknown, or is not what it should be.
@@ -34,7 +46,7 @@ def monitor_settings(given: object) -> MonitorSettings:
     0.05
     """
     sections = _mapping(given, "the settings")
-    _known(sections, {"watch", "sampling", "budget"}, "sections")
+    _known(sections, set(SECTIONS), "sections")
     watch, budget = dict(_mapping(sections.get("watch"), "watch")), dict(_mapping(sections.get("budget"), "budget"))
     if "metrics" in watch:
         watch["metrics"] = {str(name): _dimensions(of) for name, of in _mapping(watch["metrics"], "metrics").items()}
@@ -43,7 +55,7 @@ def monitor_settings(given: object) -> MonitorSettings:
             raise InputError(f"expected after: {' or '.join(AfterAlarm)}, got {ascii(watch['after'])[:40]}")
         watch["after"] = AfterAlarm(watch["after"])
     if "rules" in budget:
-        if not isinstance(budget["rules"], list):
+        if not isinstance(budget["rules"], list | tuple):
             raise InputError("expected a list of rules of burn rates")
         budget["rules"] = tuple(_made(BurnRule, _mapping(one, "a rule"), "a rule") for one in budget["rules"])
     sampling = sections.get("sampling")
@@ -51,6 +63,7 @@ def monitor_settings(given: object) -> MonitorSettings:
         _made(Watching, watch, "watch"),
         None if sampling is None else _made(Sampling, _mapping(sampling, "sampling"), "sampling"),
         _made(BudgetSettings, budget, "budget"),
+        read_cadences(sections.get("schedule"), sections.get("judge"), sections.get("golden"), folder),
     )
 
 

@@ -289,6 +289,10 @@ class Policy(Value):
     factscore_threshold: Probability = 0.8
     """Under the table only: the FACTScore below which an answer is served with disclosure at best."""
 
+    overlays: tuple[str, ...] = ()
+    """What was laid over it by the server, such as `tighter_thresholds` (docs/monitoring.md#the-error-budget). It is
+    told in every report; what it changes stands in the other settings."""
+
     external: ExternalChecks = ExternalChecks()
     """What is asked of knowledge outside of the evidence, where sources are configured."""
 
@@ -349,9 +353,11 @@ class Policy(Value):
     def content(self) -> dict[str, Any]:
         """All fields in JSON, as they are digested and kept.
 
-        `screen` is left out where there is none, so that policies without it are those that they were before.
+        `screen` and `overlays` are left out where there are none, so that policies without them are those that they
+        were before.
         """
-        return self.model_dump(mode="json", exclude={"screen"} if self.screen is None else None)
+        absent = {name for name in ("screen", "overlays") if not getattr(self, name)}
+        return self.model_dump(mode="json", exclude=absent or None)
 
 
 def validated(policy: Policy) -> Policy:

@@ -107,6 +107,7 @@ STRICTER: Final[Mapping[str, _Test]] = MappingProxyType(
         "escalation": _escalation,
         "probe_samples": _any,
         "metric_weights": _any,
+        "overlays": _any,
     }
 )
 """For each setting whether its first value is at least as strict as its second. Those that are not here have to be the

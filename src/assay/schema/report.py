@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import (
+    Field,
+    GetJsonSchemaHandler,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from assay.schema.base import Value
 from assay.schema.claim import Span
@@ -337,6 +346,23 @@ class Identity(Value):
 
     name: str
     digest: str
+    overlays: tuple[str, ...] = ()
+    """What was laid over a policy when it decided, such as `tighter_thresholds` while the error budget is spent
+    (docs/monitoring.md#the-error-budget). Left out where there is none."""
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, usual: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Reports without an overlay are written, and digested, as they were before there were any.
+        told: dict[str, object] = usual(self)
+        if not self.overlays:
+            told.pop("overlays", None)
+        return told
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        # The serializer above takes a member out and changes none.
+        plain = {name: value for name, value in core.items() if name != "serialization"}
+        return handler(plain)
 
 
 class Timing(Value):

@@ -195,6 +195,7 @@ class Api:
         self._held = held
         self._ready = ready
         self._kept = services.kept
+        self._overlays = services.overlays
         self._asked_until = 0.0
         self._trouble: str | None = None
 
@@ -213,13 +214,17 @@ class Api:
             require_permitted(guard.policy, own.policy, self._settings.policies)
         return guard
 
+    def _in_force(self, guard: Guard, caller: Caller) -> Any:
+        """The guard for a caller's tenant, with what is laid over its policy now."""
+        return self._overlays.over(guard, caller.tenant).for_tenant(caller.tenant)
+
     async def check(
         self, body: CheckBody, request: Request, wait: Wait = 0.0, callback: Callback = None
     ) -> Response:  # fmt: skip
         """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
-        guard = self._guard_for(body, request).for_tenant(caller.tenant)
+        guard = self._in_force(self._guard_for(body, request), caller)
         body = _dated(guard, body)
         report, evidence = await self._checker.run(_work(guard, body))
         kept = await self._records.check(guard, report, body.asked(), evidence, caller, callback=callback)
@@ -231,7 +236,7 @@ class Api:
         """Check one agent run: every tool call, and the final answer against what the run saw."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
-        guard = self._guard_for(body, request).for_tenant(caller.tenant)
+        guard = self._in_force(self._guard_for(body, request), caller)
         now = datetime.now(UTC)
 
         def work() -> tuple[HallucinationReport, tuple[Evidence, ...]]:
@@ -258,7 +263,7 @@ class Api:
     async def _one(self, body: CheckBody, number: int, size: int, caller: Caller, request: Request) -> BatchItem:
         where = f"#/requests/{number}"
         try:
-            guard = self._guard_for(body, request).for_tenant(caller.tenant)
+            guard = self._in_force(self._guard_for(body, request), caller)
             body = _dated(guard, body)
             report, evidence = await self._checker.run(_work(guard, body), size=size)
             kept = await self._records.check(guard, report, body.asked(), evidence, caller)

@@ -20,6 +20,8 @@ from assay.server.access.middleware import SAFE_METHODS, AccessMiddleware, with_
 from assay.server.access.refusals import Refusals
 from assay.server.api import make_api
 from assay.server.background import Background
+from assay.server.cadence.overlays import Overlays
+from assay.server.cadence.passing import Passing
 from assay.server.caller import SCOPE_KEY, ActiveRequest, Caller, answering, owner_of
 from assay.server.checking import Checker
 from assay.server.gateway.asgi import (
@@ -104,6 +106,8 @@ class Application:
         self.services = Services(
             settings, self._guard_of, self.checker, self._access, kept, keys or _keys_of(os.environ), self._refusals,
             telemetry or telemetry_of(os.environ),
+            Overlays(settings.monitor.budget if settings.monitor is not None and kept is not None else None),
+            Passing(on=settings.monitor is not None and kept is not None),
         )  # fmt: skip
         self._telemetry = self.services.telemetry
         self._telemetry.follow(self.checker, limits.check_queue, kept)
@@ -112,7 +116,8 @@ class Application:
         self.api = make_api(self.services, self._is_ready, self._lifespan, held)
         self._wall = AccessMiddleware(self.api, settings.access, _refuse)
         self.gateway = Gateway(
-            settings, self._guard_of, self.checker, self._client, Records(self.services), check_calls, held
+            settings, self._guard_of, self.checker, self._client, Records(self.services), check_calls, held,
+            self.services.overlays, self.services.passing,
         )  # fmt: skip
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -256,6 +261,9 @@ class Application:
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         self._ready = self._guards()
         await self._client.start()
+        if self.services.overlays.on:
+            # No request is answered under a looser policy than the one that is in force.
+            await asyncio.to_thread(self.services.overlays.read, self.services.store)
         self._background.start()
         if self._owns_process:
             # What is loaded now stays: the collector need not walk through it again and again.

@@ -50,9 +50,34 @@ async def _watch(services: Services) -> None:
     await watch(services)
 
 
+async def _overlays(services: Services) -> None:
+    from assay.server.cadence.overlays import follow
+
+    await follow(services.store, services.overlays)
+
+
+async def _timer(services: Services) -> None:
+    from assay.server.cadence.tasks import keep_time
+
+    await keep_time(services)
+
+
+async def _golden(services: Services) -> None:
+    from assay.server.cadence.tasks import keep_golden
+
+    await keep_golden(services)
+
+
+async def _passing(services: Services) -> None:
+    from assay.server.cadence.passing import count_passing
+
+    await count_passing(services)
+
+
 TASKS: Final[Mapping[str, Task]] = {
     "deadlines": _deadlines, "messages": _messages, "checkpoints": _checkpoints, "retention": _retention,
-    "refusals": _refusals, "watch": _watch,
+    "refusals": _refusals, "watch": _watch, "overlays": _overlays, "timer": _timer, "golden": _golden,
+    "passing": _passing,
 }  # fmt: skip
 """The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
 may do takes turns through the database."""

@@ -9,6 +9,8 @@ from assay.guard import Guard
 from assay.receipt import Keys
 from assay.schema import Permission
 from assay.server.access.refusals import Refusals
+from assay.server.cadence.overlays import Overlays
+from assay.server.cadence.passing import Passing
 from assay.server.caller import Caller, caller_of
 from assay.server.checking import Checker
 from assay.server.http.admission import Access
@@ -41,6 +43,10 @@ class Services:
     """Counts what is refused, for the audit log; none where the server has no database."""
     telemetry: Telemetry = field(default_factory=Telemetry)
     """What the server tells of itself."""
+    overlays: Overlays = field(default_factory=Overlays)
+    """What is laid over policies while the error budget is spent."""
+    passing: Passing = field(default_factory=Passing)
+    """What passed through the gateway and was not counted yet."""
 
     @property
     def store(self) -> "Store":

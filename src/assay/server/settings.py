@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
+from assay.monitor import MonitorSettings
 from assay.policy import Mode as Mode  # noqa: PLC0414 the settings are where others look for it
 from assay.schema import Stakes
 from assay.server.access.settings import AccessSettings, access_settings
@@ -186,12 +187,20 @@ class ServerSettings:
     """Who is told of reviews."""
     judge: JudgeSettings | None = None
     """The chat model that checks ask; none where nobody is asked."""
+    monitor: MonitorSettings | None = None
+    """What is watched, and what is done by the clock; none where the server does nothing of it by itself."""
 
     def __post_init__(self) -> None:
         if self.judge is not None and self.judge.seconds >= self.limits.check_s:
             raise PolicyError(
                 f"the judge may take {self.judge.seconds:g} seconds of a check and a check has {self.limits.check_s:g} "
                 "in all (limits.check_s); give the judge fewer or the check more"
+            )
+        if self.monitor is not None and self.monitor.cadences.judge is not None and self.judge is None:
+            raise PolicyError(
+                "the section judge of the monitor has outputs heard by a chat model, and none is configured: start "
+                "with --llm NAME, or set `judge` with a `model` in the gateway file (`mode: policy` asks it off the "
+                "path only)"
             )
         unknown = sorted(set(self.routes) - set(ROUTES))
         if unknown:

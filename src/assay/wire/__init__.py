@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from assay.wire.exchange import require_depth as require_depth
     from assay.wire.exchange import without_member as without_member
     from assay.wire.flow import WireFlow as WireFlow
+    from assay.wire.instructions import instructions_of as instructions_of
+    from assay.wire.instructions import tools_of as tools_of
     from assay.wire.interface import FIELD as FIELD
     from assay.wire.interface import Json as Json
     from assay.wire.interface import Wire as Wire
@@ -49,6 +51,7 @@ else:
                 "without_member",
             ),
             ".flow": ("WireFlow",),
+            ".instructions": ("instructions_of", "tools_of"),
             ".interface": ("FIELD", "Json", "Wire"),
             ".messages": ("Messages",),
             ".record_parts": ("Part", "calls_again", "parts_of_answer", "parts_of_job", "unchecked_part"),

@@ -131,7 +131,8 @@ def report_of_calls(guard: Guard, run_id: str, ruling: Ruling) -> HallucinationR
             characters=0, checked=0, not_checkable=0, unchecked=0, reasons=() if ruling.calls else ruling.reasons
         ),
         action=action, decision=decision, labels=labels_for(decision),
-        policy=Identity(name=guard.policy.name, digest=guard.policy.digest), verifier=guard.verifier,
+        policy=Identity(name=guard.policy.name, digest=guard.policy.digest, overlays=guard.policy.overlays),
+        verifier=guard.verifier,
         timing=Timing(total_ms=0.0),
     )  # fmt: skip
 

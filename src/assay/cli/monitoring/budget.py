@@ -40,7 +40,7 @@ def check(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and put nothing into force.")] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Exit 1 when the budget is spent or burns too fast; put consequences into force, or out of it."""
+    """Exit 1 when the budget is spent or burns too fast, or the golden set is worse; settle the consequences."""
     from dataclasses import replace
 
     from assay.cli.monitoring.turns import read_settings
@@ -57,7 +57,8 @@ def check(
             _write_overlay(overlay, policy, desk, tenant)
         text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(_lines(told))
         write_text(f"{text}\n", sys.stdout)
-        raise typer.Exit(FINDINGS if told["broken"] else CLEAN)
+        lifted = told["consequences"]["deployment_freeze"]["lifted"]
+        raise typer.Exit(FINDINGS if (told["broken"] and not lifted) or told["golden_regressed"] else CLEAN)
 
 
 @app.command()
@@ -68,7 +69,7 @@ def lift(
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")],
     tenant: TenantOption = _TENANT,
 ) -> None:
-    """Put a consequence out of force by hand; the next check puts it into force again if its reason holds."""
+    """Put a consequence out of force by hand. It stays so until the budget has recovered once; servers follow."""
     from assay.cli.terminal import write_text
     from assay.errors import InputError
     from assay.monitor import Consequence
@@ -77,7 +78,7 @@ def lift(
     with reporting_errors(), opened_record(database) as store:
         if name not in list(Consequence):
             raise InputError(f"expected a consequence: {', '.join(Consequence)}; got {ascii(name)[:40]}")
-        changed = set_consequences(store, tenant, {name: False}, {"reason": reason[:500]}, who)
+        changed = set_consequences(store, tenant, {name: False}, {"reason": reason[:500]}, who, lifts=True)
         write_text("lifted\n" if changed else "it was not in force\n", sys.stdout)
 
 
@@ -122,6 +123,8 @@ def _lines(told: Mapping[str, Any]) -> list[str]:
             lines.append(
                 f"{name}: {'in force' if one['active'] else 'out of force'}{' (new)' if one['changed'] else ''}"
             )
+    if told["golden_regressed"]:
+        lines.append("THE GOLDEN SET IS WORSE than its reference run: `assay monitor golden` shows the rows")
     lines.append("BUDGET SPENT: deploy nothing that could make it worse" if told["exhausted"] and told["broken"]
                  else "BURNS TOO FAST" if told["broken"] else "within the budget")  # fmt: skip
     return lines

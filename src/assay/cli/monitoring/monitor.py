@@ -103,14 +103,18 @@ def run(
     ] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Move the charts on over the record, and raise alarms. Can be stopped at any moment and run again."""
+    """Move the charts on over the record, and raise alarms. Can be stopped at any moment and run again. A golden set of
+    the settings is checked when its schedule says so."""
+    from assay.cli.monitoring.golden import golden_when_due
     from assay.cli.monitoring.turns import lines_of_turn, moment_of, open_alarms, read_settings, told_turn, turns
     from assay.cli.terminal import write_text
 
     with reporting_errors(), opened_record(database) as store:
         found = read_settings(settings)
         end = None if until is None else moment_of(until)
+        check_golden = golden_when_due(store, found)
         for turn in turns(store, found, tenant, end, every, rebuild=rebuild):
+            check_golden()
             alarms = open_alarms(store, tenant)
             text = (
                 json.dumps(told_turn(turn, alarms))
@@ -119,6 +123,39 @@ def run(
             )
             write_text(f"{text}\n", sys.stdout)
         raise typer.Exit(FINDINGS if turn.alarms else CLEAN)
+
+
+@app.command()
+def golden(
+    database: DatabaseOption,
+    settings: SettingsOption = None,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="NAME|FILE", help="Check under this policy. [default: as a server]"),
+    ] = None,
+    accept: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Check nothing: later runs are compared with this one.")
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Who accepts it; it stands in the log.")
+    ] = None,
+    format_: FormatOption = Format.TEXT,
+) -> None:
+    """Check the golden set of the settings now, or go on with a run that was stopped. Exit 1 where it is worse."""
+    from assay.cli.monitoring.golden import accept_run, lines_of_golden, run_golden_now
+    from assay.cli.monitoring.turns import read_settings
+    from assay.cli.terminal import write_text
+
+    with reporting_errors(), opened_record(database) as store:
+        found = read_settings(settings)
+        if accept is not None:
+            accept_run(store, found, accept, who)
+            write_text("accepted\n", sys.stdout)
+            return
+        told = run_golden_now(store, found, policy)
+        text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_golden(told))
+        write_text(f"{text}\n", sys.stdout)
+        raise typer.Exit(FINDINGS if told["regressed"] else CLEAN)
 
 
 @app.command()

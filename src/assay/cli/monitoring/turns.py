@@ -1,5 +1,6 @@
 """What `assay monitor run` and `status` do and say."""
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,15 +19,17 @@ MOST_BYTES: Final = 400_000
 
 
 def read_settings(path: Path | None) -> "MonitorSettings":
-    """The settings in a file; those by default where none is named.
+    """The settings in a file: sections by themselves, or the section `monitor` of an `assay.yaml`; where none is named,
+    those of the file that `ASSAY_CONFIG` names, else the defaults.
 
     Raises:
         InputError: it cannot be read, or says something else.
     """
     from assay.monitor import MonitorSettings, monitor_settings
+    from assay.server.cadence.reading import monitor_of, read_monitor
 
     if path is None:
-        return MonitorSettings()
+        return read_monitor(None, os.environ) or MonitorSettings()
     import yaml
 
     data = path.read_bytes()
@@ -38,8 +41,10 @@ def read_settings(path: Path | None) -> "MonitorSettings":
         raise InputError(
             f"{path}: expected settings in YAML, but they cannot be read: {type(error).__name__}"
         ) from error
+    if isinstance(given, dict) and "monitor" in given:
+        return monitor_of(path)
     try:
-        return monitor_settings(given)
+        return monitor_settings(given, path.resolve().parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -165,6 +170,13 @@ def lines_of_status(told: Mapping[str, Any]) -> list[str]:
         said = f"OFF since decision {known['after']:,}" if known["alarm"] else "holds"
         means = f"{known['mean_score']:.3f} in the mean, {known['share_right']:.3f} right"
         lines += ["", f"Scores beside {known['outputs']:,} decisions of reviewers: {means}; calibration {said}"]
+    for cadence, rates in told["cadences"].items():
+        seen = [(name, rate) for name, rate in rates.items() if rate["sampled"]]
+        lines += ["", *(f"  {f'{cadence}: {name}':21} {_rate(rate)}" for name, rate in seen)] if seen else []
+    for name, one in told["timed"].items():
+        took = "" if one["seconds"] is None else f", took {one['seconds']:.3g} s"
+        when = "not finished" if one["finished"] is None else f"finished {shown_moment(one['finished'])}{took}"
+        lines.append(f"  {name}: due {shown_moment(one['slot'])}, {when}")
     lines += ["", "Charts (statistic / threshold)"]
     for one in told["series"]:
         name = one["metric"] if one["dimension"] == "all" else f"{one['metric']} {one['dimension']}={one['name']}"

@@ -41,6 +41,14 @@ class Act(StrEnum):
     ASK = "ask_evidence"
 
 
+class Source(StrEnum):
+    """Whose word rows are made of."""
+
+    REVIEWS = "reviews"
+    FEEDBACK = "feedback"
+    ALL = "all"
+
+
 class TierName(StrEnum):
     """How soon a person has to look."""
 
@@ -183,12 +191,13 @@ def export(
     database: DatabaseOption,
     tenant: TenantOption = _TENANT,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here.")] = None,
+    source: Annotated[Source, typer.Option(help="What reviewers decided, what users said, or both.")] = Source.REVIEWS,
 ) -> None:
     """Write what reviewers decided as labelled rows: JSON Lines for `assay eval`, `assay calibrate` and training."""
-    from assay.store.reviews import labelled_rows
+    from assay.store.reviews import rows_by
 
     with reporting_errors(), opened_record(database) as store, store.reading(tenant) as connection:
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in labelled_rows(connection, tenant))
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows_by(source.value, connection, tenant))
         if out is None:
             for line in lines:
                 sys.stdout.write(line)

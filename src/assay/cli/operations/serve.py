@@ -66,7 +66,14 @@ def described(options: ServerOptions, environ: Mapping[str, str]) -> "ServerSett
         model=options.verifier, keys=options.keys, workers=options.workers, database=options.database,
         judge=_judge_of(options),
     )  # fmt: skip
-    return made if options.gateway is None else _with_file(options.gateway, environ, made)
+    settled = made if options.gateway is None else _with_file(options.gateway, environ, made)
+    from dataclasses import replace
+
+    from assay.server.cadence.reading import read_monitor
+
+    # Last: what it needs, such as a judge, may stand in the gateway file.
+    monitor = read_monitor(options.policy, environ)
+    return settled if monitor is None else replace(settled, monitor=monitor)
 
 
 def _judge_of(options: ServerOptions) -> "JudgeSettings | None":

@@ -16,6 +16,8 @@ import aiohttp
 from assay.errors import InputError, PolicyError, StoreError
 from assay.guard import Guard, Ruling, unchecked
 from assay.schema import Action
+from assay.server.cadence.overlays import Overlays
+from assay.server.cadence.passing import Passing
 from assay.server.caller import called, caller_of
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import (
@@ -100,6 +102,8 @@ class Gateway:
         records: Records,
         check_calls: CallChecker = check_new_calls,
         held: Held | None = None,
+        overlays: Overlays | None = None,
+        passing: Passing | None = None,
     ) -> None:
         """A gateway over an upstream client and a pool of checks; `check_calls` judges the calls of tools.
 
@@ -107,6 +111,8 @@ class Gateway:
         """
         self._records = records
         self._held = held
+        self._overlays = overlays or Overlays()
+        self._passing = passing or Passing()
         self._settings = settings
         self._guard_of = guard_of
         self._checker = checker
@@ -223,9 +229,13 @@ class Gateway:
             forwarded = without_member(body, FIELD) if FIELD in request else body
             if not checks:
                 return None, forwarded
-            guard = self._guard(asked, route).for_tenant(caller_of(scope).tenant)
+            tenant = caller_of(scope).tenant
+            guard = self._overlays.over(self._guard(asked, route), tenant).for_tenant(tenant)
         except (InputError, PolicyError) as error:
             raise RefusedError(400, str(error)) from error
+        caller = caller_of(scope)
+        # By the id: names of people are forgotten with them.
+        self._passing.note(caller.tenant, target.route, caller.id or caller.name, request, len(body))
         why = target.wire.refused(request)
         if why is not None and route.mode is Mode.ENFORCE:
             raise RefusedError(400, why)

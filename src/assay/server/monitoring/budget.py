@@ -5,14 +5,15 @@ from typing import Any, Final
 
 from assay.monitor import BudgetReading, BudgetSettings, Consequence, Sampling, read_budget
 from assay.policy import Policy
+from assay.server.monitoring.overlay import overlay_of
 from assay.server.monitoring.rows import observation_of
+from assay.store.alerts import AlertState, list_alerts
 from assay.store.db import Store
-from assay.store.monitoring import each_observation, read_consequences, set_consequences
+from assay.store.monitoring import LIFTED, REGRESSED, each_observation, read_consequences, set_consequences
 from assay.store.records import micros
 
 _DAY: Final = 86_400_000_000
-MOST_THRESHOLD: Final = 0.99
-"""No threshold is tightened beyond this."""
+_HOLDING: Final = (AlertState.OPEN, AlertState.ACKNOWLEDGED)
 
 
 class Budgeting:
@@ -55,7 +56,9 @@ class Budgeting:
     def _told(self, tenant: str, found: BudgetReading, changed: "tuple[str, ...] | list[str]") -> dict[str, Any]:
         with self._store.reading(tenant) as connection:
             rows = read_consequences(connection, tenant)
+            alerts = list_alerts(connection, tenant, self._store.now(), _HOLDING)
         return {
+            "golden_regressed": any(one.key == REGRESSED for one in alerts),
             "tenant": tenant, "metric": self._settings.metric, "most": self._settings.most,
             "window_days": self._settings.window_days, **found.wire(),
             "consequences": {
@@ -64,6 +67,7 @@ class Budgeting:
                     "active": one.value in rows and rows[one.value].active,
                     "since": rows[one.value].since if one.value in rows else None,
                     "changed": one.value in changed,
+                    "lifted": one.value in rows and bool(rows[one.value].body.get(LIFTED)),
                 }
                 for one in Consequence
             },
@@ -102,21 +106,3 @@ class Budgeting:
             if open_investigation(self._store, tenant, row["id"]):
                 return str(row["id"])
         return None
-
-
-def overlay_of(policy: Policy, active: frozenset[str], settings: BudgetSettings) -> dict[str, Any]:
-    """The content of a policy with the consequences that change one.
-
-    Args:
-        policy: what it is laid over.
-        active: the consequences in force.
-        settings: by how much.
-    """
-    content: dict[str, Any] = policy.model_dump(mode="json")
-    if Consequence.TIGHTENING.value in active:
-        for name in ("emit_threshold", "revise_threshold", "block_threshold"):
-            content[name] = max(content[name], min(MOST_THRESHOLD, content[name] + settings.tighten_by))
-    if Consequence.ESCALATION.value in active:
-        rules = dict(content["escalation"])
-        content["escalation"] = {**rules, "enabled": True, "threshold": rules["threshold"] * (1 - settings.escalate_by)}
-    return Policy.model_validate(content).model_dump(mode="json")

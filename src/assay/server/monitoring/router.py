@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from assay.monitor import SystemChange
+from assay.monitor import MonitorSettings, SystemChange
 from assay.schema import Permission
 from assay.server.http.problems import documented
 from assay.server.monitoring.budget import Budgeting
@@ -123,6 +123,7 @@ def make_monitoring_router(services: Services) -> APIRouter:
 class _Routes:
     def __init__(self, services: Services) -> None:
         self._store = services.store
+        self._settings = services.settings.monitor or MonitorSettings()
 
     def add(self, request: Request, body: ChangeBody) -> AddedChange:
         """Tell of a change, so that a regression can be put down to it."""
@@ -144,13 +145,13 @@ class _Routes:
     def status(self, request: Request) -> MonitorOut:
         """Where every chart stands, the rates with their intervals, and the open alarms."""
         caller = allowed(request.scope, Permission.READ)
-        told = Monitor(self._store).status(caller.tenant)
+        told = Monitor(self._store, self._settings).status(caller.tenant)
         return MonitorOut(**{**told, "until": moment_at(told["until"])})
 
     def budget(self, request: Request) -> BudgetOut:
         """What is left of the error budget."""
         caller = allowed(request.scope, Permission.READ)
-        return BudgetOut(**Budgeting(self._store).read(caller.tenant))
+        return BudgetOut(**Budgeting(self._store, self._settings.budget).read(caller.tenant))
 
 
 def _out(row: ChangeRow) -> ChangeOut:

@@ -11,5 +11,5 @@ def observation_of(row: dict[str, Any]) -> Observation:
     values = {name: float(row[name]) for name in METRICS if row[name] is not None}
     return Observation(
         row["id"], row["at"], values, belongs, tuple(row["categories"].split()), row["probability"] or 1.0,
-        bool(row["sampled"]),
+        bool(row["sampled"]), row["cadence"] or "",
     )  # fmt: skip

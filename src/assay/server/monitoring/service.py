@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from assay.monitor import (
+    CADENCES,
     METRICS,
     WORST,
     Alarm,
@@ -28,6 +29,7 @@ from assay.monitor import (
     number_or_none,
     rate_of,
 )
+from assay.server.cadence.passing import notice
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.rows import observation_of
 from assay.stats import wilson
@@ -49,9 +51,11 @@ from assay.store.monitoring import (
     read_changes,
     read_observations,
     read_state,
+    read_timed_work,
     seen_changes,
 )
 from assay.store.records import micros
+from assay.store.reviews import user_scores
 
 MOST_COMPARED: Final = 50_000
 """Observations of one series that an alarm is put down to a change by: the latest ones."""
@@ -103,7 +107,7 @@ class Monitor:
         observed = observe(store, tenant, _drawing(sampling), rebuild=rebuild)
         with store.reading(tenant) as connection:
             seen = seen_changes(connection, tenant)
-        changes = add_changes(store, tenant, seen)
+        changes = add_changes(store, tenant, seen) + notice(store, tenant)
         end = micros(until if until is not None else store.now()) - round(watch.settle_s * 1e6)
         added = alarms = 0
         while True:
@@ -187,6 +191,8 @@ class Monitor:
             rows = read_observations(connection, tenant, begin, end, MOST_COMPARED, latest=True)
             begin = rows[0]["at"] if len(rows) == MOST_COMPARED else begin
             judged, corrected = judged_scores(connection, tenant), corrected_outputs(connection, tenant, begin)
+            users = user_scores(connection, tenant)
+            timed = read_timed_work(connection, tenant)
         charts = Charts() if state is None else Charts.of_wire(state.body)
         recent = [observation_of(row) for row in rows]
         return {
@@ -198,8 +204,21 @@ class Monitor:
             "window_hours": watch.window_hours,
             "series": [self._series(Series.of_key(key), charts, recent) for key in sorted(charts.series)],
             "rates": {name: rate_of(Series("all", "", name), recent) for name in METRICS},
-            "corrected": _share(corrected, sum(row["withheld"] == 0 for row in rows)),
+            "cadences": {
+                cadence: {name: rate_of(Series(cadence, "", name), recent) for name in METRICS} for cadence in CADENCES
+            },
+            "corrected": _share(corrected, sum(row["withheld"] == 0 and row["cadence"] is None for row in rows)),
             "calibration": _calibration(judged),
+            "calibration_of_users": _calibration(users),
+            "timed": {
+                name: {
+                    "slot": one.slot,
+                    "begun": one.begun,
+                    "finished": one.finished,
+                    "seconds": one.body.get("seconds"),
+                }
+                for name, one in sorted(timed.items())
+            },
             "alarms": [{**told_alarm(row), "regression_now": self._regression(tenant, row, end)} for row in alarms],
         }
 

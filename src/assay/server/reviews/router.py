@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from starlette.responses import StreamingResponse
@@ -30,7 +30,7 @@ from assay.server.reviews.bodies import (
 from assay.server.reviews.service import ReviewService
 from assay.server.reviews.waiting import MOST_WAIT_S, Waiting
 from assay.server.services import Services, allowed
-from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, Reviews, counts, labelled_rows, list_items
+from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, Reviews, counts, list_items, rows_by
 
 T = TypeVar("T")
 MOST: Final = 200
@@ -40,6 +40,9 @@ _STATUS: Final = {"missing": 404, "stale": 412, "held": 409, "decided": 409, "re
 
 Id = Annotated[
     str, Path(alias="id", description="The id of the item, which is that of the report.", pattern="^[0-9a-f]{32}$")
+]
+RowSource = Annotated[
+    Literal["reviews", "feedback", "all"], Query(description="What reviewers decided, what users said, or both.")
 ]
 IfMatch = Annotated[str | None, Header(description="The ETag of the item that the request is about.")]
 Wait = Annotated[float, Query(description="Seconds to wait for a decision.", ge=0, le=MOST_WAIT_S)]
@@ -156,14 +159,14 @@ class _Routes:
         begin = int(last_event_id) if last_event_id is not None else since
         return _stream(self._waiting.of_queue(caller.tenant, begin))
 
-    def rows(self, request: Request) -> Response:
-        """What reviewers decided, as labelled rows in JSON Lines: what `assay calibrate` and `assay eval` read."""
+    def rows(self, request: Request, source: RowSource = "reviews") -> Response:
+        """What reviewers decided, or users said, as labelled rows in JSON Lines: `assay calibrate` reads them."""
         caller = allowed(request.scope, Permission.REVIEW)
         store = self._services.store
 
         def lines() -> Iterator[bytes]:
             with store.reading(caller.tenant) as connection:
-                for row in labelled_rows(connection, caller.tenant):
+                for row in rows_by(source, connection, caller.tenant):
                     yield (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
         return StreamingResponse(lines(), media_type="application/x-ndjson")

@@ -310,11 +310,12 @@ observations = _table(
     _text("id"), _long("at"), _long("added"), _text("stakes"), _text("agent", null=True), _text("route", null=True),
     _text("model", null=True), _text("categories"), _number("probability"), _flag("sampled"),
     _number("bad"), _number("score"), _number("unfaithful"), _number("unfactual"), _number("withheld"),
-    _number("fabricated"), _number("unretrieved"),
+    _number("fabricated"), _number("unretrieved"), _text("cadence", null=True), _number("misjudged"),
     indexes=(("at", "id"),),
 )  # fmt: skip
 """What was observed of each output, as numbers (`assay.monitor.observations`); drawn from its report when it was new,
-so that an erasure leaves it. `added` is when it was drawn, `categories` are words with spaces between them."""
+so that an erasure leaves it. `added` is when it was drawn, `categories` are words with spaces between them. `cadence`
+is null for what was observed in the path; others count in series of their own alone."""
 
 chart_states = _table("chart_states", ("until",), _long("until"), _long("dirty", null=True), _packed("body"))
 """Where the charts stand (`assay.monitor.charts`): the row with the last `until` is in force, those before it are
@@ -341,6 +342,41 @@ consequences = _table(
     _text("name"), _flag("active"), _long("since"), _text("actor", null=True), _packed("body"), _seal(),
 )  # fmt: skip
 """What follows from a spent error budget (`assay.monitor.budgeting`), whether it is in force, and since when."""
+
+# What is done by the clock
+
+schedules = _table(
+    "schedules", ("name",), _text("name"), _long("slot"), _long("begun"), _long("finished", null=True), _packed("body")
+)  # fmt: skip
+"""What is done by a schedule (`assay.server.cadence`): the moment of the plan for which it was begun last, and what the
+work has to know the next time."""
+
+golden_runs = _table(
+    "golden_runs", ("id",),
+    _text("id"), _long("slot"), _text("state"), _text("rows_digest"), _text("policy"), _text("verifier"),
+    _int("count"), _long("begun"), _long("finished", null=True), _packed("body"),
+    indexes=(("begun", "id"),),
+)  # fmt: skip
+"""Runs of the golden set (`assay.store.monitoring.golden`): of which rows, under which policy and verifier."""
+
+golden_results = _table(
+    "golden_results", ("run", "position"),
+    _text("run"), _int("position"), _text("row"), _number("bad"), _number("score"), _number("withheld"),
+    _number("misjudged"),
+)  # fmt: skip
+"""What a run found of each row, as numbers. They become observations all at once, when the run is complete."""
+
+passing = _table(
+    "passing", ("kind", "scope", "at", "source"),
+    _text("kind"), _text("scope"), _long("at"), _text("source"), _int("count"), _packed("body"),
+)  # fmt: skip
+"""Digests of prompts, tools and models that passed through the gateway, counted by the process that saw them, until
+the monitor has added them to `passing_states` (`assay.monitor.takeovers`)."""
+
+passing_states = _table(
+    "passing_states", ("kind", "scope"), _text("kind"), _text("scope"), _long("until"), _packed("body")
+)  # fmt: skip
+"""What is known of the prompts, tools or models of one route and caller: digests and counts, no words."""
 
 # Who may do what
 

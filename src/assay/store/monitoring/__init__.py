@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.store.monitoring.changes import LIFTED as LIFTED
+    from assay.store.monitoring.changes import active_consequences as active_consequences
     from assay.store.monitoring.changes import add_changes as add_changes
     from assay.store.monitoring.changes import checked_id as checked_id
     from assay.store.monitoring.changes import known_alarm as known_alarm
@@ -22,12 +24,35 @@ if TYPE_CHECKING:
     from assay.store.monitoring.charts import move as move
     from assay.store.monitoring.charts import read_observations as read_observations
     from assay.store.monitoring.charts import read_state as read_state
+    from assay.store.monitoring.golden import REGRESSED as REGRESSED
+    from assay.store.monitoring.golden import GoldenResult as GoldenResult
+    from assay.store.monitoring.golden import GoldenRun as GoldenRun
+    from assay.store.monitoring.golden import accept_golden as accept_golden
+    from assay.store.monitoring.golden import begin_golden as begin_golden
+    from assay.store.monitoring.golden import complete_golden as complete_golden
+    from assay.store.monitoring.golden import count_results as count_results
+    from assay.store.monitoring.golden import golden_reference as golden_reference
+    from assay.store.monitoring.golden import keep_result as keep_result
+    from assay.store.monitoring.golden import read_golden_runs as read_golden_runs
+    from assay.store.monitoring.golden import read_results as read_results
+    from assay.store.monitoring.hearing import Hearable as Hearable
+    from assay.store.monitoring.hearing import is_heard as is_heard
+    from assay.store.monitoring.hearing import keep_heard as keep_heard
+    from assay.store.monitoring.hearing import read_hearable as read_hearable
     from assay.store.monitoring.judged import corrected_outputs as corrected_outputs
     from assay.store.monitoring.judged import judged_scores as judged_scores
     from assay.store.monitoring.observing import HORIZON_S as HORIZON_S
     from assay.store.monitoring.observing import observe as observe
     from assay.store.monitoring.sums import drawn_outputs as drawn_outputs
     from assay.store.monitoring.sums import window_sums as window_sums
+    from assay.store.monitoring.passing import PassingRow as PassingRow
+    from assay.store.monitoring.passing import absorb_passing as absorb_passing
+    from assay.store.monitoring.passing import add_passing as add_passing
+    from assay.store.monitoring.passing import read_passing as read_passing
+    from assay.store.monitoring.passing import read_passing_state as read_passing_state
+    from assay.store.monitoring.schedules import TimedWork as TimedWork
+    from assay.store.monitoring.schedules import note_timed_work as note_timed_work
+    from assay.store.monitoring.schedules import read_timed_work as read_timed_work
     from assay.store.monitoring.values import AlarmRow as AlarmRow
     from assay.store.monitoring.values import ChangeRow as ChangeRow
     from assay.store.monitoring.values import ConsequenceRow as ConsequenceRow
@@ -36,6 +61,8 @@ else:
         __name__,
         {
             ".changes": (
+                "LIFTED",
+                "active_consequences",
                 "add_changes",
                 "checked_id",
                 "known_alarm",
@@ -56,6 +83,25 @@ else:
                 "read_observations",
                 "read_state",
             ),
+            ".golden": (
+                "REGRESSED",
+                "GoldenResult",
+                "GoldenRun",
+                "accept_golden",
+                "begin_golden",
+                "complete_golden",
+                "count_results",
+                "golden_reference",
+                "keep_result",
+                "read_golden_runs",
+                "read_results",
+            ),
+            ".hearing": (
+                "Hearable",
+                "is_heard",
+                "keep_heard",
+                "read_hearable",
+            ),
             ".judged": (
                 "corrected_outputs",
                 "judged_scores",
@@ -67,6 +113,18 @@ else:
             ".sums": (
                 "drawn_outputs",
                 "window_sums",
+            ),
+            ".passing": (
+                "PassingRow",
+                "absorb_passing",
+                "add_passing",
+                "read_passing",
+                "read_passing_state",
+            ),
+            ".schedules": (
+                "TimedWork",
+                "note_timed_work",
+                "read_timed_work",
             ),
             ".values": (
                 "AlarmRow",

@@ -21,6 +21,8 @@ from assay.store.records.recording import checked_tenant, micros, moment_at, sto
 
 MOST: Final = 1_000
 """Rows of one list."""
+LIFTED: Final = "lifted"
+"""What says in the body of a consequence that a person has lifted it while its reason held."""
 
 
 def add_changes(store: Store, tenant: str, changes: Sequence[ChangeRow]) -> int:
@@ -152,8 +154,16 @@ def read_consequences(connection: Connection, tenant: str) -> dict[str, Conseque
     return {row.name: ConsequenceRow(row.name, row.active, row.since, row.actor, row.body or {}) for row in rows}
 
 
+def active_consequences(connection: Connection) -> dict[str, frozenset[str]]:
+    """The consequences in force by tenant, from a connection over all tenants; tenants without any are left out."""
+    table, found = tables.consequences.c, dict[str, set[str]]()
+    for row in connection.execute(select(table.tenant, table.name).where(table.active.is_(True))):
+        found.setdefault(row.tenant, set()).add(row.name)
+    return {tenant: frozenset(names) for tenant, names in found.items()}
+
+
 def set_consequences(
-    store: Store, tenant: str, wanted: Mapping[str, bool], why: Mapping[str, Any], actor: str
+    store: Store, tenant: str, wanted: Mapping[str, bool], why: Mapping[str, Any], actor: str, *, lifts: bool = False
 ) -> list[str]:
     """Put consequences into force or out of it; each change is an entry of the log.
 
@@ -163,6 +173,7 @@ def set_consequences(
         wanted: by name, whether it is to be in force.
         why: the figures that it follows from.
         actor: who changes it.
+        lifts: whether a person puts it out of force: it then stays so until its reason has gone once.
 
     Returns:
         The names of those that changed.
@@ -178,10 +189,19 @@ def set_consequences(
         there = read_consequences(connection, tenant)
         for name, active in sorted(wanted.items()):
             before = there.get(name)
-            if (before is not None and before.active) == active:
+            lifted = before is not None and bool(before.body.get(LIFTED))
+            if (before is not None and before.active) == active and not (lifted and not active and not lifts):
                 continue
+            if active and lifted:
+                continue  # a person has lifted it: it stays so until its reason has gone
             touch(connection, CONSEQUENCE, [name])
-            row = {"active": active, "since": micros(now), "actor": actor, "body": dict(why)}
+            body = {**why, LIFTED: True} if lifts else dict(why)
+            row = {"active": active, "since": micros(now), "actor": actor, "body": body}
+            if before is not None and before.active == active:
+                # The reason has gone: from now on it may come into force again. Nothing that is in force changes.
+                row |= {"since": before.since, "actor": before.actor}
+                connection.execute(update(table).where(table.c.tenant == tenant, table.c.name == name).values(row))
+                continue
             if before is None:
                 connection.execute(insert(table), {"tenant": tenant, "name": name, **row})
             else:

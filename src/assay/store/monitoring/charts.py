@@ -79,13 +79,14 @@ def read_observations(
 
 
 def each_observation(connection: Connection, tenant: str, since: int, until: int) -> Iterator[ObservedRow]:
-    """The observations of a stretch of time in their order, of which a part at a time is held in memory."""
+    """The observations of outputs in the path of a stretch of time in their order, of which a part at a time is held in
+    memory."""
     table, after = tables.observations.c, (since - 1, "")
     while True:
         rows = connection.execute(
             select(tables.observations)
             .where(
-                table.tenant == tenant, table.at < until,
+                table.tenant == tenant, table.at < until, table.cadence.is_(None),
                 (table.at > after[0]) | ((table.at == after[0]) & (table.id > after[1])),
             )
             .order_by(table.at, table.id).limit(MOST_READ)

@@ -21,7 +21,7 @@ HORIZON_S: Final = 3_600.0
 """Seconds within which a report has become visible after its moment: how far back new ones are looked for."""
 
 _BAD: Final = VERDICT_BITS[Verdict.CONTRADICTED] | VERDICT_BITS[Verdict.UNSUPPORTED]
-METRICS: Final = ("bad", "score", "unfaithful", "unfactual", "withheld", "fabricated", "unretrieved")
+METRICS: Final = ("bad", "score", "unfaithful", "unfactual", "withheld", "fabricated", "unretrieved", "misjudged")
 """The columns of `observations` that hold metrics."""
 
 
@@ -57,7 +57,8 @@ def observe(store: Store, tenant: str, drawing: Drawing, *, rebuild: bool = Fals
 def _begin(store: Store, tenant: str) -> int:
     table = tables.observations.c
     with store.reading(tenant) as connection:
-        last = connection.execute(select(func.max(table.at)).where(table.tenant == tenant)).scalar()
+        in_path = (table.tenant == tenant) & table.cadence.is_(None)
+        last = connection.execute(select(func.max(table.at)).where(in_path)).scalar()
     return -1 if last is None else int(last) - round(timedelta(seconds=HORIZON_S) / timedelta(microseconds=1))
 
 
@@ -110,7 +111,7 @@ def _drawn(row: Any, tenant: str, drawing: Drawing, now: int) -> ObservedRow:
     return {
         "tenant": tenant, "id": row.id, "at": row.created, "added": now, "stakes": row.stakes, "agent": row.caller,
         "route": row.kind, "model": None if model is None else str(model)[:200], "categories": " ".join(categories),
-        "probability": probability, "sampled": sampled, **values,
+        "probability": probability, "sampled": sampled, "cadence": None, **dict.fromkeys(METRICS), **values,
     }  # fmt: skip
 
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from assay.store.reviews.queue import Reviews as Reviews
     from assay.store.reviews.queue import Verdicts as Verdicts
     from assay.store.reviews.training_rows import labelled_rows as labelled_rows
+    from assay.store.reviews.user_rows import feedback_rows as feedback_rows
+    from assay.store.reviews.user_rows import rows_by as rows_by
+    from assay.store.reviews.user_rows import user_scores as user_scores
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -55,5 +58,6 @@ else:
             ".outbox": ("HOLD", "Message", "PART", "mark_failed", "mark_sent", "purge", "spread", "take"),
             ".queue": ("Reviewer", "Reviews", "Verdicts"),
             ".training_rows": ("labelled_rows",),
+            ".user_rows": ("feedback_rows", "rows_by", "user_scores"),
         },
     )

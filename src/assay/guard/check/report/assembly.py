@@ -94,7 +94,7 @@ def report_of(
         decision=decision,
         labels=labels_for(decision),
         escalation=escalation_of(policy, decision, draft.stakes, overall, claims),
-        policy=Identity(name=policy.name, digest=policy.digest),
+        policy=Identity(name=policy.name, digest=policy.digest, overlays=policy.overlays),
         verifier=verifier,
         spending=draft.meter.spending if draft.meter is not None else (),
         screening=draft.request.screening,

@@ -1,0 +1,34 @@
+"""The section `monitor` of `assay.yaml`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay.config import monitor_file, read_section
+from assay.errors import InputError, PolicyError
+from assay.monitor import MonitorSettings, monitor_settings
+
+
+def read_monitor(policy: object, environ: Mapping[str, str]) -> MonitorSettings | None:
+    """What a policy's file, or else the one that `ASSAY_CONFIG` names, says of the monitor; none where nothing does.
+
+    Args:
+        policy: a preset, or a policy file.
+        environ: the environment.
+
+    Raises:
+        PolicyError: the file cannot be read, or something in it is wrong.
+    """
+    path = monitor_file(policy, environ)
+    return None if path is None else monitor_of(path)
+
+
+def monitor_of(path: Path) -> MonitorSettings:
+    """The section of a file that has one.
+
+    Raises:
+        PolicyError: it cannot be read, or something in it is wrong.
+    """
+    try:
+        return monitor_settings(read_section(path, "monitor"), path.resolve().parent)
+    except InputError as error:
+        raise PolicyError(f"{path}: monitor: {error}") from error

@@ -1,0 +1,125 @@
+"""The sampled cadence: a judge over HTTP hears recorded outputs again, off the path."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from tests.monitor.recording import Clock, bad_record, good_record
+from tests.server.test_judge import CHECK, JudgeServer, everything, judging, nothing, site
+from tests.verify.judges import judge as scripted
+
+from assay.config import Guard
+from assay.guard import Guard as CoreGuard
+from assay.monitor import JudgeSampling
+from assay.server.cadence.judging import hear, judging_guard
+from assay.server.guards import Guards
+from assay.server.judge_settings import JudgeSettings
+from assay.stats.drift import weighted_rate
+from assay.store.db import Store
+from assay.store.db import tables as _tables
+from assay.testing import FakeScorer
+
+TENANT = "default"
+
+
+def heard_of(store: Store) -> list[Any]:
+    table = _tables.observations.c
+    with store.reading(TENANT) as connection:
+        return list(connection.execute(select(_tables.observations).where(table.cadence == "judge").order_by(table.at)))
+
+
+def guard_by(rule: Any) -> CoreGuard:
+    return judging_guard(Guard("general", scorer=FakeScorer(), llm=scripted(rule), environ={}))
+
+
+def recorded(store: Store, clock: Clock, count: int, bad: Sequence[int] = ()) -> None:
+    for number in range(count):
+        clock.now += timedelta(seconds=1)
+        store.record(bad_record() if number in bad else good_record())
+    clock.now += timedelta(minutes=5)
+
+
+def test_all_that_the_path_flagged_and_a_share_of_the_rest_are_heard_with_their_probabilities(url: str) -> None:
+    clock = Clock()
+    with Store(url, clock=clock) as store:
+        recorded(store, clock, 60, bad=range(0, 60, 6))
+        how = JudgeSampling(fraction=0.2, most=100)
+        found = hear(store, TENANT, how, guard_by(nothing), (0, ""))
+        rows = heard_of(store)
+        assert (found.unanswered, len(rows)) == (False, found.heard)
+        assert sum(row.probability == 1.0 for row in rows) == 10
+        drawn = [row for row in rows if row.probability == 0.2]
+        assert 2 <= len(drawn) <= 20
+        assert all(row.bad == 1.0 for row in rows)
+        # Weights make up for the draw: as many outputs as there were, about.
+        rate = weighted_rate([row.bad for row in rows], [row.probability for row in rows])
+        assert rate.outputs == pytest.approx(10 + 5 * len(drawn))
+        # Nothing is heard twice, wherever it begins.
+        again = hear(store, TENANT, how, guard_by(nothing), (0, ""))
+        assert (again.heard, len(heard_of(store))) == (0, len(rows))
+
+
+def test_the_draw_is_the_same_on_every_replica_and_the_share_is_what_was_asked(tmp_path: Path) -> None:
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        recorded(store, clock, 300)
+        how = JudgeSampling(fraction=0.2, most=1_000, flagged=False)
+        hear(store, TENANT, how, guard_by(everything), (0, ""))
+        assert 30 <= len(heard_of(store)) <= 95
+
+
+def test_a_turn_ends_where_it_has_heard_enough_and_the_next_goes_on_there(tmp_path: Path) -> None:
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        recorded(store, clock, 12)
+        how, after, turns = JudgeSampling(fraction=1.0, most=5), (0, ""), 0
+        while len(heard_of(store)) < 12:
+            found = hear(store, TENANT, how, guard_by(everything), after)
+            assert found.heard <= 5
+            after, turns = found.after, turns + 1
+        assert turns == 3
+
+
+def test_where_the_judge_does_not_answer_nothing_is_concluded() -> None:
+    async def scene(folder: Path) -> None:
+        with Store(str(folder / "assay.db")) as store:
+            async with judging() as judge, site(judge, store=store) as here:
+                for _ in range(3):
+                    await here.post("/v1/check", CHECK)
+            async with judging(fails=500) as broken:
+                found = await asyncio.to_thread(_hear_by, store, broken)
+                assert (found.heard, found.unanswered, heard_of(store)) == (0, True, [])
+            async with judging(rule=nothing) as mended:
+                found = await asyncio.to_thread(_hear_by, store, mended)
+                assert (found.heard, found.unanswered) == (3, False)
+                assert [row.bad for row in heard_of(store)] == [1.0] * 3
+
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(asyncio.wait_for(scene(Path(folder)), 120))
+
+
+def _hear_by(store: Store, judge: JudgeServer) -> Any:
+    settings = JudgeSettings("judge-1", base_url=judge.url, key="k", seconds=5.0)
+    guards = Guards("general", scorer=FakeScorer(), judge=settings, environ={})
+    # An hour later, by the clock of the store.
+    later = datetime.now(UTC) + timedelta(minutes=5)
+    store._clock = lambda: later
+    return hear(store, TENANT, JudgeSampling(fraction=1.0), judging_guard(guards.default), (0, ""))
+
+
+def test_what_was_erased_is_passed_over_and_counted(tmp_path: Path) -> None:
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        recorded(store, clock, 3)
+        with store.engine.begin() as connection:
+            connection.execute(_tables.runs.update().values(salt=None, asked=None))
+        found = hear(store, TENANT, JudgeSampling(fraction=1.0), guard_by(everything), (0, ""))
+        assert (found.heard, found.passed, heard_of(store)) == (0, 3, [])
+        assert json.loads(json.dumps(list(found.after)))[1] == found.after[1]
