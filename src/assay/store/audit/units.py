@@ -150,7 +150,9 @@ RULES: Final = Unit("retention", tables.retention, None)
 CHANGE: Final = Unit("change", tables.changes, "id")
 ALARM: Final = Unit("alarm", tables.alarms, "id")
 CONSEQUENCE: Final = Unit("consequence", tables.consequences, "name")
-UNITS: Final = (RUN, USER, SESSION, KEY, TOKEN, TENANT, RULES, CHANGE, ALARM, CONSEQUENCE)
+ATTACKS: Final = Unit("redteam", tables.redteam_runs, "id", (Part(tables.redteam_cases, "run", ("position",)),))
+PROPOSAL: Final = Unit("proposal", tables.redteam_proposals, "id")
+UNITS: Final = (RUN, USER, SESSION, KEY, TOKEN, TENANT, RULES, CHANGE, ALARM, CONSEQUENCE, ATTACKS, PROPOSAL)
 
 Rows = Mapping[Table, Sequence[Mapping[str, Any]]]
 
