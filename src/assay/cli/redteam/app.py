@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.database import TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.errors import InputError
 
 app = typer.Typer(
     name="redteam",
@@ -38,6 +40,18 @@ PolicyOption = Annotated[
 VerifierOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
 ]
+
+RecordOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="Keep it in the database of a server too."
+    ),
+]
+PlaceOption = Annotated[
+    str | None,
+    typer.Option("--database", metavar="URL|FILE", help="Propose and decide in a server's database, not in files."),
+]
+_TENANT = "default"
 
 
 class Format(StrEnum):
@@ -144,6 +158,14 @@ def run(
     ] = False,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
+    database: RecordOption = None,
+    tenant: TenantOption = _TENANT,
+    target_version: Annotated[
+        str | None, typer.Option("--target-version", metavar="TEXT", help="Which version of it this is.")
+    ] = None,
+    propose: Annotated[
+        bool, typer.Option("--propose", help="Propose what failed for the approved suite of the database.")
+    ] = False,
 ) -> None:
     """Run a suite against a system and score it; with a baseline, status 1 says that it has got worse."""
     from assay.cli.redteam.running import RunSettings, run_run
@@ -153,7 +175,8 @@ def run(
             suite=suite, target=target, baseline=baseline, out=out, format=format_.value, delta=delta, alpha=alpha,
             fail_under=fail_under, target_model=target_model, timeout=timeout, concurrency=concurrency, rate=rate,
             most_calls=most_calls, most_seconds=most_seconds, reruns=reruns, retry_failed=retry_failed,
-            at_most_once=at_most_once, policy=policy, verifier=verifier,
+            at_most_once=at_most_once, policy=policy, verifier=verifier, database=database, tenant=tenant,
+            target_version=target_version, propose=propose,
         )  # fmt: skip
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
 
@@ -189,23 +212,40 @@ def search(
 @app.command("promote")
 def promote(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run (--out of `run`).")],
-    ledger: Annotated[Path, typer.Option("--ledger", metavar="FILE", help="Where proposals and decisions stand.")],
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", metavar="FILE", help="Where proposals and decisions stand.")
+    ] = None,
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite; what it has is not proposed.")
     ] = None,
     flaky: Annotated[bool, typer.Option("--flaky", help="Propose flaky cases too.")] = False,
+    database: PlaceOption = None,
+    tenant: TenantOption = _TENANT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was proposed.")] = Format.TEXT,
 ) -> None:
     """Propose what broke the system for the static suite; nothing goes in before a person decides (`review`)."""
     from assay.cli.redteam.promoting import run_promote
+    from assay.cli.redteam.recorded import promote_recorded
 
     with reporting_errors():
-        run_promote(folder, ledger, suite, format_.value, flaky=flaky)
+        _one_place(ledger, database, "--ledger")
+        if database is not None:
+            with opened_record(database) as store:
+                promote_recorded(store, tenant, folder, format_.value, flaky=flaky)
+        elif ledger is not None:
+            run_promote(folder, ledger, suite, format_.value, flaky=flaky)
+
+
+def _one_place(ledger: Path | None, database: str | None, name: str) -> None:
+    if (ledger is None) == (database is None):
+        raise InputError(f"expected {name} or --database, one of them")
 
 
 @app.command("review")
 def review(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of --ledger of `promote`.")],
+    ledger: Annotated[
+        Path | None, typer.Argument(metavar="LEDGER", help="The file of --ledger of `promote`.", show_default=False)
+    ] = None,
     approve: Annotated[
         list[str] | None, typer.Option("--approve", metavar="ID", help="Let this one in; may be repeated.")
     ] = None,
@@ -221,14 +261,22 @@ def review(
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite that cases go into.")
     ] = None,
+    database: PlaceOption = None,
+    tenant: TenantOption = _TENANT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the proposals.")] = Format.TEXT,
 ) -> None:
-    """List proposals, and decide on them by name; every decision is an entry of a chained ledger."""
+    """List proposals, and decide on them by name; every decision is an entry of a chained ledger, or of the audit log
+    of a database."""
     from assay.cli.redteam.promoting import ReviewSettings, run_review
+    from assay.cli.redteam.recorded import review_recorded
 
     with reporting_errors():
-        run_review(
-            ReviewSettings(
-                ledger, tuple(approve or ()), tuple(reject or ()), edit, case, by, reason, suite, format_.value
-            )
+        _one_place(ledger, database, "LEDGER")
+        settings = ReviewSettings(
+            ledger or Path(), tuple(approve or ()), tuple(reject or ()), edit, case, by, reason, suite, format_.value
         )
+        if database is not None:
+            with opened_record(database) as store:
+                review_recorded(store, tenant, settings)
+        else:
+            run_review(settings)
