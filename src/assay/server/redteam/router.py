@@ -242,13 +242,14 @@ def proposal_problem(error: ProposalError) -> ProblemError:
 
 
 def _version(if_match: str | None) -> int:
-    found = None if if_match is None else _ETAG.fullmatch(if_match.strip())
-    if found is None:
+    """The version in an ETag; one that is no ETag of ours is that of no version."""
+    if if_match is None:
         raise ProblemError(
-            428, "expected If-Match with the ETag of the proposal that was decided on", code="version.needed",
-            todo="Send the ETag that GET gave.",
+            428, "expected If-Match with the ETag of the proposal that was decided on, got none",
+            code="version.needed", todo="Send the ETag that GET gave.",
         )  # fmt: skip
-    return int(found[1])
+    found = _ETAG.fullmatch(if_match.strip())
+    return int(found[1]) if found is not None else -1
 
 
 def _cases_of(body: AttackRunBody) -> list[Case]:
