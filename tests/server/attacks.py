@@ -1,13 +1,13 @@
 """Runs of the red team for tests: suites of every category, judged as a test says."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.redteam.test_cases import case
 
 from assay.redteam.cases import Behavior, Case, Category, Turn, suite_digest
 from assay.redteam.judging import Dimension, Judgement, Outcome, Score
-from assay.redteam.scores import Scorecard, score
+from assay.redteam.scores import Comparison, Scorecard, score
 from assay.server.redteam.proposals import propose_failures
 from assay.server.redteam.recording import About, record_campaign
 from assay.store.db import Store
@@ -54,13 +54,13 @@ def scored(cases: Sequence[Case], judgements: Sequence[Judgement], target: str =
 def recorded(
     store: Store, at: int, *, failing: Sequence[int] = (), unjudged: Sequence[int] = (), tenant: str = "default",
     proposes: bool = False, cases: Sequence[Case] | None = None, answer: str = "It gives 90 weeks. It is paid.",
-    target: str = TARGET, **about: Any,
+    target: str = TARGET, comparisons: Mapping[str, Comparison] | None = None, **about: Any,
 ) -> AttackRun:  # fmt: skip
     """A run that is recorded."""
     cases = suite() if cases is None else cases
     judgements = judged(cases, failing, unjudged, answer)
     told = About(**{"source": "command", "at": at, "suite_name": "static", **about})
-    run = record_campaign(store, tenant, cases, judgements, scored(cases, judgements, target), told)
+    run = record_campaign(store, tenant, cases, judgements, scored(cases, judgements, target), told, comparisons)
     if proposes:
         propose_failures(store, tenant, cases, judgements, target, "command", run=run.id)
     return run
