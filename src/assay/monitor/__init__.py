@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from assay.monitor.observations import Series as Series
     from assay.monitor.sampling import Sampling as Sampling
     from assay.monitor.sampling import place as place
+    from assay.monitor.schedule import Cron as Cron
+    from assay.monitor.schedule import Every as Every
+    from assay.monitor.schedule import When as When
+    from assay.monitor.schedule import read_seconds as read_seconds
+    from assay.monitor.schedule import read_when as read_when
     from assay.monitor.settings import MonitorSettings as MonitorSettings
     from assay.monitor.settings import monitor_settings as monitor_settings
 else:
@@ -96,6 +101,7 @@ else:
                 "Sampling",
                 "place",
             ),
+            ".schedule": ("Cron", "Every", "When", "read_seconds", "read_when"),
             ".settings": (
                 "MonitorSettings",
                 "monitor_settings",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.database import TenantOption, opened_record
+from assay.cli.database import DatabaseOption, TenantOption, opened, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.errors import InputError
 
@@ -207,6 +207,28 @@ def search(
                 format_.value,
             )
         )  # fmt: skip
+
+
+@app.command("watch")
+def watch(
+    database: DatabaseOption,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="The assay.yaml with the schedules. [default: ASSAY_CONFIG]"),
+    ] = None,
+    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="How often the plans are looked at.")] = 30.0,
+    once: Annotated[bool, typer.Option("--once", help="Make what is due now, and end.")] = False,
+    policy: PolicyOption = None,
+    verifier: VerifierOption = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was run.")] = Format.TEXT,
+) -> None:
+    """Run suites by the schedules of assay.yaml; of several processes over one database one does. Can be stopped at
+    any moment and started again."""
+    from assay.cli.redteam.watching import WatchSettings, run_watch
+
+    with reporting_errors(), opened(database) as store:
+        found = run_watch(store, WatchSettings(config, every, once, policy, verifier, format_.value))
+        raise typer.Exit(FINDINGS if found else CLEAN)
 
 
 @app.command("promote")

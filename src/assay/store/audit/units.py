@@ -75,6 +75,7 @@ UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "alert_silences": "whom not to tell; setting one is an entry of the log",
     "observations": "numbers drawn from reports, which are bound; `assay monitor run --rebuild` draws them again",
     "chart_states": "sums over observations: the same observations give the same sums, whoever adds them up",
+    "redteam_answers": "what a run under way was answered; dropped when the run is recorded, which is bound",
     "outbox": "a queue: a message repeats what the entry of its act tells, and goes when it has arrived",
     "login_tries": "counters that slow down guessing; they are dropped after a day",
     "alembic_version": "the version of the tables",

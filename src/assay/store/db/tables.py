@@ -376,6 +376,12 @@ redteam_proposals = _table(
 """Cases that broke a system, proposed for the approved suite. `kept` is the id under which one that was approved is in
 it, `body` the case as it was proposed and as it was approved, and the answer that broke."""
 
+redteam_answers = _table(
+    "redteam_answers", ("run", "case_id", "trial"),
+    _text("run"), _text("case_id"), _int("trial"), _long("at"), _packed("body"),
+)  # fmt: skip
+"""Answers of runs of schedules that are under way, so that any process goes on with one whose own was killed."""
+
 # Who may do what
 
 tenants = _table("tenants", (), _text("title"), _long("created"), _seal())

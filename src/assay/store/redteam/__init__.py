@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from assay.store.redteam.runs import read_run as read_run
     from assay.store.redteam.runs import record_run as record_run
     from assay.store.redteam.runs import spent_by_attacks as spent_by_attacks
+    from assay.store.redteam.under_way import KeptAnswer as KeptAnswer
+    from assay.store.redteam.under_way import drop_answers as drop_answers
+    from assay.store.redteam.under_way import keep_answer as keep_answer
+    from assay.store.redteam.under_way import kept_answers as kept_answers
     from assay.store.redteam.values import APPROVED as APPROVED
     from assay.store.redteam.values import MOST_CASES as MOST_CASES
     from assay.store.redteam.values import OPEN as OPEN
@@ -57,6 +61,12 @@ else:
                 "read_run",
                 "record_run",
                 "spent_by_attacks",
+            ),
+            ".under_way": (
+                "KeptAnswer",
+                "drop_answers",
+                "keep_answer",
+                "kept_answers",
             ),
             ".values": (
                 "APPROVED",

@@ -67,9 +67,14 @@ def upgrade() -> None:
     )
     op.create_index("ix_redteam_proposals_tenant_created_id", "redteam_proposals", ["tenant", "created", "id"])
     op.create_index("ix_redteam_proposals_tenant_kept", "redteam_proposals", ["tenant", "kept"])
+    op.create_table(
+        "redteam_answers",
+        _text("tenant"), _text("run"), _text("case_id"), _int("trial"), _long("at"), _bytes("body"),
+        sa.PrimaryKeyConstraint("tenant", "run", "case_id", "trial", name="pk_redteam_answers"),
+    )  # fmt: skip
 
 
 def downgrade() -> None:
     """Drop them: the log still tells of runs and decisions, and no longer finds their rows."""
-    for name in ("redteam_proposals", "redteam_cases", "redteam_runs"):
+    for name in ("redteam_answers", "redteam_proposals", "redteam_cases", "redteam_runs"):
         op.drop_table(name)
