@@ -58,7 +58,7 @@ def attack(store: Store, now: datetime) -> None:
     add_changes(store, "default", rows)
     last = None
     for week in range(9):
-        rate = 0.18 if week < 3 else 0.1 if week < 8 else 0.34
+        rate = 0.18 if week < 3 else 0.1 if week < 8 else 0.45
         failing = [at for at in range(len(cases)) if draw.random() < rate]
         at = micros(now - timedelta(days=40 - 5 * week, hours=3))
         last = recorded(

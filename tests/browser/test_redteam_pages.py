@@ -169,12 +169,9 @@ def test_what_is_wrong_in_an_answer_is_marked_where_it_stands(attacked: Running,
     watched = opened(attacked, width=1280)
     page = watched.page
     visit(watched, "redteam-run")
-    # The claims of the example are not said word for word there: they are listed, and nothing is marked.
     card = page.locator("article.card").first
+    assert card.locator(".answer .piece.contradicted").inner_text() == "Receipts are handed in within 60 days."
     assert "Stated flatly" in card.inner_text()
-    page.goto("/console/redteam?of=1")
-    page.goto(first_link(page, "/console/redteam?of=1", r"/console/redteam/runs/[0-9a-f]{32}$"))
-    assert page.locator(".answer .piece.contradicted").first.inner_text() == "It gives 90 weeks."
     assert watched.faults == []
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.attacks import recorded, suite
+from tests.redteam.scripted_bot import CALLS, CASES, STOP, WRONG, answer, reset
+from tests.server.attacks import recorded
 from tests.store.conftest import empty_postgres, postgres, url  # noqa: F401 fixtures
 from tests.store.reviewing import Clock
 
@@ -29,26 +30,11 @@ from assay.testing import FakeScorer
 
 GUARD = Guard("general", scorer=FakeScorer(), environ={})
 DAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-CASES = suite(4)
-CALLS: Counter[str] = Counter()
-WRONG: set[str] = set()
-STOP: list[threading.Event] = []
-
-
-def answer(request: dict[str, Any]) -> str:
-    """The system under test: right, but for what `WRONG` holds."""
-    CALLS[request["id"]] += 1
-    if STOP and CALLS.total() == 12:
-        STOP[0].set()
-    case = next(one for one in CASES if one.id == request["id"])
-    return "90 weeks" if request["id"] in WRONG else case.accepted[0]
 
 
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
-    CALLS.clear()
-    WRONG.clear()
-    STOP.clear()
+    reset()
 
 
 @pytest.fixture
@@ -70,7 +56,7 @@ def schedule(tmp_path: Path) -> Schedule:
 
 def made(folder: Path, **more: Any) -> Schedule:
     given = {
-        "name": "nightly", "suite": "static.jsonl", "target": f"python:{__file__}:answer", "every": "1d",
+        "name": "nightly", "suite": "static.jsonl", "target": "python:tests.redteam.scripted_bot:answer", "every": "1d",
         "concurrency": 1, **more,
     }  # fmt: skip
     (found,) = schedules_of({"schedules": [given]}, folder)

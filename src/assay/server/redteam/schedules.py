@@ -137,6 +137,17 @@ def schedules_of(given: object, folder: Path) -> tuple[Schedule, ...]:
 
 
 def _schedule(given: object, folder: Path) -> Schedule:
+    listed = given["schedules"] if isinstance(given, Mapping) and set(given) == {"schedules"} else None
+    if not isinstance(listed, list | tuple):
+        raise InputError("expected a mapping with the list `schedules`")
+    made = tuple(_schedule(one, folder) for one in listed)
+    names = [(one.tenant, one.name) for one in made]
+    if len(set(names)) < len(names):
+        raise InputError("expected a name of its own for each schedule of a tenant")
+    return made
+
+
+def _schedule(given: object, folder: Path) -> Schedule:
     if not isinstance(given, Mapping):
         raise InputError(f"expected a schedule as a mapping, got {type(given).__name__}")
     known = {one.name for one in fields(Schedule)} - {"when"} | set(_PLAN)

@@ -1,4 +1,4 @@
-"""Answers of a run that is under way: kept as they come, so that whatever process has the next turn goes on from them."""
+"""Answers of a run that is under way: kept as they come, so that any process that has the next turn goes on."""
 
 from dataclasses import dataclass
 from typing import Any, Final

@@ -223,7 +223,13 @@ def broken_table(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
         ]
         for one in cases
     ]  # fmt: skip
-    return table("Cases that did not pass", columns, rows, empty=("Nothing broke", "Every case of the run passed."))
+    return table(
+        "Cases that did not pass",
+        columns,
+        rows,
+        empty=("Nothing broke", "Every case of the run passed."),
+        style="broken",
+    )
 
 
 def _broken(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
