@@ -120,6 +120,8 @@ def test_a_run_that_was_stopped_is_gone_on_with_by_another_process(store: Store,
         due(store, schedule, stopping=STOP[0])
     with store.reading("default") as connection:
         kept = kept_answers(connection, "default", run_id_of(schedule, micros(schedule.when.last(DAY))))
+    # What was under way when it was stopped was waited for, and is kept too.
+    assert len(kept) == CALLS.total()
     assert 12 <= len(kept) < 40
     assert runs(store) == []
     asked = Counter(CALLS)
@@ -165,11 +167,12 @@ def test_a_regression_is_an_alert_that_names_no_text_and_is_over_when_it_is_mend
 def test_a_slow_decline_is_found_against_the_first_run(store: Store, schedule: Schedule, clock: Clock) -> None:
     found = []
     for step in range(8):
-        WRONG.update(one.id for one in CASES[: 2 * step])
+        WRONG.update(one.id for one in CASES[:step])
         found += due(store, schedule)
         clock.go(hours=24)
-    assert found[1].run.regressed is False
-    assert any(one.run.regressed for one in found[2:])
+    # One case in forty from day to day is within what a gate lets pass; three of them against the first day are not.
+    assert [one.run.regressed for one in found[:2]] == [None, False]
+    assert all(one.run.regressed for one in found[3:])
 
 
 def test_what_cannot_be_judged_is_told_and_no_pass(store: Store, tmp_path: Path, schedule: Schedule) -> None:

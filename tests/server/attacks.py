@@ -41,7 +41,8 @@ def judged(cases: Sequence[Case], failing: Sequence[int] = (), unjudged: Sequenc
         made.append(Judgement(
             case=one.id, outcome=Outcome.FAILED if bad else Outcome.PASSED, behavior_match=0.0 if bad else 1.0,
             rule="gives another value" if bad else "gives the value", answer=answer if bad else "It is right.",
-            wrong_claims=(answer.split(". ", maxsplit=1)[0].rstrip(".") + ".",) if bad else (), flaky=bad and at % 7 == 6,
+            wrong_claims=(answer.split(". ", maxsplit=1)[0].rstrip(".") + ".",) if bad else (),
+            flaky=bad and at % 7 == 6,
             dimensions={Dimension.HALLUCINATION_AVOIDANCE: Score(value=0.5 if bad else 1.0, because="1 of 2 claims")},
         ))  # fmt: skip
     return made

@@ -204,22 +204,35 @@ def _campaign(
     with store.reading(schedule.tenant) as connection:
         answered = kept_answers(connection, schedule.tenant, id_)
     by_id = {case.id: case for case in cases}
-    with RunLog(folder / _RECORD, suite_digest(cases), target.name) as log:
+    digest, kept = suite_digest(cases), set[tuple[str, int]]()
+    with RunLog(folder / _RECORD, digest, target.name) as log:
         for one in answered:
             if one.case_id in by_id:
                 log.begin(one.case_id, one.trial, request_of(by_id[one.case_id]))
                 log.end(Answer(one.case_id, one.text, one.error, one.seconds, one.trial))
+                kept.add((one.case_id, one.trial))
+
+    def keep(answer: Answer) -> None:
+        if (answer.case, answer.trial) not in kept:
+            kept.add((answer.case, answer.trial))
+            said = KeptAnswer(answer.case, answer.trial, answer.text, answer.error, answer.seconds)
+            keep_answer(store, schedule.tenant, id_, said)
 
     def told(answer: Answer) -> None:
-        kept = KeptAnswer(answer.case, answer.trial, answer.text, answer.error, answer.seconds)
-        keep_answer(store, schedule.tenant, id_, kept)
+        keep(answer)
         held.require()
 
     options = RunOptions(
         concurrency=schedule.concurrency, per_second=schedule.rate, most_calls=schedule.most_calls,
         most_seconds=schedule.most_seconds,
     )  # fmt: skip
-    return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, told=told)
+    try:
+        return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, told=told)
+    finally:
+        # Calls that were under way when the run was stopped were waited for: their answers stand in its record alone.
+        with RunLog(folder / _RECORD, digest, target.name) as log:
+            for answer in log.answers.values():
+                keep(answer)
 
 
 def compared(store: Store, schedule: Schedule, card: Scorecard) -> dict[str, Comparison]:
