@@ -36,7 +36,7 @@ from assay.server.console.redteam.conversations import named, outcome_badge
 from assay.server.panels.charts import Marker, read_markers
 from assay.server.panels.values import Drawing, Line
 from assay.server.services import Services
-from assay.store.records import moment_at
+from assay.store.records import micros, moment_at
 from assay.store.redteam import AttackCase, AttackRun, broken_cases, count_proposals, known_series, list_runs
 
 PATH: Final = "/console/redteam"
@@ -172,7 +172,7 @@ def mark_of(change: Marker, moments: Sequence[int]) -> Mark | None:
         change: what was changed.
         moments: when the runs ended, in order, in microseconds since 1970.
     """
-    at = int(change.at.timestamp() * 1_000_000)
+    at = micros(change.at)
     before = sum(one <= at for one in moments)
     if not before:
         return None
