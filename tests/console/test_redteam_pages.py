@@ -100,7 +100,8 @@ def test_runs_and_proposals_are_seen_by_their_tenant_alone_and_decided_by_review
 
 def test_hostile_texts_are_shown_and_do_nothing(tmp_path: Path) -> None:
     with site(tmp_path, now=NOW) as (client, store):
-        for at, text in enumerate(HOSTILE):
+        # A suite is UTF-8: halves of surrogate pairs are refused where it is read.
+        for at, text in enumerate(one.replace("\ud800", "") for one in HOSTILE):
             run = recorded(
                 store, micros(NOW) + at, failing=(0,), cases=suite(1, words=text[:500]), answer=f"{text}. Yes.",
                 target=text[:300] or "x", suite_name=text[:100] or "x", proposes=True,

@@ -21,7 +21,7 @@ from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.recording import checked_tenant, micros, storable
 from assay.store.redteam.runs import REDTEAM
-from assay.store.redteam.values import APPROVED, MOST_LISTED, OPEN, ProposedCase, storable_value
+from assay.store.redteam.values import APPROVED, MOST_LISTED, OPEN, ProposedCase, packable
 
 PART = 500
 
@@ -91,7 +91,7 @@ def _values(tenant: str, one: ProposedCase, created: int) -> dict[str, Any]:
     return {
         "tenant": tenant, "id": one.id, "created": created, "run": one.run, "category": one.category,
         "target": storable(one.target), "match": one.match, "rule": None if one.rule is None else storable(one.rule),
-        "flaky": one.flaky, "state": OPEN, "version": 1, "body": storable_value(one.body),
+        "flaky": one.flaky, "state": OPEN, "version": 1, "body": packable(one.body),
     }  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def decide(
             .values(
                 state=decision.state, decided=micros(now), decider=storable(decision.decider), actor=decision.actor,
                 reason=storable(decision.reason), kept=decision.kept, version=known.version + 1,
-                body=storable_value(body),
+                body=packable(body),
             )
         )  # fmt: skip
         found.append(_required(connection, tenant, id_))

@@ -15,7 +15,7 @@ from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.recording import checked_tenant, micros, moment_at, storable
-from assay.store.redteam.values import MOST_CASES, MOST_LISTED, AttackCase, AttackRun, storable_value
+from assay.store.redteam.values import MOST_CASES, MOST_LISTED, AttackCase, AttackRun, packable
 
 REDTEAM: Final = "redteam"
 """The kind of the entries of the log."""
@@ -68,7 +68,7 @@ def _run_values(tenant: str, run: AttackRun, recorded: int) -> dict[str, Any]:
         "verifier": storable(run.verifier), "source": run.source, "schedule": run.schedule, "due": run.due,
         "actor": run.actor, "ars": run.ars, "low": run.low, "high": run.high, "cases": run.cases,
         "passed": run.passed, "failed": run.failed, "unjudged": run.unjudged, "flaky": run.flaky,
-        "regressed": run.regressed, "weight": run.weight, "body": storable_value(run.body),
+        "regressed": run.regressed, "weight": run.weight, "body": packable(run.body),
     }  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def _case_values(tenant: str, run: str, position: int, one: AttackCase) -> dict[
         "tenant": tenant, "run": run, "position": position, "case_id": one.case_id, "category": one.category,
         "outcome": one.outcome, "match": one.match, "flaky": one.flaky,
         "rule": None if one.rule is None else storable(one.rule),
-        "told": None if one.told is None else storable_value(one.told),
+        "told": None if one.told is None else packable(one.told),
     }  # fmt: skip
 
 

@@ -10,7 +10,8 @@ from assay.store.db import tables
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros, storable
+from assay.store.records.recording import checked_tenant, micros
+from assay.store.redteam.values import packable
 
 STALE_US: Final = 30 * 86_400_000_000
 """Answers of runs that were never finished are dropped after so many microseconds."""
@@ -34,10 +35,7 @@ def keep_answer(store: Store, tenant: str, run: str, answer: KeptAnswer) -> None
     Raises:
         StoreError: it cannot be stored.
     """
-    body: dict[str, Any] = {
-        "text": None if answer.text is None else storable(answer.text),
-        "error": None if answer.error is None else storable(answer.error), "seconds": answer.seconds,
-    }  # fmt: skip
+    body: dict[str, Any] = packable({"text": answer.text, "error": answer.error, "seconds": answer.seconds})
     row = {
         "tenant": checked_tenant(tenant), "run": run, "case_id": answer.case_id, "trial": answer.trial,
         "at": micros(store.now()), "body": tables.pack(body),

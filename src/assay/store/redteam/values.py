@@ -1,10 +1,9 @@
 """Rows of the red team: what became of a run, of each of its cases, and of what was proposed for the approved suite."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-
-from assay.store.records.recording import storable
 
 MOST_CASES: Final = 20_000
 """Cases of one run."""
@@ -98,14 +97,18 @@ class ProposedCase:
     version: int = 1
 
 
-def storable_value(value: Any) -> Any:
-    """A JSON value whose texts every database takes."""
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+
+
+def packable(value: Any) -> Any:
+    """A JSON value that can be packed: halves of surrogate pairs become U+FFFD. All else stays as it is, so that the id
+    of a case is still that of its content."""
     match value:
         case str():
-            return storable(value)
+            return _HALVES.sub("\N{REPLACEMENT CHARACTER}", value)
         case list() | tuple():
-            return [storable_value(one) for one in value]
+            return [packable(one) for one in value]
         case Mapping():
-            return {storable(str(name)): storable_value(one) for name, one in value.items()}
+            return {packable(str(name)): packable(one) for name, one in value.items()}
         case _:
             return value
