@@ -209,4 +209,4 @@ def test_the_operations_keep_to_the_document(tmp_path: Path) -> None:
         found = [one for one in operations(here) if one.path.startswith("/v1/redteam")]
         assert len(found) == 8
         for operation in found:
-            fuzz(operation, here.url, [run.id], 15)
+            fuzz(operation, here.url, [run.id], 8)
