@@ -102,7 +102,7 @@ def test_another_process_does_nothing_while_one_has_the_turn(store: Store, sched
 def test_of_many_processes_at_once_one_runs_it(store: Store, schedule: Schedule) -> None:
     found: list[Any] = []
     threads = [
-        threading.Thread(target=lambda name=name: found.extend(due(store, schedule, holder=name)))  # type: ignore[misc]
+        threading.Thread(target=lambda name=name: found.extend(due(store, schedule, holder=name)))
         for name in ("a", "b", "c", "d")
     ]
     for one in threads:
@@ -297,7 +297,7 @@ def test_a_turn_that_is_lost_ends_the_run_and_keeps_what_was_answered(
     store: Store, schedule: Schedule, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(due_runs, "BEAT_S", 0.01)
-    real, cases = due_runs.load_target, iter(range(100))
+    cases = iter(range(100))
 
     class Slow:
         """Lets another process take the turn in the middle of the run."""
@@ -311,8 +311,7 @@ def test_a_turn_that_is_lost_ends_the_run_and_keeps_what_was_answered(
                 threading.Event().wait(0.3)
             return answer(request)
 
-    monkeypatch.setattr(due_runs, "load_target", lambda *_: Slow())
+    monkeypatch.setattr("assay.server.redteam.due_runs.load_target", lambda *_: Slow())
     assert due(store, schedule) == []
     assert runs(store) == []
     assert CALLS.total() < 40
-    assert real is not due_runs.load_target

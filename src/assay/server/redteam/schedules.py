@@ -123,20 +123,6 @@ def schedules_of(given: object, folder: Path) -> tuple[Schedule, ...]:
     Raises:
         InputError: it is none, or one of them is not what it should be.
     """
-    if (
-        not isinstance(given, Mapping)
-        or set(given) != {"schedules"}
-        or not isinstance(given["schedules"], list | tuple)
-    ):
-        raise InputError("expected a mapping with the list `schedules`")
-    made = tuple(_schedule(one, folder) for one in given["schedules"])
-    names = [(one.tenant, one.name) for one in made]
-    if len(set(names)) < len(names):
-        raise InputError("expected a name of its own for each schedule of a tenant")
-    return made
-
-
-def _schedule(given: object, folder: Path) -> Schedule:
     listed = given["schedules"] if isinstance(given, Mapping) and set(given) == {"schedules"} else None
     if not isinstance(listed, list | tuple):
         raise InputError("expected a mapping with the list `schedules`")
