@@ -110,7 +110,8 @@ def read_when(given: object, what: str) -> When:
     fields = given.split()
     if len(fields) != len(_FIELDS):
         raise InputError(
-            f"expected {what} as a cron expression of five fields (minute hour day month weekday), got {ascii(given)[:60]}"
+            f"expected {what} as a cron expression of five fields (minute hour day month weekday), "
+            f"got {ascii(given)[:60]}"
         )
     found = [_field(text, what, *about) for text, about in zip(fields, _FIELDS, strict=True)]
     made = Cron(
@@ -134,9 +135,7 @@ def read_seconds(given: object, what: str) -> int:
         return given
     match = re.fullmatch(r"(\d{1,7})([smhd])", given.strip(), re.ASCII) if isinstance(given, str) else None
     if match is None or not 0 < (seconds := int(match[1]) * _UNITS[match[2]]) <= LONGEST_S:
-        raise InputError(
-            f"expected {what} as a length of time up to 31d such as 30s, 15m or 24h, got {ascii(given)[:40]}"
-        )
+        raise InputError(f"expected {what} as a time up to 31d such as 30s, 15m or 24h, got {ascii(given)[:40]}")
     return seconds
 
 
