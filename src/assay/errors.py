@@ -117,6 +117,16 @@ class AlertError(StoreError):
         `refused`: not this way."""
 
 
+class ProposalError(StoreError):
+    """A decision on a proposal of the red team was refused, and nothing was changed."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+        """`missing`: the tenant has no such proposal. `stale`: it has changed since it was read. `decided`: somebody
+        has decided on it. `refused`: not this way."""
+
+
 class AuditError(StoreError):
     """An audit log, a checkpoint or a proof is malformed or does not hold."""
 

@@ -70,7 +70,7 @@ def is_harmless(html: str) -> bool:
             assert name != "style", tag
             if name in {"href", "src", "action", "formaction"}:
                 assert value is not None
-                assert re.match(r"(/console|/v1/reports/|/v1/monitor/|#)", value), (tag, name, value)
+                assert re.match(r"(/console|/v1/reports/|/v1/monitor/|/v1/redteam/|#)", value), (tag, name, value)
         if tag == "script":
             assert attributes.keys() == {"type", "src"}
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", html)

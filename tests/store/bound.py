@@ -68,6 +68,7 @@ from assay.store.records.erasure import erase_evidence, erase_runs
 from assay.store.records.recording import micros
 from assay.store.records.retention import Rule, write_rules
 from assay.store.records.run_events import give_feedback, note_receipt
+from assay.store.redteam import AttackCase, AttackRun, Decision, ProposedCase, add_proposals, decide, record_run
 from assay.store.reviews.actions import Verdicts
 from assay.store.reviews.queue import Reviews
 
@@ -113,6 +114,7 @@ def make_full(url: str, folder: Path) -> Full:
     _people(store, clock)
     write_rules(store, TENANT, [Rule(400)], 0, "ann")
     _monitored(store)
+    _attacked(store)
     store.record(record_of(tenant=OTHER))
     take_lease(store, TENANT, "signing", "me", 60)
     make_checkpoint(store, KEYS, TENANT)
@@ -131,6 +133,28 @@ def _monitored(store: Store) -> None:
     move(store, TENANT, None, StoredState(at, {"series": {}}), [alarm], 0)
     set_alarm(store, TENANT, alarm.id, "acknowledged", "ann")
     set_consequences(store, TENANT, {"deployment_freeze": True}, {"left": -1.0}, "ann")
+
+
+def _attacked(store: Store) -> None:
+    at = micros(store.now())
+    run = AttackRun(
+        "c" * 32, at, "d" * 64, "static", "python:bot:answer", "e" * 64, "schedule", 0.5, 0.1, 0.9, 2, 1, 1, 0, 1,
+        {"categories": {}}, "v3", "nightly", at, "schedule", True, 0.1,
+    )  # fmt: skip
+    cases = [
+        AttackCase("rt-1", "scale_stress", "passed", 1.0, False, "answers", {}),
+        AttackCase("rt-2", "compositional", "failed", 0.0, True, "another number", {"answer": "12"}),
+        AttackCase("rt-3", "compositional", "unjudged", None, False, None),
+    ]
+    record_run(store, TENANT, run, cases)
+    proposals = [
+        ProposedCase(f"rt-{name}", "compositional", "bot", 0.0, "another number", False, {"case": {}}, "c" * 32)
+        for name in ("2", "4", "5")
+    ]
+    add_proposals(store, TENANT, proposals, "schedule")
+    said = Decision("approved", "ann", "user:ann", "It broke twice.", {"id": "rt-2"}, "rt-2")
+    decide(store, TENANT, "rt-2", said, ",".join)
+    decide(store, TENANT, "rt-4", Decision("rejected", "ann", "user:ann", "Nobody asks so."), ",".join)
 
 
 def _reviews(store: Store, clock: Clock) -> None:

@@ -124,7 +124,9 @@ def test_what_a_cut_could_falsify_stays_whole(sentence: str) -> None:
 def test_a_pronoun_is_resolved_only_where_one_name_is_possible() -> None:
     assert said("Marie Curie was born in Warsaw. She won two prizes.")[1] == "Marie Curie won two prizes"
     assert said("Alice met Mary. She left early.")[1] == "She left early"
-    assert said("Mr Ngata has objected. She paid the fee.")[1] == "She paid the fee", "a form of address tells of whom it is"
+    assert said("Mr Ngata has objected. She paid the fee.")[1] == "She paid the fee", (
+        "a form of address tells of whom it is"
+    )
     assert said("Mrs Ngata has objected. She paid the fee.")[1] == "Mrs Ngata paid the fee"
     assert said("Acme grew. It seems that the fee rose.")[1] == "It seems that the fee rose"
 

@@ -5,7 +5,7 @@ has: deployments freeze, more outputs are sampled, somebody investigates the wor
 more outputs go to people.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -112,6 +112,8 @@ class BudgetReading:
     """Until it is exhausted, going on as in the longest window of a rule; none where it will not be."""
     enough: bool
     """Whether there are enough outputs to act on."""
+    attacks: float = 0.0
+    """How much of what was spent are attacks of scheduled runs of the red team that succeeded."""
 
     @property
     def broken(self) -> bool:
@@ -135,17 +137,22 @@ class BudgetReading:
                 }
                 for one in self.burns
             ],
-            "hours_left": self.hours_left, "enough": self.enough, "broken": self.broken,
+            "attacks": self.attacks, "hours_left": self.hours_left, "enough": self.enough, "broken": self.broken,
         }  # fmt: skip
 
 
-def read_budget(observations: Iterable[Observation], now: int, settings: BudgetSettings) -> BudgetReading:
+def read_budget(
+    observations: Iterable[Observation], now: int, settings: BudgetSettings,
+    attacks: Sequence[tuple[int, float]] = (),
+) -> BudgetReading:  # fmt: skip
     """The budget out of the observations of its window.
 
     Args:
         observations: those of the window; older ones are passed over.
         now: the end of the window, in microseconds since 1970.
         settings: what is acceptable.
+        attacks: what attacks that succeeded spend beside: moment, and how many wrong outputs they count for. They add
+            to what is spent, not to the outputs, so that the rate of wrong outputs stays what it is.
     """
     begin = now - round(settings.window_days * 24 * _HOUR)
     known = [
@@ -156,7 +163,8 @@ def read_budget(observations: Iterable[Observation], now: int, settings: BudgetS
     def spent(hours: float) -> Spent:
         since = now - round(hours * _HOUR)
         part = [(value, chance) for at, value, chance in known if at >= since]
-        return Spent(sum(1 / chance for _, chance in part), sum(value / chance for value, chance in part))
+        beside = sum(weight for at, weight in attacks if since <= at <= now)
+        return Spent(sum(1 / chance for _, chance in part), sum(value / chance for value, chance in part) + beside)
 
     whole = spent(settings.window_days * 24)
     found, rate = error_budget(settings.most, whole), weighted_rate([x for _, x, _ in known], [p for _, _, p in known])
@@ -165,6 +173,7 @@ def read_budget(observations: Iterable[Observation], now: int, settings: BudgetS
     return BudgetReading(
         whole.outputs, found.allowed, found.spent, found.left, found.left_share, found.exhausted, rate.estimate,
         rate.low, rate.high, burns, hours_left(found, spent(longest), longest), whole.outputs >= settings.least_outputs,
+        sum(weight for at, weight in attacks if begin <= at <= now),
     )  # fmt: skip
 
 

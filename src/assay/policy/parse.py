@@ -29,7 +29,7 @@ VERSION = 1
 """The version of the file's form."""
 MAX_CHARACTERS = 100_000
 """The longest text read; a policy of all fields with comments has about 3,000 characters."""
-OTHERS = ("knowledge", "monitor")
+OTHERS = ("knowledge", "monitor", "redteam")
 """Parts of the file that are no part of the policy, each read by the package of its name through `parse_part`."""
 MAX_DEPTH = 20
 """How deep values may be nested; a policy needs 3."""

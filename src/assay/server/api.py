@@ -364,6 +364,7 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
     from assay.server.audit.router import make_audit_router
     from assay.server.monitoring.router import make_monitoring_router
     from assay.server.panels.router import make_monitor_router
+    from assay.server.redteam.router import make_redteam_router
     from assay.server.reports.router import make_reports_router
     from assay.server.reports.rules import make_rules_router
     from assay.server.reviews.router import make_reviews_router
@@ -371,7 +372,7 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
     return [
         make_reports_router(services), make_rules_router(services), make_audit_router(services),
         make_reviews_router(services, held.waiting), make_access_router(services),
-        make_monitor_router(services), make_monitoring_router(services),
+        make_monitor_router(services), make_monitoring_router(services), make_redteam_router(services),
     ]  # fmt: skip
 
 

@@ -74,10 +74,16 @@ async def _passing(services: Services) -> None:
     await count_passing(services)
 
 
+async def _redteam(services: Services) -> None:
+    from assay.server.redteam.tasks import keep_attacking
+
+    await keep_attacking(services)
+
+
 TASKS: Final[Mapping[str, Task]] = {
     "deadlines": _deadlines, "messages": _messages, "checkpoints": _checkpoints, "retention": _retention,
     "refusals": _refusals, "watch": _watch, "overlays": _overlays, "timer": _timer, "golden": _golden,
-    "passing": _passing,
+    "passing": _passing, "redteam": _redteam,
 }  # fmt: skip
 """The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
 may do takes turns through the database."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.database import DatabaseOption, TenantOption, opened, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.redteam.options import (
     ConcurrencyOption,
@@ -26,6 +27,7 @@ from assay.cli.redteam.options import (
     VerifierOption,
     VersionOption,
 )
+from assay.errors import InputError
 
 app = typer.Typer(
     name="redteam",
@@ -35,6 +37,18 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+RecordOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="Keep it in the database of a server too."
+    ),
+]
+PlaceOption = Annotated[
+    str | None,
+    typer.Option("--database", metavar="URL|FILE", help="Propose and decide in a server's database, not in files."),
+]
+_TENANT = "default"
 
 
 class Format(StrEnum):
@@ -165,6 +179,11 @@ def run(
     ] = False,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
+    database: RecordOption = None,
+    tenant: TenantOption = _TENANT,
+    propose: Annotated[
+        bool, typer.Option("--propose", help="Propose what failed for the approved suite of the database.")
+    ] = False,
 ) -> None:
     """Run a suite against a system and score it; with a baseline, status 1 says that it has got worse."""
     from assay.cli.redteam.running import RunSettings, run_run
@@ -175,7 +194,7 @@ def run(
         settings = RunSettings(
             suite=suite, target=target, baseline=baseline, out=out, format=format_.value, delta=delta, alpha=alpha,
             fail_under=fail_under, target_model=target_model, timeout=timeout, reruns=reruns, policy=policy,
-            verifier=verifier, target_version=target_version,
+            verifier=verifier, target_version=target_version, database=database, tenant=tenant, propose=propose,
             options=RunOptions(
                 concurrency=concurrency, per_second=rate, most_calls=most_calls, most_seconds=most_seconds,
                 most_tokens=most_tokens, most_cost=most_cost, price_in=price_in, price_out=price_out,
@@ -263,26 +282,65 @@ def search(
         )  # fmt: skip
 
 
+@app.command("watch")
+def watch(
+    database: DatabaseOption,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="The assay.yaml with the schedules. [default: ASSAY_CONFIG]"),
+    ] = None,
+    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="How often the plans are looked at.")] = 30.0,
+    once: Annotated[bool, typer.Option("--once", help="Make what is due now, and end.")] = False,
+    policy: PolicyOption = None,
+    verifier: VerifierOption = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was run.")] = Format.TEXT,
+) -> None:
+    """Run suites by the schedules of assay.yaml; of several processes over one database one does. Can be stopped at
+    any moment and started again."""
+    from assay.cli.redteam.watching import WatchSettings, run_watch
+
+    with reporting_errors(), opened(database) as store:
+        found = run_watch(store, WatchSettings(config, every, once, policy, verifier, format_.value))
+        raise typer.Exit(FINDINGS if found else CLEAN)
+
+
 @app.command("promote")
 def promote(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run (--out of `run`).")],
-    ledger: Annotated[Path, typer.Option("--ledger", metavar="FILE", help="Where proposals and decisions stand.")],
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", metavar="FILE", help="Where proposals and decisions stand.")
+    ] = None,
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite; what it has is not proposed.")
     ] = None,
     flaky: Annotated[bool, typer.Option("--flaky", help="Propose flaky cases too.")] = False,
+    database: PlaceOption = None,
+    tenant: TenantOption = _TENANT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was proposed.")] = Format.TEXT,
 ) -> None:
     """Propose what broke the system for the static suite; nothing goes in before a person decides (`review`)."""
     from assay.cli.redteam.promoting import run_promote
+    from assay.cli.redteam.recorded import promote_recorded
 
     with reporting_errors():
-        run_promote(folder, ledger, suite, format_.value, flaky=flaky)
+        _one_place(ledger, database, "--ledger")
+        if database is not None:
+            with opened_record(database) as store:
+                promote_recorded(store, tenant, folder, format_.value, flaky=flaky)
+        elif ledger is not None:
+            run_promote(folder, ledger, suite, format_.value, flaky=flaky)
+
+
+def _one_place(ledger: Path | None, database: str | None, name: str) -> None:
+    if (ledger is None) == (database is None):
+        raise InputError(f"expected {name} or --database, one of them")
 
 
 @app.command("review")
 def review(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of --ledger of `promote`.")],
+    ledger: Annotated[
+        Path | None, typer.Argument(metavar="LEDGER", help="The file of --ledger of `promote`.", show_default=False)
+    ] = None,
     approve: Annotated[
         list[str] | None, typer.Option("--approve", metavar="ID", help="Let this one in; may be repeated.")
     ] = None,
@@ -298,17 +356,25 @@ def review(
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite that cases go into.")
     ] = None,
+    database: PlaceOption = None,
+    tenant: TenantOption = _TENANT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the proposals.")] = Format.TEXT,
 ) -> None:
-    """List proposals, and decide on them by name; every decision is an entry of a chained ledger."""
+    """List proposals, and decide on them by name; every decision is an entry of a chained ledger, or of the audit log
+    of a database."""
     from assay.cli.redteam.promoting import ReviewSettings, run_review
+    from assay.cli.redteam.recorded import review_recorded
 
     with reporting_errors():
-        run_review(
-            ReviewSettings(
-                ledger, tuple(approve or ()), tuple(reject or ()), edit, case, by, reason, suite, format_.value
-            )
+        _one_place(ledger, database, "LEDGER")
+        settings = ReviewSettings(
+            ledger or Path(), tuple(approve or ()), tuple(reject or ()), edit, case, by, reason, suite, format_.value
         )
+        if database is not None:
+            with opened_record(database) as store:
+                review_recorded(store, tenant, settings)
+        else:
+            run_review(settings)
 
 
 @app.command("evidence")
@@ -331,7 +397,6 @@ def evidence(
 ) -> None:
     """Sign what was tested: what was run when, on which version, with what result; or verify such a statement."""
     from assay.cli.redteam.evidencing import run_export, run_verify
-    from assay.errors import InputError
 
     with reporting_errors():
         if verify is not None:

@@ -7,14 +7,17 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.database import opened
 from assay.cli.inputs import read_text
 from assay.cli.redteam.generating import rate_words
+from assay.cli.redteam.recorded import record
 from assay.cli.terminal import clean, write_text
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.redteam import Campaign
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from assay.redteam.runs import Answer, RunOptions, Spent
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
+    from assay.store.db import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,11 @@ class RunSettings:
     reruns: int
     policy: str | None
     verifier: Path | None
-    target_version: str
     options: "RunOptions"
+    target_version: str = ""
+    database: str | None = None
+    tenant: str = "default"
+    propose: bool = False
 
 
 def run_run(settings: RunSettings) -> bool:
@@ -65,16 +72,30 @@ def run_run(settings: RunSettings) -> bool:
         file = settings.baseline / "summary.json" if settings.baseline.is_dir() else settings.baseline
         before = read_card(read_text(file), str(file))
     target = load_target(settings.target, settings.target_model, settings.timeout, os.environ)
-    with tempfile.TemporaryDirectory() as scratch:
+    # The database is opened first: whether it can be is not found out when the calls are spent.
+    with tempfile.TemporaryDirectory() as scratch, _record_of(settings) as store:
         folder = settings.out or Path(scratch)
         campaign = _campaign(settings, cases, target, folder)
         comparison = _compared(settings, before, campaign.card)
         if settings.out is not None:
             _keep(settings.out, campaign, comparison)
+        if store is not None:
+            record(
+                store, settings.tenant, campaign, comparison, suite=settings.suite.stem,
+                target_version=settings.target_version or None, propose=settings.propose,
+            )  # fmt: skip
     write_text(_written(settings.format, campaign, comparison), sys.stdout)
     if good is not None and good.rate is not None:
         write_text(f"assay: this suite's {rate_words(good)}\n", sys.stderr)
     return _finding(settings, campaign, comparison)
+
+
+def _record_of(settings: RunSettings) -> "AbstractContextManager[Store | None]":
+    if settings.database is None:
+        if settings.propose:
+            raise InputError("expected --database, where what failed is proposed")
+        return nullcontext()
+    return opened(settings.database)
 
 
 def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", folder: Path) -> "Campaign":

@@ -57,4 +57,9 @@ def suite_text(cases: Iterable[Case]) -> str:
 
 def suite_digest(cases: Iterable[Case]) -> str:
     """Identifies the content of a suite whatever the order of its cases: SHA-256 over the sorted ids."""
-    return hashlib.sha256("\n".join(sorted(case.id for case in cases)).encode()).hexdigest()
+    return digest_of_ids(case.id for case in cases)
+
+
+def digest_of_ids(ids: Iterable[str]) -> str:
+    """The digest of a suite out of the ids of its cases, each of which follows from the case's content."""
+    return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()

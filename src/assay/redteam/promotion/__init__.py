@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.redteam.promotion.deciding import Book as Book
     from assay.redteam.promotion.deciding import approve as approve
     from assay.redteam.promotion.deciding import carry_out as carry_out
+    from assay.redteam.promotion.deciding import let_in as let_in
     from assay.redteam.promotion.deciding import propose as propose
     from assay.redteam.promotion.deciding import reject as reject
     from assay.redteam.promotion.ledger import Ledger as Ledger
@@ -16,7 +18,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".deciding": ("approve", "carry_out", "propose", "reject"),
+            ".deciding": ("Book", "approve", "carry_out", "let_in", "propose", "reject"),
             ".ledger": ("Ledger", "Proposal", "State"),
         },
     )

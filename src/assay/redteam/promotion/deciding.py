@@ -1,8 +1,8 @@
 """From failures to a static suite: machines propose, people decide."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol
 
 from assay.errors import InputError
 from assay.evaluation.rows import write_file
@@ -13,8 +13,21 @@ from assay.redteam.promotion.ledger import Ledger, Proposal, State
 LONGEST_NAME: Final = 200
 
 
+class Book(Protocol):
+    """Where proposals and decisions stand: a ledger on disk, or a table of a server."""
+
+    @property
+    def proposals(self) -> Mapping[str, Proposal]:
+        """The proposals by the ids under which they were proposed."""
+        ...
+
+    def append(self, event: str, case: Case, **fields: Any) -> None:
+        """Takes in that a case was `proposed`, `approved`, `edited` or `rejected`, and makes it durable."""
+        ...
+
+
 def propose(
-    ledger: Ledger,
+    ledger: Book,
     cases: Sequence[Case],
     judgements: Sequence[Judgement],
     target: str,
@@ -67,6 +80,31 @@ def approve(ledger: Ledger, proposal: str, by: str, reason: str, suite: Path, ed
     Raises:
         InputError: nobody is named, there is no such open proposal, or the edited case is not sound.
     """
+    before = suite_digest(read_suite(suite)) if suite.exists() else None
+    kept = let_in(ledger, proposal, by, reason, edited, suite_before=before)
+    carry_out(ledger, suite)
+    return kept
+
+
+def let_in(
+    ledger: Book, proposal: str, by: str, reason: str, edited: Case | None = None, **fields: Any
+) -> Case:  # fmt: skip
+    """A person decides that a case goes into the static suite; the decision is written down and not carried out.
+
+    Args:
+        ledger: where the proposal stands.
+        proposal: its id.
+        by: who decides.
+        reason: why.
+        edited: the case as the person would have it.
+        fields: what else is written down.
+
+    Returns:
+        The case as it goes in.
+
+    Raises:
+        InputError: nobody is named, there is no such open proposal, or the case is not sound.
+    """
     known = _open(ledger, proposal, by)
     case = edited or known.case
     problems = lint((case,))
@@ -75,15 +113,12 @@ def approve(ledger: Ledger, proposal: str, by: str, reason: str, suite: Path, ed
     parent = known.case.id if edited is not None and edited.id != known.case.id else case.lineage.parent
     lineage = case.lineage.model_copy(update={"origin": "promoted", "approved_by": by.strip(), "parent": parent})
     kept = case.model_copy(update={"lineage": lineage})
-    ledger.append(
-        "edited" if edited is not None else "approved", kept, proposal=proposal, by=by.strip(), reason=reason,
-        suite_before=suite_digest(read_suite(suite)) if suite.exists() else None,
-    )  # fmt: skip
-    carry_out(ledger, suite)
+    event = "edited" if edited is not None else "approved"
+    ledger.append(event, kept, proposal=proposal, by=by.strip(), reason=reason, **fields)
     return kept
 
 
-def reject(ledger: Ledger, proposal: str, by: str, reason: str) -> None:
+def reject(ledger: Book, proposal: str, by: str, reason: str) -> None:
     """A person keeps a case out of the static suite; it is not proposed again.
 
     Raises:
@@ -107,7 +142,7 @@ def carry_out(ledger: Ledger, suite: Path) -> tuple[Case, ...]:
     return missing
 
 
-def _open(ledger: Ledger, proposal: str, by: str) -> Proposal:
+def _open(ledger: Book, proposal: str, by: str) -> Proposal:
     if not by.strip() or len(by) > LONGEST_NAME:
         raise InputError("expected the name of the person who decides")
     known = ledger.proposals.get(proposal)

@@ -16,8 +16,8 @@ from assay.server.services import Services
 Part = Callable[[Services], APIRouter]
 
 _KEPT: Final = (
-    "/console", "/console/runs", "/console/review", "/console/monitor", "/console/gaps", "/console/policies",
-    "/console/audit",
+    "/console", "/console/runs", "/console/review", "/console/monitor", "/console/redteam", "/console/gaps",
+    "/console/policies", "/console/audit",
 )  # fmt: skip
 """The places of the navigation that show what was recorded."""
 
@@ -57,11 +57,14 @@ def _parts(services: Services) -> list[Part]:
     from assay.server.console.pages.signing_in import make_signing_in_pages
     from assay.server.console.pages.unanswered_questions import make_gap_pages
     from assay.server.console.pages.users import make_user_pages
+    from assay.server.console.redteam.page import make_redteam_page
+    from assay.server.console.redteam.proposals import make_proposal_pages
+    from assay.server.console.redteam.run import make_redteam_run_page
 
     return [
         make_overview_pages, make_run_list, make_run_pages, make_playground, make_review_list, make_review_pages,
         make_monitor_page, make_alert_pages, make_gap_pages, make_policy_pages, make_audit_pages, make_user_pages,
-        make_signing_in_pages,
+        make_signing_in_pages, make_redteam_page, make_redteam_run_page, make_proposal_pages,
     ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from assay.store.alerts import AlertState, list_alerts
 from assay.store.db import Store
 from assay.store.monitoring import LIFTED, REGRESSED, each_observation, read_consequences, set_consequences
 from assay.store.records import micros
+from assay.store.redteam import spent_by_attacks
 
 _DAY: Final = 86_400_000_000
 _HOLDING: Final = (AlertState.OPEN, AlertState.ACKNOWLEDGED)
@@ -26,9 +27,12 @@ class Budgeting:
     def reading(self, tenant: str) -> BudgetReading:
         """The budget as it stands."""
         now = micros(self._store.now())
+        begin = now - round(self._settings.window_days * _DAY)
         with self._store.reading(tenant) as connection:
-            rows = each_observation(connection, tenant, now - round(self._settings.window_days * _DAY), now + 1)
-            return read_budget(map(observation_of, rows), now, self._settings)
+            # An attack that succeeds is a wrong output: it spends where wrong outputs are what is counted.
+            attacks = spent_by_attacks(connection, tenant, begin, now + 1) if self._settings.metric == "bad" else []
+            rows = each_observation(connection, tenant, begin, now + 1)
+            return read_budget(map(observation_of, rows), now, self._settings, attacks)
 
     def read(self, tenant: str) -> dict[str, Any]:
         """The budget and the consequences that are in force, as a JSON value."""

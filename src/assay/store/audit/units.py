@@ -80,6 +80,7 @@ UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "golden_results": "numbers of such a run",
     "passing": "digests that are counted to see changes; a change that is seen is a row that is bound",
     "passing_states": "sums over them",
+    "redteam_answers": "what a run under way was answered; dropped when the run is recorded, which is bound",
     "outbox": "a queue: a message repeats what the entry of its act tells, and goes when it has arrived",
     "login_tries": "counters that slow down guessing; they are dropped after a day",
     "alembic_version": "the version of the tables",
@@ -155,7 +156,9 @@ RULES: Final = Unit("retention", tables.retention, None)
 CHANGE: Final = Unit("change", tables.changes, "id")
 ALARM: Final = Unit("alarm", tables.alarms, "id")
 CONSEQUENCE: Final = Unit("consequence", tables.consequences, "name")
-UNITS: Final = (RUN, USER, SESSION, KEY, TOKEN, TENANT, RULES, CHANGE, ALARM, CONSEQUENCE)
+ATTACKS: Final = Unit("redteam", tables.redteam_runs, "id", (Part(tables.redteam_cases, "run", ("position",)),))
+PROPOSAL: Final = Unit("proposal", tables.redteam_proposals, "id")
+UNITS: Final = (RUN, USER, SESSION, KEY, TOKEN, TENANT, RULES, CHANGE, ALARM, CONSEQUENCE, ATTACKS, PROPOSAL)
 
 Rows = Mapping[Table, Sequence[Mapping[str, Any]]]
 

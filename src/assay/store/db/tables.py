@@ -377,6 +377,45 @@ passing_states = _table(
     "passing_states", ("kind", "scope"), _text("kind"), _text("scope"), _long("until"), _packed("body")
 )  # fmt: skip
 """What is known of the prompts, tools or models of one route and caller: digests and counts, no words."""
+# The red team
+
+redteam_runs = _table(
+    "redteam_runs", ("id",),
+    _text("id"), _long("at"), _long("recorded"), _text("suite"), _text("suite_name"), _text("target"),
+    _text("target_version", null=True), _text("verifier"), _text("source"), _text("schedule", null=True),
+    _long("due", null=True), _text("actor", null=True), _number("ars"), _number("low"), _number("high"),
+    _int("cases"), _int("passed"), _int("failed"), _int("unjudged"), _int("flaky"), _flag("regressed", null=True),
+    _number("weight"), _packed("body"), _seal(),
+    indexes=(("at", "id"), ("schedule", "at"), ("weight", "at")),
+)  # fmt: skip
+"""Runs of suites of attacks (`assay.store.redteam`). `at` is when a run ended, `suite` the digest of its suite, `due`
+the moment for which a schedule had it run, `weight` what each case that failed spends of the error budget. `body` has
+the scores by category and how the run stands to its baselines."""
+
+redteam_cases = _table(
+    "redteam_cases", ("run", "position"),
+    _text("run"), _int("position"), _text("case_id"), _text("category"), _text("outcome"), _number("match"),
+    _flag("flaky"), _text("rule", null=True), _packed("told"),
+    indexes=(("case_id",),),
+)  # fmt: skip
+"""What became of each case of a run, in order of its suite; `told` is the conversation of one that did not pass."""
+
+redteam_proposals = _table(
+    "redteam_proposals", ("id",),
+    _text("id"), _long("created"), _text("run", null=True), _text("category"), _text("target"), _number("match"),
+    _text("rule", null=True), _flag("flaky"), _text("state"), _long("decided", null=True), _text("decider", null=True),
+    _text("actor", null=True), _text("reason", null=True), _text("kept", null=True), _int("version"), _packed("body"),
+    _seal(),
+    indexes=(("state", "created", "id"), ("created", "id"), ("kept",)),
+)  # fmt: skip
+"""Cases that broke a system, proposed for the approved suite. `kept` is the id under which one that was approved is in
+it, `body` the case as it was proposed and as it was approved, and the answer that broke."""
+
+redteam_answers = _table(
+    "redteam_answers", ("run", "case_id", "trial"),
+    _text("run"), _text("case_id"), _int("trial"), _long("at"), _packed("body"),
+)  # fmt: skip
+"""Answers of runs of schedules that are under way, so that any process goes on with one whose own was killed."""
 
 # Who may do what
 

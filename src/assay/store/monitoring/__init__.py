@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from assay.store.monitoring.judged import judged_scores as judged_scores
     from assay.store.monitoring.observing import HORIZON_S as HORIZON_S
     from assay.store.monitoring.observing import observe as observe
-    from assay.store.monitoring.sums import drawn_outputs as drawn_outputs
-    from assay.store.monitoring.sums import window_sums as window_sums
     from assay.store.monitoring.passing import PassingRow as PassingRow
     from assay.store.monitoring.passing import absorb_passing as absorb_passing
     from assay.store.monitoring.passing import add_passing as add_passing
@@ -53,6 +51,8 @@ if TYPE_CHECKING:
     from assay.store.monitoring.schedules import TimedWork as TimedWork
     from assay.store.monitoring.schedules import note_timed_work as note_timed_work
     from assay.store.monitoring.schedules import read_timed_work as read_timed_work
+    from assay.store.monitoring.sums import drawn_outputs as drawn_outputs
+    from assay.store.monitoring.sums import window_sums as window_sums
     from assay.store.monitoring.values import AlarmRow as AlarmRow
     from assay.store.monitoring.values import ChangeRow as ChangeRow
     from assay.store.monitoring.values import ConsequenceRow as ConsequenceRow

@@ -150,13 +150,16 @@ def _ranges(title: str, drawing: Drawing) -> Markup | None:
     for at, (name, value, low, high) in enumerate(drawing.named):
         expected = drawing.diagonal[at] if at < len(drawing.diagonal) else None
         rows.append(
-            tag("li", tag("span", foreign(shorten(name, 60)), class_="name"), _range(value, low, high, expected),
+            tag("li", tag("span", foreign(shorten(name, 60)), class_="name"), interval_bar(value, low, high, expected),
                 tag("span", interval_words(value, low, high), class_="num"))
         )  # fmt: skip
     return tag("ul", rows, class_="bars ranges", aria_label=title)
 
 
-def _range(value: float | None, low: float | None, high: float | None, expected: float | None) -> Markup:
+def interval_bar(
+    value: float | None, low: float | None, high: float | None, expected: float | None = None
+) -> Markup:  # fmt: skip
+    """A value between 0 and 1 with its interval, and what it should be, as a bar."""
     drawn: list[Child] = [tag("rect", class_="track", width=100, height=10)]
     if low is not None and high is not None:
         wide = round(max(100 * (high - low), 0.4), 2)

@@ -38,6 +38,7 @@ from assay.server.console.views.run_rows import verdict_counts
 from assay.server.services import Services
 from assay.store.db import tables
 from assay.store.insights import Described, describe
+from assay.store.redteam import count_proposals
 from assay.store.reviews import ReviewFilter, counts, list_items
 
 SHOWN: Final = 50
@@ -74,6 +75,7 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
     with services.store.reading(caller.tenant) as connection:
         items = list_items(connection, caller.tenant, wanted, after=after, limit=SHOWN + 1)
         waiting = counts(connection, caller.tenant)
+        proposed = count_proposals(connection, caller.tenant).get("open", 0)
         runs = [item.run for item in items]
         questions, about = _questions(connection, caller.tenant, runs), describe(connection, caller.tenant, runs)
     shown = items[:SHOWN]
@@ -89,9 +91,15 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         tag("div", table("Outputs that wait for a person", columns, rows, empty=_EMPTY.get(show, _EMPTY["waiting"]),
                          style="rows"), data_live=True),
         pager(following, address(_PATH, **_kept(request)) if after else None),
-        current="review", scripts=("live.js",),
+        current="review", scripts=("live.js",), actions=_proposals(proposed),
         about="The next deadline first. Nothing here goes out before somebody has decided.",
     )  # fmt: skip
+
+
+def _proposals(count: int) -> Markup | None:
+    """The way to what the red team proposes, where anything waits."""
+    words = f"{count:,} {'proposal' if count == 1 else 'proposals'} of the red team"
+    return tag("a", words, href="/console/redteam/proposals", class_="button") if count else None
 
 
 _EMPTY: Final[dict[str, tuple[str, Child]]] = {

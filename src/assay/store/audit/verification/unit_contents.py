@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, exists, func, literal, select
 
 from assay.errors import AssayError
 from assay.store.audit.entries import DECISION, ROWS, read_entry_data
-from assay.store.audit.units import RUN, UNITS, State, Unit, read_states, unit_called
+from assay.store.audit.units import ATTACKS, RUN, UNITS, State, Unit, read_states, unit_called
 from assay.store.audit.verification.log import MOST_FINDINGS, FindingCode, Findings
 from assay.store.db import tables
 
@@ -163,9 +163,9 @@ def unlogged(connection: Connection, tenant: str) -> Iterator[str]:
         rows = connection.execute(select(id_.label("id")).where(head.tenant == tenant, ~told).limit(100)).scalars()
         for one in rows:
             yield f"{_said(unit)} {one}".rstrip() + " stands in the tables, and no entry tells of it"
-    for part in RUN.parts:
+    for unit, part in ((one, part) for one in UNITS for part in one.parts):
         # Rows of a run that is not there are in no unit.
-        table, owner = part.table.c, tables.runs if part.via is None else part.via
+        table, owner = part.table.c, unit.head if part.via is None else part.via
         there = exists().where(owner.c.tenant == table.tenant, owner.c.id == table[part.of])
         count = connection.execute(
             select(func.count()).select_from(part.table).where(table.tenant == tenant, ~there)
@@ -175,7 +175,7 @@ def unlogged(connection: Connection, tenant: str) -> Iterator[str]:
 
 
 def _said(unit: Unit) -> str:
-    return "run" if unit is RUN else f"the {unit.kind}"
+    return "run" if unit is RUN else f"the {'run of the red team' if unit is ATTACKS else unit.kind}"
 
 
 def named_unit(kind: str, record: Any) -> str | None:

@@ -1,0 +1,153 @@
+"""`/console/redteam/runs/…`: one run, how it stands to earlier ones, and each conversation that did not go well."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay.reporting import Child, Markup, foreign, group, tag
+from assay.schema import Permission
+from assay.server.console.errors import page_router
+from assay.server.console.layout import address, allowed, render
+from assay.server.console.monitor.drawing import drawn
+from assay.server.console.parts import (
+    Column,
+    badge,
+    digest,
+    empty_state,
+    facts,
+    line,
+    moment,
+    number,
+    pager,
+    panel,
+    shorten,
+    stat,
+    stats,
+    table,
+    tabs,
+)
+from assay.server.console.redteam.conversations import conversation_card, named
+from assay.server.console.redteam.page import PATH, figures_of, regression_badge
+from assay.server.panels.values import Drawing
+from assay.server.services import Services
+from assay.store.records import moment_at
+from assay.store.redteam import AttackRun, read_cases, read_run
+
+SHOWN: Final = 20
+"""Conversations of one page."""
+_SHOWS: Final = {
+    "failed": ("Failed", ("failed",)), "unjudged": ("Unjudged", ("unjudged",)),
+    "all": ("All that did not pass", ("failed", "unjudged")),
+}  # fmt: skip
+_COMPARED: Final = {"baseline": "the baseline that was named"}
+
+
+def make_redteam_run_page(services: Services) -> APIRouter:
+    """The page of one run."""
+    router = page_router()
+    store = services.store
+
+    @router.get(f"{PATH}/runs/{{id_}}")
+    def run_page(request: Request, id_: str) -> Response:
+        caller, now, given = allowed(request, Permission.READ), store.now(), request.query_params
+        show = given.get("show", "all")
+        show = show if show in _SHOWS else "all"
+        after, case = given.get("after", ""), given.get("case", "")
+        begin = int(after) if after.isascii() and after.isdigit() and len(after) < 10 else -1
+        with store.reading(caller.tenant) as connection:
+            run = read_run(connection, caller.tenant, id_)
+            if run is None:
+                raise HTTPException(404, "there is no such run of the red team")
+            outcomes = _SHOWS[show][1]
+            cases = read_cases(connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=SHOWN + 1)
+            if case and not any(one.case_id == case for one in cases[:SHOWN]):
+                # A case further down that a list leads to: the page begins with it.
+                places = read_cases(connection, caller.tenant, run.id, told=True)
+                begin = next((one.position - 1 for one in places if one.case_id == case), begin)
+                show, outcomes = "all", _SHOWS["all"][1]
+                cases = read_cases(
+                    connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=SHOWN + 1
+                )  # fmt: skip
+        here = f"{PATH}/runs/{run.id}"
+        older = address(here, show=show, after=cases[SHOWN - 1].position) + "#conversations" \
+            if len(cases) > SHOWN else None  # fmt: skip
+        shown = tabs("Conversations", ((words, address(here, show=name) + "#conversations", name == show)
+                                       for name, (words, _) in _SHOWS.items()))  # fmt: skip
+        return render(
+            request, "Run of the red team", _figures(run), _facts(run, now), _categories(run), _comparisons(run),
+            panel("Conversations", [conversation_card(one) for one in cases[:SHOWN]] or empty_state(*_NONE),
+                  pager(older, address(here, show=show) + "#conversations" if begin >= 0 else None),
+                  actions=shown, id_="conversations"),
+            current="redteam", parent=("Red team", PATH),
+            heading=group("Run of ", foreign(shorten(run.suite_name, 80))),
+            about=group("against ", foreign(shorten(run.target, 160)), ", ", moment(moment_at(run.at), now)),
+        )  # fmt: skip
+
+    return router
+
+
+_NONE: Final = ("Nothing here", "Of this run no such case did not pass.")
+
+
+def _figures(run: AttackRun) -> Markup:
+    interval = "nothing judged" if run.low is None else f"{number(run.low, 3)} to {number(run.high, 3)}"
+    return stats(
+        stat("Robustness (ARS)", number(run.ars, 3), interval), stat("Passed", f"{run.passed:,}", f"of {run.cases:,}"),
+        stat("Failed", f"{run.failed:,}"), stat("Unjudged", f"{run.unjudged:,}"), stat("Flaky", f"{run.flaky:,}"),
+    )  # fmt: skip
+
+
+def _facts(run: AttackRun, now: datetime) -> Markup:
+    pairs: list[tuple[str, Child]] = [
+        ("Suite", group(foreign(shorten(run.suite_name, 60)), " ", digest(run.suite))),
+        ("Version of the system", line(run.target_version, 80)),
+        ("Verifier", digest(run.verifier) if run.verifier else "–"),
+        ("Against before", regression_badge(run)),
+        ("Recorded", moment(moment_at(run.recorded), now)),
+        ("By", line(run.schedule, 60) if run.schedule else line(run.actor or run.source, 60)),
+    ]
+    if run.weight:
+        pairs.append(("Error budget", f"{run.weight * run.failed:.1f} wrong outputs"))
+    return panel(None, facts(pairs))
+
+
+def _categories(run: AttackRun) -> Markup:
+    found: Mapping[str, Mapping[str, Any]] = run.body.get("categories") or {}
+    rows = [(named(shorten(name, 60)), *figures_of(run, name)) for name in found]
+    chart = drawn("ARS by category", Drawing("ranges", named=rows))
+    return panel("By category", chart or tag("p", "Nothing was judged.", class_="soft"))
+
+
+def _comparisons(run: AttackRun) -> Child:
+    found: Mapping[str, Mapping[str, Any]] = run.body.get("comparisons") or {}
+    return [_comparison(name, one) for name, one in found.items()]
+
+
+def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
+    columns = (
+        Column("Group"), Column("Before", "num"), Column("Now", "num"), Column("p, corrected", "num less"),
+        Column("Cases", "num less"), Column("State"),
+    )  # fmt: skip
+    changes: Sequence[Mapping[str, Any]] = one.get("changes") or ()
+    rows: list[list[Child]] = [
+        [
+            named(shorten(str(change["group"]), 60)), number(change["before"], 3), number(change["after"], 3),
+            f"{change['p']:.4f}" if change.get("tested", True) else "too few to test", f"{change['pairs']:,}",
+            badge("regressed", "bad", "✗") if change["regressed"] else badge("held", "good", "✓"),
+        ]
+        for change in changes
+    ]  # fmt: skip
+    against: Child = _COMPARED.get(name) or tag("a", "an earlier run", href=f"{PATH}/runs/{name}")
+    told = tag(
+        "p",
+        "Against ",
+        against,
+        f": {one.get('broke', 0):,} cases broke that had passed, "
+        f"{one.get('mended', 0):,} pass that had not. A drop within {one.get('delta', 0):g} is let pass.",
+    )
+    return panel("Against before", told, table("Against before", columns, rows, style="tight"))

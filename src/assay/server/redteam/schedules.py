@@ -1,0 +1,167 @@
+"""Schedules of the red team, out of the section `redteam` of `assay.yaml`: what is run, against what and when."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from assay.config import MAX_BYTES
+from assay.errors import InputError, PolicyError
+from assay.monitor import When, read_when
+from assay.policy import parse_part
+from assay.redteam.cases import Category
+
+SECTION: Final = "redteam"
+APPROVED: Final = "approved"
+"""As a suite: what people approved in the database."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+_PLAN: Final = ("every", "cron")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One suite against one target, again and again.
+
+    Raises:
+        InputError: a value is not what it should be.
+    """
+
+    name: str
+    """Lower-case letters, digits, dots, dashes and underscores: it names runs and alerts."""
+    when: When
+    suite: str
+    """A file, or `approved`: what people approved in the database."""
+    target: str
+    """As `--target` of `assay redteam run`."""
+    tenant: str = "default"
+    target_model: str | None = None
+    target_version: str | None = None
+    categories: tuple[str, ...] = ()
+    """The categories that are run; all where there are none."""
+    concurrency: int = 4
+    rate: float | None = None
+    """Calls that begin in a second at most."""
+    most_calls: int | None = None
+    most_seconds: float | None = None
+    timeout: float = 60.0
+    """Seconds that one answer may take."""
+    reruns: int = 0
+    delta: float = 0.01
+    """The drop of a score that is let pass."""
+    alpha: float = 0.05
+    """The probability of a false alarm of one run that is allowed."""
+    since: str | None = None
+    """A day: runs before it are no baseline."""
+    propose: bool = False
+    """Whether what failed is proposed for the approved suite."""
+    budget: float = 0.0
+    """What each case that failed spends of the error budget, in wrong outputs."""
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise InputError(
+                f"expected the name of a schedule: lower-case letters, digits and ._-, got {ascii(self.name)[:60]}"
+            )
+        unknown = sorted(set(self.categories) - {one.value for one in Category})
+        if unknown:
+            raise InputError(f"{self.name}: expected categories among {', '.join(Category)}; got {', '.join(unknown)}")
+        positive = (self.rate, self.most_calls, self.most_seconds, self.timeout, self.concurrency)
+        if any(one is not None and one <= 0 for one in positive) or not 0 <= self.reruns <= 20:
+            raise InputError(f"{self.name}: expected limits above 0 and at most 20 reruns")
+        if not 0 <= self.delta < 1 or not 0 < self.alpha < 1 or not 0 <= self.budget <= 1:
+            raise InputError(f"{self.name}: expected delta in [0, 1), alpha in (0, 1) and budget in [0, 1]")
+        _ = self.begins
+
+    @property
+    def begins(self) -> int:
+        """From when on runs are a baseline, in microseconds since 1970.
+
+        Raises:
+            InputError: `since` is no day.
+        """
+        if self.since is None:
+            return 0
+        try:
+            day = datetime.fromisoformat(self.since).replace(tzinfo=UTC)
+        except ValueError as error:
+            raise InputError(f"{self.name}: expected since as a day such as 2026-03-01, got {self.since!r}") from error
+        return int(day.timestamp() * 1_000_000)
+
+
+def read_schedules(path: Path | None) -> tuple[Schedule, ...]:
+    """The schedules that a file in the form of `assay.yaml` has; none where none is named or it has none.
+
+    Files of suites, and of targets of the form `python:FILE.py:FUNCTION`, begin in its folder.
+
+    Raises:
+        PolicyError: it cannot be read, or is no such file.
+        InputError: a schedule is not what it should be.
+    """
+    if path is None:
+        return ()
+    try:
+        data = path.read_bytes()
+        text = data.decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"expected a file of settings at {str(path)!r}, but it cannot be read: {error}") from error
+    if len(data) > MAX_BYTES:
+        raise PolicyError(f"expected a file of at most {MAX_BYTES:,} bytes at {str(path)!r}, got a larger one")
+    part = parse_part(text, str(path), SECTION)
+    if part is None:
+        return ()
+    try:
+        return schedules_of(part.value, path.resolve().parent)
+    except InputError as error:
+        raise InputError(f"{path}: {SECTION}: {error}") from error
+
+
+def schedules_of(given: object, folder: Path) -> tuple[Schedule, ...]:
+    """Schedules out of a mapping with the list `schedules`.
+
+    Raises:
+        InputError: it is none, or one of them is not what it should be.
+    """
+    listed = given["schedules"] if isinstance(given, Mapping) and set(given) == {"schedules"} else None
+    if not isinstance(listed, list | tuple):
+        raise InputError("expected a mapping with the list `schedules`")
+    made = tuple(_schedule(one, folder) for one in listed)
+    names = [(one.tenant, one.name) for one in made]
+    if len(set(names)) < len(names):
+        raise InputError("expected a name of its own for each schedule of a tenant")
+    return made
+
+
+def _schedule(given: object, folder: Path) -> Schedule:
+    if not isinstance(given, Mapping):
+        raise InputError(f"expected a schedule as a mapping, got {type(given).__name__}")
+    known = {one.name for one in fields(Schedule)} - {"when"} | set(_PLAN)
+    unknown = sorted(map(str, set(given) - known))
+    if unknown:
+        raise InputError(f"expected settings among {', '.join(sorted(known))}; got {', '.join(unknown)[:200]}")
+    missing = sorted({"name", "suite", "target"} - set(given))
+    if missing or len(set(given) & set(_PLAN)) != 1:
+        raise InputError("expected name, suite, target, and one of every and cron")
+    values: dict[str, Any] = {name: value for name, value in given.items() if name not in _PLAN}
+    name = str(values["name"])
+    values["when"] = read_when({"every": given["every"]} if "every" in given else given["cron"], name)
+    for field_, kinds in _KINDS.items():
+        value = values.get(field_)
+        if value is not None and (not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool)):
+            raise InputError(f"{name}: {field_} is not of the kind that it should be: {ascii(value)[:60]}")
+    categories = values.get("categories", ())
+    if not isinstance(categories, list | tuple) or not all(isinstance(one, str) for one in categories):
+        raise InputError(f"{name}: expected a list of categories")
+    values["categories"] = tuple(categories)
+    if values["suite"] != APPROVED:
+        values["suite"] = str(folder / values["suite"])
+    return Schedule(**values)
+
+
+_KINDS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("name", "suite", "target", "tenant", "target_model", "target_version", "since"), str),
+    **dict.fromkeys(("concurrency", "most_calls", "reruns"), int),
+    **dict.fromkeys(("rate", "most_seconds", "timeout", "delta", "alpha", "budget"), (int, float)),
+    "propose": bool,
+}

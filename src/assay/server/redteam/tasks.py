@@ -1,0 +1,60 @@
+"""The red team's timer of a server: it makes the runs that are due, in the one process that has the turn."""
+
+import asyncio
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from assay.config import read_settings
+from assay.errors import AssayError
+from assay.server.redteam.due_runs import StoppedError, run_due
+from assay.server.redteam.schedules import Schedule, read_schedules
+from assay.server.services import Services
+
+TICK_S: Final = 10.0
+"""Seconds between two looks at the plans."""
+_SUFFIXES: Final = (".yaml", ".yml")
+_log = logging.getLogger("assay.server")
+
+
+def schedules_of_server(policy: str | None, environ: Mapping[str, str]) -> tuple[Schedule, ...]:
+    """The schedules that a server runs: those of its policy's own file where it has some, else those of the file that
+    `ASSAY_CONFIG` names.
+
+    Raises:
+        AssayError: a file cannot be read, or a schedule is not what it should be.
+    """
+    own = Path(policy) if policy is not None and policy.lower().endswith(_SUFFIXES) else None
+    return read_schedules(own) or read_schedules(read_settings(environ).config)
+
+
+async def keep_attacking(services: Services) -> None:
+    """Makes the runs that are due until the server stops. Runs are made on a thread of their own."""
+    schedules = schedules_of_server(services.settings.policy, os.environ)
+    if not schedules:
+        await asyncio.Event().wait()
+        return
+    stopping, holder = threading.Event(), secrets.token_hex(8)
+
+    def once() -> None:
+        store = services.store
+        run_due(store.now(), store, schedules, lambda: services.guard_of(None), holder, os.environ, stopping)
+
+    while True:
+        work = asyncio.ensure_future(asyncio.to_thread(once))
+        try:
+            await asyncio.shield(work)
+        except StoppedError:
+            return
+        except AssayError:
+            _log.exception("the schedules of the red team could not be looked at; it is tried again")
+        except asyncio.CancelledError:
+            # Calls under way are waited for and kept; the next process goes on behind them.
+            stopping.set()
+            await asyncio.wait({work}, timeout=services.settings.limits.shutdown_s)
+            raise
+        await asyncio.sleep(TICK_S)
