@@ -18,12 +18,6 @@ P90_FUNCTION: Final = 25
 LONGEST_MODULE: Final = 500
 FULLEST_FOLDER: Final = 15
 
-EXCEPTIONS: Final = {
-    "guard/check/pipeline.py": "being rebuilt as one function over ports (issue 16, item 4)",
-    "guard/check/claim_reports.py": "being rebuilt with it",
-}
-"""Modules that may be longer, or hold a longer function, and why. One that no longer needs it has to leave the list."""
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -67,11 +61,7 @@ def too_long() -> dict[str, set[str]]:
 
 
 def test_no_module_and_no_function_is_longer_than_its_limit() -> None:
-    assert {name: over for name, over in too_long().items() if name not in EXCEPTIONS} == {}
-
-
-def test_every_exception_is_still_needed() -> None:
-    assert set(EXCEPTIONS) <= set(too_long())
+    assert too_long() == {}
 
 
 def test_nine_functions_of_ten_are_short() -> None:
