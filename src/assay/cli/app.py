@@ -27,6 +27,7 @@ from assay.cli.operations import review as review_verbs
 from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
 from assay.cli.operations.batch import batch
+from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
 from assay.cli.redteam import app as redteam_verbs
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import BaseUrlOption, LlmOption, RemoveOption, RepairOption
@@ -333,6 +334,9 @@ def evaluate(
             help="Which field is what, such as answer=response,evidence=contexts; may be repeated.",
         ),
     ] = None,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
 ) -> None:
     """Measure the verifier on labelled rows: by set and slice, with intervals and curves."""
     from assay.cli.evaluate import EvalOptions, run_eval
@@ -359,6 +363,7 @@ def evaluate(
                 write=tuple(write or ()),
                 preset=preset,
                 mapped=tuple(mapped or ()),
+                crew=Crew(engine, workers, address),
             )
         )
         raise typer.Exit(FINDINGS if missed else CLEAN)

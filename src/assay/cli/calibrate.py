@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.operations.engines import COMMAND, AddressOption, Crew, EngineOption, WorkersOption, judging
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class CalibrateOptions:
     results: Path | None = None
     format: str = "text"
     limit: int | None = None
+    crew: Crew = COMMAND
+    """Who judges."""
 
 
 def calibrate(
@@ -111,14 +114,18 @@ def calibrate(
     verify: Annotated[
         Path | None, typer.Option(metavar="POLICY", help="Say whether the promise of a fitted policy still stands.")
     ] = None,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
 ) -> None:
     """Fit the thresholds of a policy on labelled rows: at the least cost, or with a guarantee.
 
     Exit status 1 where the data do not allow the guarantee; no policy is written then.
     """
     with reporting_errors():
+        crew = Crew(engine, workers, address)
         if prior:
-            run_prior(tuple(files or ()), database, policy, model, out, limit, format_.value)
+            run_prior(tuple(files or ()), database, policy, model, out, limit, format_.value, crew)
             raise typer.Exit(CLEAN)
         if database is not None:
             raise InputError("--database goes with --prior: thresholds are fitted on labelled rows")
@@ -129,6 +136,7 @@ def calibrate(
             files=tuple(files or ()),
             wish=_wish(alpha, delta, method, horizon, costs, one_per_document, seed, abstention),
             policy=policy, model=model, out=out, report=report, results=results, format=format_.value, limit=limit,
+            crew=crew,
         )  # fmt: skip
         raise typer.Exit(CLEAN if run_calibrate(options) else FINDINGS)
 
@@ -187,7 +195,7 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     """
     from assay.cli.evaluate import identity_of, progress_bar, read_all
     from assay.config import read_policy
-    from assay.evaluation.calibrate import fit, judge, key_of, labelled
+    from assay.evaluation.calibrate import Calibrating, fit, judge, key_of, labelled
     from assay.evaluation.rows import ResultLog, write_file
     from assay.policy.calibration import policy_text
 
@@ -196,8 +204,12 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     base = read_policy(options.policy, os.environ)
     rows = labelled(read_all(options.files, options.limit), options.wish)
     guard = open_loosest(base, options.model)
-    with ResultLog(options.results, identity_of(guard)) as log, progress_bar("judging", len(rows)) as told:
-        outcomes = judge(guard, base, rows, log, told)
+    with (
+        ResultLog(options.results, identity_of(guard)) as log,
+        progress_bar("judging", len(rows)) as told,
+        judging(options.crew, Calibrating(base), options.model) as judged,
+    ):
+        outcomes = judge(guard, base, rows, log, told, judged)
         results = [log.results[key_of(row)] for row in rows]
     found = fit(base, rows, outcomes, options.wish, (guard.verifier.name, guard.verifier.digest), results)
     if options.out is not None and found.policy is not None and found.calibration is not None:
@@ -221,6 +233,7 @@ def run_prior(
     out: Path | None,
     limit: int | None,
     format_: str,
+    crew: Crew = COMMAND,
 ) -> None:
     """Estimate the share of supported claims in outputs that nobody labelled, and write the policy with it.
 
@@ -232,7 +245,7 @@ def run_prior(
     from assay.cli.evaluate import progress_bar, read_all
     from assay.cli.terminal import write_text
     from assay.config import read_policy
-    from assay.evaluation.calibrate import prior_of, recorded
+    from assay.evaluation.calibrate import EstimatingPrior, prior_of, recorded
     from assay.evaluation.rows import write_file
     from assay.policy.calibration import policy_with_prior
     from assay.store.records import DEFAULT_TENANT
@@ -255,7 +268,8 @@ def run_prior(
             most = len(rows)
             requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
         told = stack.enter_context(progress_bar("judging", most))
-        found = prior_of(guard, requests, told)
+        scored = stack.enter_context(judging(crew, EstimatingPrior(base), model))
+        found = prior_of(guard, requests, told, scored)
     fitted = base.model_copy(update={"prior": round(found.prior, 4)})
     if out is not None:
         write_file(out, policy_with_prior(fitted, found.claims))

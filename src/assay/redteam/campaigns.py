@@ -10,7 +10,7 @@ from assay.errors import InputError
 from assay.evaluation.rows import write_file
 from assay.guard import Guard
 from assay.redteam.cases import Case, read_suite, suite_digest, suite_text
-from assay.redteam.judging import Judgement, Outcome, judge_answers
+from assay.redteam.judging import Judged, Judgement, Outcome, judge_answers
 from assay.redteam.runs import Answer, RunLog, RunOptions, Spent, run_cases
 from assay.redteam.scores import Scorecard, score
 from assay.redteam.targets import Target
@@ -41,6 +41,7 @@ def run_campaign(
     *,
     reruns: int = 0,
     told: Callable[[Answer], None] | None = None,
+    judged: Judged | None = None,
 ) -> Campaign:
     """Runs, judges and scores a suite; what the folder already holds of the same suite and target is not run again.
 
@@ -53,6 +54,7 @@ def run_campaign(
         reruns: how many more times a case that failed is asked. The score stays that of the first trial, since asking
             only failures again would raise it; a case that passes in another trial is marked flaky.
         told: hears of each answer as it comes.
+        judged: who judges in place of the guard; see `judge_answers`.
 
     Raises:
         InputError: the folder is of another suite or target, or cannot be written to.
@@ -62,7 +64,7 @@ def run_campaign(
     with RunLog(folder / RECORD, digest, target.name) as log:
         spent = run_cases(cases, target, log, options, told)
         first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
-        judgements = list(judge_answers(cases, first, guard))
+        judgements = list(judge_answers(cases, first, guard, judged))
         for trial in range(2, 2 + reruns):
             failed = [at for at, one in enumerate(judgements) if one.outcome is Outcome.FAILED and not one.flaky]
             again = [cases[at] for at in failed]
@@ -70,7 +72,7 @@ def run_campaign(
             more = run_cases(again, target, log, replace(options, trial=trial, most_calls=left), told)
             spent = Spent(spent.calls + more.calls, spent.kept, spent.left)
             answers = {case: answer for (case, number), answer in log.answers.items() if number == trial}
-            for at, one in zip(failed, judge_answers(again, answers, guard), strict=True):
+            for at, one in zip(failed, judge_answers(again, answers, guard, judged), strict=True):
                 asked = judgements[at].trials + (one.outcome is not Outcome.UNJUDGED)
                 flaky = one.outcome is Outcome.PASSED
                 judgements[at] = judgements[at].model_copy(update={"trials": asked, "flaky": flaky})

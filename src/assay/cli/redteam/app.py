@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
 
 app = typer.Typer(
     name="redteam",
@@ -144,6 +145,9 @@ def run(
     ] = False,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
 ) -> None:
     """Run a suite against a system and score it; with a baseline, status 1 says that it has got worse."""
     from assay.cli.redteam.running import RunSettings, run_run
@@ -153,7 +157,7 @@ def run(
             suite=suite, target=target, baseline=baseline, out=out, format=format_.value, delta=delta, alpha=alpha,
             fail_under=fail_under, target_model=target_model, timeout=timeout, concurrency=concurrency, rate=rate,
             most_calls=most_calls, most_seconds=most_seconds, reruns=reruns, retry_failed=retry_failed,
-            at_most_once=at_most_once, policy=policy, verifier=verifier,
+            at_most_once=at_most_once, policy=policy, verifier=verifier, crew=Crew(engine, workers, address),
         )  # fmt: skip
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
 

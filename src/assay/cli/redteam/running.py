@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs import read_text
+from assay.cli.operations.engines import COMMAND, Crew, judging
 from assay.cli.terminal import clean, write_text
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class RunSettings:
     at_most_once: bool
     policy: str | None
     verifier: Path | None
+    crew: Crew = COMMAND
+    """Who judges the answers; the target is always asked by this process."""
 
 
 def run_run(settings: RunSettings) -> bool:
@@ -79,7 +82,9 @@ def run_run(settings: RunSettings) -> bool:
 
 def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", folder: Path) -> "Campaign":
     from assay.cli.check import open_guard
+    from assay.config import knowledge_file
     from assay.redteam import run_campaign
+    from assay.redteam.judging import JudgingAnswers
     from assay.redteam.runs import RunOptions
 
     options = RunOptions(
@@ -88,8 +93,11 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     )  # fmt: skip
     guard = open_guard(settings.policy, settings.verifier)
     told = progress(len(cases))
-    with ending_gently():
-        campaign = run_campaign(cases, target, guard, folder, options, reruns=settings.reruns, told=told)
+    task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
+    with ending_gently(), judging(settings.crew, task, settings.verifier) as judged:
+        campaign = run_campaign(
+            cases, target, guard, folder, options, reruns=settings.reruns, told=told, judged=judged
+        )  # fmt: skip
     spent = campaign.spent
     if spent.kept:
         write_text(f"assay: {spent.kept} cases had been asked before and were not asked again\n", sys.stderr)
