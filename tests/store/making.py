@@ -28,7 +28,7 @@ from assay.schema.report_parts.digests import digests_of
 from assay.store.records.interface import CheckRecord
 
 LATER = ("observations", "chart_states", "changes", "alarms", "consequences", "sketches", "sketch_cursors",
-         "worst_outputs", "alerts", "alert_silences")  # fmt: skip
+         "worst_outputs", "alerts", "alert_silences", "verdict_cache")  # fmt: skip
 """Tables that migrations since 0009 made."""
 OUTPUT = "Partners get 2 weeks of leave; caf\u00e9 included. \U0001f600"
 QUESTION = "How long is partner leave?"

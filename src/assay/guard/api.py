@@ -129,6 +129,11 @@ class Guard(Protecting, Screens, Running, Streaming, Generating, Documenting, Re
         """The policy in force."""
         return self._policy
 
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether checks ask neither a chat model nor a source of knowledge: then equal ones have equal reports."""
+        return self._llm is None and self._knowledge is None
+
     def under(self, policy: Policy | str) -> Guard:
         """A guard of the same parts under another policy; with the scorer it shares what that remembers.
 
