@@ -18,6 +18,7 @@ import heapq
 import itertools
 import multiprocessing
 import random
+import sys
 import tempfile
 import time
 from collections import deque
@@ -349,9 +350,9 @@ async def check(folder: Path, rounds: int, clients: Sequence[int], seconds: floa
     print("\n| replicas | clients | a second | model | off by | p95 ms | model | off by |")
     print("|---|---|---|---|---|---|---|---|")
     for (count, many), found in sorted(rows.items()):
-        real, said, slow, slow_said = (mean(one[place] for one in found) for place in range(4))
-        print(f"| {count} | {many} | {real:.2f} | {said:.2f} | {said / real - 1:+.0%} | {slow:.0f} | {slow_said:.0f} | "
-              f"{slow_said / slow - 1:+.0%} |")  # fmt: skip
+        rate, rate_said, slow, slow_said = (mean(one[place] for one in found) for place in range(4))
+        speed = f"{rate:.2f} | {rate_said:.2f} | {rate_said / rate - 1:+.0%}"
+        print(f"| {count} | {many} | {speed} | {slow:.0f} | {slow_said:.0f} | {slow_said / slow - 1:+.0%} |")
 
 
 # Planning
@@ -370,8 +371,8 @@ GROUP_KB_S = 50_000
 
 def plan_rows() -> Iterator[str]:
     """The table of the plan."""
-    names = ("checks a second", "claims", "kept", "cores", "machines", "databases", "p50 ms", "p95 ms", "dollars an hour",
-             "dollars a million")  # fmt: skip
+    names = ("checks a second", "claims", "kept", "cores", "machines", "databases", "p50 ms", "p95 ms", "$ an hour",
+             "$ a million")  # fmt: skip
     yield f"| {' | '.join(names)} |"
     yield "|---" * len(names) + "|"
     for rate, (claims, cpu_ms, record_kb), hits in itertools.product((1_000, 100_000), TABLE, (0.0, 0.3)):
@@ -392,14 +393,14 @@ def plan_rows() -> Iterator[str]:
 
 def plan() -> None:
     """Prints what large rates cost, and what is assumed."""
-    for row in plan_rows():
-        print(row, flush=True)
+    sys.stdout.writelines(f"{row}\n" for row in plan_rows())
     print(
-        f"\nAssumed: {PRICE} dollars for a core and hour; machines of {CELL_CORES} cores with a replica for each and one "
-        "check thread, 70% busy; processor time as measured in docs/capacity.md, from half to one and a half of it; "
+        f"\nAssumed: {PRICE} dollars for a core and hour; machines of {CELL_CORES} cores with a replica for each and "
+        "one check thread, 70% busy; processor time as in docs/capacity.md, from half to one and a half of it; "
         f"Poisson arrivals; a commit of {COMMITS[0]:g} to {COMMITS[-1]:g} ms; a database (32 cores) for each "
-        f"{GROUP_KB_S / 1000:g} MB of records a second, tenants divided among them, those of a machine sharing one; a third "
-        "of the requests equal to an earlier one where it says so. Not in it: networks, storage, chat models, people."
+        f"{GROUP_KB_S / 1000:g} MB of records a second, tenants divided among them, those of a machine sharing one; "
+        "of the requests 30% equal to an earlier one where it says so. Not in it: networks, storage, chat models, "
+        "people."
     )
 
 

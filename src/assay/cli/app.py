@@ -27,7 +27,7 @@ from assay.cli.operations import review as review_verbs
 from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
 from assay.cli.operations.batch import batch
-from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
+from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption, read_workers
 from assay.cli.redteam import app as redteam_verbs
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import BaseUrlOption, LlmOption, RemoveOption, RepairOption
@@ -401,7 +401,9 @@ def serve(
     keys: Annotated[
         Path | None, typer.Option(metavar="FILE", envvar="ASSAY_KEYS", help="API keys; see `assay keys`.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 1,
+    workers: Annotated[
+        int, typer.Option(metavar="N|auto", parser=read_workers, help="Processes; auto is one for each processor.")
+    ] = 1,
     database: Annotated[
         str | None,
         typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="Where checks are recorded."),

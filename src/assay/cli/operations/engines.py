@@ -34,6 +34,7 @@ AddressOption = Annotated[
     str | None, typer.Option("--address", metavar="HOST:PORT", help="Of a Ray cluster. [default: this machine]")
 ]
 
+MOST_WORKERS: Final = 256
 _CARRIED: Final = ("ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME")
 """Variables that decide what a guard is."""
 
@@ -61,6 +62,28 @@ class Crew:
 
 COMMAND: Final = Crew()
 """Nobody but the process of the command."""
+
+
+def read_workers(text: str) -> int:
+    """How many processes serve: a number from 1 to 256, or `auto` for one for each processor that may be used.
+
+    >>> read_workers("3")
+    3
+
+    Raises:
+        BadParameter: it is neither.
+    """
+    if str(text) == "auto":
+        from assay.models import usable_cpus
+
+        return min(MOST_WORKERS, usable_cpus())
+    try:
+        found = int(text)
+    except ValueError:
+        found = 0
+    if not 1 <= found <= MOST_WORKERS:
+        raise typer.BadParameter(f"expected a number from 1 to {MOST_WORKERS}, or auto, got {str(text)[:40]!r}")
+    return found
 
 
 def carried() -> dict[str, str]:
