@@ -259,7 +259,8 @@ async def failures(folder: Path, clients: int, kills: int, seed: int) -> int:
             await asyncio.to_thread(postgres.start)
             moment = time.monotonic()
             ready = await balancer.all_ready()
-            await asyncio.sleep(3)
+            await balancer.until(lambda moment=moment: load.gap_after(moment) < float("inf"))
+            await asyncio.sleep(2)
             print(f"PostgreSQL, {how}, away for 4 s: first answer {load.gap_after(moment):.1f} s after it was back, "
                   f"all replicas ready after {ready:.1f} s", flush=True)  # fmt: skip
         for seconds in (5, WAIT_S + 5):
@@ -267,7 +268,8 @@ async def failures(folder: Path, clients: int, kills: int, seed: int) -> int:
             await asyncio.sleep(seconds)
             moment = time.monotonic()
             balancer.resume()
-            await asyncio.sleep(4)
+            await balancer.until(lambda moment=moment: load.gap_after(moment) < float("inf"))
+            await asyncio.sleep(2)
             print(f"network paused for {seconds:g} s: first answer {load.gap_after(moment):.1f} s after it", flush=True)
         load.end()
         await asyncio.wait_for(running[0], 60)
