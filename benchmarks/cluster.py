@@ -48,7 +48,9 @@ class Postgres:
         """Makes it and starts it."""
         self.folder, self.port = folder / "pg", free_port()
         self._as: dict[str, Any] = {"user": "postgres"} if os.name == "posix" and os.geteuid() == 0 else {}
-        folder.chmod(0o755)
+        for one in (folder, folder.parent):
+            if one.stat().st_uid == os.geteuid() and one.stat().st_mode & 0o777 == 0o700:
+                one.chmod(0o755)  # the other user has to come through
         self.folder.mkdir()
         if self._as:
             shutil.chown(self.folder, "postgres")
