@@ -8,15 +8,16 @@ waits for one of the replica's check threads and is judged there. Then it is com
 committed together, and commits of one tenant are one after the other, whichever replica makes them (ADR 14). Judging
 and all else that computes shares the processors evenly; with k requests that compute, each runs at share(k) / k of a
 core's speed. On a machine of one's own share(k) is the smaller of k and the number of cores; on one that is shared with
-others it is measured, by processes that spin. Nothing is fitted to the runs that the model is held against: processor
-time comes from one client at one replica, commits from the store alone, shares from spinning before and after each run.
+many others, times on the clock of one client alone hold what the others take, and share(k) is the smaller of k and the
+cores that would make of them.
+Nothing is fitted to the runs that the model is held against: times and their spread come from one client alone at the
+same replicas, before and after the runs, and commits from a table of their own.
 """
 
 import argparse
 import asyncio
 import heapq
 import itertools
-import multiprocessing
 import random
 import sys
 import tempfile
@@ -230,40 +231,6 @@ class Model:
 # Measuring
 
 
-def _spin(seconds: float, told: Any) -> None:
-    until, begun = time.monotonic() + seconds, time.process_time()
-    while time.monotonic() < until:
-        pass
-    told.put(time.process_time() - begun)
-
-
-def shares(counts: Sequence[int] = (1, 2, 4, 8), seconds: float = 2.0) -> dict[int, float]:
-    """Cores that so many spinning processes get together now."""
-    found = {}
-    for count in counts:
-        told: Any = multiprocessing.Queue()
-        spinning = [multiprocessing.Process(target=_spin, args=(seconds, told)) for _ in range(count)]
-        for one in spinning:
-            one.start()
-        found[count] = sum(told.get() for _ in spinning) / seconds
-        for one in spinning:
-            one.join()
-    return found
-
-
-def between(points: dict[int, float]) -> Callable[[int], float]:
-    """Shares at any number, by straight lines between those that were measured."""
-    known = sorted({0: 0.0, **points}.items())
-
-    def share(count: int) -> float:
-        for (low, first), (high, second) in itertools.pairwise(known):
-            if count <= high:
-                return max(0.01, first + (second - first) * (count - low) / (high - low))
-        return max(0.01, known[-1][1])
-
-    return share
-
-
 def _cpu_of(pid: int) -> float:
     """Seconds of processor time of a process and of those below it, ended ones too."""
     try:
@@ -293,66 +260,84 @@ def _quantile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def commits(url: str, count: int = 150) -> list[float]:
-    """Milliseconds of commits of one record at a time."""
-    from benchmarks.capacity import sample
+def commits(url: str, count: int) -> list[float]:
+    """Milliseconds for which a commit of some KB holds a lock of the database: an update, an insert, a sync to disk."""
+    import psycopg
 
-    from assay.config import Guard
-    from assay.store.db import Store
-    from assay.store.records import CheckRecord
-
-    answer, evidence = sample(1, 1, 1)
-    guard = Guard("general")
-    report = guard.check(answer, evidence)
     found = []
-    with Store(url) as store:
+    with psycopg.connect(url) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS benchmark (one int, body bytea)")
+        connection.execute("INSERT INTO benchmark VALUES (0, '')")
+        connection.commit()
         for _ in range(count):
             begun = time.perf_counter()
-            store.record(CheckRecord(report, {"answer": answer}, tuple(evidence), guard.policy))
+            connection.execute("UPDATE benchmark SET one = one + 1 WHERE body = ''")
+            connection.execute("INSERT INTO benchmark VALUES (1, %s)", (bytes(7_000),))
+            connection.commit()
             found.append(1000 * (time.perf_counter() - begun))
     return found
 
 
+async def _alone(url: str, cluster_cpu: Callable[[], tuple[float, float]], database: str, seconds: float) -> Costs:
+    """What a check costs when one client asks alone; `check_ms` is on the clock, as far as it is not the commit."""
+    took = await asyncio.to_thread(commits, database, 30)
+    before = cluster_cpu()
+    load, _ = await _under(url, 1, seconds)
+    check_cpu, rest_cpu = (
+        1000 * (now - then) / len(load.acked) for then, now in zip(before, cluster_cpu(), strict=True)
+    )
+    commit = median(took)
+    spans = [max(check_cpu + rest_cpu, 1000 * one - commit) for one in load.seconds]
+    share = check_cpu / (check_cpu + rest_cpu)
+    return Costs([share * one for one in spans], (1 - share) * mean(spans), took)
+
+
 async def check(folder: Path, rounds: int, clients: Sequence[int], seconds: float) -> None:
     """Real runs beside the model's."""
+    from assay.models import usable_cpus
+
     rows: dict[tuple[int, int], list[tuple[float, float, float, float]]] = {}
-    for turn in range(rounds):
-        for count in (1, 2):
-            place = folder / f"{turn}-{count}"
-            place.mkdir(parents=True)
-            async with cluster(place, count) as (postgres, _, balancer, _):
-                url = f"http://127.0.0.1:{balancer.port}"
-                await _under(url, 1, 4)
-                took = await asyncio.to_thread(commits, postgres.url, 60)
-                used = [
-                    sum(one.cpu_s() for one in balancer.replicas),
-                    _cpu_of(_postmaster(postgres)) + time.process_time(),
-                ]
-                alone, _ = await _under(url, 1, seconds)
-                now = [
-                    sum(one.cpu_s() for one in balancer.replicas),
-                    _cpu_of(_postmaster(postgres)) + time.process_time(),
-                ]
-                done = len(alone.acked)
-                check_ms, rest_ms = (1000 * (after - before) / done for before, after in zip(used, now, strict=True))
-                costs = Costs([check_ms], rest_ms, took)
-                for many in clients:
-                    before = await asyncio.to_thread(shares)
-                    load, lasted = await _under(url, many, seconds)
-                    after = await asyncio.to_thread(shares)
-                    share = between({k: (before[k] + after[k]) / 2 for k in before})
-                    said = Model(Site(count, share), costs, clients=many, seconds=200).run()
-                    real = len(load.acked) / lasted, 1000 * _quantile(load.seconds, 0.95)
-                    rows.setdefault((count, many), []).append((real[0], said.per_second, real[1], said.p95_ms))
-                    print(f"{count} replica(s), {many} clients: {real[0]:.2f} a second (model {said.per_second:.2f}), "
-                          f"p95 {real[1]:.0f} ms (model {said.p95_ms:.0f}); CPU ms {check_ms:.0f} + {rest_ms:.0f}, "
-                          f"commit {median(took):.1f} ms, cores {share(2):.2f} of 2", flush=True)  # fmt: skip
+    for turn, count in itertools.product(range(rounds), (1, 2)):
+        place = folder / f"{turn}-{count}"
+        place.mkdir(parents=True)
+        async with cluster(place, count) as (postgres, _, balancer, _):
+            url = f"http://127.0.0.1:{balancer.port}"
+
+            def cpu(balancer: Any = balancer, postgres: Postgres = postgres) -> tuple[float, float]:
+                inside = sum(one.cpu_s() for one in balancer.replicas)
+                return inside, _cpu_of(_postmaster(postgres)) + time.process_time()
+
+            await _under(url, 1, 4)
+            used = cpu()
+            first = await _alone(url, cpu, postgres.url, seconds)
+            real = {many: await _under(url, many, seconds) for many in clients}
+            checks = sum(len(load.acked) for load, _ in real.values())
+            per_check = 1000 * (sum(cpu()) - sum(used)) / max(1, checks)
+            last = await _alone(url, cpu, postgres.url, seconds)
+            costs = Costs(
+                [*first.check_ms, *last.check_ms], (first.rest_ms + last.rest_ms) / 2,
+                [*first.commit_ms, *last.commit_ms],
+            )  # fmt: skip
+            # Times on the clock hold what others take: of a core a request has the rest, until those are used up.
+            least = usable_cpus() * max(1.0, (mean(costs.check_ms) + costs.rest_ms) / per_check)
+            site = Site(count, lambda k, least=least: min(k, least))  # type: ignore[misc]
+            for many, (load, lasted) in real.items():
+                said = Model(site, costs, clients=many, seconds=300).run()
+                speed, slow = len(load.acked) / lasted, 1000 * _quantile(load.seconds, 0.95)
+                rows.setdefault((count, many), []).append((speed, said.per_second, slow, said.p95_ms))
+                words = (
+                    f"{count} replica(s), {many} clients: {speed:.2f} a second (model {said.per_second:.2f}), p95 "
+                    f"{slow:.0f} ms (model {said.p95_ms:.0f}); a check alone {mean(costs.check_ms):.0f} + "
+                    f"{costs.rest_ms:.0f} ms and a commit of {median(costs.commit_ms):.0f} ms; {per_check:.0f} CPU ms"
+                )
+                sys.stdout.write(words + "\n")
+                sys.stdout.flush()
     print("\n| replicas | clients | a second | model | off by | p95 ms | model | off by |")
     print("|---|---|---|---|---|---|---|---|")
     for (count, many), found in sorted(rows.items()):
         rate, rate_said, slow, slow_said = (mean(one[place] for one in found) for place in range(4))
-        speed = f"{rate:.2f} | {rate_said:.2f} | {rate_said / rate - 1:+.0%}"
-        print(f"| {count} | {many} | {speed} | {slow:.0f} | {slow_said:.0f} | {slow_said / slow - 1:+.0%} |")
+        both = f"{rate:.2f} | {rate_said:.2f} | {rate_said / rate - 1:+.0%}"
+        print(f"| {count} | {many} | {both} | {slow:.0f} | {slow_said:.0f} | {slow_said / slow - 1:+.0%} |")
 
 
 # Planning
