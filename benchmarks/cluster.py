@@ -225,7 +225,8 @@ class Balancer:
         back_reader, back_writer = behind
         both = [self._carry(reader, back_writer), self._carry(back_reader, writer)]
         try:
-            await asyncio.gather(*both, return_exceptions=True)
+            with contextlib.suppress(asyncio.CancelledError):  # the benchmark ends
+                await asyncio.gather(*both, return_exceptions=True)
         finally:
             for one in (writer, back_writer):
                 with contextlib.suppress(OSError, RuntimeError):
