@@ -1,4 +1,4 @@
-"""What a worker makes of a piece: one result a row, and the same however the rows are cut."""
+"""What a worker makes of rows: one result a row, and the same however the rows are cut."""
 
 import json
 from itertools import pairwise
@@ -9,8 +9,8 @@ from tests.batch.scripted import LEAVE, record
 from tests.scorers import Steady
 
 from assay import Guard
-from assay.batch.judging import judge_piece
-from assay.batch.values import Piece, RawRow
+from assay.batch.judging import judge_rows
+from assay.batch.values import RawRow
 
 ROWS = [
     RawRow("a.jsonl", 1, "a", "line", json.dumps(record(1))),
@@ -28,7 +28,7 @@ def guard() -> Guard:
 
 
 def test_each_row_has_a_result_or_a_reason_with_its_place() -> None:
-    found = judge_piece(guard(), Piece(0, 0, tuple(ROWS)))
+    found = judge_rows(guard(), ROWS)
     assert [one.position for one in found] == [1, 2, 3, 4, 5, 6, 7]
     assert [one.status for one in found] == [
         "checked", "rejected", "rejected", "rejected", "checked", "checked", "rejected"
@@ -45,16 +45,15 @@ def test_each_row_has_a_result_or_a_reason_with_its_place() -> None:
 def test_a_row_that_the_guard_refuses_takes_no_other_with_it() -> None:
     same = [{"id": "x", "text": LEAVE}, {"id": "x", "text": "Another of that name."}]
     rows = [ROWS[0], RawRow("a.jsonl", 2, "a", "line", json.dumps(record(2, evidence=same))), ROWS[4]]
-    found = judge_piece(guard(), Piece(0, 0, tuple(rows)))
+    found = judge_rows(guard(), rows)
     assert [one.status for one in found] == ["checked", "rejected", "checked"]
     assert found[1].id == "r2"
 
 
 def test_whole_reports_are_kept_where_they_are_asked_for() -> None:
-    piece = Piece(0, 0, (ROWS[0],))
-    assert judge_piece(guard(), piece)[0].report is None
-    report = json.loads(judge_piece(guard(), piece, reports=True)[0].report or "")
-    assert report["action"] == judge_piece(guard(), piece)[0].action
+    assert judge_rows(guard(), ROWS[:1])[0].report is None
+    report = json.loads(judge_rows(guard(), ROWS[:1], reports=True)[0].report or "")
+    assert report["action"] == judge_rows(guard(), ROWS[:1])[0].action
     assert "timing" not in report
 
 
@@ -62,7 +61,7 @@ def test_whole_reports_are_kept_where_they_are_asked_for() -> None:
 @settings(max_examples=15)
 def test_a_piece_may_be_cut_anywhere(cuts: list[int]) -> None:
     judging = guard()
-    whole = judge_piece(judging, Piece(0, 0, tuple(ROWS)))
+    whole = judge_rows(judging, ROWS)
     ends = [0, *cuts, len(ROWS)]
     parts = [tuple(ROWS[a:b]) for a, b in pairwise(ends)]
-    assert [one for part in parts for one in judge_piece(judging, Piece(0, 0, part))] == whole
+    assert [one for part in parts for one in judge_rows(judging, part)] == whole

@@ -207,7 +207,7 @@ def test_a_generator_is_refused() -> None:
 
 def test_settings_of_another_kind_are_refused() -> None:
     with pytest.raises(InputError):
-        guard.protect(lambda: GOOD, on_withheld="emit")
+        guard.protect(lambda: GOOD, on_withheld="emit")  # type: ignore[call-overload]
     with pytest.raises(InputError):
         guard.protect("text")  # type: ignore[call-overload]
 

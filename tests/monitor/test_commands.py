@@ -17,7 +17,8 @@ from assay.cli.app import app
 from assay.monitor import BudgetSettings, Consequence, SearchOptions
 from assay.policy import PRESETS, preset
 from assay.policy.order import at_least_as_strict
-from assay.server.monitoring.budget import Budgeting, overlay_of
+from assay.server.monitoring.budget import Budgeting
+from assay.server.monitoring.overlay import overlay_of
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
 from assay.store.audit.verification.run_contents import with_contents

@@ -52,6 +52,15 @@ def make_older(database: Path, wanted: str) -> set[str]:
     return gone
 
 
+def tables_since(wanted: str, folder: Path) -> list[str]:
+    """The names of the tables that migrations after one of them made."""
+    model = make_engine(str(folder / f"model-{wanted}.db"))
+    upgrade_to(model, wanted)
+    known = set(inspect(model).get_table_names())
+    model.dispose()
+    return [name for name in metadata.tables if name not in known]
+
+
 def last_but_one() -> str:
     """The migration before the last one."""
     return migrations.known_revisions()[-2]

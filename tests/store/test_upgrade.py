@@ -17,11 +17,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import func, select
 from tests.server.test_api import BODY
+from tests.store.making import KEYS, RING
 from typer.testing import CliRunner
 
 from assay.cli.app import app
-from assay.store.db.migrate import HEAD
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
+from assay.store.audit.verification.log import verify_log
+from assay.store.audit.verification.run_contents import with_contents
+from assay.store.db import tables
+from assay.store.db.engine import make_engine
+from assay.store.db.migrate import HEAD, revision
+from assay.store.db.store import Store
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = pytest.mark.slow
@@ -61,13 +69,13 @@ def ask(port: int, method: str, path: str, body: Any = None) -> tuple[int, Any]:
 class Server:
     """One server process on a database."""
 
-    def __init__(self, sources: Path, database: Path, log: Path) -> None:
+    def __init__(self, sources: Path, database: str, log: Path) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
         with log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "assay", "serve", "--port", str(self.port), "--database", str(database)],
+                [sys.executable, "-m", "assay", "serve", "--port", str(self.port), "--database", database],
                 env={**os.environ, "PYTHONPATH": str(sources)}, stderr=out,
             )  # fmt: skip
         for _ in range(1200):
@@ -138,18 +146,44 @@ class Load:
         raise AssertionError(f"{port} answered {self.answered} only")
 
 
-def test_no_request_fails_while_the_tables_change_and_the_old_server_gives_way(before: Path, tmp_path: Path) -> None:
-    database, load, running = tmp_path / "assay.db", Load(3), []
+def version_of(url: str) -> str:
+    engine = make_engine(url)
     try:
-        old = Server(before, database, tmp_path / "old.log")
+        return revision(engine) or ""
+    finally:
+        engine.dispose()
+
+
+def runs_of(url: str, tmp_path: Path) -> int:
+    """How many checks are recorded, when their log and their content hold."""
+    if not url.startswith("sqlite"):
+        with Store(url) as store:
+            make_checkpoint(store, KEYS, "default")
+            with store.reading("default") as connection:
+                assert with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+                return int(connection.execute(select(func.count()).select_from(tables.runs)).scalar_one())
+    words = ["backup", "--database", url, "--out", str(tmp_path / "b.db"), "--format", "json"]
+    said = CliRunner().invoke(app, words)
+    assert said.exit_code == 0, said.stderr
+    told = json.loads(said.stdout)
+    assert (told["revision"], told["verified"]) == (HEAD, True)
+    with closing(sqlite3.connect(tmp_path / "b.db")) as connection:
+        (count,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+    return int(count)
+
+
+def test_no_request_fails_while_the_tables_change_and_the_old_server_gives_way(
+    before: Path, url: str, tmp_path: Path
+) -> None:
+    load, running = Load(3), []
+    try:
+        old = Server(before, url, tmp_path / "old.log")
         running.append(old)
-        with closing(sqlite3.connect(database)) as connection:
-            (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        assert version < HEAD  # the last but one, or an earlier one where two migrations came together
+        assert version_of(url) < HEAD  # the last but one, or an earlier one where two migrations came together
         load.rotation.append(old.port)
         load.begin()
         load.wait_for(old.port, 5)
-        new = Server(ROOT / "src", database, tmp_path / "new.log")  # it migrates, while the old one writes
+        new = Server(ROOT / "src", url, tmp_path / "new.log")  # it migrates, while the old one writes
         running.append(new)
         load.rotation.append(new.port)
         load.wait_for(new.port, 5)
@@ -163,13 +197,6 @@ def test_no_request_fails_while_the_tables_change_and_the_old_server_gives_way(b
         for server in running:
             server.process.kill() if server.process.poll() is None and server is not running[-1] else server.stop()
     assert load.failed == []
-    said = CliRunner().invoke(
-        app, ["backup", "--database", str(database), "--out", str(tmp_path / "b.db"), "--format", "json"]
-    )
-    assert said.exit_code == 0, said.stderr
-    told = json.loads(said.stdout)
-    assert (told["revision"], told["verified"]) == (HEAD, True)
-    with closing(sqlite3.connect(tmp_path / "b.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (sum(load.answered.values()),)
+    assert runs_of(url, tmp_path) == sum(load.answered.values())
     logged = (tmp_path / "old.log").read_text(encoding="utf-8") + (tmp_path / "new.log").read_text(encoding="utf-8")
     assert re.findall(r'"level": "(?:error|critical)"', logged) == []

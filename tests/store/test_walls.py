@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import delete, func, insert, make_url, select, text, update
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 from tests.store.conftest import _needed
-from tests.store.making import LATER, drop_later, record_of
+from tests.store.making import record_of
+from tests.store.older import tables_since
 
 from assay.errors import StoreError
 from assay.schema.access import Permission, Role
@@ -197,18 +198,19 @@ def test_what_was_looked_for_ends_with_its_transaction(store: Store) -> None:
         assert connection.execute(select(tables.report_search.c.owner)).scalars().all() == ["acme"]
 
 
-def test_a_database_of_the_version_before_has_its_index_of_words_walled(wall: str) -> None:
+def test_a_database_of_the_version_before_has_its_index_of_words_walled(wall: str, tmp_path: Path) -> None:
+    later = [name for name in tables_since("0008", tmp_path) if name != "receipt_uses"]
     with Store(wall) as opened:
         opened.record(record_of(tenant="acme"))
     engine = make_engine(wall)
     with engine.begin() as connection:
         set_acting_tenant(connection, EVERY_TENANT)
-        drop_later(connection)
         for statement in (
+            *(f"DROP TABLE {name}" for name in later),
             "DROP TABLE receipt_uses", "DROP INDEX ix_reports_gaps", "DROP POLICY assay_tenant ON report_search",
             "ALTER TABLE report_search NO FORCE ROW LEVEL SECURITY",
             "ALTER TABLE report_search DISABLE ROW LEVEL SECURITY", "ALTER TABLE runs DROP COLUMN tape",
-            *(f"ALTER TABLE {unit.head.name} DROP COLUMN seal" for unit in UNITS if unit.head.name not in LATER),
+            *(f"ALTER TABLE {unit.head.name} DROP COLUMN seal" for unit in UNITS if unit.head.name not in later),
             "UPDATE alembic_version SET version_num = '0004'",
         ):  # fmt: skip
             connection.execute(text(statement))

@@ -6,6 +6,8 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.batch.engines import open_engine as open_engine
+    from assay.batch.mapping import Mapped as Mapped
+    from assay.batch.mapping import MappedWork as MappedWork
     from assay.batch.results import PARTS as PARTS
     from assay.batch.results import Totals as Totals
     from assay.batch.run import BatchSettings as BatchSettings
@@ -17,6 +19,7 @@ else:
         __name__,
         {
             ".engines": ("open_engine",),
+            ".mapping": ("Mapped", "MappedWork"),
             ".results": ("PARTS", "Totals"),
             ".run": ("BatchSettings", "Progress", "run_batch"),
             ".sources": ("open_sources",),

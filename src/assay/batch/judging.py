@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assay.batch.values import CHECKED, Piece, RawRow, RowResult, rejected
+from assay.batch.values import CHECKED, RawRow, RowResult, rejected
 from assay.errors import AssayError, InputError
 from assay.evaluation import of_answer, of_claim
 from assay.evaluation.rows import Result, Row, parse_row, record_of_cells, record_of_columns, record_of_line
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from assay.guard import Guard
 
 
-def judge_piece(guard: "Guard", piece: Piece, *, reports: bool = False) -> list[RowResult]:
-    """One result for each row of a piece, in its order.
+def judge_rows(guard: "Guard", rows: Sequence[RawRow], *, reports: bool = False) -> list[RowResult]:
+    """One result for each row, in their order.
 
-    What a row gets does not depend on the rows beside it (docs/adr/0006), so that a piece may be cut anywhere.
+    What a row gets does not depend on the rows beside it (docs/adr/0006), so that rows may be cut anywhere.
 
     Args:
         guard: what judges.
-        piece: the rows.
+        rows: as they were read.
         reports: whether whole reports are kept.
     """
-    parsed = [_parsed(raw) for raw in piece.rows]
-    good = [(raw, row) for raw, row in zip(piece.rows, parsed, strict=True) if isinstance(row, Row)]
+    parsed = [_parsed(raw) for raw in rows]
+    good = [(raw, row) for raw, row in zip(rows, parsed, strict=True) if isinstance(row, Row)]
     try:
         judged = list(_judged(guard, good, reports))
     except AssayError:

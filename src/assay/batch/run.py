@@ -1,19 +1,19 @@
 """A batch from its rows to its files: cut into partitions, judged by an engine, committed each exactly once.
 
-The driver alone reads and writes. A worker that dies loses the piece that it had in hand; the piece is given out again,
-and from the second death on in halves, until what is left is one row that ends whoever judges it. That row is rejected
-with the reason. A driver that dies is started again with the same command and goes on behind the partitions whose
-files stand.
+The driver alone reads and writes. A worker that dies loses the piece that it had in hand; the piece is given out again
+(`dispatch`). A row over which workers keep dying is rejected with the reason. A driver that dies is started again with
+the same command and goes on behind the partitions whose files stand.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from assay.batch.engines import Died, Engine
+from assay.batch.dispatch import Dispatcher
+from assay.batch.engines import Engine
 from assay.batch.results import (
     PARTS,
     Part,
@@ -30,12 +30,6 @@ from assay.evaluation.rows import write_file
 
 FORM: Final = 1
 """The version of the files' form."""
-DEATHS_WHOLE: Final = 2
-"""After so many deaths over a piece it is halved."""
-DEATHS_ROW: Final = 3
-"""After so many deaths over one row it is rejected: fewer could be kills that the row has nothing to do with."""
-IN_HAND: Final = 2
-"""Partitions beyond the number of workers that are held: what is finished waits for no other."""
 
 Progress = Callable[[Totals], None]
 
@@ -147,12 +141,9 @@ class _Judging:
     """Keeps an engine busy and commits what comes back."""
 
     def __init__(self, parts: Path, start: Callable[[], Engine], progress: Progress) -> None:
-        self._parts, self._start, self._progress = parts, start, progress
-        self._engine: Engine | None = None
+        self._parts, self._progress = parts, progress
+        self._dispatcher = Dispatcher(start, _rejected)
         self._open: dict[int, _Open] = {}
-        self._pieces: list[Piece] = []
-        """Pieces that are to be given out, the next one last."""
-        self._out = 0
         self._committed: dict[int, Part] = {}
 
     def all_of(self, partitions: Iterator[Partition | Part]) -> Sequence[Part]:
@@ -160,14 +151,13 @@ class _Judging:
         try:
             self._run(partitions)
         finally:
-            if self._engine is not None:
-                self._engine.close()
+            self._dispatcher.close()
         return [self._committed[number] for number in sorted(self._committed)]
 
     def _run(self, partitions: Iterator[Partition | Part]) -> None:
         more = True
         while more or self._open:
-            while more and self._has_room():
+            while more and len(self._open) < self._dispatcher.room:
                 one = next(partitions, None)
                 if one is None:
                     more = False
@@ -175,42 +165,9 @@ class _Judging:
                     self._committed[one.number] = one
                 else:
                     self._open[one.number] = _Open(one)
-                    self._pieces.insert(0, one.whole)
-            self._give_out()
-            if self._out:
-                self._take_back()
-
-    def _has_room(self) -> bool:
-        return len(self._open) < (1 if self._engine is None else self._engine.capacity + IN_HAND)
-
-    def _give_out(self) -> None:
-        if self._pieces and self._engine is None:
-            self._engine = self._start()
-        while self._engine is not None and self._pieces and self._out < self._engine.capacity:
-            self._engine.submit(self._pieces.pop())
-            self._out += 1
-
-    def _take_back(self) -> None:
-        if self._engine is None:
-            return
-        ended = self._engine.wait()
-        self._out -= 1
-        piece = ended.piece
-        if isinstance(ended, Died):
-            self._again(replace(piece, deaths=piece.deaths + 1), ended.reason)
-        else:
-            self._keep(piece, ended.results)
-
-    def _again(self, piece: Piece, reason: str) -> None:
-        if len(piece.rows) > 1 and piece.deaths >= DEATHS_WHOLE:
-            half = len(piece.rows) // 2
-            first = Piece(piece.partition, piece.begin, piece.rows[:half])
-            self._pieces += [Piece(piece.partition, piece.begin + half, piece.rows[half:]), first]
-        elif len(piece.rows) == 1 and piece.deaths >= DEATHS_ROW:
-            row = piece.rows[0]
-            self._keep(piece, [rejected(row, f"{row.where}: {reason}, {piece.deaths} times in a row")])
-        else:
-            self._pieces.append(piece)
+                    self._dispatcher.add(one.whole)
+            if (ended := self._dispatcher.ended()) is not None:
+                self._keep(*ended)
 
     def _keep(self, piece: Piece, results: Sequence[RowResult]) -> None:
         opened = self._open[piece.partition]
@@ -222,6 +179,10 @@ class _Judging:
         self._committed[part.number] = part
         del self._open[piece.partition]
         self._progress(part.totals)
+
+
+def _rejected(row: RawRow, reason: str) -> RowResult:
+    return rejected(row, f"{row.where}: {reason}")
 
 
 def _finish(settings: BatchSettings, committed: Sequence[Part]) -> Totals:

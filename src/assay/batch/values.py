@@ -1,9 +1,13 @@
 """What is handed about in a batch: raw rows, partitions of them, pieces of work, and results."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+if TYPE_CHECKING:
+    from assay.models import PairScorer
 
 Form = Literal["line", "cells", "columns", "broken"]
 """How a row was written: a line of JSON, cells of CSV, columns of Parquet, Arrow or SQL; or it could not be read."""
@@ -65,7 +69,8 @@ class Piece:
     partition: int
     begin: int
     """The place of the first of them in the partition."""
-    rows: tuple[RawRow, ...]
+    rows: tuple[Any, ...]
+    """Of a batch `RawRow`; of other work whatever it has to answer one by one."""
     deaths: int = 0
     """How many workers have died over it."""
 
@@ -75,9 +80,36 @@ class Piece:
         return self.partition, self.begin, len(self.rows)
 
 
+class Work(Protocol):
+    """What workers do; a picklable value."""
+
+    @property
+    def model(self) -> str | None:
+        """A shipped network's name or a folder; what the environment says by default."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """How many pairs one worker judges at once."""
+        ...
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The variables of assay that the driver has, for workers on other machines."""
+        ...
+
+    def begin(self, scorer: "PairScorer") -> Callable[[Any], list[Any]]:
+        """Called once in each worker with its network: gives what answers the rows of a piece, each with one answer.
+
+        Raises:
+            AssayError: what the work needs cannot be used; no worker can do it.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a worker needs to make its guard."""
+    """The work of a batch: rows as they were read are judged by a guard."""
 
     policy: str | None = None
     """A preset's name or the path of a policy file; what the environment says by default."""
@@ -89,6 +121,17 @@ class Recipe:
     """Whether whole reports are kept."""
     environ: Mapping[str, str] = field(default_factory=dict)
     """The variables of assay that the driver has, for workers on other machines."""
+
+    def begin(self, scorer: "PairScorer") -> Callable[[Any], list[Any]]:
+        """Makes the guard.
+
+        Raises:
+            PolicyError: there is no such policy, or what its file says is wrong.
+        """
+        from assay.batch.judging import judge_rows
+        from assay.config import Guard
+
+        return partial(judge_rows, Guard(self.policy, scorer=scorer), reports=self.reports)
 
 
 CHECKED: Final = "checked"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.operations.engines import judging
 from assay.cli.options.building import takes
-from assay.cli.options.shared import GuardOptions, LimitOption
+from assay.cli.options.shared import CrewOptions, GuardOptions, LimitOption
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateOptions(GuardOptions):
+class CalibrateOptions(GuardOptions, CrewOptions):
     """What the command line said of a calibration."""
 
     files: Annotated[tuple[Path, ...], typer.Argument(metavar="FILE...", help="Labelled rows, as for eval.")] = ()
@@ -177,7 +178,7 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     """
     from assay.cli.evaluate import identity_of, progress_bar, read_all
     from assay.config import read_policy
-    from assay.evaluation.calibrate import fit, judge, key_of, labelled
+    from assay.evaluation.calibrate import Calibrating, fit, judge, key_of, labelled
     from assay.evaluation.rows import ResultLog, write_file
     from assay.policy.calibration import policy_text
 
@@ -187,8 +188,12 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     base = read_policy(options.policy, os.environ)
     rows = labelled(read_all(options.files, options.limit), wish)
     guard = open_loosest(base, options.verifier)
-    with ResultLog(options.results, identity_of(guard)) as log, progress_bar("judging", len(rows)) as told:
-        outcomes = judge(guard, base, rows, log, told)
+    with (
+        ResultLog(options.results, identity_of(guard)) as log,
+        progress_bar("judging", len(rows)) as told,
+        judging(options.crew, Calibrating(base), options.verifier) as judged,
+    ):
+        outcomes = judge(guard, base, rows, log, told, judged)
         results = [log.results[key_of(row)] for row in rows]
     found = fit(base, rows, outcomes, wish, (guard.verifier.name, guard.verifier.digest), results)
     if options.out is not None and found.policy is not None and found.calibration is not None:
@@ -215,7 +220,7 @@ def run_prior(options: CalibrateOptions) -> None:
     from assay.cli.evaluate import progress_bar, read_all
     from assay.cli.terminal import write_text
     from assay.config import read_policy
-    from assay.evaluation.calibrate import prior_of, recorded
+    from assay.evaluation.calibrate import EstimatingPrior, prior_of, recorded
     from assay.evaluation.rows import write_file
     from assay.policy.calibration import policy_with_prior
     from assay.store.records import DEFAULT_TENANT
@@ -239,7 +244,8 @@ def run_prior(options: CalibrateOptions) -> None:
             most = len(rows)
             requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
         told = stack.enter_context(progress_bar("judging", most))
-        found = prior_of(guard, requests, told)
+        scored = stack.enter_context(judging(options.crew, EstimatingPrior(base), options.verifier))
+        found = prior_of(guard, requests, told, scored)
     fitted = base.model_copy(update={"prior": round(found.prior, 4)})
     if out is not None:
         write_file(out, policy_with_prior(fitted, found.claims))

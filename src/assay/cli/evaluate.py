@@ -1,6 +1,7 @@
 """`assay eval`: reads the rows, has them judged with progress and resume, writes the figures."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,10 +13,12 @@ from assay.cli.formats import of_eval
 from assay.cli.formats.cases import Outcome
 from assay.cli.formats.limits import Limit, read_limits
 from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
+from assay.cli.operations.engines import judging
 from assay.cli.options.evaluating import EvalOptions
 from assay.cli.terminal import clean, write, write_text
+from assay.config import knowledge_file
 from assay.errors import InputError
-from assay.evaluation import eval_page, evaluate
+from assay.evaluation import Evaluating, eval_page, evaluate
 from assay.evaluation.figures import Summary, baselines, compare, summarise, worst_errors
 from assay.evaluation.rows import (
     Result,
@@ -81,9 +84,14 @@ def run_eval(options: EvalOptions) -> bool:
     gates = other_gates(guard) if any(not row.whole for row in rows) else []
     identity = identity_of(guard) | {"gates": " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)}
     path = None if options.out is None else options.out / "results.jsonl"
-    with ResultLog(path, identity) as log, progress_bar("judging", len(rows) + len(fitting)) as told:
-        results = evaluate(guard, rows, log, told, gates)
-        fitted = evaluate(guard, fitting, log, told, gates)
+    task = Evaluating(guard.policy, tuple(one.policy.name for one in gates), knowledge_file(options.policy, os.environ))
+    with (
+        ResultLog(path, identity) as log,
+        progress_bar("judging", len(rows) + len(fitting)) as told,
+        judging(options.crew, task, options.verifier) as judged,
+    ):
+        results = evaluate(guard, rows, log, told, gates, judged)
+        fitted = evaluate(guard, fitting, log, told, gates, judged)
     scored, notes = score_baselines(options, rows, results, fitting, fitted) if options.baselines else ([], [])
     summary = summarise(
         rows,

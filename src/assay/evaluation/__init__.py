@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from assay.evaluation.report_page import slice_tables as slice_tables
     from assay.evaluation.report_page import three_way as three_way
     from assay.evaluation.report_page import words as words
+    from assay.evaluation.runner import Evaluating as Evaluating
     from assay.evaluation.runner import evaluate as evaluate
     from assay.evaluation.runner import of_answer as of_answer
     from assay.evaluation.runner import of_claim as of_claim
@@ -20,6 +21,6 @@ else:
         __name__,
         {
             ".report_page": ("eval_page", "interval", "margins", "signed", "slice_tables", "three_way", "words"),
-            ".runner": ("evaluate", "of_answer", "of_claim"),
+            ".runner": ("Evaluating", "evaluate", "of_answer", "of_claim"),
         },
     )

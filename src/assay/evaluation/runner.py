@@ -1,7 +1,9 @@
 """Has a guard judge whole sets of rows: many claims in one batch, and never one row twice."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from assay.evaluation.rows.reading import Row
@@ -11,6 +13,13 @@ from assay.stats import answer_support
 
 if TYPE_CHECKING:
     from assay.guard import Guard
+    from assay.models import PairScorer
+    from assay.policy import Policy
+
+Batch = list[tuple[str, Row]]
+"""Rows by their digests, which are judged at once."""
+Judged = Callable[[Iterable[Batch]], Iterator[Sequence[Result]]]
+"""The results of batches, in their order, each with one for each of its rows: a `map` in this process or by workers."""
 
 BATCH_ROWS: Final = 64
 """Rows that are judged, and kept, at once."""
@@ -24,6 +33,7 @@ def evaluate(
     log: ResultLog,
     progress: Callable[[int], None] | None = None,
     gates: Sequence["Guard"] = (),
+    judged: Judged | None = None,
 ) -> list[Result]:
     """Judges the rows that the log has no result of.
 
@@ -33,6 +43,7 @@ def evaluate(
         rows: the rows; equal rows are judged once.
         log: where results are kept, entered.
         progress: called with the number of rows that were done since the last call.
+        judged: who judges in place of the guards, by an equal `Evaluating`; the results are the same.
 
     Returns:
         One result for each row, in the order of the rows.
@@ -41,19 +52,37 @@ def evaluate(
     told = progress if progress is not None else _quiet
     waiting = {d: row for d, row in zip(digests, rows, strict=True) if d not in log.results}
     told(len(rows) - len(waiting))
-    for batch in batches(waiting.items()):
-        log.add(_judge(guard, gates, batch))
-        told(len(batch))
+    for results in (judged or partial(map, partial(_judge, guard, gates)))(batches(waiting.items())):
+        log.add(results)
+        told(len(results))
     return [log.results[digest] for digest in digests]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluating:
+    """What a worker is told of an evaluation: called once with its network, it gives what judges batches."""
+
+    policy: "Policy"
+    gates: tuple[str, ...] = ()
+    """Presets whose action on each answer is kept besides."""
+    knowledge: Path | None = None
+    """The file that lists sources of knowledge."""
+
+    def __call__(self, scorer: "PairScorer") -> Callable[[Batch], list[Result]]:
+        """Makes the guards."""
+        from assay.config import Guard
+
+        guard = Guard(self.policy, scorer=scorer, knowledge=self.knowledge or False)
+        return partial(_judge, guard, [guard.under(name) for name in self.gates])
 
 
 def _quiet(_: int) -> None:
     """Tells nobody."""
 
 
-def batches(rows: Iterable[tuple[str, Row]]) -> Iterator[list[tuple[str, Row]]]:
+def batches(rows: Iterable[tuple[str, Row]]) -> Iterator[Batch]:
     """Cuts rows into batches of at most `BATCH_ROWS` rows and about `BATCH_CHARACTERS` characters of evidence."""
-    batch: list[tuple[str, Row]] = []
+    batch: Batch = []
     characters = 0
     for digest, row in rows:
         batch.append((digest, row))
@@ -65,21 +94,25 @@ def batches(rows: Iterable[tuple[str, Row]]) -> Iterator[list[tuple[str, Row]]]:
         yield batch
 
 
-def _judge(guard: "Guard", gates: Sequence["Guard"], batch: Sequence[tuple[str, Row]]) -> Iterator[Result]:
-    """Claims in one call, answers in another."""
+def _judge(guard: "Guard", gates: Sequence["Guard"], batch: Batch) -> list[Result]:
+    """One result for each row: of claims in one call, of answers in another."""
+    found: list[Result] = []
     claims = [(digest, row) for digest, row in batch if row.whole]
     if claims:
         reports = guard.judge_claims([(row.text, list(row.evidence), row.question) for _, row in claims])
-        yield from (of_claim(digest, report) for (digest, _), report in zip(claims, reports, strict=True))
+        found += (of_claim(digest, report) for (digest, _), report in zip(claims, reports, strict=True))
     answers = [(digest, row) for digest, row in batch if not row.whole]
     if not answers:
-        return
+        return found
     requests = [{"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in answers]
     asked = {one.policy.name: list(one.check_many(requests)) for one in (*gates, guard)}
     for number, (digest, _) in enumerate(answers):
         decided = {name: reports[number] for name, reports in asked.items()}
         result = of_answer(digest, decided[guard.policy.name], guard.policy.support_threshold)
-        yield replace(result, gates={name: (one.action.value, one.overall_score) for name, one in decided.items()})
+        found.append(
+            replace(result, gates={name: (one.action.value, one.overall_score) for name, one in decided.items()})
+        )
+    return found
 
 
 def of_claim(digest: str, report: ClaimReport) -> Result:

@@ -126,6 +126,11 @@ class Guard:
         """Identifies everything that a score depends on."""
         return self._parts.verifier
 
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether checks ask neither a chat model nor a source of knowledge: then equal ones have equal reports."""
+        return self._parts.llm is None and self._parts.knowledge is None
+
     def under(self, policy: Policy | str) -> Guard:
         """A guard of the same parts under another policy; with the scorer it shares what that remembers.
 

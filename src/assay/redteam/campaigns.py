@@ -10,7 +10,7 @@ from assay.errors import InputError
 from assay.evaluation.rows import write_file
 from assay.guard import Guard
 from assay.redteam.cases import Case, read_suite, suite_digest, suite_text
-from assay.redteam.judging import Judgement, Outcome, judge_answers
+from assay.redteam.judging import Judged, Judgement, Outcome, judge_answers
 from assay.redteam.runs import Answer, RunLog, RunOptions, Spent, run_cases
 from assay.redteam.scores import Scorecard, score
 from assay.redteam.targets import Target
@@ -42,6 +42,7 @@ def run_campaign(
     reruns: int = 0,
     version: str = "",
     told: Callable[[Answer], None] | None = None,
+    judged: Judged | None = None,
 ) -> Campaign:
     """Runs, judges and scores a suite; what the folder already holds of the same suite and target is not run again.
 
@@ -55,6 +56,7 @@ def run_campaign(
             only failures again would raise it; a case that passes in another trial is marked flaky.
         version: the version of the target, as its owner declares it.
         told: hears of each answer as it comes.
+        judged: who judges in place of the guard; see `judge_answers`.
 
     Raises:
         InputError: the folder is of another suite, target or version, or cannot be written to.
@@ -64,7 +66,7 @@ def run_campaign(
     with RunLog(folder / RECORD, digest, target.name, version) as log:
         spent = run_cases(cases, target, log, options, told)
         first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
-        judgements = list(judge_answers(cases, first, guard))
+        judgements = list(judge_answers(cases, first, guard, judged))
         for trial in range(2, 2 + reruns):
             failed = [at for at, one in enumerate(judgements) if one.outcome is Outcome.FAILED and not one.flaky]
             again = [cases[at] for at in failed]
@@ -72,7 +74,7 @@ def run_campaign(
             more = run_cases(again, target, log, replace(options, trial=trial, most_calls=left), told)
             spent = replace(more, calls=spent.calls + more.calls, kept=spent.kept, left=spent.left)
             answers = {case: answer for (case, number), answer in log.answers.items() if number == trial}
-            for at, one in zip(failed, judge_answers(again, answers, guard), strict=True):
+            for at, one in zip(failed, judge_answers(again, answers, guard, judged), strict=True):
                 asked = judgements[at].trials + (one.outcome is not Outcome.UNJUDGED)
                 flaky = one.outcome is Outcome.PASSED
                 judgements[at] = judgements[at].model_copy(update={"trials": asked, "flaky": flaky})

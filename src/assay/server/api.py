@@ -31,8 +31,7 @@ from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 from assay.server.telemetry.router import make_metrics_router
 from assay.server.telemetry.telemetry import Telemetry
-
-Work = Callable[[], tuple[HallucinationReport, tuple[Evidence, ...]]]
+from assay.server.verdicts import VerdictCache
 
 _AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
 _MEND: Final = "Correct the request; /openapi.json describes what is expected."
@@ -188,10 +187,10 @@ _PROBLEMS: Final = documented(401, 403, 413, 422, 429, 503)
 class Api:
     """The routes over one pool of checks."""
 
-    def __init__(self, services: Services, ready: Callable[[], bool], held: Held) -> None:
-        """Routes over what the server has; `held` is what waits for people."""
+    def __init__(self, services: Services, ready: Callable[[], bool], held: Held, verdicts: VerdictCache) -> None:
+        """Routes over what the server has; `held` is what waits for people, `verdicts` makes checks."""
         self._settings, self._guard_of, self._checker = services.settings, services.guard_of, services.checker
-        self._records = Records(services)
+        self._records, self._verdicts = Records(services), verdicts
         self._held = held
         self._ready = ready
         self._kept = services.kept
@@ -226,7 +225,7 @@ class Api:
         self._held.require(callback, caller)
         guard = self._in_force(self._guard_for(body, request), caller)
         body = _dated(guard, body)
-        report, evidence = await self._checker.run(_work(guard, body))
+        report, evidence = await self._verdicts.check(guard, body, caller.tenant)
         kept = await self._records.check(guard, report, body.asked(), evidence, caller, callback=callback)
         return await self._held.answer(_told_report(report, kept), report, kept.id, caller, wait)
 
@@ -265,7 +264,7 @@ class Api:
         try:
             guard = self._in_force(self._guard_for(body, request), caller)
             body = _dated(guard, body)
-            report, evidence = await self._checker.run(_work(guard, body), size=size)
+            report, evidence = await self._verdicts.check(guard, body, caller.tenant, size=size)
             kept = await self._records.check(guard, report, body.asked(), evidence, caller)
         except (InputError, PolicyError) as error:
             said = problem(422, str(error), code="input.invalid", instance=where, todo=_MEND)
@@ -330,13 +329,14 @@ def make_api(
     ready: Callable[[], bool],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
     held: Held,
+    verdicts: VerdictCache,
 ) -> FastAPI:
-    """The REST routes as a FastAPI application; `held` is what waits for people."""
+    """The REST routes as a FastAPI application; `held` is what waits for people, `verdicts` makes checks."""
     app = _Described(
         title="assay", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Checks every claim in a model's output against your evidence.",
     )  # fmt: skip
-    api = Api(services, ready, held)
+    api = Api(services, ready, held, verdicts)
     app.post("/v1/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check)
     app.post("/v1/batch", response_model=BatchAnswer, responses=_PROBLEMS, tags=["check"])(api.batch)
     app.post("/v1/runs/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check_run)
@@ -381,14 +381,6 @@ def _dated(guard: Guard, body: CheckBody) -> CheckBody:
     if guard.policy.screen is None or body.as_of is not None:
         return body
     return body.model_copy(update={"as_of": datetime.now(UTC).date()})
-
-
-def _work(guard: Guard, body: CheckBody) -> Work:
-    def work() -> tuple[HallucinationReport, tuple[Evidence, ...]]:
-        evidence = coerce_evidence(body.evidence)
-        return next(iter(guard.check_many([body.request(evidence)]))), evidence
-
-    return work
 
 
 def _told_report(report: HallucinationReport, kept: Kept) -> Response:

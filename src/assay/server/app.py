@@ -51,6 +51,7 @@ from assay.server.services import Services
 from assay.server.settings import ServerSettings
 from assay.server.telemetry.requests import ASKED, Observed
 from assay.server.telemetry.telemetry import Telemetry, telemetry_of
+from assay.server.verdicts import VerdictCache
 from assay.wire import CallChecker, check_new_calls
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ class Application:
         self._telemetry.follow(self.checker, limits.check_queue, kept)
         self._background = Background(self.services)
         held = Held(self.services)
-        self.api = make_api(self.services, self._is_ready, self._lifespan, held)
+        self._verdicts = VerdictCache(self.checker, kept, settings.cache, self._telemetry)
+        self.api = make_api(self.services, self._is_ready, self._lifespan, held, self._verdicts)
         self._wall = AccessMiddleware(self.api, settings.access, _refuse)
         self.gateway = Gateway(
             settings, self._guard_of, self.checker, self._client, Records(self.services), check_calls, held,
@@ -279,6 +281,7 @@ class Application:
             await self._client.close()
             await self._background.stop()
             self.checker.close()
+            self._verdicts.close()
             self._ready.close()
             await asyncio.to_thread(self._telemetry.close)
             if self._owned is not None:

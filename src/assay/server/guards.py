@@ -66,6 +66,11 @@ class Guards:
         """The guard of requests that name no policy."""
         return self._default
 
+    @property
+    def scorer(self) -> PairScorer:
+        """The network of all of them."""
+        return self._scorer
+
     def get(self, name: str | None) -> Guard:
         """The guard of a preset, or the default one. A file is never opened because a request names it.
 

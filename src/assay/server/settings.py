@@ -16,6 +16,7 @@ from assay.server.access.settings import AccessSettings, access_settings
 from assay.server.audit.settings import AuditSettings, audit_settings
 from assay.server.judge_settings import JudgeSettings, judge_settings
 from assay.server.notify.settings import NotifySettings, notify_settings
+from assay.server.verdicts.settings import CacheSettings, cache_settings
 
 ROUTES: Final = ("chat_completions", "responses", "messages")
 """The gateway's routes by name."""
@@ -189,6 +190,8 @@ class ServerSettings:
     """The chat model that checks ask; none where nobody is asked."""
     monitor: MonitorSettings | None = None
     """What is watched, and what is done by the clock; none where the server does nothing of it by itself."""
+    cache: CacheSettings | None = None
+    """How verdicts are kept in the database for equal requests; none are where this is not given."""
 
     def __post_init__(self) -> None:
         if self.judge is not None and self.judge.seconds >= self.limits.check_s:
@@ -202,6 +205,8 @@ class ServerSettings:
                 "with --llm NAME, or set `judge` with a `model` in the gateway file (`mode: policy` asks it off the "
                 "path only)"
             )
+        if self.cache is not None and self.database is None:
+            raise PolicyError("verdicts are kept in the database (cache), and none is named; give one with --database")
         unknown = sorted(set(self.routes) - set(ROUTES))
         if unknown:
             raise PolicyError(f"the routes are {', '.join(ROUTES)}; got {', '.join(unknown)}")
@@ -240,7 +245,7 @@ def is_loopback(host: str) -> bool:
 
 
 _SECTIONS: Final = frozenset(
-    {"version", "upstreams", "routes", "policies", "limits", "access", "notify", "audit", "judge"}
+    {"version", "upstreams", "routes", "policies", "limits", "access", "notify", "audit", "judge", "cache"}
 )
 
 
@@ -270,13 +275,14 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
     notify = notify_settings(_mapping(given["notify"], "notify"), environ) if given.get("notify") else base.notify
     audit = audit_settings(_mapping(given["audit"], "audit")) if given.get("audit") else base.audit
     judge = judge_settings(_mapping(given["judge"], "judge"), environ) if given.get("judge") else base.judge
+    cache = cache_settings(_mapping(given["cache"], "cache"), environ) if given.get("cache") else base.cache
     listed = given.get("policies", base.policies)
     if listed is not None and (not isinstance(listed, list | tuple) or any(not isinstance(one, str) for one in listed)):
         raise PolicyError(f"policies are a list of names that requests may give, got {listed!r}")
     return replace(
         base, policies=None if listed is None else tuple(listed),
         upstreams=upstreams or base.upstreams, routes={**base.routes, **routes}, limits=limits, access=access,
-        notify=notify, audit=audit, judge=judge,
+        notify=notify, audit=audit, judge=judge, cache=cache,
     )  # fmt: skip
 
 

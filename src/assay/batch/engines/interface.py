@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from assay.batch.values import Piece, RowResult
+from assay.batch.values import Piece
 
 STARTS: Final = 3
 """How many workers in a row may end before they are ready; then something is wrong with all of them."""
@@ -15,7 +15,8 @@ class Done:
     """A piece was judged."""
 
     piece: Piece
-    results: Sequence[RowResult]
+    results: Sequence[Any]
+    """One answer for each of its rows, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Engine(Protocol):
         """The next piece that has come to an end.
 
         Raises:
-            VerifierError: workers cannot be kept alive, or cannot make their guard.
+            VerifierError: workers cannot be kept alive, or cannot begin their work.
         """
         ...
 

@@ -3,19 +3,19 @@
 from typing import Final
 
 from assay.batch.engines.interface import Engine
-from assay.batch.values import Recipe
+from assay.batch.values import Work
 from assay.errors import InputError
 from assay.models import usable_cpus
 
 ENGINES: Final = ("local", "ray")
 
 
-def open_engine(name: str, recipe: Recipe, *, workers: int | None = None, address: str | None = None) -> Engine:
+def open_engine(name: str, work: Work, *, workers: int | None = None, address: str | None = None) -> Engine:
     """Starts an engine.
 
     Args:
         name: one of `ENGINES`.
-        recipe: how a worker makes its guard.
+        work: what its workers do.
         workers: how many there are; one for each usable CPU by default.
         address: of the Ray cluster; one on this machine by default.
 
@@ -30,9 +30,9 @@ def open_engine(name: str, recipe: Recipe, *, workers: int | None = None, addres
     if name == "ray":
         from assay.batch.engines.ray_actors import RayEngine
 
-        return RayEngine(recipe, workers or usable_cpus(), address)
+        return RayEngine(work, workers or usable_cpus(), address)
     if address is not None:
         raise InputError("--address names a Ray cluster; it needs --engine ray")
     from assay.batch.engines.processes import ProcessEngine
 
-    return ProcessEngine(recipe, workers or usable_cpus())
+    return ProcessEngine(work, workers or usable_cpus())

@@ -1,4 +1,4 @@
-"""A worker's guard, over a network that is loaded before the workers are forked.
+"""A worker's work, over a network that is loaded before the workers are forked.
 
 Python's fork server imports this module once and forks every worker from there, also one that replaces another later:
 all of them share the pages of one loaded network. The server has no thread but its own, which is what makes a fork
@@ -7,30 +7,28 @@ safe; the driver, which has threads of Arrow, is never forked.
 
 import gc
 import os
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from assay.batch.values import Recipe
+from assay.batch.values import Work
 
 if TYPE_CHECKING:
-    from assay.guard import Guard
     from assay.models import PairScorer
 
 PRELOAD: Final = "ASSAY_BATCH_PRELOAD"
 """Set for the fork server: the threads of one worker, and behind a colon the network's name or folder."""
 
 
-def guard_of(recipe: Recipe) -> "Guard":
-    """The guard that a recipe describes.
+def begun(work: Work) -> Callable[[Any], list[Any]]:
+    """What answers the rows of pieces.
 
     Raises:
-        PolicyError: there is no such policy, or what its file says is wrong.
         ModelError: the network cannot be used.
+        AssayError: something else that the work needs cannot be used.
     """
-    from assay.config import Guard
-
-    os.environ.update(recipe.environ)
-    return Guard(recipe.policy, scorer=_scorer(recipe.model, recipe.threads))
+    os.environ.update(work.environ)
+    return work.begin(_scorer(work.model, work.threads))
 
 
 @lru_cache(maxsize=1)

@@ -6,15 +6,14 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
 from assay.batch.engines.interface import STARTS, Died, Done
-from assay.batch.engines.preloaded import PRELOAD, guard_of
-from assay.batch.judging import judge_piece
-from assay.batch.values import Piece, Recipe, RowResult
+from assay.batch.engines.preloaded import PRELOAD, begun
+from assay.batch.values import Piece, Work
 from assay.errors import AssayError, VerifierError
 
 _SAFE: Final = {"PYTHONSAFEPATH": "1"}
@@ -29,15 +28,15 @@ class ProcessEngine:
     Where the system can fork, all are forked from one server that has loaded the network (`preloaded`).
     """
 
-    def __init__(self, recipe: Recipe, workers: int) -> None:
-        """Starts the workers; they make their guards beside each other.
+    def __init__(self, work: Work, workers: int) -> None:
+        """Starts the workers; they set up beside each other.
 
         Args:
-            recipe: how each makes its guard.
+            work: what they do.
             workers: how many.
         """
-        self._recipe, self._count = recipe, workers
-        self._context = _context(recipe)
+        self._work, self._count = work, workers
+        self._context = _context(work)
         self._processes: dict[Connection, BaseProcess] = {}
         self._idle: list[Connection] = []
         self._pieces: dict[Connection, Piece] = {}
@@ -66,7 +65,7 @@ class ProcessEngine:
         """The next piece that has come to an end.
 
         Raises:
-            VerifierError: workers end before they are ready, or cannot make their guard.
+            VerifierError: workers end before they are ready, or cannot begin their work.
         """
         while True:
             for ready in wait(list(self._processes)):
@@ -82,7 +81,7 @@ class ProcessEngine:
             self._early = 0
             return None
         if kind == "unusable":
-            raise VerifierError(f"a worker could not make its guard: {told}")
+            raise VerifierError(f"a worker could not begin its work: {told}")
         piece = self._pieces.pop(connection)
         self._idle.append(connection)
         return Done(piece, told) if kind == "done" else Died(piece, told)
@@ -102,7 +101,7 @@ class ProcessEngine:
 
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, self._recipe), daemon=True)
+        process = self._context.Process(target=_work, args=(theirs, self._work), daemon=True)
         with _environ(_SAFE):
             process.start()
         theirs.close()
@@ -134,14 +133,14 @@ def _how(status: int | None) -> str:
     return f"ended with status {status}"
 
 
-def _context(recipe: Recipe) -> Any:
+def _context(work: Work) -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods() or sys.platform == "darwin":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([guard_of.__module__])
+    context.set_forkserver_preload([begun.__module__])
     from multiprocessing.forkserver import ensure_running
 
-    with _environ({**_SAFE, PRELOAD: f"{recipe.threads}:{recipe.model or ''}"}):
+    with _environ({**_SAFE, PRELOAD: f"{work.threads}:{work.model or ''}"}):
         ensure_running()  # where one runs already, workers load what it has not
     return context
 
@@ -160,11 +159,11 @@ def _environ(more: Mapping[str, str]) -> Any:
                 os.environ[name] = value
 
 
-def _work(connection: Connection, recipe: Recipe) -> None:
+def _work(connection: Connection, work: Work) -> None:
     """One worker: answers each piece with its results, until the driver hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides what an interrupt means
     try:
-        guard = guard_of(recipe)
+        answer = begun(work)
     except AssayError as error:
         connection.send(("unusable", str(error)))
         return
@@ -172,11 +171,11 @@ def _work(connection: Connection, recipe: Recipe) -> None:
         connection.send(("ready", None))
         while True:
             piece = connection.recv()
-            connection.send(_answer(guard, piece, recipe))
+            connection.send(_answer(answer, piece))
 
 
-def _answer(guard: Any, piece: Piece, recipe: Recipe) -> tuple[str, list[RowResult] | str]:
+def _answer(answer: Callable[[Any], list[Any]], piece: Piece) -> tuple[str, list[Any] | str]:
     try:
-        return "done", judge_piece(guard, piece, reports=recipe.reports)
+        return "done", answer(piece.rows)
     except Exception as error:  # noqa: BLE001 the edge of a process: the driver finds the row that does it
         return "failed", f"a defect in assay: {traceback.format_exception_only(error)[-1].strip()}"

@@ -1,28 +1,26 @@
-"""Actors of a Ray cluster, each with a guard of its own."""
+"""Actors of a Ray cluster, each with a network of its own."""
 
 from typing import Any
 
 from assay.batch.engines.interface import STARTS, Died, Done
-from assay.batch.engines.preloaded import guard_of
-from assay.batch.judging import judge_piece
-from assay.batch.values import Piece, Recipe, RowResult
+from assay.batch.engines.preloaded import begun
+from assay.batch.values import Piece, Work
 from assay.errors import AssayError, MissingPackageError, VerifierError
 
 
 class Judge:
     """What an actor is."""
 
-    def __init__(self, recipe: Recipe) -> None:
-        """Makes the guard."""
-        self._recipe = recipe
-        self._guard = guard_of(recipe)
+    def __init__(self, work: Work) -> None:
+        """Begins the work."""
+        self._answer = begun(work)
 
-    def judge(self, piece: Piece) -> list[RowResult]:
-        """The results of a piece."""
-        return judge_piece(self._guard, piece, reports=self._recipe.reports)
+    def answers(self, piece: Piece) -> list[Any]:
+        """The answers to a piece."""
+        return self._answer(piece.rows)
 
     def ready(self) -> bool:
-        """Whether the guard is made: the answer comes when it is."""
+        """Whether the work is begun: the answer comes when it is."""
         return True
 
 
@@ -32,25 +30,25 @@ class RayEngine:
     Rows travel to the actors and results back to the driver, which alone writes: no file system has to be shared.
     """
 
-    def __init__(self, recipe: Recipe, workers: int, address: str | None) -> None:
+    def __init__(self, work: Work, workers: int, address: str | None) -> None:
         """Connects to the cluster, or starts one on this machine, and starts the actors.
 
         Raises:
             MissingPackageError: Ray is not installed.
-            VerifierError: the cluster cannot be reached, or an actor cannot make its guard.
+            VerifierError: the cluster cannot be reached, or an actor cannot begin its work.
         """
         try:
             import ray
         except ImportError as error:
             raise MissingPackageError("--engine ray needs Ray; install it with: pip install 'assay-ai[ray]'") from error
-        self._ray, self._recipe, self._count = ray, recipe, workers
+        self._ray, self._work, self._count = ray, work, workers
         self._started = not ray.is_initialized()
         self._pieces: dict[Any, tuple[Piece, Any]] = {}
         self._early = 0
         if self._started:
             _connect(ray, workers, address)
         self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Judge)
-        self._idle = [self._actor.remote(recipe) for _ in range(workers)]
+        self._idle = [self._actor.remote(work) for _ in range(workers)]
         self._first_answer()
 
     def _first_answer(self) -> None:
@@ -60,7 +58,7 @@ class RayEngine:
             self.close()
             cause = getattr(error, "cause", None)
             told = str(cause) if isinstance(cause, AssayError) else str(error)
-            raise VerifierError(f"a worker could not make its guard: {told}") from error
+            raise VerifierError(f"a worker could not begin its work: {told}") from error
 
     @property
     def capacity(self) -> int:
@@ -70,7 +68,7 @@ class RayEngine:
     def submit(self, piece: Piece) -> None:
         """Hands a piece to an actor that has none."""
         actor = self._idle.pop()
-        self._pieces[actor.judge.remote(piece)] = (piece, actor)
+        self._pieces[actor.answers.remote(piece)] = (piece, actor)
 
     def wait(self) -> Done | Died:
         """The next piece that has come to an end.
@@ -97,7 +95,7 @@ class RayEngine:
         self._early += 1
         if self._early > STARTS * self._count:
             raise VerifierError(f"workers end as soon as they start: {error}") from error
-        self._idle.append(self._actor.remote(self._recipe))
+        self._idle.append(self._actor.remote(self._work))
 
     def close(self) -> None:
         """Ends the actors, and the cluster where it was started here."""

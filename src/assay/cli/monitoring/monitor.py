@@ -10,6 +10,7 @@ import typer
 
 from assay.cli.database import DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
 from assay.cli.options.building import VerifierCommand
 
 app = typer.Typer(
@@ -220,13 +221,17 @@ def rescore(
         typer.Option("--out", "-o", metavar="FILE", help="Keep results here; what is there is not judged again."),
     ] = None,
     format_: FormatOption = Format.TEXT,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
 ) -> None:
     """Judge recorded outputs again under another policy or verifier, and show what would change."""
     from assay.cli.monitoring.rescoring import RescoreOptions, lines_of_rescore, run_rescore
     from assay.cli.terminal import write_text
 
     with reporting_errors(), opened_record(database) as store:
-        told = run_rescore(store, RescoreOptions(tenant, policy, verifier, limit, fraction, out))
+        crew = Crew(engine, workers, address)
+        told = run_rescore(store, RescoreOptions(tenant, policy, verifier, limit, fraction, out, crew))
         text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_rescore(told))
         write_text(f"{text}\n", sys.stdout)
         raise typer.Exit(FINDINGS if told["changed"] else CLEAN)

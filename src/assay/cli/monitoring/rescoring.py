@@ -8,19 +8,25 @@ What cannot be run again as it was given is counted with the reason, never guess
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.cli.operations.engines import COMMAND, Crew, judging
 from assay.errors import AssayError
 
 if TYPE_CHECKING:
+    from assay.models import PairScorer
     from assay.policy import Policy
     from assay.store.db import Store
 
 LISTED: Final = 20
 """Changed outputs that are listed for people."""
+_CHUNK: Final = 4
+"""Outputs that are judged, and kept, together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,8 @@ class RescoreOptions:
     limit: int
     fraction: float
     out: Path | None
+    crew: Crew = COMMAND
+    """Who judges."""
 
 
 def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
@@ -42,17 +50,25 @@ def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
         AssayError: the policy or the network cannot be used, or the record cannot be read.
     """
     from assay.config import read_policy, scorer_of
-    from assay.guard import Guard
-    from assay.monitor import place
 
     policy = None if options.policy is None else read_policy(options.policy, os.environ)
-    scorer = scorer_of(options.model, os.environ)  # one network for all of them
-
-    def guard_of(chosen: "Policy", **more: Any) -> Guard:
-        return Guard(chosen, scorer=scorer, **more)
-
     done = _done(options.out)
-    rows: list[dict[str, Any]] = []
+    task = Rescoring(policy)
+    ids = list(_wanted(store, options))
+    contents = (_content(store, options.tenant, one) for one in ids if one not in done)
+    with judging(options.crew, task, options.model) as judged:
+        answered = judged or partial(map, task(scorer_of(options.model, os.environ)))  # one network for all of them
+        for answers in answered(iter(lambda: list(islice(contents, _CHUNK)), [])):
+            for row in answers:
+                done[row["id"]] = row
+                _keep(options.out, row)
+    return _summary([done[one] for one in ids])
+
+
+def _wanted(store: "Store", options: RescoreOptions) -> Iterator[str]:
+    """The ids of the outputs that are looked at, the latest first."""
+    from assay.monitor import place
+
     before: str | None = None
     looked = 0
     while looked < options.limit:
@@ -61,26 +77,43 @@ def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
             break
         before = page[-1].id
         looked += len(page)
-        for line in page:
-            if line.id != line.run or place(line.id) >= options.fraction:
-                continue
-            row = done.get(line.id)
-            if row is None:
-                row = _judged(store, options.tenant, line.id, guard_of, policy)
-                _keep(options.out, row)
-            rows.append(row)
-    return _summary(rows)
+        yield from (line.id for line in page if line.id == line.run and place(line.id) < options.fraction)
 
 
-def _judged(store: "Store", tenant: str, id_: str, guard_of: Any, policy: "Policy | None") -> dict[str, Any]:
-    from assay.cli.operations.replay import replay
+def _content(store: "Store", tenant: str, id_: str) -> tuple[str, dict[str, Any] | str]:
+    """What is recorded of an output, or why it cannot be judged."""
     from assay.store.audit import run_content
 
     try:
         with store.reading(tenant) as connection:
-            content = run_content(connection, tenant, id_)
-        if content is None:
-            return {"id": id_, "skipped": "its content was erased"}
+            return id_, run_content(connection, tenant, id_) or "its content was erased"
+    except AssayError as error:
+        return id_, str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Rescoring:
+    """What a worker is told: called once with its network, it gives what judges recorded outputs again."""
+
+    policy: "Policy | None"
+    """By which it is decided; by the one that decided where there is none."""
+
+    def __call__(self, scorer: "PairScorer") -> Callable[[Sequence[tuple[str, Any]]], list[dict[str, Any]]]:
+        """Keeps the network; each output has a guard of its own."""
+        from assay.guard import Guard
+
+        def guard_of(chosen: "Policy", **more: Any) -> Guard:
+            return Guard(chosen, scorer=scorer, **more)
+
+        return lambda chunk: [_judged(id_, content, guard_of, self.policy) for id_, content in chunk]
+
+
+def _judged(id_: str, content: Any, guard_of: Any, policy: "Policy | None") -> dict[str, Any]:
+    from assay.cli.operations.replay import replay
+
+    if isinstance(content, str):
+        return {"id": id_, "skipped": content}
+    try:
         found = replay(content, guard_of, policy, other_verifier=True)
     except AssayError as error:
         return {"id": id_, "skipped": str(error)}
@@ -91,7 +124,7 @@ def _judged(store: "Store", tenant: str, id_: str, guard_of: Any, policy: "Polic
         "now": {"action": now.action.value, "route": now.decision.route, "score": now.overall_score},
         "same_decision": found.same_decision,
         "same_verifier": found.same_verifier,
-    }  # fmt: skip
+    }
 
 
 def _done(out: Path | None) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,6 @@
 """`assay batch`: checks any number of rows by many processes, and goes on where it was stopped."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -12,19 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.operations.engines import AddressOption, Crew, Engine, WorkersOption, carried
 
 if TYPE_CHECKING:
     from assay.batch import Totals
 
 _EVERY_S: Final = 5.0
 """Seconds between two lines of progress."""
-
-
-class Engine(StrEnum):
-    """Who judges."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 class Format(StrEnum):
@@ -54,12 +47,8 @@ def batch(
     engine: Annotated[Engine, typer.Option("--engine", help="Processes of this machine, or actors of Ray.")] = (
         Engine.LOCAL
     ),
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="How many. [default: one for each processor]")
-    ] = None,
-    address: Annotated[
-        str | None, typer.Option("--address", metavar="HOST:PORT", help="Of a Ray cluster. [default: this machine]")
-    ] = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
     partition: Annotated[int, typer.Option("--partition-rows", min=1, help="Rows that are committed together.")] = 500,
     reports: Annotated[bool, typer.Option("--reports", help="Keep whole reports, in the column `report`.")] = False,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the summary.")] = Format.TEXT,
@@ -71,23 +60,16 @@ def batch(
     """
     from assay.batch import BatchSettings, open_engine, open_sources, run_batch
     from assay.batch.values import Recipe
-    from assay.models import usable_cpus
 
     with reporting_errors():
-        count = workers or usable_cpus()
-        environ = {name: value for name, value in os.environ.items() if name in _CARRIED}
-        recipe = Recipe(policy, verifier, max(1, usable_cpus() // count), reports, environ)
+        recipe = Recipe(policy, verifier, Crew(engine, workers).threads, reports, carried())
         settings = BatchSettings(out, {**_identity(policy, verifier), "reports": str(reports).lower()}, partition)
         rows = open_sources(paths or (), database=database, query=query)
         totals = run_batch(
-            settings, rows, lambda: open_engine(engine.value, recipe, workers=count, address=address), _progress()
+            settings, rows, lambda: open_engine(engine.value, recipe, workers=workers, address=address), _progress()
         )
         _print(totals, out, format_)
         raise typer.Exit(FINDINGS if totals.rejected else CLEAN)
-
-
-_CARRIED: Final = frozenset({"ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME"})
-"""Variables that decide what a guard is."""
 
 
 def _identity(policy: str | None, verifier: str | None) -> dict[str, str]:

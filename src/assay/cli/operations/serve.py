@@ -1,7 +1,9 @@
 """`assay serve`: the server, in one process or several."""
 
 import atexit
+import contextlib
 import functools
+import importlib
 import logging
 import math
 import os
@@ -15,9 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.cli.options.serving import ServerOptions
 from assay.config import read_policy
-from assay.errors import InputError, PolicyError
+from assay.errors import AssayError, InputError, PolicyError
 
 if TYPE_CHECKING:
+    from assay.models import PairScorer
+    from assay.policy import Policy
     from assay.server.judge_settings import JudgeSettings
     from assay.server.logs.lines import LogSettings
     from assay.server.settings import ServerSettings
@@ -193,6 +197,7 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
         store.close()
     shared: socket.socket = config(alone).bind_socket()
     guards = Guards(settings.policy, model=settings.model, judge=settings.judge, database=settings.database)
+    warm(guards.default.policy, guards.scorer, with_store=settings.database is not None)
     if not can_share():
         _log.warning("each worker loads the network for itself: there are threads already, or the system is not Linux")
         # A worker that loads the network does not answer for a while.
@@ -206,6 +211,36 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
     status = Workers(settings.workers, work, shutdown_s=settings.limits.shutdown_s).run()
     if status:
         raise SystemExit(status)
+
+
+_SAMPLE: Final = "On 3 March 2024 Ada Byrne paid 20% of 1,200 euros. The staff did not get 4 weeks of leave [1]."
+_ROUTES: Final = (
+    "assay.server.access.authentication", "assay.server.access.router", "assay.server.audit.router",
+    "assay.server.audit.timers", "assay.server.monitoring.router", "assay.server.notify.delivery",
+    "assay.server.panels.router", "assay.server.panels.watching", "assay.server.reports.router",
+    "assay.server.reports.rules", "assay.server.reviews.deadlines", "assay.server.reviews.router",
+)  # fmt: skip
+
+
+def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
+    """Loads what the first check and the first requests would, so that workers have it from the process that they are
+    forked from, and not each for itself. Nothing is asked but the network, and its threads end with the check.
+
+    Args:
+        policy: the one in force; a check under it reads what its checks read.
+        scorer: the network.
+        with_store: whether there are routes over a database.
+    """
+    from assay.guard import Guard
+
+    # Without a chat model and without sources: nobody outside hears of it.
+    checking = Guard(policy, scorer=scorer)
+    with contextlib.suppress(AssayError):
+        checking.check(
+            _SAMPLE, [_SAMPLE, "Partners are entitled to 2 weeks of leave."], question="How long is the leave?"
+        )
+    for name in _ROUTES if with_store else ():
+        importlib.import_module(name)
 
 
 def _share_figures() -> None:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.options.shared import GuardOptions, LimitOption, LimitOptions, ReportFormat
+from assay.cli.options.shared import CrewOptions, GuardOptions, LimitOption, LimitOptions, ReportFormat
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalOptions(GuardOptions, LimitOptions):
+class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
     """What the command line said of an evaluation."""
 
     files: Annotated[

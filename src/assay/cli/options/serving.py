@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.operations.engines import read_workers
 from assay.cli.options.shared import BaseUrlOption, GuardOptions
 
 
@@ -36,7 +37,9 @@ class ServerOptions(GuardOptions):
     mode: Annotated[
         str | None, typer.Option(metavar="MODE", help="enforce, annotate, shadow or off. [default: enforce]")
     ] = None
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 1
+    workers: Annotated[
+        int, typer.Option(metavar="N|auto", parser=read_workers, help="Processes; auto is one for each processor.")
+    ] = 1
     judge: Annotated[
         str | None,
         typer.Option("--judge", metavar="WHICH", help="Whom it hears on: policy, uncertain (the default) or all."),

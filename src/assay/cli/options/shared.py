@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
+
 
 class TextOrJson(StrEnum):
     """How a result is written."""
@@ -66,6 +68,20 @@ class GuardOptions:
 
     policy: PolicyOption = None
     verifier: VerifierOption = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrewOptions:
+    """Who judges many rows: this process, worker processes or actors of Ray."""
+
+    engine: EngineOption = None
+    workers: WorkersOption = None
+    address: AddressOption = None
+
+    @property
+    def crew(self) -> Crew:
+        """They, as one value."""
+        return Crew(self.engine, self.workers, self.address)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ import typer
 
 from assay.cli.database import DatabaseOption, TenantOption, opened, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
 from assay.cli.redteam.options import (
     ConcurrencyOption,
     EvidenceOption,
@@ -184,6 +185,9 @@ def run(
     propose: Annotated[
         bool, typer.Option("--propose", help="Propose what failed for the approved suite of the database.")
     ] = False,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
 ) -> None:
     """Run a suite against a system and score it; with a baseline, status 1 says that it has got worse."""
     from assay.cli.redteam.running import RunSettings, run_run
@@ -195,6 +199,7 @@ def run(
             suite=suite, target=target, baseline=baseline, out=out, format=format_.value, delta=delta, alpha=alpha,
             fail_under=fail_under, target_model=target_model, timeout=timeout, reruns=reruns, policy=policy,
             verifier=verifier, target_version=target_version, database=database, tenant=tenant, propose=propose,
+            crew=Crew(engine, workers, address),
             options=RunOptions(
                 concurrency=concurrency, per_second=rate, most_calls=most_calls, most_seconds=most_seconds,
                 most_tokens=most_tokens, most_cost=most_cost, price_in=price_in, price_out=price_out,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.database import opened
 from assay.cli.inputs import read_text
+from assay.cli.operations.engines import COMMAND, Crew, judging
 from assay.cli.redteam.generating import rate_words
 from assay.cli.redteam.recorded import record
 from assay.cli.terminal import clean, write_text
@@ -50,6 +51,8 @@ class RunSettings:
     database: str | None = None
     tenant: str = "default"
     propose: bool = False
+    crew: Crew = COMMAND
+    """Who judges the answers; the target is always asked by this process."""
 
 
 def run_run(settings: RunSettings) -> bool:
@@ -100,14 +103,17 @@ def _record_of(settings: RunSettings) -> "AbstractContextManager[Store | None]":
 
 def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", folder: Path) -> "Campaign":
     from assay.cli.check import open_guard
+    from assay.config import knowledge_file
     from assay.redteam import run_campaign
+    from assay.redteam.judging import JudgingAnswers
 
     guard = open_guard(settings.policy, settings.verifier)
     told = progress(len(cases))
-    with ending_gently():
+    task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
+    with ending_gently(), judging(settings.crew, task, settings.verifier) as judged:
         campaign = run_campaign(
             cases, target, guard, folder, settings.options, reruns=settings.reruns, version=settings.target_version,
-            told=told,
+            told=told, judged=judged,
         )  # fmt: skip
     tell_spent(campaign.spent)
     return campaign

@@ -6,6 +6,7 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.evaluation.calibrate.abstention import AbstentionFit as AbstentionFit
+    from assay.evaluation.calibrate.prior import EstimatingPrior as EstimatingPrior
     from assay.evaluation.calibrate.prior import prior_of as prior_of
     from assay.evaluation.calibrate.prior import recorded as recorded
     from assay.evaluation.calibrate.report_page import calibration_page as calibration_page
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from assay.evaluation.calibrate.report_page import share as share
     from assay.evaluation.calibrate.report_page import shown_points as shown_points
     from assay.evaluation.calibrate.thresholds import DEFAULT_COSTS as DEFAULT_COSTS
+    from assay.evaluation.calibrate.thresholds import Calibrating as Calibrating
     from assay.evaluation.calibrate.thresholds import Fit as Fit
     from assay.evaluation.calibrate.thresholds import Wish as Wish
     from assay.evaluation.calibrate.thresholds import fit as fit
@@ -24,8 +26,8 @@ else:
         __name__,
         {
             ".abstention": ("AbstentionFit",),
-            ".prior": ("prior_of", "recorded"),
+            ".prior": ("EstimatingPrior", "prior_of", "recorded"),
             ".report_page": ("calibration_page", "headline", "share", "shown_points"),
-            ".thresholds": ("DEFAULT_COSTS", "Fit", "Wish", "fit", "judge", "key_of", "labelled"),
+            ".thresholds": ("DEFAULT_COSTS", "Calibrating", "Fit", "Wish", "fit", "judge", "key_of", "labelled"),
         },
     )

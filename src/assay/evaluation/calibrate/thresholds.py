@@ -9,15 +9,16 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from assay.errors import InputError
 from assay.evaluation.calibrate.abstention import AbstentionFit, fit_abstaining, signals_kept
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result, ResultLog
-from assay.evaluation.runner import batches, of_answer
+from assay.evaluation.runner import Batch, Judged, batches, of_answer
 from assay.policy import Policy
-from assay.policy.calibration import Calibration, at_strictness, block_grid_of, grid_of, levels_of
+from assay.policy.calibration import Calibration, at_strictness, block_grid_of, grid_of, levels_of, loosest
 from assay.schema import HallucinationReport
 from assay.stats import (
     Choice,
@@ -35,6 +36,7 @@ from assay.stats import (
 
 if TYPE_CHECKING:
     from assay.guard import Guard
+    from assay.models import PairScorer
 
 DEFAULT_COSTS: Final = Costs()
 """Where nobody says what errors cost: a leak as much as ten abstentions, a false block as much as three."""
@@ -83,8 +85,9 @@ class Fit:
 
 
 def judge(
-    guard: "Guard", policy: Policy, rows: Sequence[Row], log: ResultLog, progress: Callable[[int], None]
-) -> list[Outcome]:
+    guard: "Guard", policy: Policy, rows: Sequence[Row], log: ResultLog, progress: Callable[[int], None],
+    judged: Judged | None = None,
+) -> list[Outcome]:  # fmt: skip
     """How far every row gets.
 
     Args:
@@ -93,6 +96,7 @@ def judge(
         rows: labelled rows.
         log: where results are kept, entered.
         progress: called with the number of rows that were done since the last call.
+        judged: who judges in place of the guard, by an equal `Calibrating`; the outcomes are the same.
 
     Returns:
         One outcome for each row, in order.
@@ -100,15 +104,30 @@ def judge(
     digests = [key_of(row) for row in rows]
     waiting = {digest: row for digest, row in zip(digests, rows, strict=True) if digest not in log.results}
     progress(len(rows) - len(waiting))
-    for batch in batches(waiting.items()):
-        requests = ({"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in batch)
-        reports = guard.check_many(requests)
-        log.add(
-            _result(digest, report, policy, row)
-            for (digest, row), report in zip(batch, reports, strict=True)
-        )  # fmt: skip
-        progress(len(batch))
+    for results in (judged or partial(map, partial(_judge, guard, policy)))(batches(waiting.items())):
+        log.add(results)
+        progress(len(results))
     return [outcome_of(row.wrong, log.results[digest]) for row, digest in zip(rows, digests, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrating:
+    """What a worker is told of a calibration: called once with its network, it gives what judges batches."""
+
+    policy: Policy
+    """The one whose thresholds are to be fitted."""
+
+    def __call__(self, scorer: "PairScorer") -> Callable[[Batch], list[Result]]:
+        """Makes the guard."""
+        from assay.config import Guard
+
+        return partial(_judge, Guard(loosest(self.policy), scorer=scorer), self.policy)
+
+
+def _judge(guard: "Guard", policy: Policy, batch: Batch) -> list[Result]:
+    requests = ({"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in batch)
+    reports = guard.check_many(requests)
+    return [_result(digest, report, policy, row) for (digest, row), report in zip(batch, reports, strict=True)]
 
 
 def key_of(row: Row) -> str:

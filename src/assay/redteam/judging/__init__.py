@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.redteam.judging.judge import Judged as Judged
+    from assay.redteam.judging.judge import JudgingAnswers as JudgingAnswers
     from assay.redteam.judging.judge import judge_answers as judge_answers
     from assay.redteam.judging.verdicts import PASSES as PASSES
     from assay.redteam.judging.verdicts import Dimension as Dimension
@@ -15,7 +17,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".judge": ("judge_answers",),
+            ".judge": ("Judged", "JudgingAnswers", "judge_answers"),
             ".verdicts": ("PASSES", "Dimension", "Judgement", "Outcome", "Score"),
         },
     )

@@ -1,11 +1,16 @@
 """Judges answers: the verifier for what they claim, the readers for what they do, the rules for what it is worth."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
 from typing import Final
 
 from assay.errors import AssayError
 from assay.guard import CheckRequest, Guard
+from assay.models import PairScorer
+from assay.policy import Policy
 from assay.redteam.cases import ANSWERABLE, Behavior, Case
 from assay.redteam.judging.readers import HEDGED, LONGEST_READ, Reading, advises, denies, denies_all, read_answer
 from assay.redteam.judging.rules import Match, match_of
@@ -28,37 +33,62 @@ _UNKNOWABLE: Final = frozenset(
 )  # fmt: skip
 
 
-def judge_answers(cases: Sequence[Case], answers: Mapping[str, Answer], guard: Guard) -> Iterator[Judgement]:
+Chunk = list[tuple[Case, Answer | None]]
+"""Cases, each with what the target said; none where it was not asked."""
+Judged = Callable[[Iterable[Chunk]], Iterator[Sequence[Judgement]]]
+"""The judgements of chunks, in their order: a `map` in this process or by workers."""
+
+
+def judge_answers(
+    cases: Sequence[Case], answers: Mapping[str, Answer], guard: Guard, judged: Judged | None = None
+) -> Iterator[Judgement]:
     """What became of each case, in the order of the suite.
 
     Args:
         cases: the suite.
         answers: what the target said, by the id of the case; a case without one was not asked.
         guard: the verifier. No chat model of it is asked.
+        judged: who judges in place of the guard, by an equal `JudgingAnswers`; the judgements are the same.
     """
-    waiting = iter(cases)
-    while batch := list(islice(waiting, BATCH)):
-        yield from _judged(batch, answers, guard)
+    waiting = ((case, answers.get(case.id)) for case in cases)
+    chunks = iter(lambda: list(islice(waiting, BATCH)), [])
+    return chain.from_iterable((judged or partial(map, partial(_judged, guard)))(chunks))
 
 
-def _judged(batch: Sequence[Case], answers: Mapping[str, Answer], guard: Guard) -> Iterator[Judgement]:
-    texts = {
-        case.id: said.text for case in batch if (said := answers.get(case.id)) is not None and said.text is not None
-    }
-    checked = [case for case in batch if _is_verified(case, texts.get(case.id))]
+@dataclass(frozen=True, slots=True)
+class JudgingAnswers:
+    """What a worker is told of the judging: called once with its network, it gives what judges chunks."""
+
+    policy: Policy
+    knowledge: Path | None = None
+    """The file that lists sources of knowledge."""
+
+    def __call__(self, scorer: PairScorer) -> Callable[[Chunk], list[Judgement]]:
+        """Makes the guard."""
+        from assay.config import Guard as Configured
+
+        return partial(_judged, Configured(self.policy, scorer=scorer, knowledge=self.knowledge or False))
+
+
+def _judged(guard: Guard, chunk: Chunk) -> list[Judgement]:
+    texts = {case.id: said.text for case, said in chunk if said is not None and said.text is not None}
+    checked = [case for case, _ in chunk if _is_verified(case, texts.get(case.id))]
     reports, failed = _reports(checked, texts, guard)
-    for case in batch:
-        said = answers.get(case.id)
-        if said is None:
-            yield _unjudged(case, "was not asked", None)
-        elif said.text is None:
-            yield _unjudged(case, f"the target failed: {said.error}", None)
-        elif len(said.text) > LONGEST_READ:
-            yield _unjudged(case, f"the answer is longer than the {LONGEST_READ:,} characters that are read", said.text)
-        elif case.id in failed:
-            yield _unjudged(case, f"the verifier failed: {failed[case.id]}", said.text)
-        else:
-            yield judge(case, said.text, reports.get(case.id))
+    return [_one(case, said, reports, failed) for case, said in chunk]
+
+
+def _one(
+    case: Case, said: Answer | None, reports: Mapping[str, HallucinationReport], failed: Mapping[str, str]
+) -> Judgement:
+    if said is None:
+        return _unjudged(case, "was not asked", None)
+    if said.text is None:
+        return _unjudged(case, f"the target failed: {said.error}", None)
+    if len(said.text) > LONGEST_READ:
+        return _unjudged(case, f"the answer is longer than the {LONGEST_READ:,} characters that are read", said.text)
+    if case.id in failed:
+        return _unjudged(case, f"the verifier failed: {failed[case.id]}", said.text)
+    return judge(case, said.text, reports.get(case.id))
 
 
 def _is_verified(case: Case, text: str | None) -> bool:

@@ -88,6 +88,10 @@ class Metrics:
             "assay_gateway_upstream_seconds", "Seconds that an answer spent at its upstream.", ("route",),
             buckets=SECONDS, registry=registry,
         )  # fmt: skip
+        self.kept_verdicts = Counter(
+            "assay_verdict_cache", "Verdicts that were looked for among those that are kept.", ("result",),
+            registry=registry,
+        )  # fmt: skip
         self.queue = Gauge(
             "assay_check_queue_depth", "Checks that wait or run.", registry=registry, multiprocess_mode="livesum"
         )

@@ -75,6 +75,11 @@ class Telemetry:
         except Exception:  # noqa: BLE001 a gate goes on without its telemetry
             _log.exception("a check could not be told of")
 
+    def verdict(self, result: str) -> None:
+        """A verdict was looked for among those that are kept: `hit`, `miss`, `slow` or `failed`."""
+        if self.metrics is not None:
+            self.metrics.kept_verdicts.labels(result).inc()
+
     def unchecked(self, kind: str) -> None:
         """A check could not be made."""
         if self.metrics is not None:

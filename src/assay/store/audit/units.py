@@ -73,6 +73,8 @@ UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "worst_outputs": "a list of places to look at, made with the sketches: what is shown of an output is its report",
     "alerts": "what the sketches say, told again; raising, acknowledging, silencing and closing are entries of the log",
     "alert_silences": "whom not to tell; setting one is an entry of the log",
+    "verdict_cache": "a memory of reports, sealed under a secret that the database has not; what is found in it is "
+    "recorded anew, and that record is bound",
     "observations": "numbers drawn from reports, which are bound; `assay monitor run --rebuild` draws them again",
     "chart_states": "sums over observations: the same observations give the same sums, whoever adds them up",
     "schedules": "when timed work was done last; done again it comes to the same",

@@ -240,6 +240,13 @@ retention = _table("retention", (), _int("version"), _long("changed"), _packed("
 turns = _table("turns", ("name",), _text("name"), _text("holder"), _long("until"))
 """Whose turn it is to do what only one of several processes may do (`assay.store.db.leases`)."""
 
+verdict_cache = _table(
+    "verdict_cache", ("key",),
+    _text("key"), _long("created"), _long("size"), _bytes("seal"), _bytes("body"),
+    indexes=(("created",),),
+)  # fmt: skip
+"""Reports kept by what they depend on, for equal requests (`assay.store.records.verdict_cache`)."""
+
 receipt_uses = _table(
     "receipt_uses", ("key", "receipt"),
     _text("key"), _text("receipt"), _text("digest"), _text("claim"), _text("holder"), _long("issued"), _long("claimed"),

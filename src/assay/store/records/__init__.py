@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from assay.store.records.run_events import give_feedback as give_feedback
     from assay.store.records.run_events import receipt_change as receipt_change
     from assay.store.records.search_words import LONGEST_QUERY as LONGEST_QUERY
+    from assay.store.records.verdict_cache import KeptVerdict as KeptVerdict
+    from assay.store.records.verdict_cache import find_verdict as find_verdict
+    from assay.store.records.verdict_cache import keep_verdict as keep_verdict
+    from assay.store.records.verdict_cache import prune_verdicts as prune_verdicts
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -84,5 +88,6 @@ else:
             ),
             ".run_events": ("LONGEST_COMMENT", "give_feedback", "receipt_change"),
             ".search_words": ("LONGEST_QUERY",),
+            ".verdict_cache": ("KeptVerdict", "find_verdict", "keep_verdict", "prune_verdicts"),
         },
     )

@@ -1,0 +1,200 @@
+"""Equal checks of one tenant are made once: the report of the first is found by everything that it depends on.
+
+Only checks that ask nobody (no chat model, no source of knowledge) are kept, and only reports in which every claim was
+checked: what failed may succeed the next time. A report that is found is recorded and signed like one that was made.
+Whatever is wrong with the cache (it is slow, full, away, or what it holds was altered) is a miss: the check is made.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import logging
+import threading
+import time
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.errors import AssayError
+from assay.guard import Guard
+from assay.schema import Evidence, HallucinationReport, coerce_evidence
+from assay.server.checking import Checker
+from assay.server.telemetry.telemetry import Telemetry
+from assay.server.verdicts.settings import CacheSettings
+
+if TYPE_CHECKING:
+    from assay.server.api import CheckBody
+    from assay.store.db import Store
+
+Made = tuple[HallucinationReport, tuple[Evidence, ...]]
+"""A report, and the evidence that it is about."""
+WAIT_S: Final = 0.5
+"""Seconds that a check waits for the cache before it is made."""
+MOST_WAITING: Final = 256
+"""Verdicts that wait to be kept; more are not kept."""
+PRUNED_EVERY: Final = 64
+"""Verdicts that a process keeps of a tenant between two looks at the bounds: so far may they be overstepped."""
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes to which a report unpacks at most."""
+_log = logging.getLogger("assay.server")
+
+
+class VerdictCache:
+    """Makes checks, or finds what another server made of an equal one."""
+
+    def __init__(
+        self, checker: Checker, store: "Store | None", settings: CacheSettings | None, telemetry: Telemetry
+    ) -> None:
+        """Over a store. Without one, or without settings, every check is made.
+
+        Args:
+            checker: makes checks.
+            store: where verdicts are kept.
+            settings: the secret, and the bounds.
+            telemetry: counts what is found.
+        """
+        self._checker, self._telemetry = checker, telemetry
+        self._store: Store | None = None if settings is None else store
+        self._settings: CacheSettings | None = None if store is None else settings
+        self._readers: ThreadPoolExecutor | None = None
+        self._keepers: ThreadPoolExecutor | None = None
+        self._waiting = 0
+        self._since_pruned: dict[str, int] = {}
+        self._lock = threading.Lock()
+        if self._settings is not None:
+            self._naming, self._sealing = (
+                hmac.digest(self._settings.secret.encode(), words, "sha256")
+                for words in (b"assay verdict cache: names", b"assay verdict cache: seals")
+            )
+            self._readers = ThreadPoolExecutor(4, thread_name_prefix="assay-verdicts")
+            self._keepers = ThreadPoolExecutor(1, thread_name_prefix="assay-verdicts-kept")
+
+    async def check(self, guard: Guard, body: "CheckBody", tenant: str, *, size: int | None = None) -> Made:
+        """The report of a check.
+
+        Args:
+            guard: what checks.
+            body: what is checked.
+            tenant: for whom; what is kept for one is never found for another.
+            size: as for `Checker.run`.
+
+        Raises:
+            InputError, CheckFailedError: as `Checker.run` does.
+        """
+        if self._store is None or not guard.asks_nobody:
+            return await self._checker.run(_work(guard, body), size=size)
+        begun = time.perf_counter()
+        key, found = await self._found(guard, body, tenant)
+        if found is not None:
+            report, evidence = found
+            spent = {"total_ms": 1000 * (time.perf_counter() - begun)}
+            return HallucinationReport.model_validate({**report, "timing": spent}), evidence
+        made = await self._checker.run(_work(guard, body), size=size)
+        if key is not None and not made[0].coverage.unchecked:
+            self._keep_later(tenant, key, made[0])
+        return made
+
+    async def _found(self, guard: Guard, body: "CheckBody", tenant: str) -> tuple[str | None, Any]:
+        """The name of a check, none where nothing is to be kept of it, and what is kept under it."""
+
+        def look() -> tuple[str | None, Any]:
+            evidence = coerce_evidence(body.evidence)
+            key = self._name(guard, body, evidence, tenant)
+            report = self._read(tenant, key)
+            return key, None if report is None else (report, evidence)
+
+        assert self._readers is not None  # noqa: S101 there is a store
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._readers, look)
+            async with asyncio.timeout(WAIT_S):
+                key, found = await running
+        except TimeoutError:
+            self._telemetry.verdict("slow")
+            return None, None
+        except (AssayError, ValueError, RecursionError) as error:
+            # What is wrong with the request the check says.
+            self._telemetry.verdict("failed")
+            _log.debug("no kept verdict could be looked up: %s", error)
+            return None, None
+        self._telemetry.verdict("miss" if found is None else "hit")
+        return key, found
+
+    def _name(self, guard: Guard, body: "CheckBody", evidence: tuple[Evidence, ...], tenant: str) -> str:
+        parts = {
+            "tenant": tenant, "verifier": guard.verifier.digest, "policy": [guard.policy.name, guard.policy.digest],
+            "asked": body.asked(), "evidence": [one.model_dump(mode="json") for one in evidence],
+        }  # fmt: skip
+        text = json.dumps(parts, sort_keys=False, ensure_ascii=True).encode()
+        return hmac.digest(self._naming, text, "sha256").hex()
+
+    def _seal(self, key: str, created: int, body: bytes) -> bytes:
+        return hmac.digest(self._sealing, b"%s:%d:%s" % (key.encode(), created, body), hashlib.sha256)
+
+    def _read(self, tenant: str, key: str) -> dict[str, Any] | None:
+        from assay.store.records import find_verdict
+
+        assert self._store is not None  # noqa: S101 whoever asks has looked
+        row = find_verdict(self._store, tenant, key, self._oldest())
+        if row is None:
+            return None
+        if not hmac.compare_digest(row.seal, self._seal(key, row.created, row.body)):
+            _log.warning("a kept verdict was altered, or kept under another secret: it is not used")
+            return None
+        unpacker = zlib.decompressobj()
+        report: dict[str, Any] = json.loads(unpacker.decompress(row.body, LARGEST))
+        return report
+
+    def _oldest(self) -> int:
+        from assay.store.records import micros
+
+        assert self._store is not None  # noqa: S101
+        assert self._settings is not None  # noqa: S101
+        return micros(self._store.now() - timedelta(seconds=self._settings.max_age_s))
+
+    def _keep_later(self, tenant: str, key: str, report: HallucinationReport) -> None:
+        assert self._keepers is not None  # noqa: S101
+        with self._lock:
+            if self._waiting >= MOST_WAITING:
+                return
+            self._waiting += 1
+        self._keepers.submit(self._keep, tenant, key, report)
+
+    def _keep(self, tenant: str, key: str, report: HallucinationReport) -> None:
+        from assay.store.records import KeptVerdict, keep_verdict, micros, prune_verdicts
+
+        store, settings = self._store, self._settings
+        assert store is not None  # noqa: S101
+        assert settings is not None  # noqa: S101
+        try:
+            created = micros(store.now())
+            body = zlib.compress(report.model_dump_json(exclude={"timing"}).encode(), 1)
+            keep_verdict(store, tenant, KeptVerdict(key, created, self._seal(key, created, body), body))
+            if self._is_due(tenant):
+                prune_verdicts(store, tenant, self._oldest(), settings.max_entries, int(settings.max_mb * 1_000_000))
+        except Exception:  # noqa: BLE001 nobody waits for it: whatever it is, it is told and the next one is tried
+            _log.warning("a verdict could not be kept", exc_info=True)
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def _is_due(self, tenant: str) -> bool:
+        count = self._since_pruned.get(tenant, PRUNED_EVERY - 1) + 1
+        self._since_pruned[tenant] = count % PRUNED_EVERY
+        return count >= PRUNED_EVERY
+
+    def close(self) -> None:
+        """Ends the threads; what waits to be kept is not kept."""
+        for pool in (self._readers, self._keepers):
+            if pool is not None:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _work(guard: Guard, body: "CheckBody") -> Callable[[], Made]:
+    def work() -> Made:
+        evidence = coerce_evidence(body.evidence)
+        return next(iter(guard.check_many([body.request(evidence)]))), evidence
+
+    return work
