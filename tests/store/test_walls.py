@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, func, insert, make_url, select, text, update

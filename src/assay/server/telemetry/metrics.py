@@ -52,10 +52,8 @@ class Metrics:
             "assay_request_seconds", "Seconds from a request to the end of its answer.", ("route",), buckets=SECONDS,
             registry=registry,
         )  # fmt: skip
-        self.in_flight = Gauge(
-            "assay_requests_in_flight", "Requests that are being answered.", registry=registry,
-            multiprocess_mode="livesum",
-        )  # fmt: skip
+        live: dict[str, Any] = {"registry": registry, "multiprocess_mode": "livesum"}
+        self.in_flight = Gauge("assay_requests_in_flight", "Requests that are being answered.", **live)
         self.checks = Counter(
             "assay_checks", "Outputs that were decided on; `unchecked` could not be.", ("kind", "action"),
             registry=registry,
@@ -92,15 +90,9 @@ class Metrics:
             "assay_verdict_cache", "Verdicts that were looked for among those that are kept.", ("result",),
             registry=registry,
         )  # fmt: skip
-        self.queue = Gauge(
-            "assay_check_queue_depth", "Checks that wait or run.", registry=registry, multiprocess_mode="livesum"
-        )
-        self.queue_most = Gauge(
-            "assay_check_queue_limit", "Checks that may wait or run.", registry=registry, multiprocess_mode="livesum"
-        )
-        self.store = Gauge(
-            "assay_store_waiting", "Changes that wait to be stored.", registry=registry, multiprocess_mode="livesum"
-        )
+        self.queue = Gauge("assay_check_queue_depth", "Checks that wait or run.", **live)
+        self.queue_most = Gauge("assay_check_queue_limit", "Checks that may wait or run.", **live)
+        self.store = Gauge("assay_store_waiting", "Changes that wait to be stored.", **live)
         if not self._several:
             ProcessCollector(registry=registry)
 
