@@ -132,7 +132,7 @@ def test_the_command_line_names_upstreams_and_a_mode() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"mode": "sleep"}, {"upstreams": ("ftp://a",)}, {"policy": "nonesuch"}, {"host": "0.0.0.0"}],  # noqa: S104
+    [{"mode": "sleep"}, {"upstream": ("ftp://a",)}, {"policy": "nonesuch"}, {"host": "0.0.0.0"}],  # noqa: S104
 )
 def test_a_command_line_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(PolicyError):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from aiohttp import web
 from tests.server.test_chat_stream import LATE, TRUE, asked, shown
 from tests.server.test_serve_command import serve
 from tests.server.upstream_script import chat_completion, chat_stream
+
+from assay.server.http.slow_clients import TimedHeads, timed_heads
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 
@@ -151,3 +154,10 @@ def check(body: dict[str, Any], answer: bytes) -> None:
     assert "4 weeks" not in text
     if body["model"] == "true":
         assert text == TRUE
+
+
+def test_the_class_of_connections_goes_to_workers_that_load_for_themselves() -> None:
+    made = timed_heads(3.0, 17)
+    again = pickle.loads(pickle.dumps(made))
+    assert (again.head_s, again.heads._most) == (3.0, 17)
+    assert pickle.loads(pickle.dumps(TimedHeads)) is TimedHeads

@@ -120,12 +120,12 @@ def run_serve(options: ServerOptions) -> None:
         PolicyError: a setting is not what it should be.
         InputError: the packages of the server are not installed.
     """
+    for name in _THREADS:
+        # Threads that a library starts before a fork are missing behind it, and numpy starts some where it is imported,
+        # as reading the settings does; workers have their own.
+        os.environ.setdefault(name, _THREADS[name])
     settings = settings_of(options, os.environ)
     if settings.workers > 1:
-        for name in _THREADS:
-            # Threads that a library starts before the fork are missing behind it, and numpy starts some where it is
-            # imported; workers have their own.
-            os.environ.setdefault(name, _THREADS[name])
         _share_figures()
     try:
         import uvicorn

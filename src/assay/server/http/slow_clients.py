@@ -6,6 +6,7 @@ everybody else out. Here a head has `head_s` seconds, and beyond `heads` connect
 """
 
 import asyncio
+import copyreg
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -38,7 +39,11 @@ class Heads:
         self._waiting.pop(connection, None)
 
 
-class TimedHeads(HttpToolsProtocol):
+class _Pickled(type):
+    """Of classes that are made with their limits: processes that start anew make them again."""
+
+
+class TimedHeads(HttpToolsProtocol, metaclass=_Pickled):
     """HTTP/1.1 of uvicorn, with a time in which the head of each request has to come in."""
 
     heads: Heads
@@ -107,7 +112,15 @@ def timed_heads(head_s: float, most: int) -> type[TimedHeads]:
         head_s: seconds for the head of a request.
         most: connections of a process that may wait for one at once.
     """
-    return type("TimedHeads", (TimedHeads,), {"heads": Heads(most), "head_s": head_s})
+    return _Pickled("TimedHeads", (TimedHeads,), {"heads": Heads(most), "head_s": head_s, "made_of": (head_s, most)})
+
+
+def _made_again(made: _Pickled) -> Any:
+    limits = vars(made).get("made_of")
+    return (timed_heads, limits) if limits is not None else made.__qualname__
+
+
+copyreg.pickle(_Pickled, _made_again)
 
 
 def raise_descriptors(most: int = DESCRIPTORS) -> int | None:

@@ -31,6 +31,7 @@ ENDS = frozenset(".!?")
 def split_statement(text: str) -> list[Piece]:
     """The atomic statements of one clean sentence; the whole of it where nothing can safely be parted.
 
+    >>> from assay.text.lexicon.tokens import render
     >>> [render(p.tokens) for p in split_statement("Acme was founded in 1990 and employs 40 people.")]
     ['Acme was founded in 1990', 'Acme employs 40 people']
     """
