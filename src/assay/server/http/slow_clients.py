@@ -8,7 +8,7 @@ everybody else out. Here a head has `head_s` seconds, and beyond `heads` connect
 import asyncio
 import copyreg
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -112,7 +112,8 @@ def timed_heads(head_s: float, most: int) -> type[TimedHeads]:
         head_s: seconds for the head of a request.
         most: connections of a process that may wait for one at once.
     """
-    return _Pickled("TimedHeads", (TimedHeads,), {"heads": Heads(most), "head_s": head_s, "made_of": (head_s, most)})
+    members = {"heads": Heads(most), "head_s": head_s, "made_of": (head_s, most)}
+    return cast("type[TimedHeads]", _Pickled("TimedHeads", (TimedHeads,), members))
 
 
 def _made_again(made: _Pickled) -> Any:
