@@ -173,7 +173,7 @@ def judged(url: str, acked: dict[str, tuple[str, str]]) -> dict[str, int]:
             "SELECT record, count(*) FROM audit_entries WHERE kind = 'decision' GROUP BY record"
         ).fetchall()
     reports = {row[0]: row[2] for row in rows}
-    decisions = dict(entries)
+    decisions: dict[Any, Any] = dict(entries)
     by_run: dict[str, set[str]] = {}
     for _, run, action in rows:
         by_run.setdefault(run, set()).add(action)
