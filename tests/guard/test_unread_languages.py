@@ -55,6 +55,11 @@ def test_languages_that_were_measured_are_judged() -> None:
     )
 
 
+def test_two_short_words_do_not_tell_another_language_than_that_of_the_evidence() -> None:
+    evidence = languages_of(["On a foré 38 mètres dans la moraine, et la commune étudie une passerelle."])
+    assert why_unread("On a aussi foré : 38 mètres.", evidence) is None
+
+
 def test_a_noun_with_a_capital_is_no_name_in_german() -> None:
     report = Guard().check("Die Angestellten und die Partner bekommen Urlaub.", [Evidence(id="a", text=GERMAN)])
     assert "name.missing" not in {issue.code for one in report.claims for issue in one.issues}

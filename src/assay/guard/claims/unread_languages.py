@@ -8,11 +8,14 @@ counts as not read.
 from collections.abc import Iterable
 from typing import Final
 
-from assay.text.sentences import UNSTATED, language
+from assay.text.sentences import UNSTATED, language, votes_of
 
 READ: Final = frozenset({"English", "German", "French", "Spanish", "Italian", "Portuguese", "Indonesian"})
 """Languages that the network was measured in and judges better than chance; French with few claims."""
 _LATIN: Final = "Latin script"
+SURE_VOTES: Final = 3
+"""Common words of its language that a claim has to have to be told to be in another one than its evidence: short words
+such as "on" and "a" are common in several."""
 
 
 def languages_of(texts: Iterable[str]) -> frozenset[str]:
@@ -37,7 +40,7 @@ def why_unread(claim: str, evidence: frozenset[str]) -> str | None:
         return None
     if spoken not in READ:
         return f"it is in {spoken}, which the embedded verifier does not read. A chat model as a judge may."
-    if evidence and spoken not in evidence:
+    if evidence and spoken not in evidence and votes_of(claim)[spoken] >= SURE_VOTES:
         theirs = ", ".join(sorted(evidence))
         return (
             f"it is in {spoken} and the evidence in {theirs}: the embedded verifier does not compare across languages. "
