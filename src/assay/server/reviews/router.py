@@ -56,7 +56,7 @@ def make_reviews_router(services: Services, waiting: Waiting | None = None) -> A
     reading, acting = documented(401, 403, 404, 422, 503), documented(401, 403, 404, 409, 412, 422, 503)
     router.get("", responses=documented(401, 403, 422, 503))(routes.list)
     router.get("/events", responses={**_STREAM, **documented(401, 403, 422, 503)})(routes.queue_events)
-    router.get("/rows", responses={**_ROWS, **documented(401, 403, 503)})(routes.rows)
+    router.get("/rows", responses={**_ROWS, **documented(401, 403, 422, 503)})(routes.rows)
     router.get("/{id}", responses=reading, response_model=ReviewOut)(routes.get)
     router.get("/{id}/events", responses={**_STREAM, **reading})(routes.events)
     router.post("/{id}/claim", responses=acting, response_model=ReviewItem)(routes.claim)
