@@ -16,8 +16,8 @@ from tests.integrations.client_site import CALL, CHAT, FALSE, INVENTED, TRUE, up
 from tests.server.upstream_script import Answer, chat_chunk, chat_completion, chat_stream, json_answer, stream_answer
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # or it is fetched when it is imported
-for needed in ("litellm", "apscheduler", "fastapi_sso"):  # other packages bring the first without its proxy
-    pytest.importorskip(needed, reason="needs the extra litellm: pip install 'assay-ai[litellm]'")
+pytest.importorskip("litellm", reason="needs the extra litellm: pip install 'assay-ai[litellm]'")
+pytest.importorskip("fastapi_sso", reason="needs LiteLLM's proxy, which others that bring LiteLLM leave out")
 
 from openai import OpenAI
 
