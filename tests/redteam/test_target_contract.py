@@ -150,7 +150,7 @@ tokens_in: /usage/in
 tokens_out: /usage/out
 """
 ARGUMENTS = '{question: "{prompt}", turns: "{turns}", context: "{context}"}'
-TIMEOUT_S: Final = 20.0
+TIMEOUT_S: Final = 60.0
 
 
 class Contract:
@@ -270,7 +270,7 @@ class TestMcpOnStandardInput(Contract):
             'if "please fail" in prompt:', 'if "please die" in prompt:\n        import os; os._exit(3)\n    if False:'
         )
         (tmp_path / "mcp_system.py").write_text(text, encoding="utf-8")
-        target = made(10.0)
+        target = made(60.0)
         with pytest.raises(TargetError):
             target.ask(request_of(case("please die")))
         assert "How long?" in reply_of(target.ask(request_of(case("How long?")))).text

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 from website.build import PUBLIC, build, names_of, placed, rewritten
-from website.doctests import fenced
+from website.fences import fenced
 
 REQUIRED = os.environ.get("ASSAY_DOCS") == "required"
 
