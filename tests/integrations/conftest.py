@@ -3,7 +3,8 @@
 import importlib
 import os
 
-FRAMEWORKS = ("langchain", "langgraph", "agents", "pydantic_ai", "llama_index.core", "haystack", "mcp.server.mcpserver")
+FRAMEWORKS = ("langchain", "langgraph", "agents", "pydantic_ai", "llama_index.core", "haystack", "dspy",
+              "mcp.server.mcpserver")  # fmt: skip
 
 if os.environ.get("ASSAY_FRAMEWORKS") == "required":  # `make test-slow` installs all and lets none be skipped
     for framework in FRAMEWORKS:
