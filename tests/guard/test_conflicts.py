@@ -126,6 +126,20 @@ def test_a_row_of_data_without_another_value_denies_no_sentence(row: str) -> Non
     assert not report.retrieval.conflicts
 
 
+@pytest.mark.parametrize(
+    ("claim", "row"),
+    [
+        ("The membership renews automatically.", '{"membership": "gold", "auto_renewal": false}'),
+        ("Breakfast is included.", '{"rate": "basic", "breakfast": "not included"}'),
+        ("The order has been shipped.", '{"order": "A-1", "shipped": false, "status": "PENDING"}'),
+        ("The bridge is open to cars.", '{"bridge": "Kestrel", "status": "closed", "vehicles": "cars"}'),
+    ],
+)
+def test_a_field_that_says_no_is_heard_beside_a_sentence_that_says_yes(claim: str, row: str) -> None:
+    report = Guard().check(claim, [Evidence(id="page", text=claim), Evidence(id="data", text=row)])
+    assert report.action is not Action.EMIT
+
+
 def test_a_row_of_data_with_another_value_disagrees_with_a_sentence() -> None:
     evidence = [
         Evidence(id="page", text="Rent for the large hall: 240 euros an evening."),

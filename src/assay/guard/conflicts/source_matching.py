@@ -24,6 +24,8 @@ _MEMBER: Final = re.compile(r"\"\s*:\s*[\[{\"\d+-]|\"\s*:\s*(?:true|false|null)\
 _GAP: Final = r"\S(?:\t| {3,})\S"
 _COLUMNS: Final = re.compile(rf"{_GAP}[^\n]*{_GAP}|{_GAP}[^\n]*\n[^\n]*{_GAP}|[^|\n]\|[^|\n]+\|[^\n]*\n")
 """Of rows whose cells are set apart by spaces, tabs or strokes."""
+_DENIED: Final = re.compile(r"[:=]\s*\"?(?:false|no|none|null|not\b[^\",\n]*)\"?\s*(?:[,}\]\n]|$)", re.IGNORECASE)
+"""A field that says no: the literals of JSON and YAML for it, and texts that begin with "not"."""
 LONGEST_REMEMBERED: Final = 20_000
 """Characters of a source whose names are remembered."""
 
@@ -186,14 +188,19 @@ def is_record(passage: str) -> bool:
 
 
 def may_deny(claim: str, passage: str) -> bool:
-    """Whether a network is to be heard that says that a passage denies a claim: of data only where a value differs.
+    """Whether a network is to be heard that says that a passage denies a claim.
 
-    It has learnt from prose, and calls many a row that says nothing of a sentence a contradiction of it.
+    Of data only where a value differs or a field says no: it has learnt from prose, and calls many a row that says
+    nothing of a sentence a contradiction of it.
 
     >>> may_deny("The meter is tested for free.", '{"meter": 17}'), may_deny("The fee is 20 euros.", '{"fee": 25}')
     (False, True)
+    >>> may_deny("The membership renews automatically.", '{"auto_renewal": false}')
+    True
     """
-    return not is_record(passage) or bool(values_of(claim, sure=True) - values_of(passage))
+    if not is_record(passage):
+        return True
+    return bool(values_of(claim, sure=True) - values_of(passage)) or _DENIED.search(passage) is not None
 
 
 _DISAGREEING: Final = re.compile(
