@@ -72,6 +72,16 @@ def test_an_answer_that_does_not_pass_is_an_error_or_the_policys_words() -> None
     assert "9 May" not in told.answer
 
 
+def test_the_reasoning_of_an_answer_that_is_withheld_is_withheld_as_well() -> None:
+    class Reasoning(Rag):
+        def forward(self, question: str) -> Any:
+            told = super().forward(question)
+            return dspy.Prediction(**dict(told.items()), reasoning=FALSE)
+
+    told = run(Checked(Reasoning(), guard, on_withheld="answer"), FALSE)
+    assert sorted(told.keys()) == ["answer", "assay_action", "assay_report", "context"]
+
+
 def test_the_same_holds_where_a_program_is_awaited() -> None:
     async def awaited(said: str) -> Any:
         with model(said):

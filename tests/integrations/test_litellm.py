@@ -80,7 +80,7 @@ def calls(*made: dict[str, Any]) -> Answer:
 
 
 def test_what_passes_a_proxy_is_what_was_checked(tmp_path: Path) -> None:
-    script = [json_answer(chat_completion(text)) for text in (TRUE, FALSE, TRUE)]
+    script = [json_answer(chat_completion(text)) for text in (TRUE, FALSE, TRUE, TRUE)]
     with proxy(tmp_path, *script, calls(CALL), calls(INVENTED)) as (client, here):
         right = client.chat.completions.create(**CHAT)
         assert (right.choices[0].message.content, right.choices[0].finish_reason) == (TRUE, "stop")
@@ -93,6 +93,8 @@ def test_what_passes_a_proxy_is_what_was_checked(tmp_path: Path) -> None:
         )
         assert given.choices[0].finish_reason == "content_filter", "the evidence is that of the member `assay`"
         assert all("assay" not in request.json() for request in here.asked)
+        loosened = client.chat.completions.create(**plain, extra_body={"assay": {"policy": "creative"}})
+        assert loosened.choices[0].finish_reason == "content_filter", "a caller cannot name a policy"
         done = client.chat.completions.create(**CHAT).choices[0].message.tool_calls
         assert done is not None
         assert json.loads(done[0].function.arguments) == {"order_id": "W-1743"}

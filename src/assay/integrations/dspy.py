@@ -79,7 +79,8 @@ def _of(name: str, *places: Any) -> Any:
 class Checked(dspy.Module):
     """A module whose answers come out only if they pass.
 
-    The prediction has the report besides, as `assay_report` (JSON) and `assay_action`.
+    The prediction has the report besides, as `assay_report` (JSON) and `assay_action`. Only the answer is checked:
+    other fields of a prediction that is emitted, such as `reasoning`, are the module's own words.
     """
 
     def __init__(
@@ -129,7 +130,10 @@ class Checked(dspy.Module):
             self._on_report(report)
         if report.action is not Action.EMIT and self._on_withheld == "raise":
             raise WithheldError(answer_instead(report), report)
-        told = {**dict(prediction.items()), self._fields.answer: answer_of(report)}
+        # What does not pass stays here, and so does what a module says on the way to it, such as its reasoning.
+        emitted = report.action is Action.EMIT
+        shown = {name: value for name, value in prediction.items() if emitted or name == self._fields.evidence}
+        told = {**shown, self._fields.answer: answer_of(report)}
         return dspy.Prediction(
             **told, assay_action=report.action.value, assay_report=report.model_dump(mode="json")
         )  # fmt: skip

@@ -52,7 +52,10 @@ _OF_MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
 
 
 class AssayGuardrail(CustomGuardrail):
-    """Checks chat completions of a LiteLLM proxy after the model has answered."""
+    """Checks chat completions of a LiteLLM proxy after the model has answered.
+
+    Text in any other form, such as a completion of the old kind, is withheld: nothing here reads it.
+    """
 
     def __init__(
         self,
@@ -95,6 +98,8 @@ class AssayGuardrail(CustomGuardrail):
         """The answer where it passes, the policy's words where it does not."""
         if not self.should_run_guardrail(data=data, event_type=GuardrailEventHooks.post_call):
             return response
+        if isinstance(response, litellm.EmbeddingResponse):
+            return response  # numbers: nothing in it is a claim
         return await asyncio.to_thread(self._settled, data, response)
 
     async def async_post_call_streaming_iterator_hook(
@@ -131,6 +136,8 @@ class AssayGuardrail(CustomGuardrail):
             request = {name: data[name] for name in ("model", "messages", "tools", "response_format") if name in data}
             asked = (data.get("metadata") or {}).get(FIELD)
             options = read_request_options(asked, None, None) if asked is not None else RequestOptions()
+            if options.policy is not None:
+                raise InputError("the policy is that of the proxy's configuration; a request cannot name another one")
             exchange = Exchange(
                 ChatCompletions(), read_object(encoded(request), "the request"), options, self._guard,
                 f"litellm_{uuid4().hex}", self._stakes, self._fail_on,
