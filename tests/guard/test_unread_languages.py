@@ -55,6 +55,16 @@ def test_languages_that_were_measured_are_judged() -> None:
     )
 
 
+def test_a_word_of_another_script_among_english_ones_is_not_read_over() -> None:
+    leave = "Partners are entitled to two weeks of paid leave. The office in Москва is closed. α-Synuclein binds."
+    evidence = [Evidence(id="a", text=leave)]
+    report = Guard().check("Partners को चार weeks of paid leave.", evidence)
+    assert report.action is not Action.EMIT
+    assert {one.verdict for one in report.claims} == {Verdict.UNCHECKED}
+    for known in ("The office in Москва is closed.", "α-Synuclein binds."):
+        assert Guard().check(known, evidence).action is Action.EMIT
+
+
 def test_two_short_words_do_not_tell_another_language_than_that_of_the_evidence() -> None:
     evidence = languages_of(["On a foré 38 mètres dans la moraine, et la commune étudie une passerelle."])
     assert why_unread("On a aussi foré : 38 mètres.", evidence) is None

@@ -271,7 +271,7 @@ def _combine(
         told = told_sentence(job.claim, job.evidence.index) or told_clause(job.claim, job.evidence.index)
     if told is not None:
         return _told(told, exact, read, signals)
-    lost = why_unread(job.claim, job.evidence.languages)
+    lost = why_unread(job.claim, job.evidence.languages, (item.text for item in job.evidence.evidence))
     if lost is not None and not compared_by_words(exact, job.claim):
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, lost, unread=True)
     may = same_subject(job.claim, job.evidence.evidence, said)

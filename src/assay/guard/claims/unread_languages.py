@@ -8,11 +8,12 @@ counts as not read.
 from collections.abc import Iterable
 from typing import Final
 
-from assay.text.sentences import UNSTATED, language, votes_of
+from assay.text.sentences import UNSTATED, language, script_of, votes_of
 
 READ: Final = frozenset({"English", "German", "French", "Spanish", "Italian", "Portuguese", "Indonesian"})
 """Languages that the network was measured in and judges better than chance; French with few claims."""
 _LATIN: Final = "Latin script"
+_AROUND: Final = ".,;:!?()[]{}'\"“”„«»‘’…"
 SURE_VOTES: Final = 3
 """Common words of its language that a claim has to have to be told to be in another one than its evidence: short words
 such as "on" and "a" are common in several."""
@@ -23,7 +24,24 @@ def languages_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(language(text) for text in texts) - {UNSTATED}
 
 
-def why_unread(claim: str, evidence: frozenset[str]) -> str | None:
+def _foreign_word(claim: str, texts: Iterable[str]) -> str | None:
+    """A word of another script than Latin that no text has; single letters are symbols and stand for themselves."""
+    if claim.isascii():
+        return None
+    known = tuple(texts)
+    for part in claim.split():
+        word = part.strip(_AROUND)
+        letters = "".join(filter(str.isalpha, word))
+        if (
+            len(letters) > 1
+            and script_of(letters) not in {_LATIN, UNSTATED}
+            and not any(word in text for text in known)
+        ):
+            return word
+    return None
+
+
+def why_unread(claim: str, evidence: frozenset[str], texts: Iterable[str] = ()) -> str | None:
     """Why the network is not to be believed on a claim; none where it is.
 
     >>> why_unread("भागीदारों को चार सप्ताह की छुट्टी मिलती है।", frozenset())
@@ -34,8 +52,13 @@ def why_unread(claim: str, evidence: frozenset[str]) -> str | None:
     Args:
         claim: the claim.
         evidence: the languages of its evidence, as `languages_of` tells them.
+        texts: the evidence itself; a word in another script that stands in it may be a name.
     """
     spoken = language(claim)
+    foreign = _foreign_word(claim, texts)
+    if foreign is not None and (spoken in READ or spoken in {UNSTATED, _LATIN}):
+        script = script_of(foreign)
+        return f"it has a word in {script} that no evidence has, and the embedded verifier does not read it."
     if spoken in {UNSTATED, _LATIN}:
         return None
     if spoken not in READ:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.text.sentences.languages import UNSTATED as UNSTATED
     from assay.text.sentences.languages import is_foreign_word as is_foreign_word
     from assay.text.sentences.languages import language as language
+    from assay.text.sentences.languages import script_of as script_of
     from assay.text.sentences.languages import votes_of as votes_of
     from assay.text.sentences.line_structure import blocks as blocks
     from assay.text.sentences.splitting import Sentence as Sentence
@@ -26,7 +27,7 @@ else:
         {
             ".code_identifiers": ("forbids", "is_code_name", "place_of", "setting_of"),
             ".hidden_characters": ("hidden_places",),
-            ".languages": ("UNSTATED", "is_foreign_word", "language", "votes_of"),
+            ".languages": ("UNSTATED", "is_foreign_word", "language", "script_of", "votes_of"),
             ".line_structure": ("blocks",),
             ".splitting": ("Sentence", "split_sentences"),
             ".tables": ("Table", "TableCell", "read_tables"),
