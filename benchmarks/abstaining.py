@@ -132,8 +132,9 @@ def reached(values: Sequence[float], rows: Sequence[Known]) -> list[Outcome]:
     ]
 
 
-def decided(values: Sequence[float], rows: Sequence[Known], limits: tuple[float, float], gate: tuple[float, float]
-            ) -> list[int]:  # fmt: skip
+def decided(
+    values: Sequence[float], rows: Sequence[Known], limits: tuple[float, float], gate: tuple[float, float]
+) -> list[int]:
     """0 given, 1 with a caveat or neither, 2 held back, for each row: the stricter of confidence and gate."""
     made = []
     for value, row in zip(values, rows, strict=True):
@@ -151,9 +152,12 @@ def figures_of(made: Sequence[int], rows: Sequence[Known], costs: Costs) -> tupl
     price_right, price_wrong = (0.0, costs.abstention, costs.false_block), (costs.leak, costs.abstention, 0.0)
     loss = of_right * sum(price_right[n] for n in right) + of_wrong * sum(price_wrong[n] for n in wrong)
     return (
-        loss / len(rows), wrong.count(0) / len(wrong), right.count(0) / len(right), right.count(1) / len(right),
+        loss / len(rows),
+        wrong.count(0) / len(wrong),
+        right.count(0) / len(right),
+        right.count(1) / len(right),
         right.count(2) / len(right),
-    )  # fmt: skip
+    )
 
 
 def losses(known: Sequence[Known]) -> None:
@@ -249,20 +253,34 @@ def pictures(known: Sequence[Known], path: Path) -> None:
     before, after = crossed(known, "signals, weights by judgement, no curve"), crossed(known, FITTED)
     panels = [
         Panel(
-            "Leak against false abstention", "right outputs that are not given", "wrong outputs that are given",
-            (("gate, by its threshold", traded([row.gate for row in known], grid_of(preset("general")))),
-             ("fitted confidence", traded(reached(after, known), GRID))),
+            "Leak against false abstention",
+            "right outputs that are not given",
+            "wrong outputs that are given",
+            (
+                ("gate, by its threshold", traded([row.gate for row in known], grid_of(preset("general")))),
+                ("fitted confidence", traded(reached(after, known), GRID)),
+            ),
         ),
         *(
             Panel(
-                f"Reliability {when}, ECE {ece(values, right):.3f}", "said", "came true",
-                ((f"confidence {when}", [(b.mean_probability, b.frequency) for b in adaptive_reliability(values, right)
-                                         if b.mean_probability is not None and b.frequency is not None]),),
+                f"Reliability {when}, ECE {ece(values, right):.3f}",
+                "said",
+                "came true",
+                (
+                    (
+                        f"confidence {when}",
+                        [
+                            (b.mean_probability, b.frequency)
+                            for b in adaptive_reliability(values, right)
+                            if b.mean_probability is not None and b.frequency is not None
+                        ],
+                    ),
+                ),
                 diagonal=True,
             )
             for when, values in (("before", before), ("after", after))
         ),
-    ]  # fmt: skip
+    ]
     write_file(path, drawn("Whether to answer: held-out halves of the development sets", panels))
 
 

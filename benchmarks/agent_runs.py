@@ -67,9 +67,10 @@ def traces(data: Path) -> tuple[list[Trace], list[ToolDeclaration]]:
     found = []
     for row in rows:
         said = [
-            index for index, m in enumerate(row["messages"])
+            index
+            for index, m in enumerate(row["messages"])
             if m["role"] == "assistant" and (m.get("content") or "").strip() and not m.get("tool_calls")
-        ]  # fmt: skip
+        ]
         if row["reward"] == 1.0 and said:
             found.append(Trace(row["id"], row["messages"][: said[-1] + 1]))
     return found, [ToolDeclaration(name=name, parameters={"type": "object"}) for name in sorted(names)]
@@ -145,13 +146,30 @@ def _clock(match: re.Match[str], _: Trace, rng: random.Random) -> str:
 
 
 _STATUS = {
-    "cancelled": "upgraded", "canceled": "upgraded", "upgraded": "cancelled", "updated": "cancelled",
-    "business class": "economy class", "economy class": "business class", "basic economy": "business",
-    "gold": "silver", "silver": "regular", "regular": "gold", "non-refundable": "fully refundable",
-    "credit card": "gift card", "gift card": "credit card", "not purchased": "purchased", "no longer": "still",
-    "delayed": "cancelled", "unable to": "able to", "not permitted": "permitted", "does not cover": "covers",
-    "is beyond": "is within", "one-way": "round-trip", "round-trip": "one-way", "round trip": "one way",
-}  # fmt: skip
+    "cancelled": "upgraded",
+    "canceled": "upgraded",
+    "upgraded": "cancelled",
+    "updated": "cancelled",
+    "business class": "economy class",
+    "economy class": "business class",
+    "basic economy": "business",
+    "gold": "silver",
+    "silver": "regular",
+    "regular": "gold",
+    "non-refundable": "fully refundable",
+    "credit card": "gift card",
+    "gift card": "credit card",
+    "not purchased": "purchased",
+    "no longer": "still",
+    "delayed": "cancelled",
+    "unable to": "able to",
+    "not permitted": "permitted",
+    "does not cover": "covers",
+    "is beyond": "is within",
+    "one-way": "round-trip",
+    "round-trip": "one-way",
+    "round trip": "one way",
+}
 
 
 def _status(match: re.Match[str], _: Trace, __: random.Random) -> str:
@@ -191,11 +209,14 @@ _CHANGES: dict[str, Callable[[Trace, random.Random], Change | None]] = {
     "invented id": _replace("invented id", r"\b(?=[A-Z]*\d)[A-Z\d]{6}\b", _made_up_id),
     "id of the run": _replace("id of the run", r"\b(?=[A-Z]*\d)[A-Z\d]{6}\b", _another),
     "place": _replace("place", r"\b(?:[A-Z]{3})\b(?<!HAT)(?<!EST)(?<!USD)", _another),
-    "name": _replace("name", r"\b(?:Mei|Garcia|Lee|Smith|Ivan|Omar|Rossi|Noah|Muller|Aarav|Raj|Sofia|Kim|Li)\b",
-                     lambda _, __, rng: rng.choice(["Petra", "Lindqvist", "Tomasz"])),
+    "name": _replace(
+        "name",
+        r"\b(?:Mei|Garcia|Lee|Smith|Ivan|Omar|Rossi|Noah|Muller|Aarav|Raj|Sofia|Kim|Li)\b",
+        lambda _, __, rng: rng.choice(["Petra", "Lindqvist", "Tomasz"]),
+    ),
     "status": _replace("status", "(?i)" + "|".join(rf"\b{re.escape(word)}\b" for word in _STATUS), _status),
     "action not done": _deed,
-}  # fmt: skip
+}
 
 
 @dataclass(slots=True)
@@ -277,8 +298,10 @@ def wrong(checks: Checks, runs: list[Trace], emitted: set[str], cases: bool) -> 
         for line in tally.cases if cases else []:
             print("       ", line)
     every = tallies.values()
-    print(f"  {'all':20} {sum(t.total for t in every):4} {sum(t.leaked for t in every):4} of "
-          f"{sum(t.of_emitted for t in every):<4} {sum(t.passed for t in every):4}")  # fmt: skip
+    print(
+        f"  {'all':20} {sum(t.total for t in every):4} {sum(t.leaked for t in every):4} of "
+        f"{sum(t.of_emitted for t in every):<4} {sum(t.passed for t in every):4}"
+    )
 
 
 def _changes(runs: list[Trace], rng: random.Random) -> Iterator[tuple[Trace, Change]]:

@@ -242,7 +242,7 @@ def contents(url: str, runs: int) -> int:
 
 def _verified(
     store: Store, what: str, since: Verified | None, *, leaves: bool = True, log_only: bool = False
-) -> Verified | None:  # fmt: skip
+) -> Verified | None:
     took = Spent()
     with store.reading("default") as connection, took.counting():
         found, left = verify_log(connection, "default", RING), None

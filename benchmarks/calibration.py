@@ -92,9 +92,14 @@ def guarantees(known: Sequence[Known], grid: Sequence[float], by_document: bool)
     """Print how often each guarantee holds, and at what price."""
     everything = wrong_levels(known)
     columns = (
-        "alpha", "method", "no threshold", "splits: rate over all rows above alpha",
-        "splits: held-out half above alpha", "held-out leak, mean", "right rows that pass, mean",
-    )  # fmt: skip
+        "alpha",
+        "method",
+        "no threshold",
+        "splits: rate over all rows above alpha",
+        "splits: held-out half above alpha",
+        "held-out leak, mean",
+        "right rows that pass, mean",
+    )
     print(f"| {' | '.join(columns)} |")
     print("|---|---|---|---|---|---|---|")
     for alpha in ALPHAS:
@@ -162,8 +167,10 @@ def confidence(known: Sequence[Known]) -> None:
         adaptive_reliability(columns["confidence fitted (logistic)"], right[1]),
         strict=False,
     ):
-        print(f"| {a.mean_probability:.2f} | {a.count} | {a.frequency:.2f} | {b.mean_probability:.2f} | {b.count} | "
-              f"{b.frequency:.2f} |")  # fmt: skip
+        print(
+            f"| {a.mean_probability:.2f} | {a.count} | {a.frequency:.2f} | {b.mean_probability:.2f} | {b.count} | "
+            f"{b.frequency:.2f} |"
+        )
 
 
 def main() -> None:
@@ -182,8 +189,10 @@ def main() -> None:
         scores = {key: result.score for key, result in log.results.items()}
     known = [Known(o, r.document, scores[key_of(r)]) for o, r in zip(outcomes, rows, strict=True)]
     wrong = sum(o.wrong for o in outcomes)
-    print(f"{len(rows)} rows, {wrong} hallucinated, {len({r.document for r in rows})} documents; data "
-          f"{data_digest(rows)[:12]}; {SPLITS} splits, delta {DELTA}\n")  # fmt: skip
+    print(
+        f"{len(rows)} rows, {wrong} hallucinated, {len({r.document for r in rows})} documents; data "
+        f"{data_digest(rows)[:12]}; {SPLITS} splits, delta {DELTA}\n"
+    )
     grid = grid_of(policy)
     for by_document in (False, True):
         print(f"\nhalves of {'documents' if by_document else 'rows'}\n")

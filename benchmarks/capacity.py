@@ -100,9 +100,15 @@ def measure(guard: Guard, folder: Path, claims: int, passages: int, runs: int) -
         grown = (_bytes(store) - before) // runs
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Cost(
-        claims, passages, characters, round(1000 * median(cpu), 1), round(1000 * median(wall), 1),
-        round(1000 * median(record), 1), grown, peak // (1024 if sys.platform == "linux" else 1024**2),
-    )  # fmt: skip
+        claims,
+        passages,
+        characters,
+        round(1000 * median(cpu), 1),
+        round(1000 * median(wall), 1),
+        round(1000 * median(record), 1),
+        grown,
+        peak // (1024 if sys.platform == "linux" else 1024**2),
+    )
 
 
 def _bytes(store: Store) -> int:
@@ -116,8 +122,17 @@ def _bytes(store: Store) -> int:
 
 def table(costs: list[Cost]) -> list[str]:
     """The costs as a table in Markdown."""
-    names = ("claims", "passages", "characters", "CPU ms", "clock ms", "checks per core and hour", "record ms",
-             "record KB", "memory MB")  # fmt: skip
+    names = (
+        "claims",
+        "passages",
+        "characters",
+        "CPU ms",
+        "clock ms",
+        "checks per core and hour",
+        "record ms",
+        "record KB",
+        "memory MB",
+    )
     return [
         f"| {' | '.join(names)} |",
         "|---" * len(names) + "|",

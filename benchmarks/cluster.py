@@ -90,9 +90,14 @@ class Replica:
     """One `assay serve`."""
 
     def __init__(
-        self, folder: Path, name: str, database: str, sources: Path | None = None, gateway: Path | None = None,
+        self,
+        folder: Path,
+        name: str,
+        database: str,
+        sources: Path | None = None,
+        gateway: Path | None = None,
         environ: Mapping[str, str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A replica that is not started; `sources` are of another version."""
         self.name, self.port = name, free_port()
         self._log = folder / f"{name}.log"

@@ -59,10 +59,19 @@ def main() -> None:
     for case in cases(given.part):
         evidence = evidence_of(case)
         right, wrong = (guard.check(case[side], evidence, question=case.get("question")) for side in ("right", "wrong"))
-        found = dict(zip(names, (
-            right.action is Action.EMIT, wrong.action is not Action.EMIT, contradicted(wrong),
-            told(wrong, case["result"]), contradicted(right),
-        ), strict=True))  # fmt: skip
+        found = dict(
+            zip(
+                names,
+                (
+                    right.action is Action.EMIT,
+                    wrong.action is not Action.EMIT,
+                    contradicted(wrong),
+                    told(wrong, case["result"]),
+                    contradicted(right),
+                ),
+                strict=True,
+            )
+        )
         for group in (case["kind"].split("/")[0], "all"):
             counts[group]["cases"] += 1
             counts[group].update(name for name, holds in found.items() if holds)

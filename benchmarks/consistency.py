@@ -74,10 +74,7 @@ def labelled_pairs(data: Path, most: int) -> list[Pair]:
     sick = [r for r in read_rows(data / "dev" / "sick.test.jsonl.gz") if r.label == "supported"]
     known = {(r.evidence[0].text, r.text) for r in sick}
     random.Random(SEED).shuffle(sick)
-    equal = [
-        r for r in sick
-        if (r.text, r.evidence[0].text) in known or content(r.text) == content(r.evidence[0].text)
-    ]  # fmt: skip
+    equal = [r for r in sick if (r.text, r.evidence[0].text) in known or content(r.text) == content(r.evidence[0].text)]
     return found + [Pair(r.evidence[0].text, r.text, "same", "sick") for r in equal[:most]]
 
 
@@ -118,8 +115,11 @@ def negated(text: str) -> str | None:
 def made_pairs(data: Path, most: int) -> list[Pair]:
     """Pairs made of development claims by rules."""
     makers: tuple[tuple[str, Callable[[str], str | None]], ...] = (
-        ("same", moved), ("same", spelled), ("denied", renumbered), ("denied", negated),
-    )  # fmt: skip
+        ("same", moved),
+        ("same", spelled),
+        ("denied", renumbered),
+        ("denied", negated),
+    )
     found: list[Pair] = []
     rows = [r for name in SETS for r in read_rows(data / "dev" / f"{name}.jsonl.gz")]
     texts = sorted({r.text for r in rows if 30 <= len(r.text) <= LONGEST})

@@ -78,11 +78,18 @@ async def ask(app: Application, path: str, body: Any = None) -> Answer:
     sent = b"" if body is None else json.dumps(body).encode()
     where, _, query = path.partition("?")
     scope = {
-        "type": "http", "method": "GET" if body is None else "POST", "path": where, "raw_path": where.encode(),
-        "query_string": query.encode(), "http_version": "1.1", "scheme": "http", "root_path": "",
+        "type": "http",
+        "method": "GET" if body is None else "POST",
+        "path": where,
+        "raw_path": where.encode(),
+        "query_string": query.encode(),
+        "http_version": "1.1",
+        "scheme": "http",
+        "root_path": "",
         "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
-        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
-    }  # fmt: skip
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+    }
     parts: list[bytes] = []
     given = False
 
@@ -148,9 +155,7 @@ async def pages(url: str, only: str) -> None:
 
 def _some(store: Store) -> tuple[str, str]:
     with store.reading(TENANT) as connection:
-        return _blocked(connection), str(
-            connection.execute(text("SELECT digest FROM policies LIMIT 1")).scalar_one()
-        )  # fmt: skip
+        return _blocked(connection), str(connection.execute(text("SELECT digest FROM policies LIMIT 1")).scalar_one())
 
 
 def _blocked(connection: Connection) -> str:
@@ -162,27 +167,59 @@ def _paths(id_: str, digest: str, cursor: str | None) -> list[str]:
     """Every page and route, with what is common, rare, and not there at all."""
     rare = "rare123"
     api = [
-        "?limit=50", f"?limit=50&after={cursor}", "?action=block", "?action=escalate&verdict=contradicted",
-        "?action=emit&verdict=contradicted", f"?policy={digest}", "?policy=general&caller=desk&max_score=0.1",
-        "?run_id=run-7", "?since=2020-01-01T00:00:00Z&until=2020-02-01T00:00:00Z", "?q=partners", "?q=weeks+w7",
-        f"?q={rare}", f"?q=partners+{rare}&action=emit", '?q="partners+w1"', "?q=nowhere", "?q=w29*",
+        "?limit=50",
+        f"?limit=50&after={cursor}",
+        "?action=block",
+        "?action=escalate&verdict=contradicted",
+        "?action=emit&verdict=contradicted",
+        f"?policy={digest}",
+        "?policy=general&caller=desk&max_score=0.1",
+        "?run_id=run-7",
+        "?since=2020-01-01T00:00:00Z&until=2020-02-01T00:00:00Z",
+        "?q=partners",
+        "?q=weeks+w7",
+        f"?q={rare}",
+        f"?q=partners+{rare}&action=emit",
+        '?q="partners+w1"',
+        "?q=nowhere",
+        "?q=w29*",
         "?q=partners&verdict=unchecked",
-    ]  # fmt: skip
+    ]
     return [
         *(f"/v1/reports{query}" for query in api),
         *(f"/v1/reports/{id_}{part}" for part in ("", "/claims", "/evidence", "/tool-calls", "/receipts", "/entries")),
-        "/v1/feedback", "/v1/policies", f"/v1/policies/{digest}", "/v1/audit", "/v1/audit/entries",
-        "/v1/audit/checkpoints", f"/v1/audit/proof?report={id_}", "/v1/audit/consistency?old=1", "/v1/reviews",
-        "/console", "/console/runs", f"/console/runs?after={cursor}", "/console/runs?action=block",
-        "/console/runs?action=escalate&verdict=contradicted", "/console/runs?verdict=unchecked",
-        "/console/runs?caller=desk&policy=general&min_score=0.1&max_score=0.2", f"/console/runs?q={rare}",
-        "/console/runs?q=partners", "/console/runs?q=partners&action=escalate", f"/console/runs/{id_}",
-        "/console/review", "/console/gaps", "/console/gaps?days=all", "/console/policies",
+        "/v1/feedback",
+        "/v1/policies",
+        f"/v1/policies/{digest}",
+        "/v1/audit",
+        "/v1/audit/entries",
+        "/v1/audit/checkpoints",
+        f"/v1/audit/proof?report={id_}",
+        "/v1/audit/consistency?old=1",
+        "/v1/reviews",
+        "/console",
+        "/console/runs",
+        f"/console/runs?after={cursor}",
+        "/console/runs?action=block",
+        "/console/runs?action=escalate&verdict=contradicted",
+        "/console/runs?verdict=unchecked",
+        "/console/runs?caller=desk&policy=general&min_score=0.1&max_score=0.2",
+        f"/console/runs?q={rare}",
+        "/console/runs?q=partners",
+        "/console/runs?q=partners&action=escalate",
+        f"/console/runs/{id_}",
+        "/console/review",
+        "/console/gaps",
+        "/console/gaps?days=all",
+        "/console/policies",
         f"/console/policies/{digest}",
-        f"/console/policies/{digest}/what-if", f"/console/policies/{digest}/what-if?emit_threshold=0.95",
-        f"/console/policies/{digest}/what-if?support_threshold=0.6", "/console/audit", "/console/users",
+        f"/console/policies/{digest}/what-if",
+        f"/console/policies/{digest}/what-if?emit_threshold=0.95",
+        f"/console/policies/{digest}/what-if?support_threshold=0.6",
+        "/console/audit",
+        "/console/users",
         "/console/playground",
-    ]  # fmt: skip
+    ]
 
 
 async def _timed(app: Application, path: str, database: DatabaseTime) -> str:

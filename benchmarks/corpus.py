@@ -192,12 +192,19 @@ def document(number: int, rng: random.Random, pool: list[Fact]) -> Made:
     chosen = [(one, rng.choice(one.values)) for one in rng.sample(pool, 4)]
     said = [fact.document.format(n=name, k=kind, v=value) for fact, value in chosen]
     plain = [
-        line.format(a=rng.randint(3, 60), b=rng.randint(5, 11), m=rng.choice(_MONTHS),
-                    p="".join(rng.choice(_SYLLABLES) for _ in range(3)).capitalize())
+        line.format(
+            a=rng.randint(3, 60),
+            b=rng.randint(5, 11),
+            m=rng.choice(_MONTHS),
+            p="".join(rng.choice(_SYLLABLES) for _ in range(3)).capitalize(),
+        )
         for line in rng.sample(_PLAIN, 6)
-    ]  # fmt: skip
-    paragraphs = (" ".join([said[0], *plain[:2]]), " ".join([said[1], said[2], plain[2]]),
-                  " ".join([*plain[3:5], said[3], plain[5]]))  # fmt: skip
+    ]
+    paragraphs = (
+        " ".join([said[0], *plain[:2]]),
+        " ".join([said[1], said[2], plain[2]]),
+        " ".join([*plain[3:5], said[3], plain[5]]),
+    )
     return Made(f"{kind.capitalize()} {name}", paragraphs, tuple(chosen), name, kind)
 
 
@@ -207,9 +214,13 @@ class Corpus:
     def __init__(self, folder: Path, rng: random.Random) -> None:
         """Into an empty folder."""
         self.folder, self.rng, self.planted, self.count = folder, rng, Planted(), 0
-        self.kinds = [".md"] * 10 + [".txt"] * 4 + [".html"] * 4 + [".docx"] + (
-            [".pdf"] if needs_package(".pdf") is None else []
-        )  # fmt: skip
+        self.kinds = (
+            [".md"] * 10
+            + [".txt"] * 4
+            + [".html"] * 4
+            + [".docx"]
+            + ([".pdf"] if needs_package(".pdf") is None else [])
+        )
 
     def write(self, title: str, paragraphs: tuple[str, ...], head: dict[str, str] | None = None) -> str:
         """A file; its path within the corpus. One with metadata is Markdown."""
@@ -248,9 +259,17 @@ def write_corpus(folder: Path, size: int, seed: int) -> Planted:
     rng = random.Random(seed)
     corpus, pool = Corpus(folder, rng), facts()
     share = size / 10_000
-    wanted = {name: round(count * share) for name, count in (
-        ("copy", 300), ("near", 200), ("older", 300), ("expired", 100), ("not_yet", 50), ("conflict", 200)
-    )}  # fmt: skip
+    wanted = {
+        name: round(count * share)
+        for name, count in (
+            ("copy", 300),
+            ("near", 200),
+            ("older", 300),
+            ("expired", 100),
+            ("not_yet", 50),
+            ("conflict", 200),
+        )
+    }
     jobs = [name for name, count in wanted.items() for _ in range(count)]
     two = sum(name not in {"expired", "not_yet"} for name in jobs)  # of these two files are written
     jobs += ["plain"] * (size - len(jobs) - two)
@@ -303,8 +322,10 @@ def _checked(folder: Path, state: Path) -> dict[str, Any]:
     begun = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.corpus", "--check", str(folder), "--state", str(state)],
-        stdout=subprocess.PIPE, text=True, check=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     told: dict[str, Any] = json.loads(done.stdout)
     return {**told, "wall_s": round(time.monotonic() - begun, 1)}
 
@@ -326,12 +347,15 @@ def check_once(folder: Path, state: Path) -> None:
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     json.dump(
         {
-            "report": report.model_dump(mode="json", exclude={"versions"}), "steps": steps,
+            "report": report.model_dump(mode="json", exclude={"versions"}),
+            "steps": steps,
             "cpu_s": round(own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime, 1),
-            "peak_mb": round(own.ru_maxrss / 1024), "reader_mb": round(children.ru_maxrss / 1024),
+            "peak_mb": round(own.ru_maxrss / 1024),
+            "reader_mb": round(children.ru_maxrss / 1024),
             "state_mb": round(state.stat().st_size / 1e6),
-        }, sys.stdout,
-    )  # fmt: skip
+        },
+        sys.stdout,
+    )
 
 
 def scores(report: dict[str, Any], planted: Planted) -> Iterator[tuple[str, int, int, int]]:
@@ -341,11 +365,15 @@ def scores(report: dict[str, Any], planted: Planted) -> Iterator[tuple[str, int,
     # Of two that say the same either may stay.
     found = sum(one in pairs for one in planted.copies)
     yield "copies and near copies", len(planted.copies), found, report["counts"]["duplicate"] - found
-    by = {kind: {one["document"] for one in report["out_of_force"] if one["standing"] == kind}
-          for kind in ("superseded", "expired", "not_yet_in_force")}  # fmt: skip
-    for words, kind, wanted in (("older versions", "superseded", planted.older),
-                                ("expired", "expired", planted.expired),
-                                ("not yet in force", "not_yet_in_force", planted.not_yet)):  # fmt: skip
+    by = {
+        kind: {one["document"] for one in report["out_of_force"] if one["standing"] == kind}
+        for kind in ("superseded", "expired", "not_yet_in_force")
+    }
+    for words, kind, wanted in (
+        ("older versions", "superseded", planted.older),
+        ("expired", "expired", planted.expired),
+        ("not yet in force", "not_yet_in_force", planted.not_yet),
+    ):
         yield words, len(wanted), len(by[kind] & wanted), len(by[kind] - wanted)
     told = {(one["first"], one["second"]) for one in report["conflicts"]}
     yield "contradictions", len(planted.conflicts), len(told & planted.conflicts), len(told - planted.conflicts)
@@ -411,9 +439,11 @@ def main() -> None:
             return
         print(f"{first['files']['found']:,} documents, {first['files']['characters']:,} characters, seed {given.seed}")
         for name, run in runs.items():
-            print(f"{name}: {run['wall_s']} s, {run['cpu_s']} s of processors, at most {run['peak_mb']} MB (readers "
-                  f"{run['reader_mb']} MB), state {run['state_mb']} MB, "
-                  f"read {run['report']['files']['read']:,}; {run['steps']}")  # fmt: skip
+            print(
+                f"{name}: {run['wall_s']} s, {run['cpu_s']} s of processors, at most {run['peak_mb']} MB (readers "
+                f"{run['reader_mb']} MB), state {run['state_mb']} MB, "
+                f"read {run['report']['files']['read']:,}; {run['steps']}"
+            )
         for words, wanted, hit, besides in found:
             if wanted or besides:
                 print(f"{words}: planted {wanted}, found {hit}, told besides {besides}")

@@ -104,9 +104,13 @@ def factcheck(rows: list[dict[str, Any]], split: Splitter, source: str) -> dict[
     precision, recall = hits / made, hits / wanted
     n = len(rows)
     return {
-        "precision": precision, "recall": recall, "F1": 2 * precision * recall / (precision + recall),
-        "count same": same / n, "over-split": over / n, "under-split": under / n,
-    }  # fmt: skip
+        "precision": precision,
+        "recall": recall,
+        "F1": 2 * precision * recall / (precision + recall),
+        "count same": same / n,
+        "over-split": over / n,
+        "under-split": under / n,
+    }
 
 
 def wikisplit(rows: list[dict[str, Any]], split: Splitter) -> dict[str, float]:

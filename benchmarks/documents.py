@@ -54,10 +54,12 @@ def named(report: HallucinationReport, where: str | list[str], start: int, end: 
             if claim.path == where:
                 return True
         elif any(
-            issue.span is not None and issue.span.start < end and start < issue.span.end
+            issue.span is not None
+            and issue.span.start < end
+            and start < issue.span.end
             and all(name.lower() in issue.message.lower() for name in where)
             for issue in claim.issues
-        ):  # fmt: skip
+        ):
             return True
     return False
 

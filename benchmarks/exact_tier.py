@@ -29,9 +29,15 @@ from assay.text.sentences.splitting import split_sentences
 from assay.verify.exact import ExactResult, check_exact, index_evidence
 
 _SETS = (
-    "fever_symmetric.dev", "fever_symmetric.test", "summedits_ectsum.all", "summedits_qmsumm.all",
-    "summedits_sales_email.all", "summedits_samsum.all", "infotabs.dev", "breaking_nli.test",
-)  # fmt: skip
+    "fever_symmetric.dev",
+    "fever_symmetric.test",
+    "summedits_ectsum.all",
+    "summedits_qmsumm.all",
+    "summedits_sales_email.all",
+    "summedits_samsum.all",
+    "infotabs.dev",
+    "breaking_nli.test",
+)
 _SURE = 0.8
 _SUBJECTS = word_list("""Partners Caregivers Contractors Managers Interns Engineers Nurses Drivers Teachers Analysts""")
 _VERBS = word_list("""receive request approve complete record extend return submit renew transfer""")
@@ -93,8 +99,10 @@ def _typical(name: str, answers: Sequence[tuple[list[str], list[Evidence]]]) -> 
         checking.append(time.process_time() - middle)
     warm = len(answers) // 10
     check, claims_each = _median_ms(checking[warm:]), len(answers[0][0])
-    print(f"{name:36} {check:8.2f} {min(checking) * 1000:8.2f} {check / claims_each:10.2f} "
-          f"{_median_ms(indexing[warm:]):8.2f}")  # fmt: skip
+    print(
+        f"{name:36} {check:8.2f} {min(checking) * 1000:8.2f} {check / claims_each:10.2f} "
+        f"{_median_ms(indexing[warm:]):8.2f}"
+    )
 
 
 def speed(repeat: int) -> None:
@@ -176,8 +184,10 @@ def quality(folder: Path, sets: Sequence[str], errors: int, code: str) -> None:
                 if supported[-1] and top.code.startswith(code):
                     shown.append(f"  {top.code} {top.confidence}: {row['claim']}\n    {top.message}")
         precision = right / sure if sure else float("nan")
-        print(f"{name:28} {len(scores):>6} {_auroc(scores, supported):6.3f} {_auroc(recalls, supported):7.3f} "
-              f"{sure:>6} {right:>6} {precision:9.3f}")  # fmt: skip
+        print(
+            f"{name:28} {len(scores):>6} {_auroc(scores, supported):6.3f} {_auroc(recalls, supported):7.3f} "
+            f"{sure:>6} {right:>6} {precision:9.3f}"
+        )
         print("\n".join(shown[:errors]), end="\n" if shown[:errors] else "")
     for found, (count, correct) in sorted(by_code.items()):
         print(f"{found:28} {count:>6} {correct / count:6.3f}")

@@ -92,10 +92,14 @@ def fill(url: str, count: int, seed: int = 1) -> None:
             print(f"  {first + BATCH:>9,} stored in {time.perf_counter() - begun:,.0f} s", flush=True)
     with writing(engine).begin() as connection:
         set_acting_tenant(connection, TENANT)
-        insert_rows(connection, tables.hourly, [
-            {"tenant": TENANT, "hour": hour, "kind": kind, "name": name, "count": number}
-            for (hour, kind, name), number in sorted(hours.items())
-        ])  # fmt: skip
+        insert_rows(
+            connection,
+            tables.hourly,
+            [
+                {"tenant": TENANT, "hour": hour, "kind": kind, "name": name, "count": number}
+                for (hour, kind, name), number in sorted(hours.items())
+            ],
+        )
     if copies > 1:
         grow(engine, copies, span)
     engine.dispose()
@@ -168,24 +172,37 @@ _SHIFTED: Final = (
     "SELECT lpad(to_hex(('x0000' || substr(id, 1, 12))::bit(64)::bigint - back), 12, '0') || substr(id, 13) $$"
 )
 _COPIED: Final = (
-    tables.runs, tables.reports, tables.report_search, tables.claims, tables.run_evidence, tables.tool_calls,
-    tables.decisions, tables.review_items, tables.outbox, tables.hourly,
-)  # fmt: skip
+    tables.runs,
+    tables.reports,
+    tables.report_search,
+    tables.claims,
+    tables.run_evidence,
+    tables.tool_calls,
+    tables.decisions,
+    tables.review_items,
+    tables.outbox,
+    tables.hourly,
+)
 
 
 def _log_tiles(connection: Connection, begin: int, end: int) -> None:
     """The tiles of the log behind its first entries, by the hashes that the database works out."""
     edge = Edge(begin, read_tiles(connection, TENANT, edge_places(begin)))
     for first in range(begin, end, TILES_AT_ONCE):
-        hashes = connection.execute(text(
-            "SELECT sha256('\\x00'::bytea || data) FROM audit_entries WHERE tenant = :of AND idx >= :first "
-            "AND idx < :last ORDER BY idx"
-        ), {"of": TENANT, "first": first, "last": min(end, first + TILES_AT_ONCE)}).scalars()  # fmt: skip
+        hashes = connection.execute(
+            text(
+                "SELECT sha256('\\x00'::bytea || data) FROM audit_entries WHERE tenant = :of AND idx >= :first "
+                "AND idx < :last ORDER BY idx"
+            ),
+            {"of": TENANT, "first": first, "last": min(end, first + TILES_AT_ONCE)},
+        ).scalars()
         changed = edge.extend(bytes(one) for one in hashes)
         insert_tuples(
-            connection, tables.audit_tiles, [(TENANT, *place, data) for place, data in sorted(changed.items())],
+            connection,
+            tables.audit_tiles,
+            [(TENANT, *place, data) for place, data in sorted(changed.items())],
             "ON CONFLICT (tenant, level, idx) DO UPDATE SET hashes = excluded.hashes",
-        )  # fmt: skip
+        )
     connection.execute(update(tables.audit_logs).values(size=end))
 
 
@@ -220,14 +237,12 @@ def _mould(record: CheckRecord) -> Mould:
     shared = {tables.policies, tables.verifiers, tables.evidence, tables.hourly}
     own = {table: rows for table, rows in change.rows.items() if table not in shared and rows}
     return Mould(
-        record.id, change,
+        record.id,
+        change,
         {table: [tuple(row[column.name] for column in table.columns) for row in rows] for table, rows in own.items()},
-        {
-            table: [place for place, column in enumerate(table.columns) if column.name in _NAMED]
-            for table in own
-        },
+        {table: [place for place, column in enumerate(table.columns) if column.name in _NAMED] for table in own},
         {table: next((p for p, c in enumerate(table.columns) if c.name == "created"), -1) for table in own},
-    )  # fmt: skip
+    )
 
 
 def _copy(mould: Mould, id_: str, at: int, together: dict[Table, list[tuple[Any, ...]]]) -> None:
@@ -256,9 +271,11 @@ def _check(draw: random.Random, number: int, guard: Guard) -> CheckRecord:
         answered[1] = answered[1].replace("Partners", f"Partners of {_word(draw)} {_word(draw)}")
     output = " ".join(answered)
     asked = {
-        "answer": output, "question": f"{draw.choice(_ASKED)} {_word(draw)} {_word(draw)} {_word(draw)} rare{number}?",
-        "stakes": draw.choice(["medium", "medium", "high"]), "task": "qa",
-    }  # fmt: skip
+        "answer": output,
+        "question": f"{draw.choice(_ASKED)} {_word(draw)} {_word(draw)} {_word(draw)} rare{number}?",
+        "stakes": draw.choice(["medium", "medium", "high"]),
+        "task": "qa",
+    }
     evidence = tuple(Evidence(id=f"hr-{number}-{place}", text=one) for place, one in enumerate(told))
     report = guard.check(evidence=evidence, **asked)  # type: ignore[arg-type]
     return CheckRecord(report, asked, evidence, guard.policy, caller=draw.choice(CALLERS), id=new_id())

@@ -71,10 +71,15 @@ def facts(town: str, number: int, draw: random.Random) -> list[Fact]:
         _fact(number, "desks", town, office, f"The office in {town} has no desks.", led),
         _fact(number, "leave", town, f"{leave} if their manager agrees.", no_leave, "", leave),
         _fact(
-            number, "pay", town, f"{refund}, provided that receipts are enclosed.",
-            f"Expenses in {town} are never refunded.", "", refund,
+            number,
+            "pay",
+            town,
+            f"{refund}, provided that receipts are enclosed.",
+            f"Expenses in {town} are never refunded.",
+            "",
+            refund,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _fact(number: int, kind: str, town: str, right: str, denied: str, more: str, bare: str | None = None) -> Fact:
@@ -241,17 +246,36 @@ def main() -> None:
     parser.add_argument("--parallel", action="store_true", help="beside passages that say the same of another town")
     given = parser.parse_args()
     heads = (
-        "model", "way", "wrong", "found", "repaired", "leaked", "right withheld", "no answer", "emitted",
-        "calls a question", "tokens a question",
-    )  # fmt: skip
+        "model",
+        "way",
+        "wrong",
+        "found",
+        "repaired",
+        "leaked",
+        "right withheld",
+        "no answer",
+        "emitted",
+        "calls a question",
+        "tokens a question",
+    )
     _line(heads)
     _line(("---",) * len(heads))
     for fault, way, row in rows(given.questions, parallel=given.parallel):
-        _line((
-            fault, way, f"{row.wrong} of {row.stated}", row.found, row.repaired, row.leaked,
-            f"{row.withheld} of {row.right}", row.failed, f"{row.emitted} of {given.questions}",
-            f"{row.calls / given.questions:.1f}", f"{row.tokens / given.questions:.0f}",
-        ))  # fmt: skip
+        _line(
+            (
+                fault,
+                way,
+                f"{row.wrong} of {row.stated}",
+                row.found,
+                row.repaired,
+                row.leaked,
+                f"{row.withheld} of {row.right}",
+                row.failed,
+                f"{row.emitted} of {given.questions}",
+                f"{row.calls / given.questions:.1f}",
+                f"{row.tokens / given.questions:.0f}",
+            )
+        )
 
 
 def _line(cells: tuple[object, ...]) -> None:

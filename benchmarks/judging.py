@@ -113,9 +113,15 @@ def office(number: int) -> Office:
     heads, cities = draw.sample(_HEADS, 2), draw.sample(_CITIES, 2)
     town = _TOWNS[number % len(_TOWNS)]
     return Office(
-        town, _TOWNS[(number + 3) % len(_TOWNS)], heads[0], heads[1], cities[0], cities[1], draw.randint(20, 90),
+        town,
+        _TOWNS[(number + 3) % len(_TOWNS)],
+        heads[0],
+        heads[1],
+        cities[0],
+        cities[1],
+        draw.randint(20, 90),
         draw.randint(2, 9),
-    )  # fmt: skip
+    )
 
 
 @dataclass(slots=True)
@@ -162,12 +168,14 @@ class Faulty:
         failing = {"supports": (), "not_found": (1,), "contradicts": (1, 2, 5), "omits": (4,)}[outcome]
         return [
             {
-                "statement": number, "question": question, "verdict": "FAIL" if question in failing else "PASS",
+                "statement": number,
+                "question": question,
+                "verdict": "FAIL" if question in failing else "PASS",
                 "quotes": quotes if (question in failing) == (question != 1) and question != 3 else [],
                 "because": "The passages say so.",
             }
             for question in range(1, 6)
-        ]  # fmt: skip
+        ]
 
 
 @dataclass(slots=True)
@@ -228,18 +236,40 @@ def main() -> None:
     given = parser.parse_args()
     policy = preset("general").model_copy(update={"omissions": given.omissions})
     heads = (
-        "judge", "mode", "wrong", "found", "leaked", "right", "withheld", "unchecked", "decided",
-        "answers emitted with a wrong one", "calls an answer", "tokens an answer",
-    )  # fmt: skip
+        "judge",
+        "mode",
+        "wrong",
+        "found",
+        "leaked",
+        "right",
+        "withheld",
+        "unchecked",
+        "decided",
+        "answers emitted with a wrong one",
+        "calls an answer",
+        "tokens an answer",
+    )
     _line(heads)
     _line(("---",) * len(heads))
     runs = [(None, "off"), *((judge, mode) for mode in ("uncertain", "all") for judge in JUDGES)]
     for judge, mode in runs:
         row = measure(judge, mode, given.answers, policy, embedded_scorer())
-        _line((
-            judge or "none", mode, row.wrong, row.found, row.wrong - row.found, row.right, row.withheld, row.unchecked,
-            row.decided, row.emitted_wrong, f"{row.calls / given.answers:.1f}", f"{row.tokens / given.answers:.0f}",
-        ))  # fmt: skip
+        _line(
+            (
+                judge or "none",
+                mode,
+                row.wrong,
+                row.found,
+                row.wrong - row.found,
+                row.right,
+                row.withheld,
+                row.unchecked,
+                row.decided,
+                row.emitted_wrong,
+                f"{row.calls / given.answers:.1f}",
+                f"{row.tokens / given.answers:.0f}",
+            )
+        )
 
 
 def _line(cells: tuple[object, ...]) -> None:

@@ -24,46 +24,103 @@ from assay.verify.omissions.detection import Stated, find_omissions
 
 PAIRS: Final = (
     # Evidence, an answer that leaves something out, one that does not.
-    ("Remote work is permitted subject to manager approval.", "Remote work is permitted.",
-     "Remote work is permitted if your manager approves."),
-    ("Members may borrow books. Books must be returned within 3 weeks.", "Members may borrow books.",
-     "Members may borrow books and have to return them within three weeks."),
-    ("The pool is open to residents, except on Mondays.", "The pool is open to residents.",
-     "The pool is open to residents on every day but Monday."),
-    ("Parking is free for visitors for up to 2 hours.", "Parking is free for visitors.",
-     "Visitors park free of charge for at most two hours."),
-    ("Staff may book taxis with the prior consent of the office manager.", "Staff may book taxis.",
-     "Staff may book taxis once the office manager has given consent."),
-    ("The warranty covers parts and labour. It does not cover batteries.", "The warranty covers parts and labour.",
-     "The warranty covers parts and labour, batteries excluded."),
+    (
+        "Remote work is permitted subject to manager approval.",
+        "Remote work is permitted.",
+        "Remote work is permitted if your manager approves.",
+    ),
+    (
+        "Members may borrow books. Books must be returned within 3 weeks.",
+        "Members may borrow books.",
+        "Members may borrow books and have to return them within three weeks.",
+    ),
+    (
+        "The pool is open to residents, except on Mondays.",
+        "The pool is open to residents.",
+        "The pool is open to residents on every day but Monday.",
+    ),
+    (
+        "Parking is free for visitors for up to 2 hours.",
+        "Parking is free for visitors.",
+        "Visitors park free of charge for at most two hours.",
+    ),
+    (
+        "Staff may book taxis with the prior consent of the office manager.",
+        "Staff may book taxis.",
+        "Staff may book taxis once the office manager has given consent.",
+    ),
+    (
+        "The warranty covers parts and labour. It does not cover batteries.",
+        "The warranty covers parts and labour.",
+        "The warranty covers parts and labour, batteries excluded.",
+    ),
     ("Tickets can be exchanged until 30 June.", "Tickets can be exchanged.", "Tickets can be exchanged by 30 June."),
-    ("Travel costs are refunded, provided that receipts are enclosed.", "Travel costs are refunded.",
-     "Travel costs are refunded when you enclose the receipts."),
-    ("Pupils may use the laboratory only with a teacher.", "Pupils may use the laboratory.",
-     "Pupils may use the laboratory together with a teacher."),
-    ("Employees get a bonus after 12 months of service.", "Employees get a bonus.",
-     "Employees get a bonus once they have served a year, that is 12 months."),
-    ("The discount applies to all books. It expires after 6 months.", "The discount applies to all books.",
-     "The discount applies to all books for six months."),
-    ("Guests may bring dogs unless they are staying in the annex.", "Guests may bring dogs.",
-     "Guests may bring dogs, but not into the annex."),
-    ("Volunteers are insured. This does not apply to trips abroad.", "Volunteers are insured.",
-     "Volunteers are insured, though not on trips abroad."),
-    ("A refund can be claimed no later than 14 days after purchase.", "A refund can be claimed.",
-     "A refund can be claimed in the 14 days after purchase."),
-    ("Each household may rent at most two garden plots.", "Each household may rent garden plots.",
-     "Each household may rent two garden plots at most."),
-    ("The ointment can be used by adults. It must not be used during pregnancy.", "The ointment can be used by adults.",
-     "The ointment can be used by adults who are not pregnant."),
-    ("Students get the grant if their income is below the limit.", "Students get the grant.",
-     "Students get the grant where their income stays below the limit."),
-    ("The hall may be hired by clubs. Bookings need the approval of the council.", "The hall may be hired by clubs.",
-     "The hall may be hired by clubs if the council approves."),
-    ("Cancellation is free of charge at least 24 hours in advance.", "Cancellation is free of charge.",
-     "Cancellation is free of charge 24 hours ahead."),
-    ("Contractors may enter the site as long as they wear a helmet.", "Contractors may enter the site.",
-     "Contractors may enter the site with a helmet on."),
-)  # fmt: skip
+    (
+        "Travel costs are refunded, provided that receipts are enclosed.",
+        "Travel costs are refunded.",
+        "Travel costs are refunded when you enclose the receipts.",
+    ),
+    (
+        "Pupils may use the laboratory only with a teacher.",
+        "Pupils may use the laboratory.",
+        "Pupils may use the laboratory together with a teacher.",
+    ),
+    (
+        "Employees get a bonus after 12 months of service.",
+        "Employees get a bonus.",
+        "Employees get a bonus once they have served a year, that is 12 months.",
+    ),
+    (
+        "The discount applies to all books. It expires after 6 months.",
+        "The discount applies to all books.",
+        "The discount applies to all books for six months.",
+    ),
+    (
+        "Guests may bring dogs unless they are staying in the annex.",
+        "Guests may bring dogs.",
+        "Guests may bring dogs, but not into the annex.",
+    ),
+    (
+        "Volunteers are insured. This does not apply to trips abroad.",
+        "Volunteers are insured.",
+        "Volunteers are insured, though not on trips abroad.",
+    ),
+    (
+        "A refund can be claimed no later than 14 days after purchase.",
+        "A refund can be claimed.",
+        "A refund can be claimed in the 14 days after purchase.",
+    ),
+    (
+        "Each household may rent at most two garden plots.",
+        "Each household may rent garden plots.",
+        "Each household may rent two garden plots at most.",
+    ),
+    (
+        "The ointment can be used by adults. It must not be used during pregnancy.",
+        "The ointment can be used by adults.",
+        "The ointment can be used by adults who are not pregnant.",
+    ),
+    (
+        "Students get the grant if their income is below the limit.",
+        "Students get the grant.",
+        "Students get the grant where their income stays below the limit.",
+    ),
+    (
+        "The hall may be hired by clubs. Bookings need the approval of the council.",
+        "The hall may be hired by clubs.",
+        "The hall may be hired by clubs if the council approves.",
+    ),
+    (
+        "Cancellation is free of charge at least 24 hours in advance.",
+        "Cancellation is free of charge.",
+        "Cancellation is free of charge 24 hours ahead.",
+    ),
+    (
+        "Contractors may enter the site as long as they wear a helmet.",
+        "Contractors may enter the site.",
+        "Contractors may enter the site with a helmet on.",
+    ),
+)
 
 
 def alarms(evidence: list[str], answer: str, question: str | None = None) -> int:

@@ -47,17 +47,53 @@ ASIDE: Final = [
 ]
 
 FIRST = [
-    "Aria", "Lark", "Heron", "Tern", "Ibis", "Wren", "Kestrel", "Plover", "Avocet", "Dunlin", "Merlin", "Osprey",
-    "Petrel", "Siskin", "Linnet", "Redpoll",
-]  # fmt: skip
+    "Aria",
+    "Lark",
+    "Heron",
+    "Tern",
+    "Ibis",
+    "Wren",
+    "Kestrel",
+    "Plover",
+    "Avocet",
+    "Dunlin",
+    "Merlin",
+    "Osprey",
+    "Petrel",
+    "Siskin",
+    "Linnet",
+    "Redpoll",
+]
 MAKERS = ["Finch Works", "Northlight Audio", "Bramble & Co", "Osei Instruments", "Tidewater Labs", "Halvorsen"]
 LANDS = ["Portugal", "Norway", "Japan", "Chile", "Ghana", "Canada"]
 COLOURS = ["black", "white", "green", "red", "silver"]
 TOWNS = [
-    "Harrowgate", "Tolmere", "Brackenford", "Sundvik", "Altona", "Vester", "Kilmory", "Ravenna", "Port-Ely",
-    "Marlow", "Quillan", "Osterby", "Penhale", "Lindow", "Castelnau", "Fenwick", "Aldeia", "Morven", "Stavern",
-    "Belmonte", "Thornbury", "Calder", "Juniper", "Elsdon", "Roskeld",
-]  # fmt: skip
+    "Harrowgate",
+    "Tolmere",
+    "Brackenford",
+    "Sundvik",
+    "Altona",
+    "Vester",
+    "Kilmory",
+    "Ravenna",
+    "Port-Ely",
+    "Marlow",
+    "Quillan",
+    "Osterby",
+    "Penhale",
+    "Lindow",
+    "Castelnau",
+    "Fenwick",
+    "Aldeia",
+    "Morven",
+    "Stavern",
+    "Belmonte",
+    "Thornbury",
+    "Calder",
+    "Juniper",
+    "Elsdon",
+    "Roskeld",
+]
 RIVERS = ["the Oder", "the Ember", "the Tamar", "the Lune", "the Ister"]
 MAYORS = ["Ines Carvalho", "Tom Okafor", "Greta Lind", "Paul Reyes", "Mina Sato", "Omar Haddad", "Lucy Brandt"]
 TITLES = """The Salt Road; A Winter Ledger; The Glass Orchard; Nine Harbours; The Quiet Engine; Letters to Brume;
@@ -66,44 +102,65 @@ The Copper Field; An Atlas of Rain; The Last Ferry; Small Machines; The Ninth Ma
 ).split("; ")
 
 PRODUCT = {
-    "price": ("The {name} costs EUR {value}.", "The price of the {name} is {value} euros.",
-              "You pay EUR {value} for the {name}."),
-    "weight": ("The {name} weighs {value} kg.", "The weight of the {name} is {value} kg.",
-               "The {name} has a weight of {value} kg."),
+    "price": (
+        "The {name} costs EUR {value}.",
+        "The price of the {name} is {value} euros.",
+        "You pay EUR {value} for the {name}.",
+    ),
+    "weight": (
+        "The {name} weighs {value} kg.",
+        "The weight of the {name} is {value} kg.",
+        "The {name} has a weight of {value} kg.",
+    ),
     "warranty": ("The {name} has a warranty of {value} years.", "The warranty on the {name} lasts {value} years."),
     "maker": ("The {name} is made by {value}.", "{value} makes the {name}.", "The {name} is a product of {value}."),
     "land": ("The {name} is made in {value}.", "The {name} comes from {value}."),
     "year": ("The {name} came out in {value}.", "The {name} was released in {value}."),
-}  # fmt: skip
+}
 SQL: Final = (
     Statement(
         "SELECT name, price, weight, warranty, maker, land, year FROM products WHERE lower(name) = lower(:entity)",
         "{name} costs EUR {price}. {name} weighs {weight} kg. {name} has a warranty of {warranty} years. "
         "{name} is made by {maker}. {name} is made in {land}. {name} was released in {year}.",
     ),
-)  # fmt: skip
+)
 TOWN = {
-    "population": ("{name} has {value} inhabitants.", "The population of {name} is {value}.",
-                   "{value} people live in {name}."),
+    "population": (
+        "{name} has {value} inhabitants.",
+        "The population of {name} is {value}.",
+        "{value} people live in {name}.",
+    ),
     "mayor": ("The mayor of {name} is {value}.", "{value} is the mayor of {name}."),
     "founded": ("{name} was founded in {value}.", "{name} has existed since {value}."),
     "river": ("{name} lies on {value}.", "{name} stands on {value}."),
-}  # fmt: skip
+}
 BOOK = {
     "author": ("“{name}” was written by {value}.", "{value} is the author of “{name}”.", "{value} wrote “{name}”."),
     "published": ("“{name}” was published in {value}.", "“{name}” appeared in {value}."),
     "pages": ("“{name}” has {value} pages.", "“{name}” is {value} pages long."),
-}  # fmt: skip
+}
 ABSENT = (
-    "The {name} has a battery life of {n} hours.", "The {name} was designed by {p}.",
-    "The {name} is sold in {n} countries.", "The {name} won an award in {y}.", "The {name} measures {n} cm.",
-), (
-    "{name} has {n} schools.", "The cathedral of {name} is {n} metres tall.", "{p} was born in {name}.",
-    "The university of {name} opened in {y}.", "{name} has a budget of EUR {n} million.",
-), (
-    "“{name}” was translated by {p}.", "“{name}” won a prize in {y}.", "“{name}” sold {n},000 copies.",
-    "“{name}” was reprinted {n} times.",
-)  # fmt: skip
+    (
+        "The {name} has a battery life of {n} hours.",
+        "The {name} was designed by {p}.",
+        "The {name} is sold in {n} countries.",
+        "The {name} won an award in {y}.",
+        "The {name} measures {n} cm.",
+    ),
+    (
+        "{name} has {n} schools.",
+        "The cathedral of {name} is {n} metres tall.",
+        "{p} was born in {name}.",
+        "The university of {name} opened in {y}.",
+        "{name} has a budget of EUR {n} million.",
+    ),
+    (
+        "“{name}” was translated by {p}.",
+        "“{name}” won a prize in {y}.",
+        "“{name}” sold {n},000 copies.",
+        "“{name}” was reprinted {n} times.",
+    ),
+)
 """Claims on what the table and the graph have no column and no predicate for."""
 PREFIX: Final = "PREFIX ex: <http://example.org/> "
 SPARQL: Final = (
@@ -119,7 +176,7 @@ SPARQL: Final = (
         "ex:published ?published ; ex:pages ?pages . FILTER(LCASE(STR(?name)) = LCASE($entity)) }",
         "“{name}” was written by {author}. “{name}” was published in {published}. “{name}” has {pages} pages.",
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,34 +194,43 @@ def products(rng: random.Random) -> list[dict[str, Any]]:
     names = [f"{first} {number}" for first in FIRST for number in (2, 5, 300)]
     return [
         {
-            "name": name, "price": rng.randrange(1_999, 89_999, 50) / 100, "weight": rng.randrange(4, 99) / 10,
-            "warranty": rng.randrange(2, 9), "maker": rng.choice(MAKERS), "land": rng.choice(LANDS),
+            "name": name,
+            "price": rng.randrange(1_999, 89_999, 50) / 100,
+            "weight": rng.randrange(4, 99) / 10,
+            "warranty": rng.randrange(2, 9),
+            "maker": rng.choice(MAKERS),
+            "land": rng.choice(LANDS),
             "year": rng.randrange(2009, 2025),
         }
         for name in names
-    ]  # fmt: skip
+    ]
 
 
 def towns(rng: random.Random) -> list[dict[str, Any]]:
     """Towns of the graph."""
     return [
         {
-            "name": name, "population": rng.randrange(2_000, 900_000, 100), "mayor": rng.choice(MAYORS),
-            "founded": rng.randrange(1100, 1900), "river": rng.choice(RIVERS),
+            "name": name,
+            "population": rng.randrange(2_000, 900_000, 100),
+            "mayor": rng.choice(MAYORS),
+            "founded": rng.randrange(1100, 1900),
+            "river": rng.choice(RIVERS),
         }
         for name in TOWNS
-    ]  # fmt: skip
+    ]
 
 
 def books(rng: random.Random) -> list[dict[str, Any]]:
     """Books of the graph."""
     return [
         {
-            "name": name, "author": rng.choice(MAYORS), "published": rng.randrange(1890, 2020),
+            "name": name,
+            "author": rng.choice(MAYORS),
+            "published": rng.randrange(1890, 2020),
             "pages": rng.randrange(90, 800),
         }
         for name in TITLES
-    ]  # fmt: skip
+    ]
 
 
 def cases(
@@ -296,9 +362,12 @@ def budgets(checks: int, seed: int) -> int:
         for name, url in sorted(servers.items()):
             bad = HttpSource(HttpSettings(f"{url}/{{entity}}", answer=answer), Limits(response_bytes=1_000_000))
             good = SqlSource(SqlSettings(f"sqlite:///{path}", SQL))
-            base = Knowledge([
-                (profile("bad", "http", "organisation", timeout_s=0.4), bad), (profile("good", "sql"), good),
-            ])  # fmt: skip
+            base = Knowledge(
+                [
+                    (profile("bad", "http", "organisation", timeout_s=0.4), bad),
+                    (profile("good", "sql"), good),
+                ]
+            )
             worst, decided, past = 0.0, 0, 0
             for at in range(checks):
                 session = base.session(None, BUDGET_S)
@@ -321,15 +390,58 @@ def budgets(checks: int, seed: int) -> int:
 
 
 PIECES: Final = (
-    "'", '"', "\\", "`", ";", "--", "/*", "*/", "{", "}", "<", ">", "(", ")", "#", "/", "..", "?", "&", "=", "%00",
+    "'",
+    '"',
+    "\\",
+    "`",
+    ";",
+    "--",
+    "/*",
+    "*/",
+    "{",
+    "}",
+    "<",
+    ">",
+    "(",
+    ")",
+    "#",
+    "/",
+    "..",
+    "?",
+    "&",
+    "=",
+    "%00",
     "%27",
-    "%2e%2e%2f", "\\u0022", "\\U00000022", "\n", "\r\n", "\t", "\x00", " OR 1=1",
+    "%2e%2e%2f",
+    "\\u0022",
+    "\\U00000022",
+    "\n",
+    "\r\n",
+    "\t",
+    "\x00",
+    " OR 1=1",
     " UNION SELECT name FROM sqlite_master",
-    "DROP TABLE products", "DELETE WHERE { ?s ?p ?o }", "INSERT DATA { <a:a> <a:b> <a:c> }", "SERVICE <http://127.0.0.1/>",
-    "} UNION { ?s ?p ?o", "FILTER(true)", "$entity", ":entity", "?entity", "{entity}", "{claim}", "@evil.example",
-    "http://127.0.0.1:1/", "Aria 2", "Lark", "O'Neill", '"""', "'''", "^^<http://www.w3.org/2001/XMLSchema#integer>",
+    "DROP TABLE products",
+    "DELETE WHERE { ?s ?p ?o }",
+    "INSERT DATA { <a:a> <a:b> <a:c> }",
+    "SERVICE <http://127.0.0.1/>",
+    "} UNION { ?s ?p ?o",
+    "FILTER(true)",
+    "$entity",
+    ":entity",
+    "?entity",
+    "{entity}",
+    "{claim}",
+    "@evil.example",
+    "http://127.0.0.1:1/",
+    "Aria 2",
+    "Lark",
+    "O'Neill",
+    '"""',
+    "'''",
+    "^^<http://www.w3.org/2001/XMLSchema#integer>",
     "\u2028",
-)  # fmt: skip
+)
 BASE: Final = "SELECT ?name WHERE { ?item <http://example.org/name> ?name FILTER(STR(?name) = $entity) }"
 
 

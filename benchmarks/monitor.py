@@ -100,8 +100,9 @@ def detection(histories: int) -> None:
     rng = np.random.default_rng(1)
     quiet = rng.random((60, 300_000)) < BASE
     detectors: dict[str, Callable[[NDArray[np.bool_]], Floats]] = {
-        "7-day rolling mean": _rolling, "two-proportion z-test, a day against the 7 before": _z_test,
-    }  # fmt: skip
+        "7-day rolling mean": _rolling,
+        "two-proportion z-test, a day against the 7 before": _z_test,
+    }
     cuts = {}
     for name, statistic in detectors.items():
         # The cut at which quiet streams alarm as often as the chart: one alarm in `every`, alarms being runs above it.
@@ -249,9 +250,15 @@ def bisection_beyond(histories: int) -> None:
 
 
 def _searches(
-    name: str, count: int, causes: int, fixed: float | None = None, *, known: bool = False, row: float = 0.0,
+    name: str,
+    count: int,
+    causes: int,
+    fixed: float | None = None,
+    *,
+    known: bool = False,
+    row: float = 0.0,
     times: int = 1,
-) -> None:  # fmt: skip
+) -> None:
     """Search so many histories.
 
     Args:
@@ -346,9 +353,7 @@ def sampling(days: int) -> None:
         stakes = rng.choice(3, DAY, p=share)
         bad = rng.random(DAY) < rates[stakes]
         chances = np.array([drawing.probability(names[one]) for one in stakes])
-        drawn = np.array([
-            drawing.draws(f"{day:012x}{number:020x}", chance) for number, chance in enumerate(chances)
-        ])  # fmt: skip
+        drawn = np.array([drawing.draws(f"{day:012x}{number:020x}", chance) for number, chance in enumerate(chances)])
         found = weighted_rate(bad[drawn].astype(np.float64).tolist(), chances[drawn].tolist())
         covered += found.low <= truth <= found.high
         drawn_share.append(float(drawn.mean()))
@@ -365,9 +370,13 @@ def main() -> None:
     """Run the sections that are named, all by default."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sections: dict[str, Callable[[int], None]] = {
-        "run_lengths": run_lengths, "detection": detection, "attribution": attribution, "bisection": bisection,
-        "bisection_beyond": bisection_beyond, "sampling": sampling,
-    }  # fmt: skip
+        "run_lengths": run_lengths,
+        "detection": detection,
+        "attribution": attribution,
+        "bisection": bisection,
+        "bisection_beyond": bisection_beyond,
+        "sampling": sampling,
+    }
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="which ones")
     parser.add_argument("--runs", type=int, default=100_000, help="charts behind each simulated run length")
     parser.add_argument("--histories", type=int, default=200, help="simulated histories")

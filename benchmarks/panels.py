@@ -36,14 +36,23 @@ from assay.store.sketches.measuring import ATTRIBUTION, CATEGORIES
 from assay.store.sketches.values import BINS, UNIT
 
 SCORES: Final = {
-    "composite": (1.5, 9.0), "faithfulness": (9.0, 1.5), "factscore": (8.0, 1.5), "score": (6.0, 1.5),
-    "relevance": (5.0, 2.0), "by_relevance": (5.0, 2.0), **dict.fromkeys(ATTRIBUTION, (9.0, 1.0)),
-}  # fmt: skip
+    "composite": (1.5, 9.0),
+    "faithfulness": (9.0, 1.5),
+    "factscore": (8.0, 1.5),
+    "score": (6.0, 1.5),
+    "relevance": (5.0, 2.0),
+    "by_relevance": (5.0, 2.0),
+    **dict.fromkeys(ATTRIBUTION, (9.0, 1.0)),
+}
 """The parameters of the beta distribution of each score."""
 RATES: Final = {
-    "withheld": 0.06, "fabricated": 0.001, "retrieval_null": 0.02, "corrected": 0.01, "unchecked": 0.003,
+    "withheld": 0.06,
+    "fabricated": 0.001,
+    "retrieval_null": 0.02,
+    "corrected": 0.01,
+    "unchecked": 0.003,
     **dict.fromkeys(CATEGORIES, 0.02),
-}  # fmt: skip
+}
 JUDGED: Final = {"claim.right": 0.02, "claim.wrong": 0.004, "output.right": 0.02, "output.wrong": 0.005}
 """The share of outputs that people judge."""
 OF_AGENTS: Final = ("composite", "faithfulness", "withheld", "corrected")
@@ -97,13 +106,23 @@ class Filling:
 def _tuples(metric: str, kind: str, name: str, hour: int, counts: Any, steps: Sequence[int]) -> Tuples:
     rate = metric in RATES
     return [
-        (TENANT, step, metric, kind, name, hour // step * step, at, int(count), int(count) * units,
-         int(count) * units * units)
+        (
+            TENANT,
+            step,
+            metric,
+            kind,
+            name,
+            hour // step * step,
+            at,
+            int(count),
+            int(count) * units,
+            int(count) * units * units,
+        )
         for step in steps
         for at, count in enumerate(counts)
         if count
         for units in ((UNIT if at else 0) if rate else int((at + 0.5) / BINS * UNIT),)
-    ]  # fmt: skip
+    ]
 
 
 def _summed(rows: Tuples) -> Tuples:
@@ -173,10 +192,7 @@ def panels(store: Store) -> None:
 def counting(records: int, folder: Path) -> None:
     """How fast entries are counted."""
     with Store(f"sqlite:///{folder / 'counting.db'}", clock=lambda: NOW) as store:
-        waiting = [
-            store.submit(one)
-            for one in (_change(store, at) for at in range(records))
-        ]  # fmt: skip
+        waiting = [store.submit(one) for one in (_change(store, at) for at in range(records))]
         for one in waiting:
             one.result()
         begun, cpu, done = time.perf_counter(), time.process_time(), 0
@@ -211,8 +227,10 @@ def main() -> None:
             fill(store, told.outputs, told.days, told.agents)
             with store.reading(TENANT) as connection:
                 rows = connection.execute(select(func.count()).select_from(tables.sketches)).scalar_one()
-            print(f"{told.outputs:,} outputs over {told.days} days are {rows:,} rows of sketches "
-                  f"({time.perf_counter() - begun:.0f} s)")  # fmt: skip
+            print(
+                f"{told.outputs:,} outputs over {told.days} days are {rows:,} rows of sketches "
+                f"({time.perf_counter() - begun:.0f} s)"
+            )
             if told.database is None:
                 store.engine.dispose()
                 print(f"{(folder / 'panels.db').stat().st_size / 1e6:.0f} MB on disk")

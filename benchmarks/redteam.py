@@ -108,12 +108,16 @@ def gate(reruns: int, count: int = 500, lost: int = 25) -> None:
     passage = Passage(id="d", text="It is 6 weeks.")
     cases = [
         Case(
-            category=list(Category)[number % 10], prompt=f"Question {number}, how long is it?", accepted=("6 weeks",),
-            expected_behavior=Behavior.ANSWER, ground_truth="6 weeks", evidence=(passage,),
+            category=list(Category)[number % 10],
+            prompt=f"Question {number}, how long is it?",
+            accepted=("6 weeks",),
+            expected_behavior=Behavior.ANSWER,
+            ground_truth="6 weeks",
+            evidence=(passage,),
             lineage=Lineage(rule="made"),
         )
         for number in range(count)
-    ]  # fmt: skip
+    ]
     for noise in (0.0, 0.02, 0.05):
         found = false = 0
         for seed in range(reruns):

@@ -38,8 +38,14 @@ from assay.schema import Action, ClaimStatus, HallucinationReport
 from assay.testing import ScriptedChat
 
 WAYS: Final = (
-    "check", "check, probes", "check, abstention", "evidence", "evidence, remove", "model", "model, remove",
-)  # fmt: skip
+    "check",
+    "check, probes",
+    "check, abstention",
+    "evidence",
+    "evidence, remove",
+    "model",
+    "model, remove",
+)
 _FAILING: Final = (ClaimStatus.REVISE, ClaimStatus.BLOCK, ClaimStatus.UNCHECKED)
 
 
@@ -151,9 +157,20 @@ def main() -> None:
     parser.add_argument("--parallel", action="store_true", help="beside passages that say the same of another town")
     given = parser.parse_args()
     heads = (
-        "model", "way", "wrong", "found", "repaired", "leaked", "right withheld", "emitted", "converged", "attempts",
-        "rolled back", "calls an answer", "tokens an answer",
-    )  # fmt: skip
+        "model",
+        "way",
+        "wrong",
+        "found",
+        "repaired",
+        "leaked",
+        "right withheld",
+        "emitted",
+        "converged",
+        "attempts",
+        "rolled back",
+        "calls an answer",
+        "tokens an answer",
+    )
     _line(heads)
     _line(("---",) * len(heads))
     for fault in FAULTS:
@@ -161,13 +178,23 @@ def main() -> None:
             row = measure(fault, way, given.questions, parallel=given.parallel)
             made = row.convergence
             tried = not way.startswith("check") and made.revised
-            _line((
-                fault, way, f"{row.wrong} of {row.wrong + row.right}", row.found, row.repaired, row.leaked,
-                f"{row.withheld} of {row.right}", f"{row.emitted} of {given.questions}",
-                f"{made.converged} of {made.revised}" if tried else "", f"{made.mean_attempts:.1f}" if tried else "",
-                made.rolled_back if tried else "", f"{row.calls / given.questions:.1f}",
-                f"{row.tokens / given.questions:.0f}",
-            ))  # fmt: skip
+            _line(
+                (
+                    fault,
+                    way,
+                    f"{row.wrong} of {row.wrong + row.right}",
+                    row.found,
+                    row.repaired,
+                    row.leaked,
+                    f"{row.withheld} of {row.right}",
+                    f"{row.emitted} of {given.questions}",
+                    f"{made.converged} of {made.revised}" if tried else "",
+                    f"{made.mean_attempts:.1f}" if tried else "",
+                    made.rolled_back if tried else "",
+                    f"{row.calls / given.questions:.1f}",
+                    f"{row.tokens / given.questions:.0f}",
+                )
+            )
 
 
 def _line(cells: tuple[object, ...]) -> None:

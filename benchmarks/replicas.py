@@ -43,10 +43,11 @@ def body(number: int) -> dict[str, Any]:
     who, weeks = WHO[number % len(WHO)], number % 40 + 2
     said = weeks + number % 2
     return {
-        "answer": f"{who} of team {number} get {said} weeks of leave.", "question": "How long is the leave?",
+        "answer": f"{who} of team {number} get {said} weeks of leave.",
+        "question": "How long is the leave?",
         "evidence": [{"id": "hr", "text": f"{who} of team {number} are entitled to {weeks} weeks of leave."}],
         "run_id": f"r{number}",
-    }  # fmt: skip
+    }
 
 
 @dataclass
@@ -251,8 +252,11 @@ async def failures(folder: Path, clients: int, kills: int, seed: int) -> int:
             backs.append(await balancer.until(lambda name=victim.name: balancer.ready.get(name, False)))
             gaps.append(load.longest_gap(moment, time.monotonic()))
             await asyncio.sleep(rng.uniform(0.5, 2))
-        print(f"kill -9 of a replica, {kills} times: longest time without an answer {max(gaps):.1f} s; "
-              f"a killed replica was ready again after {min(backs):.1f} to {max(backs):.1f} s", flush=True)  # fmt: skip
+        print(
+            f"kill -9 of a replica, {kills} times: longest time without an answer {max(gaps):.1f} s; "
+            f"a killed replica was ready again after {min(backs):.1f} to {max(backs):.1f} s",
+            flush=True,
+        )
         for how in ("crash", "crash", "stop"):
             await asyncio.to_thread(getattr(postgres, how))
             await asyncio.sleep(4)
@@ -261,8 +265,11 @@ async def failures(folder: Path, clients: int, kills: int, seed: int) -> int:
             ready = await balancer.all_ready()
             await balancer.until(lambda moment=moment: load.gap_after(moment) < float("inf"))
             await asyncio.sleep(2)
-            print(f"PostgreSQL, {how}, away for 4 s: first answer {load.gap_after(moment):.1f} s after it was back, "
-                  f"all replicas ready after {ready:.1f} s", flush=True)  # fmt: skip
+            print(
+                f"PostgreSQL, {how}, away for 4 s: first answer {load.gap_after(moment):.1f} s after it was back, "
+                f"all replicas ready after {ready:.1f} s",
+                flush=True,
+            )
         for seconds in (5, WAIT_S + 5):
             balancer.pause()
             await asyncio.sleep(seconds)
@@ -312,8 +319,11 @@ async def upgrade(folder: Path, clients: int, revision: str) -> int:
             balancer.out.add(old.name)
             balancer.replicas.remove(old)
             status = await asyncio.to_thread(old.terminate)
-            print(f"{new.name} ready after {took:.1f} s, {old.name} ended with status {status}; "
-                  f"{len(load.acked):,} answered, {sum(load.failed.values())} failed", flush=True)  # fmt: skip
+            print(
+                f"{new.name} ready after {took:.1f} s, {old.name} ended with status {status}; "
+                f"{len(load.acked):,} answered, {sum(load.failed.values())} failed",
+                flush=True,
+            )
             await asyncio.sleep(2)
         load.end()
         await asyncio.wait_for(running, 60)
@@ -339,9 +349,12 @@ async def cache(folder: Path, clients: int) -> int:
             load.end()
             await running
             used = sum(one.cpu_s() for one in balancer.replicas)
-            print(f"cache {kept}: {len(load.acked):,} checks in 20 s, {_of(load.seconds, 0.5):.0f} ms median, "
-                  f"{_of(load.seconds, 0.95):.0f} ms p95, {1000 * used / len(load.acked):.0f} CPU ms a check, "
-                  f"start of the replicas included", flush=True)  # fmt: skip
+            print(
+                f"cache {kept}: {len(load.acked):,} checks in 20 s, {_of(load.seconds, 0.5):.0f} ms median, "
+                f"{_of(load.seconds, 0.95):.0f} ms p95, {1000 * used / len(load.acked):.0f} CPU ms a check, "
+                f"start of the replicas included",
+                flush=True,
+            )
     return 0
 
 

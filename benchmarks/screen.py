@@ -82,21 +82,34 @@ _DOCUMENT_FIELDS = ("document_id", "documentId", "Document ID", "document-id", "
 
 def _written(day: date, rng: random.Random) -> Any:
     """A day as metadata have it."""
-    return rng.choice([
-        day.isoformat(), f"{day.isoformat()}T09:30:00Z", f"{day.day} {day:%B} {day.year}", day,
-        f"{day:%B} {day.day}, {day.year}", int((day - date(1970, 1, 1)).total_seconds()) + 36_000,
-        f"D:{day:%Y%m%d}093000+00'00'",
-    ])  # fmt: skip
+    return rng.choice(
+        [
+            day.isoformat(),
+            f"{day.isoformat()}T09:30:00Z",
+            f"{day.day} {day:%B} {day.year}",
+            day,
+            f"{day:%B} {day.day}, {day.year}",
+            int((day - date(1970, 1, 1)).total_seconds()) + 36_000,
+            f"D:{day:%Y%m%d}093000+00'00'",
+        ]
+    )
 
 
 def _two_versions(rng: random.Random) -> tuple[Any, Any]:
     major, minor = rng.randint(1, 12), rng.randint(0, 9)
-    return rng.choice([
-        (f"{major}.{minor}", f"{major + 1}.0"), (f"v{major}.{minor}", f"v{major}.{minor + 1}"), (major, major + 1),
-        (float(f"{major}.{minor}"), float(major + 2)), (f"Rev. {chr(64 + major)}", f"Rev. {chr(65 + major)}"),
-        (f"{major}.{minor}.9", f"{major}.{minor}.10"), (f"{major + 1}.0-rc1", f"{major + 1}.0"),
-        ("2023-11", "2024-02"), (f"version {major}", f"version {major + 1}"),
-    ])  # fmt: skip
+    return rng.choice(
+        [
+            (f"{major}.{minor}", f"{major + 1}.0"),
+            (f"v{major}.{minor}", f"v{major}.{minor + 1}"),
+            (major, major + 1),
+            (float(f"{major}.{minor}"), float(major + 2)),
+            (f"Rev. {chr(64 + major)}", f"Rev. {chr(65 + major)}"),
+            (f"{major}.{minor}.9", f"{major}.{minor}.10"),
+            (f"{major + 1}.0-rc1", f"{major + 1}.0"),
+            ("2023-11", "2024-02"),
+            (f"version {major}", f"version {major + 1}"),
+        ]
+    )
 
 
 def with_metadata(count: int, rng: random.Random) -> Iterator[Versioned]:
@@ -155,17 +168,35 @@ def _passage(name: str, text: str, metadata: dict[str, Any], rng: random.Random)
 
 
 _NAMES = (
-    "Leave policy", "Travel expenses guide", "Security handbook", "Price list", "Warranty terms",
-    "Data protection notice", "Onboarding checklist", "Fire safety rules", "Admission rules", "Tenancy agreement",
+    "Leave policy",
+    "Travel expenses guide",
+    "Security handbook",
+    "Price list",
+    "Warranty terms",
+    "Data protection notice",
+    "Onboarding checklist",
+    "Fire safety rules",
+    "Admission rules",
+    "Tenancy agreement",
     "Style guide",
-)  # fmt: skip
+)
 
 
 def without_metadata(count: int, rng: random.Random) -> Iterator[Versioned]:
     """Cases in which titles, file names, stamps or wording say what holds."""
     pool = texts()
-    kinds = ("title version", "title year", "file name", "stamp", "content and stamp", "replaces", "marked", "draft",
-             "two documents", "two titles")  # fmt: skip
+    kinds = (
+        "title version",
+        "title year",
+        "file name",
+        "stamp",
+        "content and stamp",
+        "replaces",
+        "marked",
+        "draft",
+        "two documents",
+        "two titles",
+    )
     for number in range(count):
         kind = kinds[number % len(kinds)]
         old = rng.choice(pool)
@@ -246,9 +277,10 @@ def conflicts(data: Path | None, *, cases: bool) -> None:
     for case in _conflict_cases(data):
         question = case.question or case.passages[-1].text[:200]
         told = [
-            one for one in guard.screen(question, case.passages, as_of=TODAY).conflicts
+            one
+            for one in guard.screen(question, case.passages, as_of=TODAY).conflicts
             if case.about is None or case.about in (one.first, one.second)
-        ]  # fmt: skip
+        ]
         kind = f"{case.kind}, {'disagree' if case.disagrees else 'agree'}"
         total[kind] += 1
         found[kind] += bool(told)
@@ -321,8 +353,10 @@ def speed() -> None:
             guard.screen(rng.choice(asked), chosen, as_of=TODAY)
             clock.append((time.perf_counter() - begun) * 1_000)
             work.append((time.process_time() - spent) * 1_000)
-        print(f"speed {count:4} passages: median {statistics.median(clock):7.0f} ms, best {min(clock):7.0f} ms, "
-              f"processor {statistics.median(work):7.0f} ms")  # fmt: skip
+        print(
+            f"speed {count:4} passages: median {statistics.median(clock):7.0f} ms, best {min(clock):7.0f} ms, "
+            f"processor {statistics.median(work):7.0f} ms"
+        )
 
 
 def main() -> None:

@@ -99,7 +99,7 @@ class Model:
 
     def __init__(
         self, site: Site, costs: Costs, *, clients: int = 0, rate: float = 0.0, seconds: float = 60.0, seed: int = 1
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Of a site under `clients` that ask again as soon as they are answered, or `rate` requests a second."""
         self._site, self._costs, self._clients, self._rate, self._seconds = site, costs, clients, rate, seconds
         self._rng = random.Random(seed)
@@ -136,9 +136,11 @@ class Model:
             return Found(0.0, float("inf"), float("inf"), 0.0)
         ended = sum(end >= warm for _, end in self._done)
         return Found(
-            ended / (self._seconds - warm), 1000 * spans[len(spans) // 2], 1000 * spans[int(0.95 * len(spans))],
+            ended / (self._seconds - warm),
+            1000 * spans[len(spans) // 2],
+            1000 * spans[int(0.95 * len(spans))],
             self._busy / self._seconds,
-        )  # fmt: skip
+        )
 
     def _later(self, seconds: float, act: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self._now + seconds, next(self._order), act))
@@ -315,9 +317,10 @@ async def check(folder: Path, rounds: int, clients: Sequence[int], seconds: floa
             per_check = 1000 * (sum(cpu()) - sum(used)) / max(1, checks)
             last = await _alone(url, cpu, postgres.url, seconds)
             costs = Costs(
-                [*first.check_ms, *last.check_ms], (first.rest_ms + last.rest_ms) / 2,
+                [*first.check_ms, *last.check_ms],
+                (first.rest_ms + last.rest_ms) / 2,
                 [*first.commit_ms, *last.commit_ms],
-            )  # fmt: skip
+            )
             # Times on the clock hold what others take: of a core a request has the rest, until those are used up.
             least = usable_cpus() * max(1.0, (mean(costs.check_ms) + costs.rest_ms) / per_check)
             site = Site(count, lambda k, least=least: min(k, least))  # type: ignore[misc]
@@ -356,8 +359,18 @@ GROUP_KB_S = 50_000
 
 def plan_rows() -> Iterator[str]:
     """The table of the plan."""
-    names = ("checks a second", "claims", "kept", "cores", "machines", "databases", "p50 ms", "p95 ms", "$ an hour",
-             "$ a million")  # fmt: skip
+    names = (
+        "checks a second",
+        "claims",
+        "kept",
+        "cores",
+        "machines",
+        "databases",
+        "p50 ms",
+        "p95 ms",
+        "$ an hour",
+        "$ a million",
+    )
     yield f"| {' | '.join(names)} |"
     yield "|---" * len(names) + "|"
     for rate, (claims, cpu_ms, record_kb), hits in itertools.product((1_000, 100_000), TABLE, (0.0, 0.3)):
@@ -370,9 +383,17 @@ def plan_rows() -> Iterator[str]:
         bases = max(1, round(rate * record_kb / GROUP_KB_S + 0.5))
         hour = (machines * CELL_CORES + bases * 32) * PRICE
         cells = (
-            f"{rate:,}", f"{claims}", f"{hits:.0%}", f"{machines * CELL_CORES:,}", f"{machines:,}", f"{bases:,}",
-            f"{found.p50_ms:,.0f}", f"{found.p95_ms:,.0f}", f"{hour:,.0f}", f"{hour / rate / 3600 * 1e6:,.2f}",
-        )  # fmt: skip
+            f"{rate:,}",
+            f"{claims}",
+            f"{hits:.0%}",
+            f"{machines * CELL_CORES:,}",
+            f"{machines:,}",
+            f"{bases:,}",
+            f"{found.p50_ms:,.0f}",
+            f"{found.p95_ms:,.0f}",
+            f"{hour:,.0f}",
+            f"{hour / rate / 3600 * 1e6:,.2f}",
+        )
         yield f"| {' | '.join(cells)} |"
 
 

@@ -202,8 +202,14 @@ def time_batching(args: argparse.Namespace, _: OnnxCrossEncoder) -> dict[str, An
             session.run(None, feeds[0])
             result: dict[int, Any] = {}
 
-            def work(begin: int, feeds: list[Any], batches: list[list[Tokens]], result: dict[int, Any], session: Any,
-                     step: int) -> None:  # fmt: skip
+            def work(
+                begin: int,
+                feeds: list[Any],
+                batches: list[list[Tokens]],
+                result: dict[int, Any],
+                session: Any,
+                step: int,
+            ) -> None:
                 for feed, batch in list(zip(feeds, batches, strict=True))[begin::step]:
                     for row, logits in zip(batch, session.run(None, feed)[0], strict=True):
                         result[id(row)] = logits
@@ -369,8 +375,14 @@ def main() -> None:
     scorer = OnnxCrossEncoder.load(args.model, threads=args.threads)
     load = os.getloadavg()[0]
     print(f"{scorer.name}, {scorer.digest[:12]}, {usable_cpus()} CPUs, load at the start {load:.1f}")
-    sections = {"pairs": time_pairs, "lengths": time_lengths, "batching": time_batching,
-                "typical": time_typical, "start": time_start, "scaling": time_scaling}  # fmt: skip
+    sections = {
+        "pairs": time_pairs,
+        "lengths": time_lengths,
+        "batching": time_batching,
+        "typical": time_typical,
+        "start": time_start,
+        "scaling": time_scaling,
+    }
     figures = {name: sections[name](args, scorer) for name in wanted}
     if args.json:
         Path(args.json).write_text(json.dumps({"load": load, **figures}, indent=2), encoding="utf-8")

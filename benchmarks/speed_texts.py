@@ -20,9 +20,12 @@ FORMS = (
 def sentence(rng: random.Random) -> str:
     """One statement of about twenty words."""
     values = {
-        "thing": rng.choice(THINGS), "place": rng.choice(PLACES), "person": rng.choice(PEOPLE),
-        "year": rng.randint(1890, 2025), "n": rng.randint(2, 90),
-    }  # fmt: skip
+        "thing": rng.choice(THINGS),
+        "place": rng.choice(PLACES),
+        "person": rng.choice(PEOPLE),
+        "year": rng.randint(1890, 2025),
+        "n": rng.randint(2, 90),
+    }
     return rng.choice(FORMS).format(**values)
 
 

@@ -119,7 +119,7 @@ def mask_time(vocabulary: Vocabulary, others: dict[str, Callable[[dict[str, Any]
     for schema in SCHEMAS.values():
         text = sample_document(
             RandomNetwork(1, small.size), writer.compile(schema), np.random.default_rng(1), hurry=HURRY
-        )  # fmt: skip
+        )
         for name, engine in engines.items():
             begun = time.thread_time()
             try:

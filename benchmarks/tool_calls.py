@@ -46,9 +46,17 @@ from assay.verify.tools.tracing_rules import ArgumentRule, Tracing
 
 _DRAFTS = {"4": "draft4", "6": "draft6", "7": "draft7", "201909": "draft2019-09", "202012": "draft2020-12"}
 _BFCL = (
-    "simple_python", "multiple", "parallel", "parallel_multiple", "live_simple", "live_multiple", "live_parallel",
-    "live_parallel_multiple", "simple_java", "simple_javascript",
-)  # fmt: skip
+    "simple_python",
+    "multiple",
+    "parallel",
+    "parallel_multiple",
+    "live_simple",
+    "live_multiple",
+    "live_parallel",
+    "live_parallel_multiple",
+    "simple_java",
+    "simple_javascript",
+)
 _AIRLINE_NOW = datetime(2024, 5, 15, 15, 0, tzinfo=UTC)
 """What the system prompt of the traces says is now."""
 
@@ -154,9 +162,16 @@ def bfcl_samples(data: Path) -> Iterator[Sample]:
             for truth in row["ground_truth"] or []:
                 for name, accepted in truth.items():
                     yield Sample(
-                        row["id"], category, _value(accepted), name, tools, sources, tools.schema(name) or {}, said,
+                        row["id"],
+                        category,
+                        _value(accepted),
+                        name,
+                        tools,
+                        sources,
+                        tools.schema(name) or {},
+                        said,
                         tuple(tools.declarations),
-                    )  # fmt: skip
+                    )
 
 
 def _check(sample: Sample, call: dict[str, Any], name: str | None = None) -> CallCheck:
@@ -265,10 +280,12 @@ def _wrong_enum(sample: Sample, rng: random.Random) -> Mutated:
 def _texts(sample: Sample) -> list[str]:
     fields = sample.schema.get("properties", {})
     return [
-        key for key, value in sample.call.items()
-        if isinstance(value, str) and _type_of(sample, key) == "string"
+        key
+        for key, value in sample.call.items()
+        if isinstance(value, str)
+        and _type_of(sample, key) == "string"
         and not {"enum", "format", "pattern", "maxLength"} & set(fields.get(key, {}))
-    ]  # fmt: skip
+    ]
 
 
 def _invented(make: Callable[[random.Random], str]) -> Callable[[Sample, random.Random], Mutated]:
@@ -346,17 +363,36 @@ def _wrong_unit(sample: Sample, rng: random.Random) -> Mutated:
 
 
 _OTHER_UNITS = {
-    "celsius": ["fahrenheit"], "fahrenheit": ["celsius"], "meter": ["feet", "miles"], "km": ["miles"], "mile": ["km"],
-    "kilometer": ["miles"], "feet": ["meters"], "foot": ["meters"], "inch": ["cm"], "cm": ["inch"], "kg": ["lb"],
-    "pound": ["kg"], "kilogram": ["pounds"], "m": ["ft"],
-}  # fmt: skip
+    "celsius": ["fahrenheit"],
+    "fahrenheit": ["celsius"],
+    "meter": ["feet", "miles"],
+    "km": ["miles"],
+    "mile": ["km"],
+    "kilometer": ["miles"],
+    "feet": ["meters"],
+    "foot": ["meters"],
+    "inch": ["cm"],
+    "cm": ["inch"],
+    "kg": ["lb"],
+    "pound": ["kg"],
+    "kilogram": ["pounds"],
+    "m": ["ft"],
+}
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _MUTATIONS: dict[str, Callable[[Sample, random.Random], Mutated]] = {
-    "wrong type": _wrong_type, "missing argument": _missing, "surplus argument": _surplus,
-    "unknown tool": _unknown_tool, "wrong enum value": _wrong_enum, "invented id": _invented(_id),
-    "invented URL": _invented(_url), "invented e-mail": _invented(_email), "invented date": _date,
-    "day moved": _near_date, "invented amount": _amount, "wrong unit": _wrong_unit,
-}  # fmt: skip
+    "wrong type": _wrong_type,
+    "missing argument": _missing,
+    "surplus argument": _surplus,
+    "unknown tool": _unknown_tool,
+    "wrong enum value": _wrong_enum,
+    "invented id": _invented(_id),
+    "invented URL": _invented(_url),
+    "invented e-mail": _invented(_email),
+    "invented date": _date,
+    "day moved": _near_date,
+    "invented amount": _amount,
+    "wrong unit": _wrong_unit,
+}
 
 
 def airline(data: Path, cases: int) -> None:

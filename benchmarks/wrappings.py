@@ -141,12 +141,24 @@ def wrapped(form: str, matter: Matter, number: int) -> str:
     low, high = sorted((matter.right, number))
     digits = str(number)
     return form.format(
-        n=matter.name, unit=matter.unit, rest=matter.rest, x=number, lo=low, hi=high, x1=digits[:-1], x2=digits[-1],
-        w=_WORDS[number], roman=_ROMAN[number], hexx=f"{number:x}", a=number - 2, b=2,
+        n=matter.name,
+        unit=matter.unit,
+        rest=matter.rest,
+        x=number,
+        lo=low,
+        hi=high,
+        x1=digits[:-1],
+        x2=digits[-1],
+        w=_WORDS[number],
+        roman=_ROMAN[number],
+        hexx=f"{number:x}",
+        a=number - 2,
+        b=2,
         tally=" ".join(["|||||"] * (number // 5) + ["|" * (number % 5)]),
         keycap="".join(f"{digit}\ufe0f\u20e3" for digit in digits),
-        snake=matter.name.replace(" ", "_"), nn=matter.name.replace(" ", ""),
-    )  # fmt: skip
+        snake=matter.name.replace(" ", "_"),
+        nn=matter.name.replace(" ", ""),
+    )
 
 
 def main() -> None:

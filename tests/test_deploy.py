@@ -33,17 +33,27 @@ CHART = ROOT / "deploy" / "helm" / "assay"
 REQUIRED = os.environ.get("ASSAY_DEPLOY") == "required"
 PLAIN: dict[str, Any] = {}
 FULL: dict[str, Any] = {
-    "mode": "shadow", "upstream": "http://models.example/v1", "workers": 2, "image": {"digest": "sha256:" + "a" * 64},
-    "gateway": {"limits": {"keep_alive_s": 5}}, "receiptKeys": {"existingSecret": "keys"},
-    "envFrom": [{"secretRef": {"name": "models"}}], "env": {"HF_HUB_OFFLINE": "1"}, "imagePullSecrets": [{"name": "r"}],
-    "autoscaling": {"targetQueueDepth": 5}, "nodeSelector": {"disk": "ssd"}, "podAnnotations": {"a": "b"},
+    "mode": "shadow",
+    "upstream": "http://models.example/v1",
+    "workers": 2,
+    "image": {"digest": "sha256:" + "a" * 64},
+    "gateway": {"limits": {"keep_alive_s": 5}},
+    "receiptKeys": {"existingSecret": "keys"},
+    "envFrom": [{"secretRef": {"name": "models"}}],
+    "env": {"HF_HUB_OFFLINE": "1"},
+    "imagePullSecrets": [{"name": "r"}],
+    "autoscaling": {"targetQueueDepth": 5},
+    "nodeSelector": {"disk": "ssd"},
+    "podAnnotations": {"a": "b"},
     "tolerations": [{"key": "k", "operator": "Exists"}],
     "networkPolicy": {"extraEgress": [{"ports": [{"protocol": "TCP", "port": 4318}]}]},
-}  # fmt: skip
+}
 BARE: dict[str, Any] = {
-    "autoscaling": {"enabled": False}, "podDisruptionBudget": {"enabled": False}, "migrations": {"enabled": False},
+    "autoscaling": {"enabled": False},
+    "podDisruptionBudget": {"enabled": False},
+    "migrations": {"enabled": False},
     "networkPolicy": {"enabled": False},
-}  # fmt: skip
+}
 
 
 def tool(name: str, *, required: bool = REQUIRED) -> str:
@@ -162,9 +172,11 @@ def test_the_server_of_the_image_runs_on_a_read_only_root_without_privileges(tmp
     python = f"{sys.executable} -m assay"
     environ = {
         **{name: value for name, value in image_env().items() if name != "PATH"},
-        "PYTHONPATH": ":".join(str(Path(one).resolve()) for one in sys.path if one), "PATH": os.environ["PATH"],
-        "ASSAY_DATABASE_URL": "sqlite:////mnt/assay.db", "TMPDIR": "/mnt/tmp",
-    }  # fmt: skip
+        "PYTHONPATH": ":".join(str(Path(one).resolve()) for one in sys.path if one),
+        "PATH": os.environ["PATH"],
+        "ASSAY_DATABASE_URL": "sqlite:////mnt/assay.db",
+        "TMPDIR": "/mnt/tmp",
+    }
     script = textwrap.dedent(f"""\
         set -e
         mount --make-rprivate /
@@ -302,8 +314,14 @@ def test_compose_fits_its_schema() -> None:
 
 def test_yamllint_finds_nothing() -> None:
     rules = "{extends: default, rules: {line-length: {max: 120}, document-start: disable}}"
-    files = [ROOT / "compose.yaml", ROOT / "deploy/prometheus/prometheus.yml", ROOT / "deploy/grafana/provisioning",
-             ROOT / "deploy/otel", CHART / "values.yaml", CHART / "Chart.yaml"]  # fmt: skip
+    files = [
+        ROOT / "compose.yaml",
+        ROOT / "deploy/prometheus/prometheus.yml",
+        ROOT / "deploy/grafana/provisioning",
+        ROOT / "deploy/otel",
+        CHART / "values.yaml",
+        CHART / "Chart.yaml",
+    ]
     done = subprocess.run([tool("yamllint"), "-d", rules, *files], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -316,9 +334,12 @@ def rendered(values: dict[str, Any], folder: Path) -> dict[str, dict[str, Any]]:
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
     environ = {**os.environ, "HELM_CACHE_HOME": str(folder), "HELM_CONFIG_HOME": str(folder), "HOME": str(folder)}
     done = subprocess.run(
-        [tool("helm"), "template", "gate", CHART, "--values", file], capture_output=True, text=True, env=environ,
+        [tool("helm"), "template", "gate", CHART, "--values", file],
+        capture_output=True,
+        text=True,
+        env=environ,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     (folder / "rendered.yaml").write_text(done.stdout, encoding="utf-8")
     return {one["kind"]: one for one in yaml.safe_load_all(done.stdout) if one}
@@ -330,9 +351,12 @@ def test_the_chart_is_of_this_version() -> None:
 
 def test_helm_lint_finds_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
-        [tool("helm"), "lint", "--strict", CHART], capture_output=True, text=True, check=False,
+        [tool("helm"), "lint", "--strict", CHART],
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "HOME": str(tmp_path)},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout
 
 

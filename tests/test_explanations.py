@@ -72,9 +72,12 @@ def pattern(model: type, field: str) -> list[str]:
         *(f"judge.{one}" for one in pattern(ClaimJudgement, "outcome")),
         *(f"completeness.{one}" for one in pattern(Omission, "kind")),
         *(f"citation.{one}" for one in ("fabricated", "misquoted", "misattributed", "non_entailing", "unchecked")),
-        "arguments.duplicate_key", "value.not_finite", "item.unknown_type", "decision.block",
+        "arguments.duplicate_key",
+        "value.not_finite",
+        "item.unknown_type",
+        "decision.block",
     ],
-)  # fmt: skip
+)
 def test_every_code_that_is_put_together_is_explained(code: str) -> None:
     assert explanation_of(code) is not None
 

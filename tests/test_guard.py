@@ -227,9 +227,17 @@ def test_claims_that_stand_outside_of_the_text_are_refused(span: tuple[int, int]
 
 @pytest.mark.parametrize(
     "settings",
-    [{"claim_free": "false"}, {"claim_free": None}, {"revisions_failed": -1}, {"revisions_failed": "2"}, {"task": ""},
-     {"task": 3}, {"run_id": 7}, {"run_id": "a\ud800"}],
-)  # fmt: skip
+    [
+        {"claim_free": "false"},
+        {"claim_free": None},
+        {"revisions_failed": -1},
+        {"revisions_failed": "2"},
+        {"task": ""},
+        {"task": 3},
+        {"run_id": 7},
+        {"run_id": "a\ud800"},
+    ],
+)
 def test_settings_of_another_type_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(InputError, match=next(iter(settings))):
         CheckRequest.from_mapping({"answer": "Hello there!", **settings})
@@ -337,10 +345,21 @@ def test_adding_a_false_claim_never_makes_the_action_more_permissive(sentences: 
 
 
 PIECES = st.sampled_from(
-    ["The warranty covers two years.", "Returns are free within 30 days.", "Batteries last 9 years 😀.", "Hello!",
-     "1. Refunds are paid within five days [b].", "| a | b |\n|---|---|\n| x | 4 |", "e\u0301te\u0301 costs 3 €.",
-     "\u202bשלום, 12 ימים.\u202c", "He said “two years” [z].", "- not 30 but 40 days", "\u200b", "𝔘𝔫𝔦 12.5 and 2.5 kg."]
-)  # fmt: skip
+    [
+        "The warranty covers two years.",
+        "Returns are free within 30 days.",
+        "Batteries last 9 years 😀.",
+        "Hello!",
+        "1. Refunds are paid within five days [b].",
+        "| a | b |\n|---|---|\n| x | 4 |",
+        "e\u0301te\u0301 costs 3 €.",
+        "\u202bשלום, 12 ימים.\u202c",
+        "He said “two years” [z].",
+        "- not 30 but 40 days",
+        "\u200b",
+        "𝔘𝔫𝔦 12.5 and 2.5 kg.",
+    ]
+)
 ANSWERS = st.lists(PIECES, min_size=1, max_size=6).map("\n".join)
 CHECKED = {name: Guard(name, scorer=FakeScorer()) for name in PRESETS}
 

@@ -46,8 +46,9 @@ class Reader:
         here = str(Path(sys.executable).parent)
         self.environ = {
             **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
-            "PATH": f"{here}{os.pathsep}{os.environ['PATH']}", "ASSAY_URL": "",
-        }  # fmt: skip
+            "PATH": f"{here}{os.pathsep}{os.environ['PATH']}",
+            "ASSAY_URL": "",
+        }
 
     def own(self, text: str) -> str:
         for port, mine in self.ports.items():
@@ -71,9 +72,14 @@ class Reader:
                 continue
             wanted = int(found[1]) if (found := EXITS.search(line)) else 0
             done = subprocess.run(
-                ["sh", "-c", EXITS.sub("", line)], cwd=self.folder, env=self.environ, capture_output=True, text=True,
-                check=False, timeout=120,
-            )  # fmt: skip
+                ["sh", "-c", EXITS.sub("", line)],
+                cwd=self.folder,
+                env=self.environ,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+            )
             assert done.returncode == wanted, f"{line}\n{done.stdout}{done.stderr}"
 
     def start(self, line: str) -> None:

@@ -34,9 +34,13 @@ def built(folder: Path, umask: int) -> Path:
         else:
             shutil.copyfile(ROOT / name, folder / name)
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist", "."], cwd=folder,
-        check=True, env=clean_environ(SOURCE_DATE_EPOCH="1764201600"), umask=umask, timeout=600,
-    )  # fmt: skip
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist", "."],
+        cwd=folder,
+        check=True,
+        env=clean_environ(SOURCE_DATE_EPOCH="1764201600"),
+        umask=umask,
+        timeout=600,
+    )
     (wheel,) = (folder / "dist").iterdir()
     return wheel
 
@@ -67,14 +71,34 @@ def test_the_wheel_checks_the_example_in_an_environment_that_had_nothing(wheel: 
     subprocess.run(install, check=True, env=clean_environ(), timeout=900)
     example = ROOT / "examples" / "parental-leave"
     done = subprocess.run(
-        [tmp_path / "bare" / "bin" / "assay", "check", example / "answer.md", "--evidence", example / "evidence",
-         "--question", f"@{example / 'question.txt'}", "--policy", "rag", "--format", "json"],
-        cwd=tmp_path, env=clean_environ(), capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
+        [
+            tmp_path / "bare" / "bin" / "assay",
+            "check",
+            example / "answer.md",
+            "--evidence",
+            example / "evidence",
+            "--question",
+            f"@{example / 'question.txt'}",
+            "--policy",
+            "rag",
+            "--format",
+            "json",
+        ],
+        cwd=tmp_path,
+        env=clean_environ(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["action"] != "emit"
     where = subprocess.run(
-        [python, "-c", "import assay; print(assay.__file__)"], cwd=tmp_path, env=clean_environ(), capture_output=True,
-        text=True, check=True,
-    )  # fmt: skip
+        [python, "-c", "import assay; print(assay.__file__)"],
+        cwd=tmp_path,
+        env=clean_environ(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert str(tmp_path / "bare") in where.stdout

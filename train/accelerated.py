@@ -101,10 +101,18 @@ def read_packed(path: Path) -> Packed:
             wrong[start + length - claim : start + length] = told[at : at + claim]
             at += claim
         return Packed(
-            stored["ids"], wrong, starts, lengths, lengths - claims, stored["targets"].astype(np.int64),
-            stored["groups"].astype(np.int64), stored["parts"].astype(np.int32), stored["sets"].astype(np.int32),
-            json.loads(str(stored["names"])), json.loads(str(stored["set_names"])),
-        )  # fmt: skip
+            stored["ids"],
+            wrong,
+            starts,
+            lengths,
+            lengths - claims,
+            stored["targets"].astype(np.int64),
+            stored["groups"].astype(np.int64),
+            stored["parts"].astype(np.int32),
+            stored["sets"].astype(np.int32),
+            json.loads(str(stored["names"])),
+            json.loads(str(stored["set_names"])),
+        )
 
 
 class Layer(torch.nn.Module):
@@ -535,8 +543,13 @@ def main() -> None:
     measured = figures(trained.network, rows, packed, [one for one in given.measure.split(",") if one])
     print(json.dumps(measured), flush=True)
     save_file(stored(trained.network), given.out)
-    record = {"settings": dataclasses.asdict(settings), "shares": given.shares, "steps": trained.steps,
-              "tokens": trained.tokens, "measured": measured}  # fmt: skip
+    record = {
+        "settings": dataclasses.asdict(settings),
+        "shares": given.shares,
+        "steps": trained.steps,
+        "tokens": trained.tokens,
+        "measured": measured,
+    }
     given.out.with_suffix(".json").write_text(json.dumps(record, indent=2) + "\n")
 
 

@@ -46,10 +46,14 @@ def by_set(first: NDArray[np.float64], second: NDArray[np.float64], rows: Sequen
         before, after = one[:, 0] >= 0.5, other[:, 0] >= 0.5
         lines.append(
             SetAgreement(
-                name=name, rows=len(before), before=balanced(before, supported), after=balanced(after, supported),
-                flipped=float((before != after).mean()), moved=float(np.abs(one - other).max(axis=1).mean()),
+                name=name,
+                rows=len(before),
+                before=balanced(before, supported),
+                after=balanced(after, supported),
+                flipped=float((before != after).mean()),
+                moved=float(np.abs(one - other).max(axis=1).mean()),
             )
-        )  # fmt: skip
+        )
     return lines
 
 

@@ -54,9 +54,16 @@ def panels(*drawn: Panel) -> str:
     height = TOP + SIDE + BELOW
     inside = [_panel(LEFT + number * (SIDE + GAP), *panel) for number, panel in enumerate(drawn)]
     document = tag(
-        "svg", tag("style", STYLE), tag("title", "Error rates over the thresholds"), inside,
-        xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {height}", width=width, height=height, role="img",
-    )  # fmt: skip
+        "svg",
+        tag("style", STYLE),
+        tag("title", "Error rates over the thresholds"),
+        inside,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+    )
     return document.html + "\n"
 
 

@@ -41,9 +41,15 @@ def export_float(checkpoint: Path, target: Path) -> None:
     sample = torch.ones(2, 16, dtype=torch.long)
     axes = {name: {0: "batch", 1: "tokens"} for name in (*INPUTS, *network.outputs)}
     torch.onnx.export(
-        network, (sample, sample), str(target), input_names=list(INPUTS), output_names=list(network.outputs),
-        dynamic_axes=axes | {"logits": {0: "batch"}}, opset_version=17, dynamo=False,
-    )  # fmt: skip
+        network,
+        (sample, sample),
+        str(target),
+        input_names=list(INPUTS),
+        output_names=list(network.outputs),
+        dynamic_axes=axes | {"logits": {0: "batch"}},
+        opset_version=17,
+        dynamo=False,
+    )
 
 
 def fuse(source: Path, target: Path, heads: int, width: int) -> None:

@@ -140,18 +140,18 @@ def main() -> None:
     used = [most[id(row)] for row in rows if row.kind in in_use]
     hard = [most[id(row)] for row in rows if not row.disagrees and row.pairs and row.kind not in in_use]
     threshold = max(_above(used, FALSE_ALARMS), _above(hard, HARD_ALARMS))
-    found = [
-        one[NEUTRAL] for row, one in pairs if row.disagrees and model.probability(one) >= threshold
-    ]  # fmt: skip
+    found = [one[NEUTRAL] for row, one in pairs if row.disagrees and model.probability(one) >= threshold]
     record = {
         "fitted_by": "python -m train.fit_both_ways",
         "rows": {
-            "disagree": int(outcomes.sum()), "not": int((~outcomes).sum()), "claims in use": len(used),
+            "disagree": int(outcomes.sum()),
+            "not": int((~outcomes).sum()),
+            "claims in use": len(used),
         },
         "threshold": threshold,
         "most_neutral": round(float(np.quantile(found, SURE_OF)), 3),
         **fitted,
-    }  # fmt: skip
+    }
     given.out.write_text(json.dumps(record, indent=2) + "\n")
     kinds: dict[tuple[str, bool], Counter[str]] = {}
     for row in rows:
@@ -166,9 +166,11 @@ def main() -> None:
         told = {
             name: f"{sum(one >= least for one in some)} of {len(some)}"
             for name, some in (
-                ("in use", used), ("hard", hard), ("disagree", [most[id(row)] for row in rows if row.disagrees])
+                ("in use", used),
+                ("hard", hard),
+                ("disagree", [most[id(row)] for row in rows if row.disagrees]),
             )
-        }  # fmt: skip
+        }
         print(f"from {least}:", told)
     print(json.dumps(record, indent=1))
 

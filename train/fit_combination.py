@@ -34,10 +34,19 @@ from train.rows import Part, Row, detokenise, load_training_sets, part_of
 from train.scenario_rows import SOURCE, batches, evidence_of, kept_claims
 
 LOGITS = (
-    "entail_sentence", "entail_passage", "entail_document", "entail_max", "entail_top",
-    "contra_sentence", "contra_passage", "contra_document", "contra_max", "contra_related",
-    "wrong_word", "wrong_word_document",
-)  # fmt: skip
+    "entail_sentence",
+    "entail_passage",
+    "entail_document",
+    "entail_max",
+    "entail_top",
+    "contra_sentence",
+    "contra_passage",
+    "contra_document",
+    "contra_max",
+    "contra_related",
+    "wrong_word",
+    "wrong_word_document",
+)
 SET_WEIGHT_CAP = 250.0
 """A set counts as at most so many rows."""
 RIDGE = 10.0

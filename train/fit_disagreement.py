@@ -134,10 +134,14 @@ def heard(row: Pairing, scorer: OnnxCrossEncoder) -> Iterator[dict[str, Any]]:
         may = same_subject(row.claim, row.sources, said)
         if may(min(one.other.own.premise.evidence_ids), one.other.source, reading.premise.text):
             yield {
-                "kind": row.kind, "claim": row.claim, "other": reading.premise.text[:300],
-                "disagrees": row.disagrees, "signals": dict(one.signals),
-                "neutral": reading.neutral, "entailment": reading.entailment,
-            }  # fmt: skip
+                "kind": row.kind,
+                "claim": row.claim,
+                "other": reading.premise.text[:300],
+                "disagrees": row.disagrees,
+                "signals": dict(one.signals),
+                "neutral": reading.neutral,
+                "entailment": reading.entailment,
+            }
 
 
 def kept(rows: Sequence[Pairing], cache: Path) -> list[dict[str, Any]]:

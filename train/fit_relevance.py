@@ -45,10 +45,16 @@ from train.rows import bucket, fold
 from train.scenario_rows import WEIGHTS, Side, batches, evidence_of, kept_claims
 
 SETS: dict[str, bool] = {
-    "condaqa.dev_test123": False, "pubmedqa_yesno.labelled": False, "halueval_qa500.gen": False,
-    "mtrag_human_eval.all": False, "refchecker_dolly_answers.all": False, "expertqa.val": True,
-    "expertqa_ab.dev": True, "stanford_gensearch.dev": True, "attributedqa.dev": True,
-}  # fmt: skip
+    "condaqa.dev_test123": False,
+    "pubmedqa_yesno.labelled": False,
+    "halueval_qa500.gen": False,
+    "mtrag_human_eval.all": False,
+    "refchecker_dolly_answers.all": False,
+    "expertqa.val": True,
+    "expertqa_ab.dev": True,
+    "stanford_gensearch.dev": True,
+    "attributedqa.dev": True,
+}
 """The sets, and whether only passages count that bear out what cites them."""
 MOST_FIT, MOST_TEST = 30, 22
 """Questions of a set for fitting and for the figures; of the scenarios three times as many."""
@@ -147,7 +153,7 @@ def pools(questions: Sequence[Question]) -> Iterator[tuple[Question, list[Pooled
             def stranger(n: int, own: Sequence[int] = own, stems: Sequence[set[str]] = stems) -> bool:
                 return n not in own and all(
                     len(stems[n] & stems[o]) < KIN * min(len(stems[n]), len(stems[o])) for o in own
-                )  # fmt: skip
+                )
 
             hard = [n for n in ranker.top(question.text, 40) if stranger(n)][:HARD]
             rest = [n for n in range(len(texts)) if n not in hard and stranger(n)]
@@ -176,7 +182,7 @@ def features_of(question: str, passages: Sequence[str], scorer: OnnxCrossEncoder
 
 def cached(
     pooled: Sequence[tuple[Question, list[Pooled]]], path: Path, scorer: OnnxCrossEncoder
-) -> list[list[Features]]:  # fmt: skip
+) -> list[list[Features]]:
     """The features of all pools, kept in a file by the network's digest and the texts."""
     known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     found = []

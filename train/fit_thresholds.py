@@ -244,9 +244,14 @@ def _presets(fit: Scores, test: Scores, field: str, words: tuple[str, str, str])
         weights = (weight, 1.0) if of_support else (1.0, weight)
         best, (low, high) = chosen(losses(fit, rates, *weights))
         cells = [
-            ", ".join(names), f"{weight:g}", f"{now:.2f}", *intervals(test, rates, now),
-            f"{best:.2f}", f"{low:.2f} to {high:.2f}", *intervals(test, rates, best),
-        ]  # fmt: skip
+            ", ".join(names),
+            f"{weight:g}",
+            f"{now:.2f}",
+            *intervals(test, rates, now),
+            f"{best:.2f}",
+            f"{low:.2f} to {high:.2f}",
+            *intervals(test, rates, best),
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 

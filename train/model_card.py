@@ -110,8 +110,15 @@ def figures_table(summary: Json) -> list[str]:
     """The figures of an evaluation by set, with intervals, in Markdown."""
     names = ("balanced_accuracy", "auroc", "f1", "fpr", "fnr", "ece", "contradiction_auroc", "span_f1")
     words = (
-        "balanced accuracy", "AUROC", "F1 of wrong", "FPR", "FNR", "ECE", "contradicted against unsupported", "span F1"
-    )  # fmt: skip
+        "balanced accuracy",
+        "AUROC",
+        "F1 of wrong",
+        "FPR",
+        "FNR",
+        "ECE",
+        "contradicted against unsupported",
+        "span F1",
+    )
     entries = [summary["overall"], *sorted(summary["sets"], key=lambda entry: str(entry["name"]))]
     shown = [
         (name, word)

@@ -142,15 +142,21 @@ class Quantiser:
         """The model in int8."""
         graph = self.model.graph
         rules: dict[str, Callable[[NodeProto], None]] = {
-            "Attention": self.attention, "MatMul": self.matmul, "Gemm": self.gemm, "BiasGelu": self.gelu,
-            "SkipLayerNormalization": self.skip_norm, "Gather": self.gather,
-        }  # fmt: skip
+            "Attention": self.attention,
+            "MatMul": self.matmul,
+            "Gemm": self.gemm,
+            "BiasGelu": self.gelu,
+            "SkipLayerNormalization": self.skip_norm,
+            "Gather": self.gather,
+        }
         for node in list(graph.node):
             rules.get(node.op_type, self.nodes.append)(node)
         read = {name for node in self.nodes for name in node.input}
-        for field, values in ((graph.node, self.nodes),
-                              (graph.initializer, [t for n, t in self.stored.items() if n in read]),
-                              (graph.value_info, [])):  # fmt: skip
+        for field, values in (
+            (graph.node, self.nodes),
+            (graph.initializer, [t for n, t in self.stored.items() if n in read]),
+            (graph.value_info, []),
+        ):
             kept = [type(value).FromString(value.SerializeToString()) for value in values]
             del field[:]
             field.extend(kept)

@@ -22,12 +22,32 @@ from train.rows import Row
 WEIGHTS = Path(__file__).resolve().parents[1] / "src/assay/models/weights"
 ASSEMBLED = "assembled:"
 """What the set of a row begins with whose evidence was assembled."""
-SUMMARIES = frozenset({
-    "xsumfaith", "cliff", "fib_xsum", "defacto", "storysumm", "bump_task1", "bump_task2", "summedits_ectsum",
-    "summedits_qmsumm", "summedits_sales_email", "summedits_samsum", "faithdial_audit", "begin_wow", "begin_cmudog",
-    "begin_topicalchat", "q2_wow_cross", "factcheck_gpt", "wice_claim", "wice_claim_oracle",
-    "wice_nonsupported_tokens", "bamboo_senhallu_4k", "bamboo_abshallu_4k",
-})  # fmt: skip
+SUMMARIES = frozenset(
+    {
+        "xsumfaith",
+        "cliff",
+        "fib_xsum",
+        "defacto",
+        "storysumm",
+        "bump_task1",
+        "bump_task2",
+        "summedits_ectsum",
+        "summedits_qmsumm",
+        "summedits_sales_email",
+        "summedits_samsum",
+        "faithdial_audit",
+        "begin_wow",
+        "begin_cmudog",
+        "begin_topicalchat",
+        "q2_wow_cross",
+        "factcheck_gpt",
+        "wice_claim",
+        "wice_claim_oracle",
+        "wice_nonsupported_tokens",
+        "bamboo_senhallu_4k",
+        "bamboo_abshallu_4k",
+    }
+)
 """Sets of summaries, replies in dialogues and claims against web passages that people labelled."""
 SHORTEST = 4
 """Words of a sentence that is judged by itself."""

@@ -124,10 +124,17 @@ QUOTAS: dict[str, int] = {
     "klue_nli": 500,
     "jnli": 500,
 }
-ANSWERS = frozenset({
-    "expertqa", "expertqa_ab", "stanford_gensearch", "attributedqa", "refchecker_dolly_triplets",
-    "refchecker_dolly_answers", "mtrag_human_eval",
-})  # fmt: skip
+ANSWERS = frozenset(
+    {
+        "expertqa",
+        "expertqa_ab",
+        "stanford_gensearch",
+        "attributedqa",
+        "refchecker_dolly_triplets",
+        "refchecker_dolly_answers",
+        "mtrag_human_eval",
+    }
+)
 """Sets of models' answers over passages that people labelled: the kind that the verifier meets, so that more of their
 documents are kept for measuring."""
 ASKED = frozenset({"condaqa", "pubmedqa_yesno"})

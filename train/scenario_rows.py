@@ -193,9 +193,12 @@ def evaluation_answers(side: Side, folder: Path = SCENARIOS) -> Iterator[dict[st
                 labels = {kept[place]["label"] for place in scenario["in_answer"]}
                 label = next((one for one in ("contradicted", "unsupported") if one in labels), "supported")
                 yield {
-                    "set": f"written-{batch}", "id": f"{scenario['id']}-answer", **shared,
-                    "answer": scenario["answer"], "label": label,
-                }  # fmt: skip
+                    "set": f"written-{batch}",
+                    "id": f"{scenario['id']}-answer",
+                    **shared,
+                    "answer": scenario["answer"],
+                    "label": label,
+                }
 
 
 def _leans(text: str) -> bool:

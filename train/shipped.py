@@ -37,8 +37,12 @@ LAYER = {
     "output.LayerNorm": "output.LayerNorm",
 }
 """Names of a layer's parts in the graph, and in a transformers checkpoint."""
-LAST = {**{k: v for k, v in LAYER.items() if "attended" not in k}, "query": "attention.self.query",
-        "dense": "attention.output.dense", "norm": "attention.output.LayerNorm"}  # fmt: skip
+LAST = {
+    **{k: v for k, v in LAYER.items() if "attended" not in k},
+    "query": "attention.self.query",
+    "dense": "attention.output.dense",
+    "norm": "attention.output.LayerNorm",
+}
 
 
 SPECIAL = {
@@ -173,10 +177,12 @@ def rebuild(folder: Path) -> TwoHeads:
     fixed = {name: value for name, value in network.state_dict().items() if name.endswith("position_ids")}
     network.load_state_dict({**fixed, **tensors})
     head = torch.nn.Linear(network.config.hidden_size, 1)
-    head.load_state_dict({
-        "weight": torch.from_numpy(graph.read_by("/token_head/MatMul", 1).T.copy()),
-        "bias": torch.from_numpy(graph.plain("token_head.bias").copy()),
-    })  # fmt: skip
+    head.load_state_dict(
+        {
+            "weight": torch.from_numpy(graph.read_by("/token_head/MatMul", 1).T.copy()),
+            "bias": torch.from_numpy(graph.plain("token_head.bias").copy()),
+        }
+    )
     rebuilt: TwoHeads = TwoHeads(network, head).eval()
     return rebuilt
 

@@ -47,13 +47,27 @@ ANY_LENGTH = "factcheck_gpt"
 """A set of short passages, each put beside three others, as a search for a claim gives them."""
 SIDES: tuple[Part, ...] = ("fit", "test")
 CAPS = {
-    "defacto": (110, 60), "factcheck_gpt": (110, 60), "faithdial_audit": (60, 20), "fever_rte": (50, 25),
-    "fevernli_binary": (60, 25), "tabfact_pairs": (40, 6), "infotabs": (40, 8), "scitab": (20, 8),
-    "wice_claim_oracle": (90, 45), "summedits_qmsumm": (96, 50), "summedits_samsum": (50, 30),
-    "summedits_sales_email": (60, 40), "begin_cmudog": (30, 16), "begin_topicalchat": (30, 16), "bump_task1": (60, 24),
-    "bump_task2": (40, 40), "storysumm": (20, 20), "wice_claim": (40, 40), "wice_nonsupported_tokens": (15, 8),
+    "defacto": (110, 60),
+    "factcheck_gpt": (110, 60),
+    "faithdial_audit": (60, 20),
+    "fever_rte": (50, 25),
+    "fevernli_binary": (60, 25),
+    "tabfact_pairs": (40, 6),
+    "infotabs": (40, 8),
+    "scitab": (20, 8),
+    "wice_claim_oracle": (90, 45),
+    "summedits_qmsumm": (96, 50),
+    "summedits_samsum": (50, 30),
+    "summedits_sales_email": (60, 40),
+    "begin_cmudog": (30, 16),
+    "begin_topicalchat": (30, 16),
+    "bump_task1": (60, 24),
+    "bump_task2": (40, 40),
+    "storysumm": (20, 20),
+    "wice_claim": (40, 40),
+    "wice_nonsupported_tokens": (15, 8),
     "summedits_ectsum": (60, 30),
-}  # fmt: skip
+}
 """Rows of a set that are drawn on each side, at most, and how many of them are used: more take longer."""
 PLANTED_USED = 40
 """Planted pairs on each side: every third of those made, so that the kinds mix."""
@@ -229,9 +243,12 @@ def fold_of(document: str) -> int:
 
 
 def probabilities(
-    signals: Sequence[dict[str, float]], wanted: NDArray[np.bool_], sources: Sequence[str], learn: NDArray[np.bool_],
+    signals: Sequence[dict[str, float]],
+    wanted: NDArray[np.bool_],
+    sources: Sequence[str],
+    learn: NDArray[np.bool_],
     direction: int,
-) -> NDArray[np.float64]:  # fmt: skip
+) -> NDArray[np.float64]:
     """The modelled probabilities of all cases, fitted on those to learn from."""
     names, values = matrix(signals)
     weights = weights_by_set(sources)
@@ -267,13 +284,16 @@ def line(cases: Sequence[Case], in_fit: NDArray[np.bool_], found: Measured) -> s
     contradicted = np.array([case.label == "contradicted" for case in cases])
     against = probabilities(found.signals, contradicted, sources, in_fit & told, -1)
     cells = (
-        f"{found.pairs:.2f}", f"{found.tokens:.0f}", f"{auroc(supported[in_fit], crossed[in_fit]).value:.3f}",
+        f"{found.pairs:.2f}",
+        f"{found.tokens:.0f}",
+        f"{auroc(supported[in_fit], crossed[in_fit]).value:.3f}",
         f"{balanced_accuracy(supported[in_fit], crossed[in_fit] >= 0.5).value:.3f}",
         f"{auroc(supported[test], given[test]).value:.3f}",
         f"{balanced_accuracy(supported[test], given[test] >= 0.5).value:.3f}",
-        f"{mean_auroc:.3f}", f"{mean_balanced:.3f}",
+        f"{mean_auroc:.3f}",
+        f"{mean_balanced:.3f}",
         f"{auroc(contradicted[test & told], against[test & told]).value:.3f}",
-    )  # fmt: skip
+    )
     return " | ".join(cells)
 
 

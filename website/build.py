@@ -35,18 +35,38 @@ PAGES: Final = {
 }
 """Pages outside of `docs/`, and where they stand on the site."""
 PUBLIC: Final = (
-    "assay", "assay.schema", "assay.policy", "assay.guard", "assay.pytest", "assay.evaluation", "assay.retrieve",
-    "assay.knowledge", "assay.receipt", "assay.monitor", "assay.stats", "assay.redteam", "assay.batch",
-)  # fmt: skip
+    "assay",
+    "assay.schema",
+    "assay.policy",
+    "assay.guard",
+    "assay.pytest",
+    "assay.evaluation",
+    "assay.retrieve",
+    "assay.knowledge",
+    "assay.receipt",
+    "assay.monitor",
+    "assay.stats",
+    "assay.redteam",
+    "assay.batch",
+)
 """The packages whose names are for users, with a page of the reference each."""
 MODULES: Final = (
-    "assay.errors", "assay.testing", "assay.models.chat.load", "assay.store.db.store", "assay.integrations.openai",
-    "assay.integrations.anthropic", "assay.integrations.langchain",
-    "assay.integrations.llama_index", "assay.integrations.haystack", "assay.integrations.dspy",
+    "assay.errors",
+    "assay.testing",
+    "assay.models.chat.load",
+    "assay.store.db.store",
+    "assay.integrations.openai",
+    "assay.integrations.anthropic",
+    "assay.integrations.langchain",
+    "assay.integrations.llama_index",
+    "assay.integrations.haystack",
+    "assay.integrations.dspy",
     "assay.integrations.litellm",
-    "assay.integrations.openai_agents", "assay.integrations.pydantic_ai", "assay.integrations.mcp",
+    "assay.integrations.openai_agents",
+    "assay.integrations.pydantic_ai",
+    "assay.integrations.mcp",
     "assay.integrations.opentelemetry",
-)  # fmt: skip
+)
 """Modules for users that stand behind no door, shown whole; the frameworks they need are not imported for it."""
 _LINK: Final = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)((?:\s+\"[^\"]*\")?\))")
 _FENCE: Final = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
@@ -98,8 +118,11 @@ def stage(folder: Path) -> None:
     """Writes all pages and what they lead to into a folder."""
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "docs", *PAGES],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.splitlines()  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
     wanted: set[str] = {path for path in tracked if (ROOT / path).is_file()}
     done: set[str] = set()
     while wanted - done:
@@ -237,8 +260,11 @@ def build(work: Path, out: Path) -> None:
     (work / "zensical.toml").write_text(configuration(), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--clean", "-f", str(work / "zensical.toml")],
-        check=False, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"},
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
     if done.returncode:
         told = io.StringIO(re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)).getvalue()
         raise SystemExit(f"The site was not built:\n{told[-8_000:]}")

@@ -66,11 +66,24 @@ def main(options: list[str]) -> int:
     try:
         return subprocess.run(
             [
-                sys.executable, "-m", "assay", "check", "answer.md", "--evidence", "evidence", "--config", "assay.yaml",
-                "--question", "@question.txt", "--as-of", "2025-06-01", *options,
+                sys.executable,
+                "-m",
+                "assay",
+                "check",
+                "answer.md",
+                "--evidence",
+                "evidence",
+                "--config",
+                "assay.yaml",
+                "--question",
+                "@question.txt",
+                "--as-of",
+                "2025-06-01",
+                *options,
             ],
-            cwd=HERE, check=False,
-        ).returncode  # fmt: skip
+            cwd=HERE,
+            check=False,
+        ).returncode
     finally:
         server.shutdown()
         server.server_close()

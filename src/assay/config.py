@@ -66,9 +66,12 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     names = ("ASSAY_CONFIG", "ASSAY_RECEIPT_KEYS", "ASSAY_VERIFIER", "ASSAY_RUNTIME", "ASSAY_DATABASE_URL")
     config, keys, verifier, runtime, database = (environ.get(name, "").strip() for name in names)
     return Settings(
-        config=Path(config) if config else None, receipt_keys=Path(keys) if keys else None, verifier=verifier or None,
-        runtime=runtime or None, database=database or None,
-    )  # fmt: skip
+        config=Path(config) if config else None,
+        receipt_keys=Path(keys) if keys else None,
+        verifier=verifier or None,
+        runtime=runtime or None,
+        database=database or None,
+    )
 
 
 def read_policy(name_or_path: str | Path | None, environ: Mapping[str, str]) -> Policy:
@@ -201,7 +204,7 @@ def read_section(path: Path, name: str) -> object:
 
 def read_knowledge(
     path: Path | None, environ: Mapping[str, str], scorer: PairScorer | None = None
-) -> "Knowledge | None":  # fmt: skip
+) -> "Knowledge | None":
     """The sources of knowledge that a file in the form of `assay.yaml` lists; none where it lists none.
 
     Args:
@@ -288,15 +291,22 @@ class Guard(CoreGuard):
         if scorer is None:
             scorer = scorer_of(model, environ, runtime)
         super().__init__(
-            policy, scorer=scorer, extractor=extractor, limits=limits, locale=locale,
-            receipts=_desk(keys, uses, environ) if receipts is None else receipts, llm=llm, budget=budget,
-            judging=judging, knowledge=_knowledge(knowledge, environ, scorer),
-        )  # fmt: skip
+            policy,
+            scorer=scorer,
+            extractor=extractor,
+            limits=limits,
+            locale=locale,
+            receipts=_desk(keys, uses, environ) if receipts is None else receipts,
+            llm=llm,
+            budget=budget,
+            judging=judging,
+            knowledge=_knowledge(knowledge, environ, scorer),
+        )
 
 
 def _knowledge(
     given: "KnowledgeBase | str | Path | Literal[False] | None", environ: Mapping[str, str], scorer: PairScorer
-) -> "KnowledgeBase | None":  # fmt: skip
+) -> "KnowledgeBase | None":
     if given is None or given is False:
         return None
     return read_knowledge(Path(given), environ, scorer) if isinstance(given, str | Path) else given
@@ -328,7 +338,7 @@ def build_guard(
 @lru_cache(maxsize=8)
 def _guard_of(
     policy: Policy, verifier: str | None, runtime: str | None, knowledge: Path | None, changed: tuple[int, int] | None
-) -> Guard:  # fmt: skip
+) -> Guard:
     """Kept by what the policy says, never by the name of its file: an edited file counts from the next check on."""
     del changed  # a part of the key alone
     return Guard(policy, model=verifier, runtime=runtime, knowledge=False if knowledge is None else knowledge)
@@ -372,9 +382,17 @@ def check(
     named = read_settings(os.environ)
     known = knowledge_file(policy, os.environ)
     return _guard_of(settled, named.verifier, named.runtime, known, _state_of(known)).check(
-        answer, evidence, question=question, stakes=stakes, task=task, schema=schema, citations=citations,
-        claim_free=claim_free, revisions_failed=revisions_failed, run_id=run_id,
-    )  # fmt: skip
+        answer,
+        evidence,
+        question=question,
+        stakes=stakes,
+        task=task,
+        schema=schema,
+        citations=citations,
+        claim_free=claim_free,
+        revisions_failed=revisions_failed,
+        run_id=run_id,
+    )
 
 
 class CheckOptions(TaskOptions, total=False):

@@ -130,9 +130,12 @@ def test_a_policy_that_is_not_there_is_an_error_of_the_engine() -> None:
 
 @pytest.mark.parametrize(
     ("name", "more", "message"),
-    [("spark", {}, "expected one of local, ray"), ("local", {"workers": 0}, "at least 1"),
-     ("local", {"address": "x:1"}, "needs --engine ray")],
-)  # fmt: skip
+    [
+        ("spark", {}, "expected one of local, ray"),
+        ("local", {"workers": 0}, "at least 1"),
+        ("local", {"address": "x:1"}, "needs --engine ray"),
+    ],
+)
 def test_an_engine_that_cannot_be_is_refused(name: str, more: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         open_engine(name, Recipe(), **more)
@@ -162,8 +165,13 @@ def test_no_module_of_the_working_folder_is_run_by_the_fork_server(tmp_path: Pat
     )
     (runs / "run.py").write_text(script)
     done = subprocess.run(
-        [sys.executable, str(runs / "run.py")], cwd=rows, capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, str(runs / "run.py")],
+        cwd=rows,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)},
-    )  # fmt: skip
+    )
     assert not (rows / "owned").exists()
     assert done.stdout.split()[-1] == "0", done.stderr

@@ -31,8 +31,14 @@ def test_each_row_has_a_result_or_a_reason_with_its_place() -> None:
     found = judge_rows(guard(), ROWS)
     assert [one.position for one in found] == [1, 2, 3, 4, 5, 6, 7]
     assert [one.status for one in found] == [
-        "checked", "rejected", "rejected", "rejected", "checked", "checked", "rejected"
-    ]  # fmt: skip
+        "checked",
+        "rejected",
+        "rejected",
+        "rejected",
+        "checked",
+        "checked",
+        "rejected",
+    ]
     reasons = [one.reason or "" for one in found]
     assert "a.jsonl, line 2: not valid JSON" in reasons[1]
     assert "unknown field 'lable'" in reasons[2]

@@ -59,9 +59,10 @@ def test_no_schedule_of_deaths_changes_a_byte(data: st.DataObject, tmp_path_fact
         return now
 
     by = engine(
-        capacity=data.draw(st.integers(1, 4), "workers"), dies=dies,
+        capacity=data.draw(st.integers(1, 4), "workers"),
+        dies=dies,
         order=lambda held: data.draw(st.integers(0, held - 1), "which ends"),
-    )  # fmt: skip
+    )
     run(wild, by=by)
     assert contents(wild) == contents(calm)
     assert by.closed

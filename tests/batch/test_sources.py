@@ -95,9 +95,14 @@ def test_the_rows_of_a_query_are_read_and_the_database_is_left_as_it_was(tmp_pat
 
 @pytest.mark.parametrize(
     ("paths", "more", "message"),
-    [([], {}, "nothing to check"), (["x.jsonl"], {}, "no such file"), ([], {"query": "SELECT 1"}, "both --database"),
-     (["."], {"database": "sqlite://"}, "both --database"), (["rows.txt"], {}, "unknown file ending")],
-)  # fmt: skip
+    [
+        ([], {}, "nothing to check"),
+        (["x.jsonl"], {}, "no such file"),
+        ([], {"query": "SELECT 1"}, "both --database"),
+        (["."], {"database": "sqlite://"}, "both --database"),
+        (["rows.txt"], {}, "unknown file ending"),
+    ],
+)
 def test_what_is_not_there_is_said_before_anything_is_read(
     paths: list[str], more: dict[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

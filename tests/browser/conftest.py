@@ -123,9 +123,11 @@ class serving:  # noqa: N801 it reads as a function
             for name, roles in (("ada", [Role.ADMIN]), ("rosa", [Role.REVIEWER]), ("olaf", [Role.REVIEWER])):
                 create_user(self._store, name, roles, password=hashed)
         app = create_app(
-            ServerSettings(), guards=lambda: Guards("general", scorer=self._scorer, environ={}), store=self._store,
+            ServerSettings(),
+            guards=lambda: Guards("general", scorer=self._scorer, environ={}),
+            store=self._store,
             keys=KEYS,
-        )  # fmt: skip
+        )
         settings = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="on")
         self._server = uvicorn.Server(settings)
         self._thread = threading.Thread(target=lambda: asyncio.run(self._server.serve()), daemon=True)
@@ -156,9 +158,12 @@ def opened(browser: Any, signed_in: dict[tuple[str, str], Any]) -> Iterator[Any]
         running: Running, name: str | None = "ada", *, width: int = 1440, theme: str = "light", **more: Any
     ) -> Watched:
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme, base_url=running.url, reduced_motion="reduce",
+            viewport={"width": width, "height": 900},
+            color_scheme=theme,
+            base_url=running.url,
+            reduced_motion="reduce",
             **more,
-        )  # fmt: skip
+        )
         context.set_default_timeout(60_000)
         contexts.append(context)
         if name is not None:

@@ -26,34 +26,43 @@ from assay.testing import FakeScorer
 
 EVIDENCE = (
     Evidence(
-        id="leave-2026", title="Leave policy", source="handbook",
+        id="leave-2026",
+        title="Leave policy",
+        source="handbook",
         text=(
             "Employees are entitled to 16 weeks of paid parental leave. The request is made at least 8 weeks before it "
             "begins. Partners receive 4 weeks of paid leave, to be taken within 6 months of the birth."
         ),
     ),
     Evidence(
-        id="travel-2026", title="Travel rules", source="handbook",
+        id="travel-2026",
+        title="Travel rules",
+        source="handbook",
         text=(
             "Journeys of more than 400 euros are approved by the head of the department. Trains are booked in second "
             "class. Receipts are handed in within 30 days."
         ),
     ),
     Evidence(
-        id="amoxa-leaflet", title="Leaflet of Amoxa", source="pharmacy", version="3",
+        id="amoxa-leaflet",
+        title="Leaflet of Amoxa",
+        source="pharmacy",
+        version="3",
         text=(
             "Adults take one tablet of 500 mg every 8 hours for 7 days. Amoxa must not be taken with an allergy to "
             "penicillin. It may be taken with food."
         ),
     ),
     Evidence(
-        id="returns", title="Returns", source="shop",
+        id="returns",
+        title="Returns",
+        source="shop",
         text=(
             "Goods may be returned within 30 days of delivery. The refund is paid within 5 working days to the card "
             "that was used. Opened software is not taken back."
         ),
     ),
-)  # fmt: skip
+)
 
 _PARTNERS = "Partners receive {} weeks of paid leave, to be taken within 6 months of the birth."
 
@@ -80,25 +89,31 @@ ASKED = (
     ("office parking space: what does it cost?", "A parking space costs 55 euros a month for employees.", "low"),
     ("Does the company pay for a gym?", "The company pays half of the membership of a gym.", "low"),
     ("Does the company pay for the gym", "I do not know.", "low"),
-)  # fmt: skip
+)
 
 WAITING = (
     ("How do I take Amoxa?", "Adults take two tablets of 500 mg every 8 hours for 10 days.", "high"),
     ("May children take Amoxa?", "Amoxa is safe for children and may be given in a smaller amount.", "high"),
     ("May I travel in first class?", "Directors may book first class on journeys of more than 4 hours.", "medium"),
     ("When is my refund paid?", "The refund is paid within 2 working days to any account you name.", "medium"),
-)  # fmt: skip
+)
 """What waits for a person when somebody looks."""
 
 HOSTILE = (
-    "</script><script>document.title='pwned';fetch('/pwned')</script>", "<img src=x onerror=\"alert('x')\">",
-    "<svg/onload=alert(1)>", "{{constructor.constructor('alert(1)')()}} ${alert(1)} <%= 7*7 %>",
-    "'; DROP TABLE reports; --", "javascript:alert(1)",
+    "</script><script>document.title='pwned';fetch('/pwned')</script>",
+    "<img src=x onerror=\"alert('x')\">",
+    "<svg/onload=alert(1)>",
+    "{{constructor.constructor('alert(1)')()}} ${alert(1)} <%= 7*7 %>",
+    "'; DROP TABLE reports; --",
+    "javascript:alert(1)",
     "\u202egnp.exe\u2066\u2067 a bell \u0007 in words that are otherwise harmless \u001b]0;x",
     '"><a href="//evil.example/x" ping="//evil.example/p">x</a><iframe src=//evil.example></iframe>',
-    "<style>@import '//evil.example/a.css';*{background:url(//evil.example/b)}</style>", "<!--<base href=//evil.test>",
-    "\u0645\u0631\u062d\u0628\u0627 5 \u200f<b>", "&#60;script&#62;alert(1)&#60;/script&#62;", "a" * 5_000,
-)  # fmt: skip
+    "<style>@import '//evil.example/a.css';*{background:url(//evil.example/b)}</style>",
+    "<!--<base href=//evil.test>",
+    "\u0645\u0631\u062d\u0628\u0627 5 \u200f<b>",
+    "&#60;script&#62;alert(1)&#60;/script&#62;",
+    "a" * 5_000,
+)
 """What an attacker might have put into whatever is stored."""
 
 PHARMACY = preset("high-stakes").model_copy(
@@ -118,9 +133,11 @@ KEYS_OF_PROGRAMS = (
 """The keys of programs: name, what each may, and how long."""
 
 SAID = (
-    ("right", "Thank you, this is what the handbook says."), ("wrong", "The desk told me something else."),
-    ("right", ""), ("wrong", "This was changed in spring."),
-)  # fmt: skip
+    ("right", "Thank you, this is what the handbook says."),
+    ("wrong", "The desk told me something else."),
+    ("right", ""),
+    ("wrong", "This was changed in spring."),
+)
 """What users say about what they got."""
 
 

@@ -26,27 +26,44 @@ LOUDSPEAKERS = "The Lark, the Heron and the Aria 2 are loudspeakers of the house
 UNRETRIEVED = (
     ("Is there a canteen at the office in Graz?", "Yes, the canteen in Graz is open from 11 to 2."),
     ("is there a canteen in Graz", "I do not know."),
-    ("Who is the works council's contact for the new shift model of the logistics centre in Wiener Neustadt?",
-     "The contact is Ms Leitner in building 4."),
-)  # fmt: skip
+    (
+        "Who is the works council's contact for the new shift model of the logistics centre in Wiener Neustadt?",
+        "The contact is Ms Leitner in building 4.",
+    ),
+)
 """Questions for which nothing was retrieved."""
 
 CHANGES = (
-    (150.0, "model", "chat-large-2026-02"), (70.0, "prompt", "support-answer v14: cite the handbook by section"),
-    (31.0, "index", "handbook 2026-03 (1,204 passages)"), (9.5, "policy", "general"),
-)  # fmt: skip
+    (150.0, "model", "chat-large-2026-02"),
+    (70.0, "prompt", "support-answer v14: cite the handbook by section"),
+    (31.0, "index", "handbook 2026-03 (1,204 passages)"),
+    (9.5, "policy", "general"),
+)
 """Changes of the system: hours ago, kind and what it is now."""
 
 ALERTS = (
-    Alert("service:messages", "service.messages", "3 messages to the webhook of the pharmacy could not be delivered.",
-          Urgency.INFO, {"waiting": 3}),
-    Alert("metric:retrieval_null", "metric.retrieval_null",
-          "Retrieval null rate: 0.310 (0.224 to 0.413) over the last 7 days, 0.121 before (alert above 0.250).",
-          Urgency.WARNING, {"value": 0.31, "before": 0.121, "outputs": 87}),
-    Alert("monitor:agent:pharmacy-app", "monitor.drift",
-          "The rate of wrong claims of one agent rose: 0.180 since 2 days ago, 0.050 before.", Urgency.CRITICAL,
-          {"rate": 0.18, "baseline": 0.05, "runs": ["4e" * 16, "5f" * 16, "60" * 16]}),
-)  # fmt: skip
+    Alert(
+        "service:messages",
+        "service.messages",
+        "3 messages to the webhook of the pharmacy could not be delivered.",
+        Urgency.INFO,
+        {"waiting": 3},
+    ),
+    Alert(
+        "metric:retrieval_null",
+        "metric.retrieval_null",
+        "Retrieval null rate: 0.310 (0.224 to 0.413) over the last 7 days, 0.121 before (alert above 0.250).",
+        Urgency.WARNING,
+        {"value": 0.31, "before": 0.121, "outputs": 87},
+    ),
+    Alert(
+        "monitor:agent:pharmacy-app",
+        "monitor.drift",
+        "The rate of wrong claims of one agent rose: 0.180 since 2 days ago, 0.050 before.",
+        Urgency.CRITICAL,
+        {"rate": 0.18, "baseline": 0.05, "runs": ["4e" * 16, "5f" * 16, "60" * 16]},
+    ),
+)
 """Alerts: one is silenced, one somebody looks at, one is over."""
 
 

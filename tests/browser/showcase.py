@@ -20,7 +20,10 @@ from assay.testing import ScriptedChat
 
 HANDBOOK = (
     Evidence(
-        id="hr-leave", title="Parental leave", source="handbook", version="2026-03",
+        id="hr-leave",
+        title="Parental leave",
+        source="handbook",
+        version="2026-03",
         text=(
             "Employees are entitled to 16 weeks of paid parental leave. The request is made to the team lead at least "
             "8 weeks before the leave begins. Partners receive 4 weeks of paid leave, to be taken within 6 months of "
@@ -28,20 +31,25 @@ HANDBOOK = (
         ),
     ),
     Evidence(
-        id="hr-adoption", title="Adoption", source="handbook", version="2025-11",
+        id="hr-adoption",
+        title="Adoption",
+        source="handbook",
+        version="2025-11",
         text=(
             "Adoptive parents are treated as parents by birth from the day on which the child comes to live with them. "
             "The certificate of the agency is handed in within 4 weeks."
         ),
     ),
     Evidence(
-        id="payroll-faq", title="Questions to payroll", source="intranet",
+        id="payroll-faq",
+        title="Questions to payroll",
+        source="intranet",
         text=(
             "Pay during leave is 100 percent of the base salary. Bonuses are paid in March of the following year. "
             "The car allowance of 300 euros a month is not paid during leave."
         ),
     ),
-)  # fmt: skip
+)
 
 LONG: Final = (
     "Employees are entitled to 16 weeks of paid parental leave [hr-leave]. The request is made to the team lead at "
@@ -66,26 +74,41 @@ ORDER: Final = json.dumps(
 FOUND: Final = ("get_order", {"order_id": "W-2231"}, ORDER)
 INVENTED: Final = ("get_order", {"order_id": "W-2213"}, None)
 RUNS: Final[tuple[tuple[str, Any, str], ...]] = (
-    ("Where is my order W-2231?", transcript("Order W-2231 has shipped. It is in Hamburg.", FOUND,
-     user="Where is my order W-2231?"), "shop-agent"),
-    ("Where is my order W-2231, and what did it cost?",
-     transcript("Order W-2231 was shipped with DHL. The total is 94.50 euros.", FOUND,
-                user="Where is my order W-2231, and what did it cost?"), "shop-agent"),
-    ("Cancel order W-2231, please.",
-     transcript("I have cancelled your order W-2231.", FOUND, INVENTED, user="Cancel order W-2231, please."),
-     "shop-agent"),
-)  # fmt: skip
+    (
+        "Where is my order W-2231?",
+        transcript("Order W-2231 has shipped. It is in Hamburg.", FOUND, user="Where is my order W-2231?"),
+        "shop-agent",
+    ),
+    (
+        "Where is my order W-2231, and what did it cost?",
+        transcript(
+            "Order W-2231 was shipped with DHL. The total is 94.50 euros.",
+            FOUND,
+            user="Where is my order W-2231, and what did it cost?",
+        ),
+        "shop-agent",
+    ),
+    (
+        "Cancel order W-2231, please.",
+        transcript("I have cancelled your order W-2231.", FOUND, INVENTED, user="Cancel order W-2231, please."),
+        "shop-agent",
+    ),
+)
 """Runs of an agent: what was asked, the transcript, and who asked. The last one says what it has not done."""
 
 
-def show(
-    store: Store, scorer: PairScorer, clock: Callable[[datetime], None], now: datetime, keys: Any
-) -> None:  # fmt: skip
+def show(store: Store, scorer: PairScorer, clock: Callable[[datetime], None], now: datetime, keys: Any) -> None:
     """Adds the runs to a store, spread over the last two days, the one with the most to see last."""
     times = (now - timedelta(hours=40 - 3 * step) for step in range(14))
 
-    def keep(guard: Guard, report: HallucinationReport, asked: dict[str, Any], given: tuple[Evidence, ...] = (),
-             kind: str = "check", caller: str = "hr-assistant") -> str:  # fmt: skip
+    def keep(
+        guard: Guard,
+        report: HallucinationReport,
+        asked: dict[str, Any],
+        given: tuple[Evidence, ...] = (),
+        kind: str = "check",
+        caller: str = "hr-assistant",
+    ) -> str:
         clock(next(times))
         return store.record(CheckRecord(report, asked, given, guard.policy, kind, caller)).id
 
@@ -125,10 +148,16 @@ def show(
     question = "How long is parental leave, what am I paid meanwhile, and does it count for adoptions?"
     report = general.check(LONG, HANDBOOK, question=question)
     clock(now - timedelta(minutes=6))
-    run = store.record(CheckRecord(
-        report, {"answer": LONG, "question": question, "stakes": "medium"}, HANDBOOK, general.policy, "gateway",
-        "hr-assistant",
-    )).id  # fmt: skip
+    run = store.record(
+        CheckRecord(
+            report,
+            {"answer": LONG, "question": question, "stakes": "medium"},
+            HANDBOOK,
+            general.policy,
+            "gateway",
+            "hr-assistant",
+        )
+    ).id
     give_feedback(store, run, "wrong", author="lena", claim=1, comment="It is 8 weeks, see the handbook.")
 
 

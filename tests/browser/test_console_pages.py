@@ -20,13 +20,27 @@ DRAWN = ((1440, "light"), (820, "light"), (390, "dark"))
 LOWEST, HIGHEST = 900, 1_800
 """How high a picture is, in pixels."""
 PLACES = {
-    "overview": "/console", "runs": "/console/runs", "run": "run", "agent-run": "agent",
+    "overview": "/console",
+    "runs": "/console/runs",
+    "run": "run",
+    "agent-run": "agent",
     "playground": "/console/playground",
-    "review": "/console/review", "review-item": "item", "gaps": "/console/gaps", "policies": "/console/policies",
-    "policy": "policy", "what-if": "what-if", "audit": "/console/audit", "audit-entry": "/console/audit/entries/0",
-    "monitor": "/console/monitor", "alerts": "/console/monitor/alerts", "alert": "alert", "knowledge": "knowledge",
-    "users": "/console/users", "keys": "/console/users/keys", "sessions": "/console/users/sessions",
-}  # fmt: skip
+    "review": "/console/review",
+    "review-item": "item",
+    "gaps": "/console/gaps",
+    "policies": "/console/policies",
+    "policy": "policy",
+    "what-if": "what-if",
+    "audit": "/console/audit",
+    "audit-entry": "/console/audit/entries/0",
+    "monitor": "/console/monitor",
+    "alerts": "/console/monitor/alerts",
+    "alert": "alert",
+    "knowledge": "knowledge",
+    "users": "/console/users",
+    "keys": "/console/users/keys",
+    "sessions": "/console/users/sessions",
+}
 """Every page; those that need an id by how it is found."""
 
 

@@ -19,12 +19,13 @@ def write_rows(path: Path, count: int) -> Path:
     """Rows of which every other one says what its evidence does not."""
     rows = [
         {
-            "id": f"r{number}", "evidence": [{"id": "e", "text": f"The warranty of model {number} covers 2 years."}],
+            "id": f"r{number}",
+            "evidence": [{"id": "e", "text": f"The warranty of model {number} covers 2 years."}],
             "answer": f"The warranty of model {number} covers {2 if number % 2 == 0 else 7} years.",
             "label": "supported" if number % 2 == 0 else "contradicted",
         }
         for number in range(count)
-    ]  # fmt: skip
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 

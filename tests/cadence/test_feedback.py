@@ -40,8 +40,9 @@ def test_what_users_say_becomes_rows_that_evaluation_reads(url: str) -> None:
         give_feedback(store, third.id, "right", author="u2")  # even: nothing is known
         rows = {row["id"]: row for row in rows_of(store, "feedback")}
         assert {id_: row["label"] for id_, row in rows.items()} == {
-            first.id: "supported", f"{second.id}.0": "not_supported",
-        }  # fmt: skip
+            first.id: "supported",
+            f"{second.id}.0": "not_supported",
+        }
         assert {row["set"] for row in rows.values()} == {"feedback"}
         for row in rows.values():
             assert parse_row(row, "here", "x").label == row["label"]

@@ -55,8 +55,9 @@ def test_rows_become_observations_of_a_series_of_their_own(url: str, tmp_path: P
         assert state is not None
         # The whole run counts in the series of the golden set, and in no series of production.
         assert {key: one["seen"] for key, one in state.body["series"].items()} == {
-            "bad|golden|": 60, "misjudged|golden|": 60,
-        }  # fmt: skip
+            "bad|golden|": 60,
+            "misjudged|golden|": 60,
+        }
         told = Monitor(store, MonitorSettings(WATCH)).status(TENANT)
         assert told["rates"]["bad"]["sampled"] == 0
         assert told["cadences"]["golden"]["bad"]["estimate"] == pytest.approx(0.5)
@@ -76,7 +77,7 @@ def test_a_run_that_is_worse_row_by_row_is_a_regression_until_somebody_accepts_i
     golden = GoldenSet(write_rows(tmp_path / "g.jsonl", 40))
     strict = Policy.model_validate(
         {**guard_of().policy.model_dump(), "emit_threshold": 1.0, "require_relevant_evidence": True}
-    )  # fmt: skip
+    )
     with Store(url) as store:
         run_golden(store, golden, guard_of(), SLOT)
         same = run_golden(store, golden, guard_of(), SLOT + 1)

@@ -32,7 +32,7 @@ CHECK = {"answer": "The warranty covers two years.", "evidence": ["The warranty 
 ACTS = {
     "schedule": {"turn": {"every": "1s"}, "budget": {"every": "1s"}},
     "budget": {"most": 0.05, "consequences": {one.value: True for one in Consequence}},
-}  # fmt: skip
+}
 
 
 def watched(settings: MonitorSettings) -> Callable[[ServerSettings], ServerSettings]:
@@ -75,8 +75,11 @@ def test_a_spent_budget_tightens_policies_of_a_running_server_and_a_recovered_on
             await asyncio.to_thread(spend, store, 0.9)
             await until(here, ["more_escalation", "tighter_thresholds"])
             here.upstream.answers = [json_answer(chat_completion("The warranty covers two years."))]
-            told = {"model": "m", "messages": [{"role": "user", "content": "How long?"}],
-                    "assay": {"evidence": CHECK["evidence"]}}  # fmt: skip
+            told = {
+                "model": "m",
+                "messages": [{"role": "user", "content": "How long?"}],
+                "assay": {"evidence": CHECK["evidence"]},
+            }
             _, headers, _ = await here.post("/v1/chat/completions", told, x_test_caller="admin/default")
             _, found = await get(here, f"/v1/reports/{headers['x-assay-report-id']}")
             assert found["report"]["policy"]["overlays"] == ["more_escalation", "tighter_thresholds"]
@@ -147,9 +150,11 @@ def test_an_overlay_of_one_tenant_is_no_other_tenants_and_is_never_looser(url: s
 
 def ask(system: str, tools: list[Any] | None = None, model: str = "m-1") -> dict[str, Any]:
     return {
-        "model": model, "messages": [{"role": "system", "content": system}, {"role": "user", "content": "How long?"}],
-        **({} if tools is None else {"tools": tools}), "assay": {"evidence": CHECK["evidence"]},
-    }  # fmt: skip
+        "model": model,
+        "messages": [{"role": "system", "content": system}, {"role": "user", "content": "How long?"}],
+        **({} if tools is None else {"tools": tools}),
+        "assay": {"evidence": CHECK["evidence"]},
+    }
 
 
 def test_an_edited_prompt_and_another_model_show_in_the_log_of_changes_by_themselves(tmp_path: Path) -> None:

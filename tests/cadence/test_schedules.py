@@ -36,10 +36,32 @@ def test_a_cron_expression_names_its_latest_moment(text: str, now: str, last: st
 
 @pytest.mark.parametrize(
     "bad",
-    ["", "* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "5-1 * * * *", "*/0 * * * *",
-     "@daily", "0 2 * * MON", "0 2 30 2 *", "١ * * * *", "-1 * * * *", 7, None, {"every": "0s"}, {"every": "5 weeks"},
-     {"every": "32d"}, {"every": -1}, {"every": True}, {"every": "5m", "more": 1}, ["0 2 * * *"]],
-)  # fmt: skip
+    [
+        "",
+        "* * * *",
+        "60 * * * *",
+        "* 24 * * *",
+        "* * 0 * *",
+        "* * * 13 *",
+        "* * * * 8",
+        "5-1 * * * *",
+        "*/0 * * * *",
+        "@daily",
+        "0 2 * * MON",
+        "0 2 30 2 *",
+        "١ * * * *",
+        "-1 * * * *",
+        7,
+        None,
+        {"every": "0s"},
+        {"every": "5 weeks"},
+        {"every": "32d"},
+        {"every": -1},
+        {"every": True},
+        {"every": "5m", "more": 1},
+        ["0 2 * * *"],
+    ],
+)
 def test_what_is_no_plan_is_refused(bad: object) -> None:
     with pytest.raises(InputError):
         read_when(bad, "turn")
@@ -74,14 +96,24 @@ def test_steps_have_plans_by_default_and_can_be_switched_off() -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        {"schedule": {"golden": "0 2 * * *"}}, {"schedule": {"judge": {"every": "1m"}}},
+        {"schedule": {"golden": "0 2 * * *"}},
+        {"schedule": {"judge": {"every": "1m"}}},
         {"schedule": {"tea": "1 * * * *"}},
-        {"schedule": "daily"}, {"golden": {}}, {"golden": {"rows": ""}}, {"golden": {"rows": "g", "alpha": 1}},
-        {"golden": {"rows": "g", "alpha": "x"}}, {"golden": {"rows": "g", "more": 1}}, {"judge": {"fraction": 0}},
-        {"judge": {"most": 0}}, {"judge": {"within": "soon"}}, {"judge": {"flagged": True, "times": 2}},
-        {"watch": {"baseline_of": {"golden": 10}}}, {"watch": {"baseline_of": {"moon": 100}}}, {"clock": {}},
+        {"schedule": "daily"},
+        {"golden": {}},
+        {"golden": {"rows": ""}},
+        {"golden": {"rows": "g", "alpha": 1}},
+        {"golden": {"rows": "g", "alpha": "x"}},
+        {"golden": {"rows": "g", "more": 1}},
+        {"judge": {"fraction": 0}},
+        {"judge": {"most": 0}},
+        {"judge": {"within": "soon"}},
+        {"judge": {"flagged": True, "times": 2}},
+        {"watch": {"baseline_of": {"golden": 10}}},
+        {"watch": {"baseline_of": {"moon": 100}}},
+        {"clock": {}},
     ],
-)  # fmt: skip
+)
 def test_settings_that_cannot_be_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(InputError):
         monitor_settings(bad)
@@ -94,9 +126,10 @@ def test_the_section_of_assay_yaml_reaches_the_server_and_the_command(tmp_path: 
         "  golden: {rows: g.jsonl}\n  budget: {rules: [{factor: 2, long_hours: 1, short_hours: 0.1}]}\n"
     )
     for found in (
-        settings_of(options(policy=str(file)), {}).monitor, settings_of(options(), {"ASSAY_CONFIG": str(file)}).monitor,
+        settings_of(options(policy=str(file)), {}).monitor,
+        settings_of(options(), {"ASSAY_CONFIG": str(file)}).monitor,
         read_settings(file),
-    ):  # fmt: skip
+    ):
         assert found is not None
         assert found.cadences.schedule[TimedStep.TURN] == Every(300)
         assert found.cadences.golden is not None

@@ -16,9 +16,11 @@ from assay.wire import instructions_of, tools_of
 
 SECOND = 1_000_000
 BASE = [
-    "You are the assistant of the Arden insurance.", "Answer from the passages alone.", "Cite every passage by its id.",
+    "You are the assistant of the Arden insurance.",
+    "Answer from the passages alone.",
+    "Cite every passage by its id.",
     "Never promise a payment.",
-]  # fmt: skip
+]
 _LAST = ("Ash", "Bly", "Cox", "Day", "Eve", "Fay", "Gus")
 NAMES = [f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Dee", "Eli", "Flo") for last in _LAST]
 
@@ -57,10 +59,12 @@ def test_an_edit_is_one_change_at_the_moment_of_its_first_request() -> None:
 @pytest.mark.parametrize("edit", ["insert", "delete", "first", "last", "two"])
 def test_whatever_the_edit_is_it_is_one_change(edit: str) -> None:
     edits = {
-        "insert": [*BASE[:2], "Be brief.", *BASE[2:]], "delete": [BASE[0], *BASE[2:]],
-        "first": ["You are a pirate.", *BASE[1:]], "last": [*BASE, "Be brief."],
+        "insert": [*BASE[:2], "Be brief.", *BASE[2:]],
+        "delete": [BASE[0], *BASE[2:]],
+        "first": ["You are a pirate.", *BASE[1:]],
+        "last": [*BASE, "Be brief."],
         "two": ["You are a pirate.", *BASE[1:3], "Always promise a payment."],
-    }  # fmt: skip
+    }
     _, found = passed([prompt(*BASE)] * 200 + [prompt(*edits[edit])] * 200)
     assert len(found) == 1
 
@@ -142,10 +146,15 @@ def test_false_alarms_over_many_histories_with_names_dates_and_passages() -> Non
         prompts = []
         for number in range(1_000):
             passages = draw.sample(facts, draw.randrange(0, 4)) if seed % 3 == 0 else []
-            prompts.append(prompt(
-                BASE[0], f"Today is {draw.choice(('Monday', 'Tuesday'))} {number}.",
-                f"You are talking to {draw.choice(names)}.", *BASE[1:], *passages,
-            ))  # fmt: skip
+            prompts.append(
+                prompt(
+                    BASE[0],
+                    f"Today is {draw.choice(('Monday', 'Tuesday'))} {number}.",
+                    f"You are talking to {draw.choice(names)}.",
+                    *BASE[1:],
+                    *passages,
+                )
+            )
         alarms += len(passed(prompts)[1])
     assert alarms == 0
 

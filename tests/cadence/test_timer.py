@@ -157,14 +157,12 @@ def two_servers(url: str, tmp_path: Path) -> Iterator[tuple[Application, Applica
     write_rows(tmp_path / "g.jsonl", 10)
     monitor = monitor_settings(
         {"schedule": {"turn": {"every": "1s"}, "golden": "* * * * *"}, "golden": {"rows": "g.jsonl"}}, tmp_path
-    )  # fmt: skip
+    )
     settings = ServerSettings(database=url, monitor=monitor)
     guards = Guards("general", scorer=FakeScorer(), environ={})
     with Store(url) as store:
         fill(store, Clock(), [False, True])
-        yield (
-            create_app(settings, guards=lambda: guards), create_app(settings, guards=lambda: guards), store
-        )  # fmt: skip
+        yield (create_app(settings, guards=lambda: guards), create_app(settings, guards=lambda: guards), store)
 
 
 def test_of_two_servers_over_one_database_one_does_each_piece_of_work(

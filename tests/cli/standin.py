@@ -82,9 +82,13 @@ def claim_report(text: str, span: Span, evidence: Sequence[Evidence], offset: in
     if verdict is not Verdict.SUPPORTED and verdict is not Verdict.NOT_CHECKABLE:
         place = Span(start=offset + at, end=offset + at + 5) if at >= 0 else None
         issues = (
-            Issue(code=f"claim.{verdict.value}", message=f"The evidence says otherwise of: {text}", span=place,
-                  evidence=spans[0] if spans else None),
-        )  # fmt: skip
+            Issue(
+                code=f"claim.{verdict.value}",
+                message=f"The evidence says otherwise of: {text}",
+                span=place,
+                evidence=spans[0] if spans else None,
+            ),
+        )
     bad = verdict in {Verdict.CONTRADICTED, Verdict.UNSUPPORTED}
     severity = Severity(
         score=0.71,

@@ -204,10 +204,13 @@ def with_signals(path: Path, count: int = 200, *, told: bool = True) -> Path:
         claim = f"Crew {number} gets {weeks} weeks of paid leave" + draw.choice([".", ", it seems.", " and a bonus."])
         agreement = draw.uniform(0.7, 1.0) if right else draw.uniform(0.51, 0.75)
         row = {
-            "id": str(number), "evidence": [evidence], "answer": claim,
+            "id": str(number),
+            "evidence": [evidence],
+            "answer": claim,
             "question": f"What leave does crew {number} get?",
-            "label": "supported" if right else "not_supported", "signals": {"consistency": agreement, "entropy": 0.2},
-        }  # fmt: skip
+            "label": "supported" if right else "not_supported",
+            "signals": {"consistency": agreement, "entropy": 0.2},
+        }
         lines.append(json.dumps(row if told else {k: v for k, v in row.items() if k != "signals"}))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
@@ -220,9 +223,13 @@ def test_a_signal_that_tells_right_from_wrong_weighs_what_the_rows_say(tmp_path:
     assert weights["consistency"] > 0.5
     assert weights["certainty"] == 0  # every row has the same entropy, which tells nothing
     assert found["measured"] == {
-        "groundedness": 200, "certainty": 200, "consistency": 200, "retrieval_quality": 200, "coverage": 200,
+        "groundedness": 200,
+        "certainty": 200,
+        "consistency": 200,
+        "retrieval_quality": 200,
+        "coverage": 200,
         "directness": 200,
-    }  # fmt: skip
+    }
     assert found["held_out"]
     assert found["log_loss_after"] < found["log_loss_before"]
     blind = json.loads(

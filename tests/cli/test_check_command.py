@@ -249,7 +249,7 @@ def test_what_is_not_text_is_listed(run: Run, answer: Path, evidence: Path) -> N
         ("a.jsonl", b'{"answer": "x"}\n{"answer"\n', "line 2"),
         ("a.json", b"[" * 100_000, "not valid JSON"),
     ],
-)  # fmt: skip
+)
 def test_an_answer_that_cannot_be_read_is_an_error_that_says_why(
     run: Run, tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:

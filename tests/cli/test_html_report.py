@@ -146,55 +146,133 @@ def full_report() -> HallucinationReport:
     text = "Partners are entitled to 4 weeks of leave FALSE."
     report = report_of(text, [Evidence(id="e", text=PASSAGE)], PASSAGE)
     quote = {"evidence_id": "e", "start": 25, "end": 26, "text": "2", "relation": "contradicts", "score": 0.9}
-    claim = ClaimReport.model_validate({
-        **report.claims[0].model_dump(),
-        "suggestions": [{"span": {"start": 25, "end": 26}, "before": "4", "after": "2", "evidence": quote,
-                         "code": "number.mismatch"}],
-        "judgement": {
-            "asked_because": ["unsure"], "outcome": "contradicts", "reason": "So.", "before": "unsupported",
-            "changed": True,
-            "answers": [{"question": 2, "verdict": "FAIL", "justification": HOSTILE_WORDS, "quotes": [quote],
-                         "void": HOSTILE_WORDS}],
-        },
-    })  # fmt: skip
+    claim = ClaimReport.model_validate(
+        {
+            **report.claims[0].model_dump(),
+            "suggestions": [
+                {
+                    "span": {"start": 25, "end": 26},
+                    "before": "4",
+                    "after": "2",
+                    "evidence": quote,
+                    "code": "number.mismatch",
+                }
+            ],
+            "judgement": {
+                "asked_because": ["unsure"],
+                "outcome": "contradicts",
+                "reason": "So.",
+                "before": "unsupported",
+                "changed": True,
+                "answers": [
+                    {
+                        "question": 2,
+                        "verdict": "FAIL",
+                        "justification": HOSTILE_WORDS,
+                        "quotes": [quote],
+                        "void": HOSTILE_WORDS,
+                    }
+                ],
+            },
+        }
+    )
     cause = {
-        "claim": 0, "likely": "staleness", "probability": 0.54,
-        "estimates": [{"cause": "staleness", "presence": 0.9, "effect": 0.6, "share": 1.0,
-                       "reason": f"It is old. {HOSTILE_WORDS}", "spans": [quote]}],
-    }  # fmt: skip
+        "claim": 0,
+        "likely": "staleness",
+        "probability": 0.54,
+        "estimates": [
+            {
+                "cause": "staleness",
+                "presence": 0.9,
+                "effect": 0.6,
+                "share": 1.0,
+                "reason": f"It is old. {HOSTILE_WORDS}",
+                "spans": [quote],
+            }
+        ],
+    }
     revision = {
-        "original": "Partners are entitled to 9 weeks. " + HOSTILE_WORDS, "stopped": "exhausted",
-        "escalation_required": True, "failed_before": 2, "failed_after": 1, "author": HOSTILE_WORDS,
+        "original": "Partners are entitled to 9 weeks. " + HOSTILE_WORDS,
+        "stopped": "exhausted",
+        "escalation_required": True,
+        "failed_before": 2,
+        "failed_after": 1,
+        "author": HOSTILE_WORDS,
         "changes": [{"start": 25, "end": 26, "before": "9", "after": "4"}],
         "attempts": [
-            {"number": 1, "outcome": "better", "reason": HOSTILE_WORDS, "failed_claims": 1, "overall_score": 0.4,
-             "restored": 2, "changes": [{"start": 25, "end": 26, "before": "9", "after": HOSTILE_WORDS}]},
+            {
+                "number": 1,
+                "outcome": "better",
+                "reason": HOSTILE_WORDS,
+                "failed_claims": 1,
+                "overall_score": 0.4,
+                "restored": 2,
+                "changes": [{"start": 25, "end": 26, "before": "9", "after": HOSTILE_WORDS}],
+            },
             {"number": 2, "outcome": "no_better", "reason": "It is no better."},
         ],
-    }  # fmt: skip
+    }
     abstention = {
-        "outcome": "ABSTAIN", "reason": "low_confidence", "confidence": 0.2, "calibrated": True,
-        "signals": [{"name": "groundedness", "value": 0.2, "weight": 0.5},
-                    {"name": "consistency", "weight": 0.5, "missing": "nothing was asked again"}],
+        "outcome": "ABSTAIN",
+        "reason": "low_confidence",
+        "confidence": 0.2,
+        "calibrated": True,
+        "signals": [
+            {"name": "groundedness", "value": 0.2, "weight": 0.5},
+            {"name": "consistency", "weight": 0.5, "missing": "nothing was asked again"},
+        ],
         "triggers": [{"trigger": "low_coverage", "value": 0.1, "threshold": 0.5}],
         "caveats": [{"claim": HOSTILE_WORDS, "span": {"start": 0, "end": 4}, "confidence": 0.1}],
-        "response": HOSTILE_WORDS, "suggested_actions": ["provide_more_context"],
-    }  # fmt: skip
+        "response": HOSTILE_WORDS,
+        "suggested_actions": ["provide_more_context"],
+    }
     call = {
-        "tool": HOSTILE_WORDS, "args": {"id": HOSTILE_WORDS}, "status": "rejected", "errors": [HOSTILE_WORDS],
-        "provenance": [{"path": f"/{HOSTILE_WORDS}", "value": HOSTILE_WORDS, "kind": "identifier",
-                        "status": "untraced", "source": None}],
-    }  # fmt: skip
-    return HallucinationReport.model_validate({
-        **report.model_dump(), "claims": [claim.model_dump()], "causes": [cause], "revision": revision,
-        "abstention": abstention, "tool_call_validations": [call],
-        "escalation": {"tier": "sync", "level": "require_approval", "risk": 0.63, "stakes_weight": 0.75,
-                       "confidence": 0.16, "minutes": 15},
-        "consistency_probes": [{"claim": HOSTILE_WORDS, "original": "o", "probe_answers": [HOSTILE_WORDS],
-                                "agreement": 0.0}],
-        "spending": [{"purpose": "judge", "model": HOSTILE_WORDS, "requests": 2, "calls": 3, "prompt_tokens": 1200,
-                      "completion_tokens": 80, "cost": 0.0123}],
-    })  # fmt: skip
+        "tool": HOSTILE_WORDS,
+        "args": {"id": HOSTILE_WORDS},
+        "status": "rejected",
+        "errors": [HOSTILE_WORDS],
+        "provenance": [
+            {
+                "path": f"/{HOSTILE_WORDS}",
+                "value": HOSTILE_WORDS,
+                "kind": "identifier",
+                "status": "untraced",
+                "source": None,
+            }
+        ],
+    }
+    return HallucinationReport.model_validate(
+        {
+            **report.model_dump(),
+            "claims": [claim.model_dump()],
+            "causes": [cause],
+            "revision": revision,
+            "abstention": abstention,
+            "tool_call_validations": [call],
+            "escalation": {
+                "tier": "sync",
+                "level": "require_approval",
+                "risk": 0.63,
+                "stakes_weight": 0.75,
+                "confidence": 0.16,
+                "minutes": 15,
+            },
+            "consistency_probes": [
+                {"claim": HOSTILE_WORDS, "original": "o", "probe_answers": [HOSTILE_WORDS], "agreement": 0.0}
+            ],
+            "spending": [
+                {
+                    "purpose": "judge",
+                    "model": HOSTILE_WORDS,
+                    "requests": 2,
+                    "calls": 3,
+                    "prompt_tokens": 1200,
+                    "completion_tokens": 80,
+                    "cost": 0.0123,
+                }
+            ],
+        }
+    )
 
 
 def test_every_part_of_a_report_stands_on_the_page_and_stays_text() -> None:

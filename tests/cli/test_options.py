@@ -92,8 +92,19 @@ def test_a_present_spelling_does_not_warn(arguments: list[str]) -> None:
     assert result.stderr == ""
 
 
-VERBS = ("check", "eval", "serve", "doctor", "mcp", "calibrate", "batch", "generate", "screen", "monitor rescore",
-         "audit replay")  # fmt: skip
+VERBS = (
+    "check",
+    "eval",
+    "serve",
+    "doctor",
+    "mcp",
+    "calibrate",
+    "batch",
+    "generate",
+    "screen",
+    "monitor rescore",
+    "audit replay",
+)
 
 
 @pytest.mark.parametrize("verb", VERBS)

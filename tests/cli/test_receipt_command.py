@@ -264,7 +264,8 @@ def test_commits_without_an_outcome_are_listed_and_end_with_1(run: Run, tmp_path
     assert told.stdout.startswith(f"{uses[1].receipt_id}  unknown   2026-03-01T12:00:00Z  by ")
     everything = json.loads(run("receipt", "uses", "--all", "--database", database, "--format", "json").stdout)
     assert {(one["receipt_id"], one["outcome"]) for one in everything} == {
-        (uses[0].receipt_id, "returned"), (uses[1].receipt_id, None),
-    }  # fmt: skip
+        (uses[0].receipt_id, "returned"),
+        (uses[1].receipt_id, None),
+    }
     other = run("receipt", "uses", "--all", "--database", database, "--tenant", "globex")
     assert (other.exit_code, other.stdout) == (0, "no receipt was used\n")

@@ -164,14 +164,16 @@ def test_what_a_target_says_does_not_steer_the_terminal(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("run", "none.jsonl", "--target", "python:system_under_test:good"),
-     ("run", "suite.jsonl", "--target", "python:system_under_test:none"),
-     ("run", "suite.jsonl", "--target", "python:system_under_test:good", "--baseline", "suite.jsonl"),
-     ("generate", "--evidence", "nowhere", "--out", "x.jsonl"),
-     ("lint", "system_under_test.py"),
-     ("promote", "nowhere", "--ledger", "l.jsonl"),
-     ("review", "nowhere.jsonl")],
-)  # fmt: skip
+    [
+        ("run", "none.jsonl", "--target", "python:system_under_test:good"),
+        ("run", "suite.jsonl", "--target", "python:system_under_test:none"),
+        ("run", "suite.jsonl", "--target", "python:system_under_test:good", "--baseline", "suite.jsonl"),
+        ("generate", "--evidence", "nowhere", "--out", "x.jsonl"),
+        ("lint", "system_under_test.py"),
+        ("promote", "nowhere", "--ledger", "l.jsonl"),
+        ("review", "nowhere.jsonl"),
+    ],
+)
 def test_misuse_ends_with_status_2_and_a_sentence(folder: Path, arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert done.exit_code == 2

@@ -12,9 +12,15 @@ LEAVE = "Partners are entitled to 2 weeks of paid leave."
 def run(*arguments: str, home: Path, stdin: str = "") -> "subprocess.CompletedProcess[str]":
     environ = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": ""}
     return subprocess.run(
-        [sys.executable, "-m", "assay", "skill", *arguments], capture_output=True, text=True, check=False, timeout=120,
-        input=stdin, cwd=home, env=environ,
-    )  # fmt: skip
+        [sys.executable, "-m", "assay", "skill", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        input=stdin,
+        cwd=home,
+        env=environ,
+    )
 
 
 def test_answers_are_checked_and_counted(tmp_path: Path) -> None:

@@ -58,9 +58,15 @@ def site(
 
 
 def record(
-    store: Store, answer: str, evidence: Mapping[str, str], question: str | None = None, *, tenant: str = "default",
-    caller: str = "support-bot", **changes: Any,
-) -> str:  # fmt: skip
+    store: Store,
+    answer: str,
+    evidence: Mapping[str, str],
+    question: str | None = None,
+    *,
+    tenant: str = "default",
+    caller: str = "support-bot",
+    **changes: Any,
+) -> str:
     """A real check of an answer, recorded; its id."""
     given = tuple(Evidence(id=name, text=text, title=f"Title of {name}") for name, text in evidence.items())
     report = GUARD.check(answer, given, question=question)

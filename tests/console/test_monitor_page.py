@@ -157,8 +157,10 @@ def test_charts_of_the_panel_are_those_of_the_monitor(tmp_path: Path) -> None:
         (f"{one['dimension']} {one['name']}".strip(), one["metric"], way): tuple(
             one[way][name] for name in ("statistic", "threshold")
         )
-        for one in status["series"] for way in ("up", "down") if one[way] is not None
-    }  # fmt: skip
+        for one in status["series"]
+        for way in ("up", "down")
+        if one[way] is not None
+    }
     assert told
     assert {(one.series, one.metric, one.direction): (one.statistic, one.threshold) for one in charts} == told
 
@@ -186,9 +188,10 @@ def test_a_reviewer_acknowledges_silences_and_closes_and_a_viewer_may_not(tmp_pa
         base = f"/console/monitor/alerts/{item.id}"
         form = {"content-type": "application/x-www-form-urlencoded"}
         viewer = TestClient(
-            app_over(store, Caller("vera", PERMISSIONS[Role.VIEWER])), base_url="http://127.0.0.1",
+            app_over(store, Caller("vera", PERMISSIONS[Role.VIEWER])),
+            base_url="http://127.0.0.1",
             follow_redirects=False,
-        )  # fmt: skip
+        )
         assert "I look at it" not in viewer.get(base).text
         assert viewer.post(f"{base}/acknowledge", headers=form).status_code == 403
         assert client.post(f"{base}/acknowledge", headers=form).headers["location"] == f"{base}?done=alert.acknowledged"

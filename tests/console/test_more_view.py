@@ -39,10 +39,22 @@ def test_what_was_left_out_is_quoted() -> None:
     whole = f"Only if asked. {EVIL}"
     statement = SPAN.model_copy(update={"text": whole, "end": len(whole)})
     part = SPAN.model_copy(update={"text": "Only if asked.", "end": 14})
-    found = omissions_view(_with(omissions=(
-        Omission(kind="condition", message=EVIL, evidence=part, statement=statement, span=Span(start=0, end=3),
-                 confidence=0.8, found_by="rules", judged="confirmed"),
-    )))  # fmt: skip
+    found = omissions_view(
+        _with(
+            omissions=(
+                Omission(
+                    kind="condition",
+                    message=EVIL,
+                    evidence=part,
+                    statement=statement,
+                    span=Span(start=0, end=3),
+                    confidence=0.8,
+                    found_by="rules",
+                    judged="confirmed",
+                ),
+            )
+        )
+    )
     assert found is not None
     _is_text(found.html)
     assert "Only if asked.</mark>" in found.html
@@ -51,11 +63,17 @@ def test_what_was_left_out_is_quoted() -> None:
 
 
 def test_an_abstention_says_why() -> None:
-    found = abstention_view(_with(abstention=Abstention(
-        outcome=Answering.ABSTAIN, reason=EVIL, confidence=0.2,
-        signals=(ConfidenceSignal(name=EVIL, missing=EVIL, weight=1.0),),
-        triggers=(FiredTrigger(trigger=AbstentionTrigger.STALE, value=3.0, threshold=2.0),),
-    )))  # fmt: skip
+    found = abstention_view(
+        _with(
+            abstention=Abstention(
+                outcome=Answering.ABSTAIN,
+                reason=EVIL,
+                confidence=0.2,
+                signals=(ConfidenceSignal(name=EVIL, missing=EVIL, weight=1.0),),
+                triggers=(FiredTrigger(trigger=AbstentionTrigger.STALE, value=3.0, threshold=2.0),),
+            )
+        )
+    )
     assert found is not None
     _is_text(found.html)
     assert "stale: 3.00 against 2.00" in found.html
@@ -64,10 +82,14 @@ def test_an_abstention_says_why() -> None:
 
 def test_a_generation_shows_statements_and_questions() -> None:
     made = Generation(
-        model=EVIL, attempts=2, stopped="grounded", missing=EVIL, relative_cost=2.5,
+        model=EVIL,
+        attempts=2,
+        stopped="grounded",
+        missing=EVIL,
+        relative_cost=2.5,
         statements=(StatementReport(text=EVIL, sources=(EVIL,), attempt=1, outcome="removed", reasons=(EVIL,)),),
         chain=(VerificationQuestion(claim=EVIL, question=EVIL, answer=EVIL, outcome="contradicted", passed=False),),
-    )  # fmt: skip
+    )
     found = generation_view(_with(generation=made))
     assert found is not None
     _is_text(found.html)
@@ -78,9 +100,13 @@ def test_a_generation_shows_statements_and_questions() -> None:
 def test_the_judge_and_suggestions_stand_on_the_card() -> None:
     said = JudgeAnswer(question=1, verdict="FAIL", justification=EVIL, void=EVIL)
     judgement = ClaimJudgement(
-        asked_because=("all",), outcome="not_found", reason=EVIL, answers=(said,), before=Verdict.SUPPORTED,
+        asked_because=("all",),
+        outcome="not_found",
+        reason=EVIL,
+        answers=(said,),
+        before=Verdict.SUPPORTED,
         changed=True,
-    )  # fmt: skip
+    )
     suggestion = Suggestion(span=Span(start=0, end=1), before=EVIL, after="2", evidence=SPAN, code="number.mismatch")
     claim = claim_report("FALSE", Span(start=0, end=2), []).model_copy(
         update={"judgement": judgement, "suggestions": (suggestion,)}
@@ -106,14 +132,27 @@ def test_the_judge_and_suggestions_stand_on_the_card() -> None:
 
 def test_tool_calls_show_where_each_argument_comes_from() -> None:
     call = ToolCallValidation(
-        tool=EVIL, args={EVIL: EVIL}, status="rejected", errors=(EVIL,), step=3, executed=False,
+        tool=EVIL,
+        args={EVIL: EVIL},
+        status="rejected",
+        errors=(EVIL,),
+        step=3,
+        executed=False,
         provenance=(
             ArgumentProvenance(path="/" + EVIL, value=EVIL, kind=EntityKind.NAME, status=TraceStatus.UNTRACED),
-            ArgumentProvenance(path="/a", value=3, kind=EntityKind.NUMBER, status=TraceStatus.TRACED, how=EVIL,
-                               source=SourceKind.USER, source_id=EVIL, source_text=EVIL),
+            ArgumentProvenance(
+                path="/a",
+                value=3,
+                kind=EntityKind.NUMBER,
+                status=TraceStatus.TRACED,
+                how=EVIL,
+                source=SourceKind.USER,
+                source_id=EVIL,
+                source_text=EVIL,
+            ),
         ),
         attempts=(CallAttempt(number=1, tool=EVIL, arguments=EVIL, reasons=(EVIL,)),),
-    )  # fmt: skip
+    )
     found = tools_view(_with(tool_call_validations=(call,)))
     assert found is not None
     _is_text(found.html)
@@ -125,9 +164,12 @@ def test_tool_calls_show_where_each_argument_comes_from() -> None:
 def test_repairs_and_probes_are_drawn() -> None:
     change = TextChange(start=0, end=2, before="It", after=EVIL)
     revision = Revision(
-        original="It holds.", stopped="passed", escalation_required=False, changes=(change,),
+        original="It holds.",
+        stopped="passed",
+        escalation_required=False,
+        changes=(change,),
         attempts=(RevisionAttempt(number=1, outcome="better", reason=EVIL, changes=(change,), restored=1),),
-    )  # fmt: skip
+    )
     repaired = revision_view(_with(revision=revision))
     assert repaired is not None
     _is_text(repaired.html)

@@ -22,10 +22,18 @@ from assay.store.reviews.items import list_items
 from assay.testing import FakeScorer
 
 PAGES = (
-    "/console/review", "/console/review?show=mine", "/console/review?show=decided", "/console/review?show=overdue",
-    "/console/gaps", "/console/gaps?days=all&page=3", "/console/policies", "/console/audit", "/console/users",
-    "/console/users/keys", "/console/users/sessions",
-)  # fmt: skip
+    "/console/review",
+    "/console/review?show=mine",
+    "/console/review?show=decided",
+    "/console/review?show=overdue",
+    "/console/gaps",
+    "/console/gaps?days=all&page=3",
+    "/console/policies",
+    "/console/audit",
+    "/console/users",
+    "/console/users/keys",
+    "/console/users/sessions",
+)
 HOSTILE = "</td><script>alert(1)</script>{{7*7}}${7*7}\u202etxt' OR 1=1 --\x1b[31m"
 VIEWER = Caller("vera", PERMISSIONS[Role.VIEWER], kind="user", id="u1")
 REVIEWER = Caller("rosa", PERMISSIONS[Role.REVIEWER], kind="user", id="u2", expertise=("health",))

@@ -103,9 +103,15 @@ def test_hostile_texts_are_shown_and_do_nothing(tmp_path: Path) -> None:
         # A suite is UTF-8: halves of surrogate pairs are refused where it is read.
         for at, text in enumerate(one.replace("\ud800", "") for one in HOSTILE):
             run = recorded(
-                store, micros(NOW) + at, failing=(0,), cases=suite(1, words=text[:500]), answer=f"{text}. Yes.",
-                target=text[:300] or "x", suite_name=text[:100] or "x", proposes=True,
-            )  # fmt: skip
+                store,
+                micros(NOW) + at,
+                failing=(0,),
+                cases=suite(1, words=text[:500]),
+                answer=f"{text}. Yes.",
+                target=text[:300] or "x",
+                suite_name=text[:100] or "x",
+                proposes=True,
+            )
             for path in (f"/console/redteam?of={at}", f"/console/redteam/runs/{run.id}"):
                 assert is_harmless(client.get(path).text)
         with store.reading("default") as connection:
@@ -133,10 +139,15 @@ def test_an_edited_case_goes_in_as_it_was_written(tmp_path: Path) -> None:
         recorded(store, micros(NOW), failing=(0,), cases=CASES, proposes=True)
         path = f"/console/redteam/proposals/{CASES[0].id}"
         fields = {
-            "act": "edit", "reason": "Clearer.", "version": "1", "prompt": "How long is it?\r\nIn weeks.",
-            "expected_behavior": "answer", "ground_truth": "1 week", "accepted": "1 week\r\n one week \r\n\r\n",
+            "act": "edit",
+            "reason": "Clearer.",
+            "version": "1",
+            "prompt": "How long is it?\r\nIn weeks.",
+            "expected_behavior": "answer",
+            "ground_truth": "1 week",
+            "accepted": "1 week\r\n one week \r\n\r\n",
             "planted": "",
-        }  # fmt: skip
+        }
         assert client.post(f"{path}/decide", data={**fields, "expected_behavior": "dance"}).status_code == 422
         assert client.post(f"{path}/decide", data={**fields, "prompt": ""}).status_code == 422
         assert client.post(f"{path}/decide", data=fields).status_code == 303

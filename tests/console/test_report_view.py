@@ -36,9 +36,7 @@ def test_the_marked_output_is_the_output_whatever_the_spans(text: str, spans: li
 def test_the_words_that_decide_stand_marked_in_their_surroundings() -> None:
     text = "Before it. " + "x" * 2_000 + " Partners get 2 weeks of leave. " + "y" * 2_000
     start = text.index("2 weeks")
-    span = EvidenceSpan(
-        evidence_id="hr", start=start, end=start + 7, text="2 weeks", relation="contradicts", score=0.9
-    )  # fmt: skip
+    span = EvidenceSpan(evidence_id="hr", start=start, end=start + 7, text="2 weeks", relation="contradicts", score=0.9)
     html = quote([span], Evidence(id="hr", text=text, title="Handbook")).html
     assert "<mark" in html
     assert "Partners get " in html
@@ -65,10 +63,16 @@ LEAFLET = "Adults take one tablet every 8 hours for 7 days. It may be taken with
 
 def passage(words: str, relation: str = "contradicts", score: float = 0.8) -> EvidenceSpan:
     start = LEAFLET.index(words)
-    return EvidenceSpan.model_validate({
-        "evidence_id": "leaflet", "start": start, "end": start + len(words), "text": words, "relation": relation,
-        "score": score,
-    })  # fmt: skip
+    return EvidenceSpan.model_validate(
+        {
+            "evidence_id": "leaflet",
+            "start": start,
+            "end": start + len(words),
+            "text": words,
+            "relation": relation,
+            "score": score,
+        }
+    )
 
 
 def test_passages_of_one_text_stand_in_one_quotation_and_the_words_it_hangs_on_are_stronger() -> None:

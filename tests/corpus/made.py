@@ -14,9 +14,7 @@ def pdf(pages: Sequence[Sequence[str]], title: str | None = None) -> bytes:
     objects.append(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
     kids = []
     for lines in pages:
-        said = "".join(
-            f"1 0 0 1 72 {720 - 16 * row} Tm ({_pdf_text(line)}) Tj\n" for row, line in enumerate(lines)
-        )  # fmt: skip
+        said = "".join(f"1 0 0 1 72 {720 - 16 * row} Tm ({_pdf_text(line)}) Tj\n" for row, line in enumerate(lines))
         stream = f"BT /F1 11 Tf\n{said}ET".encode("latin-1")
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
         objects.append(

@@ -75,9 +75,17 @@ def test_a_folder_of_several_kinds_is_reported_on(site: Site) -> None:
     site.write("logo.png", b"\x89PNG")
     found = site.check()
     assert found.counts == {
-        "unreadable": 1, "injected_instructions": 1, "duplicate": 1, "expired": 1, "not_yet_in_force": 1,
-        "superseded": 1, "conflict": 1, "unread_date": 0, "not_retrieved": 0, "gap": 0,
-    }  # fmt: skip
+        "unreadable": 1,
+        "injected_instructions": 1,
+        "duplicate": 1,
+        "expired": 1,
+        "not_yet_in_force": 1,
+        "superseded": 1,
+        "conflict": 1,
+        "unread_date": 0,
+        "not_retrieved": 0,
+        "gap": 0,
+    }
     standing = {one.document: (one.standing.value, one.other) for one in found.out_of_force}
     assert standing["hr_policy_v2.8.md"] == ("superseded", "hr.docx")
     assert standing["notice.md"] == ("expired", None)

@@ -35,7 +35,15 @@ def test_every_option_that_is_named_exists() -> None:
 
 def test_every_kind_of_file_that_is_read_is_named() -> None:
     words = PAGE.split("## What is read")[1].split("## ")[0].lower()
-    names = {".md": "markdown", ".rst": "restructuredtext", ".html": "html", ".csv": "csv", ".tsv": "tsv",
-             ".docx": "docx", ".pdf": "pdf", ".txt": "plain text"}  # fmt: skip
+    names = {
+        ".md": "markdown",
+        ".rst": "restructuredtext",
+        ".html": "html",
+        ".csv": "csv",
+        ".tsv": "tsv",
+        ".docx": "docx",
+        ".pdf": "pdf",
+        ".txt": "plain text",
+    }
     assert set(names) <= ENDINGS
     assert all(name in words for name in names.values())

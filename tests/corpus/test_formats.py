@@ -75,21 +75,31 @@ def test_rows_of_a_table_are_names_and_values(tmp_path: Path) -> None:
 
 def test_a_word_document_says_what_its_reader_sees(tmp_path: Path) -> None:
     body = (
-        made.paragraph("Leave policy", "Titel") + made.paragraph("Partners", "berschrift1")
-        + '<w:p><w:r><w:t>They get </w:t></w:r><w:del><w:r><w:delText>2</w:delText><w:t>2</w:t></w:r></w:del>'
+        made.paragraph("Leave policy", "Titel")
+        + made.paragraph("Partners", "berschrift1")
+        + "<w:p><w:r><w:t>They get </w:t></w:r><w:del><w:r><w:delText>2</w:delText><w:t>2</w:t></w:r></w:del>"
         "<w:ins><w:r><w:t>4</w:t></w:r></w:ins><w:r><w:t> weeks.</w:t></w:r></w:p>"
         "<w:sdt><w:sdtContent>" + made.paragraph("Out of a form.") + "</w:sdtContent></w:sdt>"
         "<w:tbl><w:tr><w:tc>" + made.paragraph("a") + "</w:tc><w:tc>" + made.paragraph("b") + "</w:tc></w:tr></w:tbl>"
-        "<mc:AlternateContent><mc:Choice>" + made.paragraph("Boxed.") + "</mc:Choice><mc:Fallback>"
-        + made.paragraph("Boxed.") + "</mc:Fallback></mc:AlternateContent>"
-    )  # fmt: skip
+        "<mc:AlternateContent><mc:Choice>"
+        + made.paragraph("Boxed.")
+        + "</mc:Choice><mc:Fallback>"
+        + made.paragraph("Boxed.")
+        + "</mc:Fallback></mc:AlternateContent>"
+    )
     found = read(
-        tmp_path, "a.docx",
+        tmp_path,
+        "a.docx",
         made.docx(body, {"dc:title": "Leave policy v3", "cp:revision": "17"}, {"Effective Date": "2025-01-01"}),
-    )  # fmt: skip
+    )
     assert found.text.split("\n\n") == [
-        "# Leave policy", "# Partners", "They get 4 weeks.", "Out of a form.", "| a | b |", "Boxed."
-    ]  # fmt: skip
+        "# Leave policy",
+        "# Partners",
+        "They get 4 weeks.",
+        "Out of a form.",
+        "| a | b |",
+        "Boxed.",
+    ]
     assert found.title == "Leave policy v3"
     assert found.fields == {"Effective Date": "2025-01-01"}
 

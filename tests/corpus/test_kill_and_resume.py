@@ -17,9 +17,20 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs signals")
 
 def command(folder: Path, state: Path) -> list[str]:
     return [
-        sys.executable, "-m", "assay", "corpus", "check", str(folder), "--state", str(state), "--format", "json",
-        "--as-of", "2026-06-01", "--no-contradictions",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "assay",
+        "corpus",
+        "check",
+        str(folder),
+        "--state",
+        str(state),
+        "--format",
+        "json",
+        "--as-of",
+        "2026-06-01",
+        "--no-contradictions",
+    ]
 
 
 def make(folder: Path, count: int) -> None:

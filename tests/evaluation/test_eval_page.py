@@ -20,10 +20,14 @@ HOSTILE = "<script>alert(1)</script> \x1b \u202e & \" '"
 
 def row(number: int, *, wrong: bool, text: str = "", document: str = "") -> Row:
     return Row(
-        set="s", id=str(number), evidence=(Evidence(id="e", text=document or f"Document {number}. Leave is 2 weeks."),),
-        text=text or f"Leave is 4 weeks in {number}.", whole=True, label="contradicted" if wrong else "supported",
+        set="s",
+        id=str(number),
+        evidence=(Evidence(id="e", text=document or f"Document {number}. Leave is 2 weeks."),),
+        text=text or f"Leave is 4 weeks in {number}.",
+        whole=True,
+        label="contradicted" if wrong else "supported",
         spans=((9, 16),) if wrong else (),
-    )  # fmt: skip
+    )
 
 
 def result(one: Row, score: float | None, spans: tuple[tuple[int, int], ...] = ()) -> Result:
@@ -66,8 +70,12 @@ def test_errors_come_first_with_the_surest_one_and_right_rows_with_the_least_sur
     results = [result(one, score) for one, score in zip(rows, scores, strict=True)]
     page = eval_page(summarise(rows, results, {"verifier": "v", "policy": "p"}), rows, results)
     assert [one.split("|")[:2] for one in read(page).summaries] == [
-        ["false alarm", "0.05"], ["missed", "0.90"], ["missed", "0.60"], ["not judged", "–"], ["right", "0.70"],
-    ]  # fmt: skip
+        ["false alarm", "0.05"],
+        ["missed", "0.90"],
+        ["missed", "0.60"],
+        ["not judged", "–"],
+        ["right", "0.70"],
+    ]
 
 
 def test_a_row_shows_what_was_pointed_at_what_the_label_marks_and_the_closest_sentence() -> None:

@@ -90,12 +90,24 @@ def test_trulens_evidence_is_what_groundedness_was_asked_with(tmp_path: Path) ->
 
 def test_langfuse_joins_what_was_retrieved_in_a_trace_to_its_answer(tmp_path: Path) -> None:
     observations = [
-        {"id": "o1", "traceId": "t1", "type": "SPAN", "parentObservationId": None, "input": {"question": ASKED},
-         "output": {"role": "assistant", "content": SAID}},
-        {"id": "o2", "traceId": "t1", "type": "RETRIEVER", "parentObservationId": "o1", "input": ASKED,
-         "output": json.dumps([{"page_content": LEAVE}, {"page_content": PAY}])},
+        {
+            "id": "o1",
+            "traceId": "t1",
+            "type": "SPAN",
+            "parentObservationId": None,
+            "input": {"question": ASKED},
+            "output": {"role": "assistant", "content": SAID},
+        },
+        {
+            "id": "o2",
+            "traceId": "t1",
+            "type": "RETRIEVER",
+            "parentObservationId": "o1",
+            "input": ASKED,
+            "output": json.dumps([{"page_content": LEAVE}, {"page_content": PAY}]),
+        },
         {"id": "o3", "traceId": "t1", "type": "GENERATION", "parentObservationId": "o1", "input": "x", "output": "d"},
-    ]  # fmt: skip
+    ]
     (row,) = read(write(tmp_path, "observations.json", observations), "langfuse")
     assert told(row) == WHOLE
     (whole,) = read(write(tmp_path, "trace-t1.json", {"trace": {"id": "t1"}, "observations": observations}), "langfuse")
@@ -105,11 +117,23 @@ def test_langfuse_joins_what_was_retrieved_in_a_trace_to_its_answer(tmp_path: Pa
 def test_phoenix_spans_and_its_table_of_questions_with_references(tmp_path: Path) -> None:
     documents = [{"document.id": "hr-1", "document.content": LEAVE}, {"document.content": PAY}]
     spans = [
-        {"context.span_id": "s1", "context.trace_id": "t", "parent_id": None, "span_kind": "CHAIN",
-         "attributes.input.value": ASKED, "attributes.output.value": SAID},
-        {"context.span_id": "s2", "context.trace_id": "t", "parent_id": "s1", "span_kind": "RETRIEVER",
-         "attributes.input.value": ASKED, "attributes.retrieval.documents": documents},
-    ]  # fmt: skip
+        {
+            "context.span_id": "s1",
+            "context.trace_id": "t",
+            "parent_id": None,
+            "span_kind": "CHAIN",
+            "attributes.input.value": ASKED,
+            "attributes.output.value": SAID,
+        },
+        {
+            "context.span_id": "s2",
+            "context.trace_id": "t",
+            "parent_id": "s1",
+            "span_kind": "RETRIEVER",
+            "attributes.input.value": ASKED,
+            "attributes.retrieval.documents": documents,
+        },
+    ]
     (row,) = read(write(tmp_path, "spans.jsonl", spans), "phoenix")
     assert told(row) == WHOLE
     assert row.evidence[0].id == "hr-1"
@@ -134,11 +158,23 @@ def test_promptfoo_results_of_version_3(tmp_path: Path) -> None:
 def test_langsmith_runs_and_examples(tmp_path: Path) -> None:
     documents = [{"page_content": LEAVE, "metadata": {"source": "hr.md"}}, {"page_content": PAY}]
     runs = [
-        {"id": "1", "trace_id": "1", "parent_run_id": None, "run_type": "chain", "inputs": {"question": ASKED},
-         "outputs": {"answer": SAID}},
-        {"id": "2", "trace_id": "1", "parent_run_id": "1", "run_type": "retriever", "inputs": {"query": ASKED},
-         "outputs": {"documents": documents}},
-    ]  # fmt: skip
+        {
+            "id": "1",
+            "trace_id": "1",
+            "parent_run_id": None,
+            "run_type": "chain",
+            "inputs": {"question": ASKED},
+            "outputs": {"answer": SAID},
+        },
+        {
+            "id": "2",
+            "trace_id": "1",
+            "parent_run_id": "1",
+            "run_type": "retriever",
+            "inputs": {"query": ASKED},
+            "outputs": {"documents": documents},
+        },
+    ]
     (row,) = read(write(tmp_path, "runs.jsonl", runs), "langsmith")
     assert told(row) == WHOLE
     assert row.evidence[0].source == "hr.md"
@@ -202,9 +238,18 @@ def test_a_record_without_the_field_is_an_error_that_says_what_it_has(tmp_path: 
 
 @pytest.mark.parametrize(
     ("given", "label"),
-    [(1, "supported"), ("1", "supported"), (True, "supported"), ("Pass", "supported"), ("supported", "supported"),
-     (0, "not_supported"), ("false", "not_supported"), ("FAIL", "not_supported"), ("contradicted", "contradicted")],
-)  # fmt: skip
+    [
+        (1, "supported"),
+        ("1", "supported"),
+        (True, "supported"),
+        ("Pass", "supported"),
+        ("supported", "supported"),
+        (0, "not_supported"),
+        ("false", "not_supported"),
+        ("FAIL", "not_supported"),
+        ("contradicted", "contradicted"),
+    ],
+)
 def test_labels_are_read_as_people_write_them(tmp_path: Path, given: object, label: str) -> None:
     row = {"id": "1", "evidence": [LEAVE], "claim": SAID, "label": given}
     assert read(write(tmp_path, "r.jsonl", [row]))[0].label == label

@@ -13,12 +13,16 @@ from assay.schema import Evidence
 @pytest.fixture
 def summary() -> Summary:
     rows = [
-        Row(set="<b>set</b>" if number % 3 else "other", id=str(number),
+        Row(
+            set="<b>set</b>" if number % 3 else "other",
+            id=str(number),
             evidence=(Evidence(id="e", text=f"D {number}."),),
-            text=f"It is {'FALSE' if number % 2 else 'so'} {number}.", whole=number % 5 != 0,
-            label="contradicted" if number % 2 else "supported")
+            text=f"It is {'FALSE' if number % 2 else 'so'} {number}.",
+            whole=number % 5 != 0,
+            label="contradicted" if number % 2 else "supported",
+        )
         for number in range(40)
-    ]  # fmt: skip
+    ]
     guard = StandIn()
     with ResultLog(None, {}) as log:
         results = evaluate(guard, rows, log)  # type: ignore[arg-type]

@@ -130,11 +130,9 @@ WAYS: dict[str, Callable[[Guard], HallucinationReport]] = {
     "arepair": lambda guard: asyncio.run(guard.arepair(ANSWER, EVIDENCE)),
     "repair by a model": lambda guard: guard.repair(ANSWER, EVIDENCE, llm=ScriptedChat(always(""))),
     "generate": lambda guard: guard.generate(QUESTION, EVIDENCE, llm=ScriptedChat(drafting)),
-    "generate, asking nobody": lambda guard: guard.generate(
-        QUESTION, EVIDENCE, llm=ScriptedChat(drafting), asks=False
-    ),
+    "generate, asking nobody": lambda guard: guard.generate(QUESTION, EVIDENCE, llm=ScriptedChat(drafting), asks=False),
     "agenerate": lambda guard: asyncio.run(guard.agenerate(QUESTION, EVIDENCE, llm=ScriptedChat(drafting))),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("policy", [PROBING, JUDGING, preset("high-stakes")], ids=["probes", "judge", "high-stakes"])

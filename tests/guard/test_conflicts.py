@@ -63,24 +63,40 @@ def test_two_sources_that_disagree_on_one_place_are_disclosed() -> None:
 @pytest.mark.parametrize(
     ("mine", "theirs", "claim"),
     [
-        ("The fair opens on 4 June 2026 at noon.", "Opening day of the fair: 11 June 2026.",
-         "The fair opens on 4 June 2026."),
-        ("Anna Berg leads the northern team.", "The northern team is led by Jan Moe, who joined in 2021.",
-         "Anna Berg leads the northern team."),
-        ("The archive is kept in Trondheim.", "All archive boxes are stored at the Bergen site.",
-         "The archive is kept in Trondheim."),
-        ("Dogs are allowed on the terrace.", "Dogs are not allowed anywhere on the premises, terrace included.",
-         "Dogs are allowed on the terrace."),
-        ("The bridge is open to cars again.", "The bridge is closed to all traffic until further notice.",
-         "The bridge is open to cars."),
         (
-            "The bridge is open to cars again.", "The bridge remains closed to all traffic until further notice.",
+            "The fair opens on 4 June 2026 at noon.",
+            "Opening day of the fair: 11 June 2026.",
+            "The fair opens on 4 June 2026.",
+        ),
+        (
+            "Anna Berg leads the northern team.",
+            "The northern team is led by Jan Moe, who joined in 2021.",
+            "Anna Berg leads the northern team.",
+        ),
+        (
+            "The archive is kept in Trondheim.",
+            "All archive boxes are stored at the Bergen site.",
+            "The archive is kept in Trondheim.",
+        ),
+        (
+            "Dogs are allowed on the terrace.",
+            "Dogs are not allowed anywhere on the premises, terrace included.",
+            "Dogs are allowed on the terrace.",
+        ),
+        (
+            "The bridge is open to cars again.",
+            "The bridge is closed to all traffic until further notice.",
+            "The bridge is open to cars.",
+        ),
+        (
+            "The bridge is open to cars again.",
+            "The bridge remains closed to all traffic until further notice.",
             "The bridge is open to cars.",
         ),
         ("A day pass costs 18 euros.", "Day pass: EUR 22.00; children half price.", "A day pass costs 18 euros."),
         ("Attendance is voluntary.", "Attendance is compulsory for all trainees.", "Attendance is voluntary."),
     ],
-)  # fmt: skip
+)
 def test_sources_that_disagree_in_other_words_are_heard(mine: str, theirs: str, claim: str) -> None:
     report = Guard().check(claim, [Evidence(id="mine", text=mine), Evidence(id="theirs", text=theirs)])
     assert report.action is not Action.EMIT

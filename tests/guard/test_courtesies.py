@@ -17,10 +17,12 @@ def guard() -> Guard:
 @pytest.mark.parametrize(
     "courtesy",
     [
-        "Sorry about the delayed refund.", "Congratulations on your promotion to director!",
-        "I am happy to waive the fee.", "Let me know when you want to use your free upgrade.",
+        "Sorry about the delayed refund.",
+        "Congratulations on your promotion to director!",
+        "I am happy to waive the fee.",
+        "Let me know when you want to use your free upgrade.",
     ],
-)  # fmt: skip
+)
 def test_what_it_takes_for_granted_is_checked(guard: Guard, courtesy: str) -> None:
     report = guard.check(f"{FACT} {courtesy}", LEAVE)
     assert report.claims[-1].verdict is not Verdict.NOT_CHECKABLE
@@ -29,10 +31,13 @@ def test_what_it_takes_for_granted_is_checked(guard: Guard, courtesy: str) -> No
 @pytest.mark.parametrize(
     "courtesy",
     [
-        "Thank you for your patience!", "I hope this helps!", "Have a nice day!", "I am happy to help you.",
+        "Thank you for your patience!",
+        "I hope this helps!",
+        "Have a nice day!",
+        "I am happy to help you.",
         "Let me know if you have questions about the leave of partners.",
     ],
-)  # fmt: skip
+)
 def test_what_is_only_polite_is_not(guard: Guard, courtesy: str) -> None:
     report = guard.check(f"{FACT} {courtesy}", LEAVE)
     assert report.claims[-1].verdict is Verdict.NOT_CHECKABLE

@@ -32,10 +32,18 @@ BOTH = f"{OWN} {OTHER}"
 
 
 def scripted(reading: Scores, exchanged: Scores, denied: Scores, here: Scores, between: Scores) -> ScriptedScorer:
-    return ScriptedScorer({
-        (OWN, CLAIM): YES, (BOTH, CLAIM): YES, (OTHER, CLAIM): reading, (OTHER, EXCHANGED): exchanged,
-        (OTHER, DENIED): denied, (OWN, EXCHANGED): here, (OWN, OTHER): between, (OTHER, OWN): between,
-    })  # fmt: skip
+    return ScriptedScorer(
+        {
+            (OWN, CLAIM): YES,
+            (BOTH, CLAIM): YES,
+            (OTHER, CLAIM): reading,
+            (OTHER, EXCHANGED): exchanged,
+            (OTHER, DENIED): denied,
+            (OWN, EXCHANGED): here,
+            (OWN, OTHER): between,
+            (OTHER, OWN): between,
+        }
+    )
 
 
 def checked(scorer: PairScorer, other: str = OTHER, claim: str = CLAIM) -> HallucinationReport:

@@ -41,8 +41,11 @@ def test_all_readers_of_a_file_find_the_same_title_version_days_and_text(
     assert (checked.title, checked.version, checked.effective_date, checked.expiry_date) == told
     item = of_corpus["item"]
     assert (item["title"], item["version"], item["effective_date"], item["expiry_date"]) == (
-        "Leave", "3", "2025-01-01", "2027-12-31",
-    )  # fmt: skip
+        "Leave",
+        "3",
+        "2025-01-01",
+        "2027-12-31",
+    )
     assert (of_knowledge.title, of_knowledge.version) == told[:2]
     assert (of_knowledge.effective_date, of_knowledge.expiry_date) == told[2:]
     assert checked.text.strip() == of_corpus["text"].strip() == "\n".join(of_knowledge.pieces) == "Two weeks."
@@ -90,9 +93,14 @@ def test_a_page_that_is_broken_beyond_reading_is_refused_with_its_name(tmp_path:
 
 
 _VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.dates(),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=40),
+    st.dates(),
     st.lists(st.text(max_size=3), max_size=2),
-)  # fmt: skip
+)
 _FIELDS = st.sampled_from(["version", "Effective Date", "expires", "title", "doc_id", "lang", "x"])
 
 

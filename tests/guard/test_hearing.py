@@ -79,8 +79,10 @@ def test_a_judge_finds_what_takes_two_passages() -> None:
     assert {span.evidence_id for span in claim.evidence_spans} == {"a", "b"}
     assert claim.judgement is not None
     assert (claim.judgement.outcome, claim.judgement.before, claim.judgement.changed) == (
-        "supports", Verdict.UNSUPPORTED, True,
-    )  # fmt: skip
+        "supports",
+        Verdict.UNSUPPORTED,
+        True,
+    )
     assert codes(claim) == {"judge.supports"}
     assert report.action is Action.EMIT
 
@@ -118,9 +120,10 @@ def test_a_judge_takes_support_away() -> None:
 
 
 def test_a_condition_that_the_judge_misses_is_an_omission() -> None:
-    report = guard(judge(without_condition), omissions="note").check("Ines Duarte was born in Porto.", [
-        Evidence(id="b", text="Ines Duarte was born in Porto, if their manager agrees.")
-    ])  # fmt: skip
+    report = guard(judge(without_condition), omissions="note").check(
+        "Ines Duarte was born in Porto.",
+        [Evidence(id="b", text="Ines Duarte was born in Porto, if their manager agrees.")],
+    )
     claim = only(report)
     assert claim.verdict is Verdict.UNSUPPORTED
     assert claim.category is Category.COMPLETENESS
@@ -366,5 +369,6 @@ def test_presets_for_answers_to_people_ask_a_judge_about_what_is_uncertain() -> 
     assert {name for name in names if preset(name).judge == "uncertain"} == {"rag", "support-desk", "high-stakes"}
     assert {name for name in names if preset(name).judge == "off"} == {"general", "monitor", "creative"}
     assert {name: preset(name).omissions for name in names if preset(name).omissions != "off"} == {
-        "rag": "note", "high-stakes": "revise",
-    }  # fmt: skip
+        "rag": "note",
+        "high-stakes": "revise",
+    }

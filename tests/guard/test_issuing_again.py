@@ -47,7 +47,8 @@ def members(
         "the decision of another report": (wrong, served),
         "that and its claims": (wrong, {**served, "claims": right.claims}),
         "that, its claims and its score": (
-            wrong, {**served, "claims": right.claims, "overall_score": right.overall_score}
+            wrong,
+            {**served, "claims": right.claims, "overall_score": right.overall_score},
         ),
         "a verdict": (wrong, {**served, **score, "claims": (raised,)}),
         "the digests of another report": (wrong, {**served, "digests": right.digests}),
@@ -55,11 +56,12 @@ def members(
         "a score": (right, {"claims": (claim.model_copy(update={"score": 0.9}),)}),
         "an overall score": (right, score),
         "no digests": (right, {"digests": None}),
-        "a coverage": (right, {"coverage": right.coverage.model_copy(
-            update={"checked": 0, "not_checkable": right.coverage.characters}
-        )}),
+        "a coverage": (
+            right,
+            {"coverage": right.coverage.model_copy(update={"checked": 0, "not_checkable": right.coverage.characters})},
+        ),
         "a finding of the whole": (right, {"issues": wrong.issues or right.issues, "claims": wrong.claims}),
-    }  # fmt: skip
+    }
 
 
 NAMES = sorted(members(guard_with(Clock()).check(ANSWER, EVIDENCE), guard_with(Clock()).check(FALSE, EVIDENCE)))
@@ -84,10 +86,14 @@ def test_what_a_reviewer_approved_is_signed_for_the_very_output(output: str) -> 
 
 
 ANSWERS = [
-    ANSWER, f"{ANSWER} Batteries are covered for six months.", "I do not know.", "Thank you for asking!",
+    ANSWER,
+    f"{ANSWER} Batteries are covered for six months.",
+    "I do not know.",
+    "Thank you for asking!",
     "Hello! The warranty covers two years.",
-    "- The warranty covers two years.\n- Batteries are covered for six months.", "The warranty covers two years. [a]",
-]  # fmt: skip
+    "- The warranty covers two years.\n- Batteries are covered for six months.",
+    "The warranty covers two years. [a]",
+]
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
@@ -120,13 +126,24 @@ def test_the_receipt_names_all_evidence_in_any_order() -> None:
 
 
 DISAGREEING = [
-    Evidence(id="a", text="The warranty covers two years."), Evidence(id="b", text="The warranty covers three years."),
-]  # fmt: skip
+    Evidence(id="a", text="The warranty covers two years."),
+    Evidence(id="b", text="The warranty covers three years."),
+]
 NEEDS_B = {"type": "object", "required": ["b"], "properties": {"b": {"type": "string"}}}
 FOUND = (
-    "claims", "citations", "coverage", "retrieval", "issues", "omissions", "consistency_probes", "overall_score",
-    "stakes", "metrics", "tool_call_validations", "digests",
-)  # fmt: skip
+    "claims",
+    "citations",
+    "coverage",
+    "retrieval",
+    "issues",
+    "omissions",
+    "consistency_probes",
+    "overall_score",
+    "stakes",
+    "metrics",
+    "tool_call_validations",
+    "digests",
+)
 """The members of a report that the gate goes by."""
 
 
@@ -134,11 +151,16 @@ def withheld(name: str) -> list[HallucinationReport]:
     """Reports that let nothing out, each for another reason."""
     guard = guard_with(Clock(), name)
     made = [
-        guard.check(FALSE, EVIDENCE), guard.check(ANSWER, DISAGREEING), guard.check(f"{ANSWER} [zz-9]", EVIDENCE),
-        guard.check('{"a": "The warranty covers two years."}', EVIDENCE, schema=NEEDS_B), guard.check(ANSWER, []),
-        guard.check(f"{ANSWER} 2 km is 2500 m.", EVIDENCE), guard.check(ANSWER, EVIDENCE, revisions_failed=9),
-        guard.check("", EVIDENCE), guard.check(ANSWER, EVIDENCE, question="How high is tungsten's melting point?"),
-    ]  # fmt: skip
+        guard.check(FALSE, EVIDENCE),
+        guard.check(ANSWER, DISAGREEING),
+        guard.check(f"{ANSWER} [zz-9]", EVIDENCE),
+        guard.check('{"a": "The warranty covers two years."}', EVIDENCE, schema=NEEDS_B),
+        guard.check(ANSWER, []),
+        guard.check(f"{ANSWER} 2 km is 2500 m.", EVIDENCE),
+        guard.check(ANSWER, EVIDENCE, revisions_failed=9),
+        guard.check("", EVIDENCE),
+        guard.check(ANSWER, EVIDENCE, question="How high is tungsten's melting point?"),
+    ]
     return [report for report in made if report.action is not Action.EMIT]
 
 

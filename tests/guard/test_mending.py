@@ -12,9 +12,11 @@ from assay.testing import FakeScorer
 
 EVIDENCE = ["The price is 7 euros. The order is A-1235."]
 SCHEMA: dict[str, Any] = {
-    "type": "object", "properties": {"price_euros": {"type": "number"}, "order": {"type": "string"}},
-    "required": ["price_euros"], "additionalProperties": False,
-}  # fmt: skip
+    "type": "object",
+    "properties": {"price_euros": {"type": "number"}, "order": {"type": "string"}},
+    "required": ["price_euros"],
+    "additionalProperties": False,
+}
 BROKEN = '```json\n{\'price_euros\': 7, "order": "A-1235",}\n```'
 guard = Guard("general", scorer=FakeScorer())
 

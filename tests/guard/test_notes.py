@@ -32,10 +32,14 @@ NOTES = [
     "[^1]: {}",
 ]
 SAID = [
-    "It takes {} weeks.", "In fact it takes {} weeks.", "In fact, the approval takes {} weeks.",
-    "Actually it takes {} weeks.", "It in fact takes {} weeks.", "As it happens the approval takes {} weeks.",
+    "It takes {} weeks.",
+    "In fact it takes {} weeks.",
+    "In fact, the approval takes {} weeks.",
+    "Actually it takes {} weeks.",
+    "It in fact takes {} weeks.",
+    "As it happens the approval takes {} weeks.",
     "In general it takes {} weeks.",
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")

@@ -116,8 +116,12 @@ def test_read_makes_an_answer_of_another_value() -> None:
 def test_every_report_is_handed_on() -> None:
     seen: list[Action] = []
     for text in (GOOD, BAD):
-        guard.protect(lambda said=text: said, evidence=EVIDENCE, on_withheld="answer",
-                      on_report=lambda report: seen.append(report.action))()  # fmt: skip
+        guard.protect(
+            lambda said=text: said,
+            evidence=EVIDENCE,
+            on_withheld="answer",
+            on_report=lambda report: seen.append(report.action),
+        )()
     assert seen == [Action.EMIT, Action.BLOCK]
 
 
@@ -291,7 +295,7 @@ def test_arguments_that_break_the_signature_never_reach_the_tool(named: dict[str
 
 @pytest.mark.parametrize(
     ("args", "named"), [(("W-17", True), {}), (("W-17",), {"order_id": "W-17"}), ((object(),), {})]
-)  # fmt: skip
+)
 def test_arguments_that_cannot_be_read_are_an_error_and_never_reach_the_tool(
     args: tuple[Any, ...], named: dict[str, Any]
 ) -> None:

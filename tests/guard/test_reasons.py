@@ -13,12 +13,27 @@ from assay.stats.shown import shown_score
 from assay.testing import FakeScorer
 
 PIECES = (
-    "Partners get 4 weeks of paid leave.", "Partners are entitled to 2 weeks of paid leave.", "They receive 16 weeks.",
-    "Yes.", "No.", "16 weeks", "Thank you!", "Sorry about the delayed refund.", "## Leave: four weeks",
-    "The documents do not say when it ends.", "I don't know.", "Why is the leave unpaid?", "- paid\n- 4 weeks",
-    '```json\n{"weeks": 4}\n```', "| who | weeks |\n|---|---|\n| partners | 4 |", "As [hr-9] says, it is 4 weeks.",
-    '"Partners get 4 weeks"', "<p title=\"It is four weeks\">Paid.</p>", "Perhaps it is 3 weeks, i.e. 2 + 2.", "👍",
-)  # fmt: skip
+    "Partners get 4 weeks of paid leave.",
+    "Partners are entitled to 2 weeks of paid leave.",
+    "They receive 16 weeks.",
+    "Yes.",
+    "No.",
+    "16 weeks",
+    "Thank you!",
+    "Sorry about the delayed refund.",
+    "## Leave: four weeks",
+    "The documents do not say when it ends.",
+    "I don't know.",
+    "Why is the leave unpaid?",
+    "- paid\n- 4 weeks",
+    '```json\n{"weeks": 4}\n```',
+    "| who | weeks |\n|---|---|\n| partners | 4 |",
+    "As [hr-9] says, it is 4 weeks.",
+    '"Partners get 4 weeks"',
+    '<p title="It is four weeks">Paid.</p>',
+    "Perhaps it is 3 weeks, i.e. 2 + 2.",
+    "👍",
+)
 EVIDENCE = [
     Evidence(id="hr-2", text="Partners are entitled to 2 weeks of paid leave. Mothers receive 16 weeks."),
     Evidence(id="hr-3", text="Partners are entitled to 3 weeks of paid leave."),

@@ -9,12 +9,14 @@ from assay.guard.runs.action_evidence import MOST_JSON, ActionRecords, KnownValu
 from assay.schema import Evidence
 
 PROFILE = {
-    "name": {"first_name": "Mei", "last_name": "Garcia"}, "membership": "gold", "orders": ["W-1717", "W-1818"],
+    "name": {"first_name": "Mei", "last_name": "Garcia"},
+    "membership": "gold",
+    "orders": ["W-1717", "W-1818"],
     "payment_methods": {
         "credit_card_88": {"source": "credit_card", "last_four": "7334", "id": "credit_card_88"},
         "gift_card_99": {"source": "gift_card", "amount": 35, "id": "gift_card_99"},
     },
-}  # fmt: skip
+}
 OTHER = {"order_id": "W-1818", "user_id": "mei_garcia_1", "total": 450, "city": "Lyon"}
 
 
@@ -23,9 +25,10 @@ def call(tool: str, told: str, result: object, place: int = 3) -> Evidence:
 
 
 UPDATED = call(
-    "update_order", "update order with order id: W-1717, payment id: credit_card_88",
+    "update_order",
+    "update order with order id: W-1717, payment id: credit_card_88",
     {"order_id": "W-1717", "user_id": "mei_garcia_1", "speed": "express", "arrives": "2026-05-03", "price": 20},
-)  # fmt: skip
+)
 CANCELLED = call("cancel_order", "cancel order with order id: W-1818", {"order_id": "W-1818", "status": "cancelled"}, 5)
 SEEN = [
     Evidence(id="step:1/get_user", text=json.dumps(PROFILE)),

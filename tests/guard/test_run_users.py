@@ -128,8 +128,13 @@ def test_a_verbs_form_that_heads_the_subject_of_a_verb_asks_for_nothing(sentence
 
 @pytest.mark.parametrize(
     "sentence",
-    ["Cancel order 5 if it has not shipped.", "Book flights that are cheap.", "Tell Ana the meeting is moved.",
-     "Cancel the order, the fee is 40.", "Cancel whatever is open."],
-)  # fmt: skip
+    [
+        "Cancel order 5 if it has not shipped.",
+        "Book flights that are cheap.",
+        "Tell Ana the meeting is moved.",
+        "Cancel the order, the fee is 40.",
+        "Cancel whatever is open.",
+    ],
+)
 def test_an_imperative_with_a_verb_behind_it_still_asks(sentence: str) -> None:
     assert is_request(sentence)

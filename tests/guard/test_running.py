@@ -122,7 +122,7 @@ CUT = {"index": 0, "finish_reason": "length", "message": {"role": "assistant", "
         (transcript(BROKEN, FOUND), "faulty"),
         ({"request": transcript(None, FOUND), "response": {"choices": [CUT]}}, "cut off"),
     ],
-)  # fmt: skip
+)
 def test_a_run_that_cannot_be_taken_as_it_stands_is_never_clean_and_says_why(policy: str, raw: Any, why: str) -> None:
     report = Guard(policy, scorer=FakeScorer()).check_run(raw)
     assert report.action is not Action.EMIT
@@ -282,10 +282,18 @@ def test_evidence_beside_the_run_counts_as_well() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[a] x\n" * 8_000, "<doc id='a'>" * 8_000, "<doc id='a'>x</doc>" * 4_000, "[" * 100_000, " \n" * 50_000,
-     "Is it? " * 8_000, "<doc " + "a" * 100_000, "\u0130<doc>\u0130</doc>" * 2_000],
+    [
+        "[a] x\n" * 8_000,
+        "<doc id='a'>" * 8_000,
+        "<doc id='a'>x</doc>" * 4_000,
+        "[" * 100_000,
+        " \n" * 50_000,
+        "Is it? " * 8_000,
+        "<doc " + "a" * 100_000,
+        "\u0130<doc>\u0130</doc>" * 2_000,
+    ],
     ids=["labels", "openings", "elements", "brackets", "blanks", "questions", "long", "dotted"],
-)  # fmt: skip
+)
 def test_hostile_prompts_and_results_are_read_in_linear_time_and_keep_their_spans(text: str) -> None:
     run = read_run(transcript(TRUE, ("get_order", {"order_id": "W-17"}, text), user=text))
     found = run_evidence(run, ("tools", "passages", "user", "system")).evidence

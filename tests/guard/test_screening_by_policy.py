@@ -102,11 +102,14 @@ def test_many_checks_and_the_async_twin_give_the_same_as_one() -> None:
 def test_of_a_run_what_stands_beside_it_is_screened_and_not_what_its_tools_returned() -> None:
     run = [
         {"role": "user", "content": ASKED},
-        {"role": "assistant", "content": None, "tool_calls": [
-            {"id": "c1", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}],
+        },
         {"role": "tool", "tool_call_id": "c1", "content": '{"partners": "4 weeks"}'},
         {"role": "assistant", "content": "Partners get 4 weeks of parental leave."},
-    ]  # fmt: skip
+    ]
     report = guard().check_run(run, evidence=[OLD, NEW], tools=[{"name": "lookup", "parameters": {"type": "object"}}])
     assert report.screening is not None
     assert report.screening.kept == ("new",)

@@ -51,11 +51,15 @@ def test_a_sentence_that_tells_refutes_it(guard: Guard, claim: str) -> None:
 @pytest.mark.parametrize(
     "claim",
     [
-        "Nothing happens to the deposit.", "The price is not included.", "No dogs are allowed.",
-        "He said nothing about it to the police.", "The meeting was not addressed by the mayor.",
-        "She is not told of the change until May.", "The deadline was not stated, but it is 4 May.",
+        "Nothing happens to the deposit.",
+        "The price is not included.",
+        "No dogs are allowed.",
+        "He said nothing about it to the police.",
+        "The meeting was not addressed by the mayor.",
+        "She is not told of the change until May.",
+        "The deadline was not stated, but it is 4 May.",
     ],
-)  # fmt: skip
+)
 def test_denials_of_the_world_are_no_statements_about_the_evidence(claim: str) -> None:
     assert not is_abstention(claim)
 
@@ -74,12 +78,16 @@ TELLING = (
 @pytest.mark.parametrize(
     "claim",
     [
-        "The passages do not say what it costs.", "The passages do not say when it opens.",
-        "The text does not tell who designed it.", "The passages do not explain why the bridge was closed.",
-        "It is not mentioned where the archive is kept.", "I could not find how much tickets cost.",
-        "The text does not say whether dogs are allowed in the garden.", "No price for tickets is given.",
+        "The passages do not say what it costs.",
+        "The passages do not say when it opens.",
+        "The text does not tell who designed it.",
+        "The passages do not explain why the bridge was closed.",
+        "It is not mentioned where the archive is kept.",
+        "I could not find how much tickets cost.",
+        "The text does not say whether dogs are allowed in the garden.",
+        "No price for tickets is given.",
     ],
-)  # fmt: skip
+)
 def test_a_sentence_that_answers_a_clause_refutes_that_it_is_not_told(guard: Guard, claim: str) -> None:
     report = guard.check(claim, [TELLING])
     assert report.action != "emit"
@@ -89,10 +97,12 @@ def test_a_sentence_that_answers_a_clause_refutes_that_it_is_not_told(guard: Gua
 @pytest.mark.parametrize(
     "claim",
     [
-        "The text does not tell who built it.", "The passages do not say why it opens at nine.",
-        "The text does not say whether cats are allowed in the garden.", "The passages do not say when it closes.",
+        "The text does not tell who built it.",
+        "The passages do not say why it opens at nine.",
+        "The text does not say whether cats are allowed in the garden.",
+        "The passages do not say when it closes.",
     ],
-)  # fmt: skip
+)
 def test_a_clause_that_no_sentence_answers_is_not_refuted(guard: Guard, claim: str) -> None:
     report = guard.check(claim, [TELLING])
     assert all(issue.code != "record.told" for issue in report.claims[0].issues)

@@ -134,8 +134,11 @@ def test_both_kinds_of_streams_give_the_same(text: str, mode: Any) -> None:
     assert "".join(piece for piece in waiting if not isinstance(piece, Correction)) == got
     one, other = waiting.outcome, stream.outcome
     assert (one.action, one.passed, one.released, one.notice) == (
-        other.action, other.passed, other.released, other.notice,
-    )  # fmt: skip
+        other.action,
+        other.passed,
+        other.released,
+        other.notice,
+    )
 
 
 def test_an_empty_stream_does_not_pass() -> None:

@@ -36,7 +36,7 @@ def source(id_: str, title: str | None = None, text: str = TWO, version: str | N
         (source("a", "Minutes 2023", "The roof was mended."), source("b", "Minutes 2024", "Ann was elected."), {}),
         (source("a", "Cards", "Expired cards are replaced by the desk."), source("b", "Handbook"), {}),
     ],
-)  # fmt: skip
+)
 def test_an_older_version_and_what_says_that_it_is_out_give_way(
     first: Evidence, second: Evidence, gives_way: dict[str, str | None]
 ) -> None:
@@ -47,17 +47,26 @@ def test_an_older_version_and_what_says_that_it_is_out_give_way(
 @pytest.mark.parametrize(
     ("first", "second", "why"),
     [
-        (source("a", text=f"Last updated: 3 June 2025. {TWO}", title="Team page"),
-         source("b", text=f"Last updated: 12 January 2026. {FOUR}", title="Team page"), "version"),
-        (Evidence(id="a", source="handbook_v2.pdf", text=TWO), Evidence(id="b", source="handbook_v3.pdf", text=FOUR),
-         "version"),
+        (
+            source("a", text=f"Last updated: 3 June 2025. {TWO}", title="Team page"),
+            source("b", text=f"Last updated: 12 January 2026. {FOUR}", title="Team page"),
+            "version",
+        ),
+        (
+            Evidence(id="a", source="handbook_v2.pdf", text=TWO),
+            Evidence(id="b", source="handbook_v3.pdf", text=FOUR),
+            "version",
+        ),
         (source("a", "Directive 14"), source("b", "Directive 22", "This directive replaces Directive 14."), "replaced"),
-        (source("a", "Memo 7 of the desk"), source("b", "Memo 9 of the desk", "Memo 7 is hereby cancelled."),
-         "replaced"),
+        (
+            source("a", "Memo 7 of the desk"),
+            source("b", "Memo 9 of the desk", "Memo 7 is hereby cancelled."),
+            "replaced",
+        ),
         (source("a", "Budget 2026, draft for discussion"), source("b", "Budget 2026, final", FOUR), "draft"),
         (source("a", "Provisional timetable"), source("b", "Timetable", FOUR), "draft"),
     ],
-)  # fmt: skip
+)
 def test_a_source_gives_way_for_what_it_or_another_one_says(first: Evidence, second: Evidence, why: str) -> None:
     assert {old: one.why for old, one in superseded([second, first]).items()} == {"a": why}
 
@@ -109,10 +118,11 @@ def test_a_part_that_is_changed_gives_way_only_where_it_is_spoken_of() -> None:
             effective_date=st.none() | st.dates(date(2020, 1, 1), date(2030, 1, 1)),
             expiry_date=st.none() | st.dates(date(2020, 1, 1), date(2030, 1, 1)),
         ),
-        max_size=5, unique_by=lambda item: item.id,
+        max_size=5,
+        unique_by=lambda item: item.id,
     ),
     st.none() | st.dates(date(2020, 1, 1), date(2030, 1, 1)),
-)  # fmt: skip
+)
 def test_some_source_is_always_left_and_the_order_changes_nothing(evidence: list[Evidence], as_of: date | None) -> None:
     out = superseded(evidence, as_of)
     assert not evidence or set(out) < {item.id for item in evidence}

@@ -40,13 +40,14 @@ def test_a_lie_that_is_read_is_not_emitted_and_its_honest_twin_is(guard: Guard, 
 @pytest.mark.parametrize(
     "lie",
     [
-        "Doesn't the approval take 9 weeks?", "Don't you know that the approval takes 9 weeks?",
+        "Doesn't the approval take 9 weeks?",
+        "Don't you know that the approval takes 9 weeks?",
         "If you wonder why the approval takes 9 weeks, ask us.",
         "If anyone asks why the approval takes nine weeks, tell them.",
         "Anyone who says that the approval does not take 9 weeks is wrong.",
         "People who think the approval doesn't take nine weeks are mistaken.",
     ],
-)  # fmt: skip
+)
 def test_what_is_taken_for_granted_is_said(guard: Guard, lie: str) -> None:
     assert guard.check(lie, EVIDENCE).action.value != "emit"
 
@@ -54,10 +55,12 @@ def test_what_is_taken_for_granted_is_said(guard: Guard, lie: str) -> None:
 @pytest.mark.parametrize(
     "honest",
     [
-        "Do you need help? The approval takes 6 weeks.", "Don't hesitate to ask. The approval takes 6 weeks.",
-        "The approval takes 6 weeks. Is that all right?", "## 1 Approval\n\nThe approval takes 6 weeks.",
+        "Do you need help? The approval takes 6 weeks.",
+        "Don't hesitate to ask. The approval takes 6 weeks.",
+        "The approval takes 6 weeks. Is that all right?",
+        "## 1 Approval\n\nThe approval takes 6 weeks.",
         "1. The approval takes 6 weeks.\n2. It costs 40 euros.",
     ],
-)  # fmt: skip
+)
 def test_talk_and_numbering_cost_no_answer(guard: Guard, honest: str) -> None:
     assert guard.check(honest, EVIDENCE).action.value == "emit"

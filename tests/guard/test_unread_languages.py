@@ -16,7 +16,7 @@ UNREAD = {
     "Japanese": ("従業員は2週間の有給休暇を取得できます。", "従業員は無給の休暇しか取れません。"),
     "Persian": ("کارکنان دو هفته مرخصی با حقوق دارند.", "کارکنان چهار هفته مرخصی دارند."),
     "Polish": ("Pracownicy nie są zwolnieni z opłaty, ale mogą się odwołać.", "Oni nie są zwolnieni do maja."),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("evidence", "claim"), UNREAD.values(), ids=UNREAD)

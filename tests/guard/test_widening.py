@@ -28,10 +28,13 @@ def asked(claim: str, evidence: str = OPEN, question: str = "") -> str:
         ("The desk is not open on Tuesday.", OPEN, "The desk is not open from Monday to Thursday."),
         ("On Tuesday the desk is open.", OPEN, "from Monday to Thursday the desk is open."),
         ("He lived in Paris in 1993.", "He lived in Paris from 1990 to 1995.", "He lived in Paris from 1990 to 1995."),
-        ("The shop is open at 10:00.", "The shop is open between 9:00 and 17:00.",
-         "The shop is open between 9:00 and 17:00."),
+        (
+            "The shop is open at 10:00.",
+            "The shop is open between 9:00 and 17:00.",
+            "The shop is open between 9:00 and 17:00.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_network_reads_the_span_in_the_place_of_the_date(claim: str, evidence: str, reads: str) -> None:
     assert asked(claim, evidence) == reads
 

@@ -38,9 +38,13 @@ MESSAGE: dict[str, Any] = {
 }
 TOOL_USE: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "cancel", "input": {"order_id": "W-1743"}}
 FUNCTION_CALL: dict[str, Any] = {
-    "id": "fc_1", "type": "function_call", "call_id": "c1", "name": "cancel", "arguments": '{"order_id": "W-1743"}',
+    "id": "fc_1",
+    "type": "function_call",
+    "call_id": "c1",
+    "name": "cancel",
+    "arguments": '{"order_id": "W-1743"}',
     "status": "completed",
-}  # fmt: skip
+}
 
 
 def guard() -> Guard:

@@ -3,8 +3,16 @@
 import importlib
 import os
 
-FRAMEWORKS = ("langchain", "langgraph", "agents", "pydantic_ai", "llama_index.core", "haystack", "dspy",
-              "mcp.server.mcpserver")  # fmt: skip
+FRAMEWORKS = (
+    "langchain",
+    "langgraph",
+    "agents",
+    "pydantic_ai",
+    "llama_index.core",
+    "haystack",
+    "dspy",
+    "mcp.server.mcpserver",
+)
 
 if os.environ.get("ASSAY_FRAMEWORKS") == "required":  # `make test-slow` installs all and lets none be skipped
     for framework in FRAMEWORKS:

@@ -72,17 +72,26 @@ class TestPromptfoo:
         rows = [{"said": said, "context": " ".join(EVIDENCE), "question": ASKED} for said in (RIGHT, HALF)]
         check = [{"type": "python", "value": "file://assay_assert.py"}]
         config = {
-            "prompts": ["{{said}}"], "providers": ["echo"], "tests": [{"vars": row, "assert": check} for row in rows],
-        }  # fmt: skip
+            "prompts": ["{{said}}"],
+            "providers": ["echo"],
+            "tests": [{"vars": row, "assert": check} for row in rows],
+        }
         (tmp_path / "promptfooconfig.json").write_text(json.dumps(config), encoding="utf-8")
         environ = {
-            **os.environ, "PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1",
-            "PROMPTFOO_CONFIG_DIR": str(tmp_path), "PROMPTFOO_PYTHON": sys.executable,
-        }  # fmt: skip
+            **os.environ,
+            "PROMPTFOO_DISABLE_TELEMETRY": "1",
+            "PROMPTFOO_DISABLE_UPDATE": "1",
+            "PROMPTFOO_CONFIG_DIR": str(tmp_path),
+            "PROMPTFOO_PYTHON": sys.executable,
+        }
         subprocess.run(
             [command, "eval", "-c", "promptfooconfig.json", "--output", "out.json", "--no-cache", "--no-write"],
-            cwd=tmp_path, env=environ, check=False, capture_output=True, timeout=300,
-        )  # fmt: skip
+            cwd=tmp_path,
+            env=environ,
+            check=False,
+            capture_output=True,
+            timeout=300,
+        )
         results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
         results.sort(key=lambda one: one["testIdx"])
         assert [one["success"] for one in results] == [True, False]

@@ -265,9 +265,12 @@ class Place(BaseModel):
 def test_a_structured_answer_is_checked_and_never_replaced_by_words(summary: str, passes: bool) -> None:
     answer = AIMessage(content="", tool_calls=[{"name": "Place", "args": {"summary": summary}, "id": "s1"}])
     graph = create_agent(
-        model(calling("W-17"), answer), [tool(Shop().get_order)], response_format=Place, system_prompt=SYSTEM,
+        model(calling("W-17"), answer),
+        [tool(Shop().get_order)],
+        response_format=Place,
+        system_prompt=SYSTEM,
         middleware=[AssayMiddleware(guard)],
-    )  # fmt: skip
+    )
     if passes:
         assert graph.invoke(asked())["structured_response"] == Place(summary=summary)
     else:
@@ -333,6 +336,7 @@ def test_a_chain_that_gives_a_message_gives_one() -> None:
     made = checked.invoke(ASKED)
     assert isinstance(made, AIMessage)
     assert made.text.startswith(WITHHELD)
-    assert model(TRUE).invoke(ASKED).text == checked_chain(
-        model(TRUE), guard, evidence=lambda given, made: PASSAGES
-    ).invoke(ASKED).text  # fmt: skip
+    assert (
+        model(TRUE).invoke(ASKED).text
+        == checked_chain(model(TRUE), guard, evidence=lambda given, made: PASSAGES).invoke(ASKED).text
+    )

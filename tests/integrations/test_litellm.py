@@ -51,8 +51,10 @@ def proxy(folder: Path, *answers: Answer) -> Iterator[tuple[OpenAI, Any]]:
         port = free_port()
         environ = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "LITELLM_"))},
-            "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MASTER_KEY": KEY, "NO_DOCS": "True",
-        }  # fmt: skip
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "LITELLM_MASTER_KEY": KEY,
+            "NO_DOCS": "True",
+        }
         command = Path(sys.executable).with_name("litellm")
         asked = [str(command), "--config", str(folder / "config.yaml"), "--host", "127.0.0.1", "--port", str(port)]
         with (folder / "log").open("wb") as log:

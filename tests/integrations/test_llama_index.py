@@ -147,9 +147,13 @@ def calling(*orders: str) -> list[ToolCallBlock]:
 
 def agent(shop: Shop, script: Script, **gate: Any) -> Any:
     return CheckedFunctionAgent(
-        name="shop", description="Helps.", tools=[FunctionTool.from_defaults(shop.get_order)], llm=script.llm,
-        system_prompt=SYSTEM, gate=RunGate(guard, **gate),
-    )  # fmt: skip
+        name="shop",
+        description="Helps.",
+        tools=[FunctionTool.from_defaults(shop.get_order)],
+        llm=script.llm,
+        system_prompt=SYSTEM,
+        gate=RunGate(guard, **gate),
+    )
 
 
 async def talked(made: Any, *texts: str) -> tuple[list[str], list[str]]:

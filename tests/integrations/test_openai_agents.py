@@ -71,13 +71,24 @@ class Scripted(Model):
             if one.type == "message":
                 for word in one.content[0].text.split(" "):
                     yield ResponseTextDeltaEvent(
-                        type="response.output_text.delta", delta=f"{word} ", item_id="m1", output_index=0,
-                        content_index=0, logprobs=[], sequence_number=0,
-                    )  # fmt: skip
+                        type="response.output_text.delta",
+                        delta=f"{word} ",
+                        item_id="m1",
+                        output_index=0,
+                        content_index=0,
+                        logprobs=[],
+                        sequence_number=0,
+                    )
         whole = Response(
-            id="r1", created_at=0, model="m", object="response", output=output, parallel_tool_calls=True,
-            tool_choice="auto", tools=[],
-        )  # fmt: skip
+            id="r1",
+            created_at=0,
+            model="m",
+            object="response",
+            output=output,
+            parallel_tool_calls=True,
+            tool_choice="auto",
+            tools=[],
+        )
         yield ResponseCompletedEvent(type="response.completed", response=whole, sequence_number=1)
 
 

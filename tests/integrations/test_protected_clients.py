@@ -517,8 +517,9 @@ def test_several_answers_are_checked_each() -> None:
 def test_an_invented_call_in_a_stream_does_not_come_out() -> None:
     chunks = [
         chat_chunk({"role": "assistant", "content": None, "tool_calls": [{"index": 0, **INVENTED}]}),
-        chat_chunk({}, "tool_calls"), b"data: [DONE]\n\n",
-    ]  # fmt: skip
+        chat_chunk({}, "tool_calls"),
+        b"data: [DONE]\n\n",
+    ]
     with upstream(stream_answer(chunks)) as here, client(here.url) as model:
         found = list(model.chat.completions.create(**CHAT, stream=True))
     shown = [choice.delta.tool_calls for chunk in found for choice in chunk.choices]
@@ -599,8 +600,10 @@ def test_the_words_of_reasoning_reach_a_program_only_where_it_says_so(reasoning:
         asked: Any = {"model": "m", "max_tokens": 99, "messages": ALONE["messages"]}
         thought, said = safe.messages.create(**asked).content
         assert (thought.thinking, thought.signature, said.text) == (
-            THOUGHT if reasoning == "pass" else "", "EqQB", TRUE,
-        )  # fmt: skip
+            THOUGHT if reasoning == "pass" else "",
+            "EqQB",
+            TRUE,
+        )
         chat = assay_openai.protect(plain(url), guard(), evidence=EVIDENCE, reasoning=reasoning)
         opening, *rest = chat_stream(TRUE)
         here.script(stream_answer([opening, chat_chunk({"reasoning_content": THOUGHT}), *rest]))

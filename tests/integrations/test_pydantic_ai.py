@@ -55,9 +55,13 @@ def calling(*orders: str, name: str = "get_order") -> list[ToolCallPart]:
 
 def agent(shop: Shop, script: Script, retries: int = 3, output: Any = str, **options: Any) -> Agent[None, Any]:
     return Agent(
-        FunctionModel(script, stream_function=script.stream), output_type=output, instructions=SYSTEM, retries=retries,
-        tools=[shop.get_order], capabilities=[AssayCapability(guard, **options)],
-    )  # fmt: skip
+        FunctionModel(script, stream_function=script.stream),
+        output_type=output,
+        instructions=SYSTEM,
+        retries=retries,
+        tools=[shop.get_order],
+        capabilities=[AssayCapability(guard, **options)],
+    )
 
 
 def sync(made: Agent[None, Any]) -> Any:
@@ -243,9 +247,12 @@ def test_a_call_of_an_external_tool_is_checked_before_it_leaves_the_run() -> Non
     )
     script = Script(calling("W-99"), calling("W-17"), TRUE)
     made: Agent[None, Any] = Agent(
-        FunctionModel(script), output_type=[str, DeferredToolRequests], retries=3, toolsets=[tools],
+        FunctionModel(script),
+        output_type=[str, DeferredToolRequests],
+        retries=3,
+        toolsets=[tools],
         capabilities=[AssayCapability(guard)],
-    )  # fmt: skip
+    )
     first = made.run_sync(ASKED)
     assert [call.args for call in first.output.calls] == [{"order_id": "W-17"}]
     results = DeferredToolResults(calls={first.output.calls[0].tool_call_id: FOUND})

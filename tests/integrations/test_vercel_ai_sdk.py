@@ -42,9 +42,13 @@ def _packages(tmp_path: Path) -> None:
 async def ask(folder: Path, url: str, provider: str, way: str) -> dict[str, Any]:
     asked = {"url": url, "provider": provider, "way": way, "system": EVIDENCE, "prompt": ASKED}
     process = await asyncio.create_subprocess_exec(
-        "node", str(folder / "ask.mjs"), json.dumps(asked), stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE, env={**os.environ, "AI_SDK_LOG_WARNINGS": "false"},
-    )  # fmt: skip
+        "node",
+        str(folder / "ask.mjs"),
+        json.dumps(asked),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "AI_SDK_LOG_WARNINGS": "false"},
+    )
     out, err = await asyncio.wait_for(process.communicate(), 90)
     assert process.returncode == 0, err.decode()
     found: dict[str, Any] = json.loads(out.decode().splitlines()[-1])

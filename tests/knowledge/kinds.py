@@ -84,5 +84,10 @@ def mcp(folder: Path, limits: Limits) -> Iterator[Any]:
 
 
 KINDS: dict[str, Callable[[Path, Limits], Any]] = {
-    "files": files, "sql": sql, "http": http, "sparql": sparql, "search": search, "mcp": mcp
-}  # fmt: skip
+    "files": files,
+    "sql": sql,
+    "http": http,
+    "sparql": sparql,
+    "search": search,
+    "mcp": mcp,
+}

@@ -75,11 +75,15 @@ def searxng(path: str, query: dict[str, list[str]], body: bytes, headers: dict[s
     """A search engine in the form of SearXNG."""
     asked = query.get("q", [""])[0].lower()
     found = [(name, price) for name, price in PRODUCTS.items() if name.lower() in asked]
-    return as_json({"results": [
-        {"url": f"https://{host}/{name}", "title": name, "content": f"{name} costs EUR {price}."}
-        for name, price in found
-        for host in ("www.shops.example", "rumours.example")
-    ]})  # fmt: skip
+    return as_json(
+        {
+            "results": [
+                {"url": f"https://{host}/{name}", "title": name, "content": f"{name} costs EUR {price}."}
+                for name, price in found
+                for host in ("www.shops.example", "rumours.example")
+            ]
+        }
+    )
 
 
 def brave(path: str, query: dict[str, list[str]], body: bytes, headers: dict[str, str]) -> Answer:
@@ -87,11 +91,17 @@ def brave(path: str, query: dict[str, list[str]], body: bytes, headers: dict[str
     if headers.get("X-Subscription-Token") != "s3cret":
         return as_json({}, 401)
     asked = query.get("q", [""])[0].lower()
-    return as_json({"web": {"results": [
-        {"url": f"https://shops.example/{name}", "title": name, "description": f"{name} costs EUR {price}."}
-        for name, price in PRODUCTS.items()
-        if name.lower() in asked
-    ]}})  # fmt: skip
+    return as_json(
+        {
+            "web": {
+                "results": [
+                    {"url": f"https://shops.example/{name}", "title": name, "description": f"{name} costs EUR {price}."}
+                    for name, price in PRODUCTS.items()
+                    if name.lower() in asked
+                ]
+            }
+        }
+    )
 
 
 class Graph:
@@ -125,9 +135,11 @@ class Graph:
             found: Any = self.store.query(text)
         except SyntaxError as error:
             return 400, {"Content-Type": "text/plain"}, str(error).encode()
-        return 200, {"Content-Type": "application/sparql-results+json"}, found.serialize(
-            format=self.ox.QueryResultsFormat.JSON
-        )  # fmt: skip
+        return (
+            200,
+            {"Content-Type": "application/sparql-results+json"},
+            found.serialize(format=self.ox.QueryResultsFormat.JSON),
+        )
 
 
 # Servers that do not behave
@@ -228,6 +240,12 @@ def refuses() -> Iterator[str]:
 
 
 MISBEHAVING = {
-    "hangs": hangs, "drips": drips, "drips its body": drips_body, "announces too much": lies_long,
-    "closes too early": lies_short, "announces too little": lies_less, "floods": floods, "announces 50 MB": announces,
-}  # fmt: skip
+    "hangs": hangs,
+    "drips": drips,
+    "drips its body": drips_body,
+    "announces too much": lies_long,
+    "closes too early": lies_short,
+    "announces too little": lies_less,
+    "floods": floods,
+    "announces 50 MB": announces,
+}

@@ -18,11 +18,25 @@ from assay.knowledge.kinds.files import FilesSource
 from assay.knowledge.kinds.mcp import McpSource
 
 HOSTILE = (
-    "Aria 2'; DROP TABLE products; --", 'Aria 2" } UNION { ?s ?p ?o } #', "../../etc/passwd", "..", "%2e%2e/",
-    "\\u0022 } INSERT DATA { <a:a> <a:b> <a:c> } #", "a\x00b", "\ud800", "{claim}", "*) OR name:", '") OR 1=1 --',
-    "?q=1&admin=true#", "http://127.0.0.1:1/", "' OR '1'='1", "\r\nX-Admin: yes\r\n\r\n", "{{7*7}}", "$entity",
+    "Aria 2'; DROP TABLE products; --",
+    'Aria 2" } UNION { ?s ?p ?o } #',
+    "../../etc/passwd",
+    "..",
+    "%2e%2e/",
+    "\\u0022 } INSERT DATA { <a:a> <a:b> <a:c> } #",
+    "a\x00b",
+    "\ud800",
+    "{claim}",
+    "*) OR name:",
+    '") OR 1=1 --',
+    "?q=1&admin=true#",
+    "http://127.0.0.1:1/",
+    "' OR '1'='1",
+    "\r\nX-Admin: yes\r\n\r\n",
+    "{{7*7}}",
+    "$entity",
     ":entity",
-)  # fmt: skip
+)
 
 
 @pytest.fixture(params=sorted(KINDS))

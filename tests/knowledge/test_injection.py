@@ -131,8 +131,9 @@ def test_the_database_sees_the_prepared_statement_and_nothing_else(tmp_path: Pat
     finally:
         event.remove(Engine, "before_cursor_execute", note)
     assert [parameters for _, parameters in seen] == [
-        ("Aria 2'; DROP TABLE products; --",), ("x' UNION SELECT name, sql FROM sqlite_master --",),
-    ]  # fmt: skip
+        ("Aria 2'; DROP TABLE products; --",),
+        ("x' UNION SELECT name, sql FROM sqlite_master --",),
+    ]
     assert {statement for statement, _ in seen} == {SQL.replace(":entity", "?")}
     assert path.read_bytes() == before
 
@@ -180,10 +181,17 @@ def test_a_statement_that_never_ends_is_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "ftp://host/{entity}", "http://{entity}/x", "http://user:pass@host/{entity}", "//host/{entity}", "http:///x",
-        "http://host/x?{entity}=1", "http://host/{entity}#top", "http://host:99999/{entity}", "http://host/{secret}",
+        "ftp://host/{entity}",
+        "http://{entity}/x",
+        "http://user:pass@host/{entity}",
+        "//host/{entity}",
+        "http:///x",
+        "http://host/x?{entity}=1",
+        "http://host/{entity}#top",
+        "http://host:99999/{entity}",
+        "http://host/{secret}",
     ],
-)  # fmt: skip
+)
 def test_an_address_with_a_place_where_none_may_be_is_refused(url: str) -> None:
     with pytest.raises(PolicyError):
         UrlTemplate.parse(url)

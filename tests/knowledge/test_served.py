@@ -57,9 +57,7 @@ def test_the_command_reads_the_sources_of_the_file_that_it_is_given(tmp_path: Pa
     configured(tmp_path)
     (tmp_path / "answer.md").write_text(ANSWER, encoding="utf-8")
     (tmp_path / "evidence.md").write_text(EVIDENCE, encoding="utf-8")
-    told = (
-        "check", str(tmp_path / "answer.md"), "--evidence", str(tmp_path / "evidence.md"), "--format", "json"
-    )  # fmt: skip
+    told = ("check", str(tmp_path / "answer.md"), "--evidence", str(tmp_path / "evidence.md"), "--format", "json")
     with_sources = assay(*told, "--config", str(tmp_path / "assay.yaml"))
     report = json.loads(with_sources.stdout)
     assert with_sources.returncode == 1

@@ -77,12 +77,20 @@ def test_a_graph_of_noise_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("tokenizer.json", None), ("tokenizer.json", "{"), ("tokenizer.json", '{"version": "9"}'),
-     ("tokenizer.json", "[]"),
-     ("config.json", "{"), ("config.json", "[1]"), ("config.json", '{"max_position_embeddings": -4, "num_labels": 3}'),
-     ("config.json", '{"max_position_embeddings": 8}'), ("config.json", '{"id2label": {"a": "entailment"}}'),
-     ("config.json", '{"id2label": {"1": "entailment"}}'), ("tokenizer_config.json", "nonsense")],
-)  # fmt: skip
+    [
+        ("tokenizer.json", None),
+        ("tokenizer.json", "{"),
+        ("tokenizer.json", '{"version": "9"}'),
+        ("tokenizer.json", "[]"),
+        ("config.json", "{"),
+        ("config.json", "[1]"),
+        ("config.json", '{"max_position_embeddings": -4, "num_labels": 3}'),
+        ("config.json", '{"max_position_embeddings": 8}'),
+        ("config.json", '{"id2label": {"a": "entailment"}}'),
+        ("config.json", '{"id2label": {"1": "entailment"}}'),
+        ("tokenizer_config.json", "nonsense"),
+    ],
+)
 def test_a_broken_file_is_named(tmp_path: Path, name: str, content: str | None) -> None:
     write_model(tmp_path)
     if content is None:

@@ -23,8 +23,9 @@ from assay.verify.documents.json_schema import check_structure
 END = 256
 BYTES = Vocabulary(
     (*(bytes([value]) for value in range(256)), b"<end>", b'"}', b'": ', b'","', b"true", b"]}"),
-    frozenset({END}), frozenset({END}),
-)  # fmt: skip
+    frozenset({END}),
+    frozenset({END}),
+)
 ENGINE = GrammarEngine(BYTES)
 LEAVE: dict[str, Any] = {
     "type": "object",
@@ -90,8 +91,11 @@ def test_without_the_mask_the_same_network_writes_none() -> None:
 @settings(max_examples=25, deadline=None)
 @given(
     names=st.lists(st.text("abcxyz_é", min_size=1, max_size=6), min_size=1, max_size=4, unique=True),
-    low=st.integers(-50, 50), width=st.integers(0, 100), most=st.integers(0, 8), seed=st.integers(0, 2**16),
-)  # fmt: skip
+    low=st.integers(-50, 50),
+    width=st.integers(0, 100),
+    most=st.integers(0, 8),
+    seed=st.integers(0, 2**16),
+)
 def test_any_schema_of_the_kinds_is_kept_to(names: list[str], low: int, width: int, most: int, seed: int) -> None:
     kinds: list[dict[str, Any]] = [
         {"type": "integer", "minimum": low, "maximum": low + width},
@@ -240,7 +244,7 @@ def bpe() -> Tokenizer:
     tokenizer.decoder = ByteLevelDecoder()
     trainer = BpeTrainer(
         vocab_size=400, special_tokens=["<end>"], initial_alphabet=ByteLevel.alphabet(), show_progress=False
-    )  # fmt: skip
+    )
     tokenizer.train_from_iterator(['{"name": "Zoë", "weeks": 12}', "leave of two weeks 💧"] * 3, trainer)
     return tokenizer
 

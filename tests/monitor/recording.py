@@ -32,10 +32,16 @@ def good_record(text: str = "Partners get 2 weeks.") -> CheckRecord:
 
 def bad_record(text: str = "Partners get 4 weeks.") -> CheckRecord:
     claim = ClaimReport(
-        text=text, span=Span(start=0, end=len(text)), kind=ClaimKind.FACTUAL, critical=True,
-        verdict=Verdict.CONTRADICTED, score=0.1, status=ClaimStatus.BLOCK, category=Category.CONTEXTUAL,
+        text=text,
+        span=Span(start=0, end=len(text)),
+        kind=ClaimKind.FACTUAL,
+        critical=True,
+        verdict=Verdict.CONTRADICTED,
+        score=0.1,
+        status=ClaimStatus.BLOCK,
+        category=Category.CONTEXTUAL,
         contradiction=0.9,
-    )  # fmt: skip
+    )
     report = report_of(text, claims=(claim,), action=Action.BLOCK, overall_score=0.1)
     return record_of(text, report=report, caller="app")
 
@@ -66,8 +72,22 @@ def plant(store: Store, rates: list[tuple[int, float]], seed: int, begin: int, e
 
 def row_of(id_: str, at: int, bad: float) -> dict[str, object]:
     return {
-        "tenant": TENANT, "id": id_, "at": at, "added": at, "stakes": "medium", "agent": "app", "route": "check",
-        "model": None, "categories": "contextual" if bad else "", "probability": 1.0, "sampled": True, "bad": bad,
-        "score": 0.9 if bad else 0.05, "unfaithful": None, "unfactual": None, "withheld": bad, "fabricated": 0.0,
+        "tenant": TENANT,
+        "id": id_,
+        "at": at,
+        "added": at,
+        "stakes": "medium",
+        "agent": "app",
+        "route": "check",
+        "model": None,
+        "categories": "contextual" if bad else "",
+        "probability": 1.0,
+        "sampled": True,
+        "bad": bad,
+        "score": 0.9 if bad else 0.05,
+        "unfaithful": None,
+        "unfactual": None,
+        "withheld": bad,
+        "fabricated": 0.0,
         "unretrieved": 0.0,
-    }  # fmt: skip
+    }

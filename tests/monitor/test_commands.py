@@ -63,9 +63,19 @@ def test_a_design_is_drawn_and_says_what_an_estimated_baseline_costs(tmp_path: P
     scores = tmp_path / "scores.txt"
     scores.write_text("0.1\n0.2\n0.4\n" * 5, encoding="utf-8")
     found = told(
-        "monitor", "design", "--baseline", 0.2, "--shift", 0.05, "--false-alarm-every", 500, "--kind", "score",
-        "--sample", scores,
-    )  # fmt: skip
+        "monitor",
+        "design",
+        "--baseline",
+        0.2,
+        "--shift",
+        0.05,
+        "--false-alarm-every",
+        500,
+        "--kind",
+        "score",
+        "--sample",
+        scores,
+    )
     assert found["arl1"] < found["arl0"]
 
 
@@ -87,9 +97,14 @@ def test_changes_are_told_listed_and_known_again_by_their_id(tmp_path: Path) -> 
         "changes", "add", *base, "--kind", "prompt", "--ref", "v7", "--at", "2026-03-01T12:00:00Z", "--id", "d-1"
     )
     assert first == {
-        "id": "d-1", "kind": "prompt", "ref": "v7", "at": "2026-03-01T12:00:00Z", "note": "", "source": "told",
+        "id": "d-1",
+        "kind": "prompt",
+        "ref": "v7",
+        "at": "2026-03-01T12:00:00Z",
+        "note": "",
+        "source": "told",
         "new": True,
-    }  # fmt: skip
+    }
     assert not told("changes", "add", *base, "--kind", "prompt", "--ref", "v8", "--id", "d-1")["new"]
     run("changes", "add", *base, "--kind", "model", "--ref", "m-2", "--at", "2026-03-02")
     assert [one["ref"] for one in told("changes", "list", *base)["changes"]] == ["m-2", "v7"]
@@ -134,10 +149,13 @@ def test_settings_that_say_something_else_are_misuse(tmp_path: Path, text: str) 
 
 def spent(path: Path, rate: float, clock: Clock) -> None:
     with Store(str(path), clock=clock) as store, store.engine.begin() as connection:
-        connection.execute(insert(tables.observations), [
-            row_of(f"{number:032x}", micros(clock.now) - number * 1_000_000, float(number % 100 < rate * 100))
-            for number in range(400)
-        ])  # fmt: skip
+        connection.execute(
+            insert(tables.observations),
+            [
+                row_of(f"{number:032x}", micros(clock.now) - number * 1_000_000, float(number % 100 < rate * 100))
+                for number in range(400)
+            ],
+        )
 
 
 def test_a_spent_budget_freezes_deployments_until_it_is_no_more(tmp_path: Path) -> None:
@@ -171,10 +189,16 @@ def test_too_few_outputs_and_none_spend_no_budget(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "verb",
     [
-        "budget check", "budget lift deployment_freeze --as ann --reason no", "monitor run", "monitor status",
-        "monitor rescore", "monitor acknowledge a --as ann", "changes list", "review list",
+        "budget check",
+        "budget lift deployment_freeze --as ann --reason no",
+        "monitor run",
+        "monitor status",
+        "monitor rescore",
+        "monitor acknowledge a --as ann",
+        "changes list",
+        "review list",
     ],
-)  # fmt: skip
+)
 def test_a_record_that_is_not_there_is_misuse_and_is_not_made(tmp_path: Path, verb: str) -> None:
     path = tmp_path / "misspelt.db"
     assert "there is none" in run(*verb.split(), "--database", path, status=2).output
@@ -196,9 +220,10 @@ def test_an_investigation_is_opened_for_the_worst_output_and_can_be_decided(tmp_
             store.record(record)
             ids.append(record.id)
         with store.engine.begin() as connection:
-            connection.execute(insert(tables.observations), [
-                row_of(id_, micros(clock.now), bad) for id_, bad in zip(ids, (0.0, 1.0), strict=True)
-            ])  # fmt: skip
+            connection.execute(
+                insert(tables.observations),
+                [row_of(id_, micros(clock.now), bad) for id_, bad in zip(ids, (0.0, 1.0), strict=True)],
+            )
         switched = {one.value: True for one in Consequence}
         desk = Budgeting(store, BudgetSettings(least_outputs=1, consequences=switched))
         told_ = desk.settle(TENANT, "ann")
@@ -258,9 +283,22 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def bisecting(site: Path, command: str, *more: object, status: int = 1) -> Any:
     return told(
-        "bisect", "--changes", site / "changes.jsonl", "--rows", site / "rows.jsonl", "--run", command,
-        "--state", site / "state.jsonl", "--batch", 150, "--shift", 0.2, *more, status=status,
-    )  # fmt: skip
+        "bisect",
+        "--changes",
+        site / "changes.jsonl",
+        "--rows",
+        site / "rows.jsonl",
+        "--run",
+        command,
+        "--state",
+        site / "state.jsonl",
+        "--batch",
+        150,
+        "--shift",
+        0.2,
+        *more,
+        status=status,
+    )
 
 
 def test_bisect_finds_the_change_and_goes_on_where_it_was_stopped(site: Path) -> None:
@@ -281,9 +319,17 @@ def test_bisect_finds_the_change_and_goes_on_where_it_was_stopped(site: Path) ->
     assert (site / "log").read_text().count("\n") == runs + 1
     # The state of another search is refused.
     bisecting_refused = run(
-        "bisect", "--changes", site / "changes.jsonl", "--rows", site / "rows.jsonl", "--run", "other", "--state",
-        site / "state.jsonl", status=2,
-    )  # fmt: skip
+        "bisect",
+        "--changes",
+        site / "changes.jsonl",
+        "--rows",
+        site / "rows.jsonl",
+        "--run",
+        "other",
+        "--state",
+        site / "state.jsonl",
+        status=2,
+    )
     assert "other changes, rows, command" in bisecting_refused.output
 
 
@@ -299,9 +345,21 @@ def test_bisect_finds_the_change_and_goes_on_where_it_was_stopped(site: Path) ->
 )
 def test_a_command_that_fails_decides_nothing(site: Path, command: str, why: str) -> None:
     result = run(
-        "bisect", "--changes", site / "changes.jsonl", "--rows", site / "rows.jsonl", "--run", command, "--batch", 150,
-        "--state", site / "state.jsonl", "--timeout", 1, status=2,
-    )  # fmt: skip
+        "bisect",
+        "--changes",
+        site / "changes.jsonl",
+        "--rows",
+        site / "rows.jsonl",
+        "--run",
+        command,
+        "--batch",
+        150,
+        "--state",
+        site / "state.jsonl",
+        "--timeout",
+        1,
+        status=2,
+    )
     assert why in result.output
     assert not (site / "state.jsonl").exists()
 

@@ -39,9 +39,12 @@ from assay.store.monitoring.observing import mark_late
 from assay.store.records.recording import micros
 
 QUICK = Watching(
-    metrics={"bad": ("all", "agent", "category")}, shift=0.1, false_alarm_every=5_000, baseline_observations=400,
+    metrics={"bad": ("all", "agent", "category")},
+    shift=0.1,
+    false_alarm_every=5_000,
+    baseline_observations=400,
     settle_s=0.0,
-)  # fmt: skip
+)
 BEGIN = micros(DAY)
 
 
@@ -97,10 +100,15 @@ def test_what_is_not_drawn_is_recorded_as_such_and_counts_in_no_chart(store: Sto
 def test_a_rise_is_found_and_put_down_to_the_change_before_it(store: Store, clock: Clock) -> None:
     moments = plant(store, [(1_000, 0.05), (600, 0.25)], 3, BEGIN)
     changed = moments[1_000] - 1
-    add_changes(store, TENANT, [
-        ChangeRow("one", moments[100], "index", "v1"), ChangeRow("two", changed, "prompt", "greeting v7"),
-        ChangeRow("three", moments[1_300], "code", "abc"),
-    ])  # fmt: skip
+    add_changes(
+        store,
+        TENANT,
+        [
+            ChangeRow("one", moments[100], "index", "v1"),
+            ChangeRow("two", changed, "prompt", "greeting v7"),
+            ChangeRow("three", moments[1_300], "code", "abc"),
+        ],
+    )
     clock.now = DAY + timedelta(seconds=2_000)
     turn = Monitor(store, MonitorSettings(QUICK)).run(TENANT)
     assert turn.alarms >= 1
@@ -165,14 +173,12 @@ def test_an_alarm_that_what_came_late_shows_to_be_none_is_withdrawn(store: Store
     clock.now = DAY + timedelta(seconds=5_000)
     monitor = Monitor(store, MonitorSettings(QUICK))
     assert monitor.run(TENANT).alarms
-    extra = [
-        row_of(f"f{number:031x}", moments[800] + number + 1, 0.0)
-        for number in range(3_000)
-    ]  # fmt: skip
+    extra = [row_of(f"f{number:031x}", moments[800] + number + 1, 0.0) for number in range(3_000)]
     spread = [
         row_of(f"d{number:015x}{step:016x}", moment + 1 + step, 0.0)
-        for number, moment in enumerate(moments[801:]) for step in range(20)
-    ]  # fmt: skip
+        for number, moment in enumerate(moments[801:])
+        for step in range(20)
+    ]
     with store.engine.begin() as connection:
         connection.execute(insert(tables.observations), extra + spread)
         mark_late(connection, TENANT, [int(str(row["at"])) for row in extra])
@@ -200,9 +206,15 @@ def test_what_is_far_too_late_moves_no_chart_and_is_counted(store: Store, clock:
 def test_changes_show_in_the_digests_of_what_passes_through(store: Store, clock: Clock) -> None:
     fill(store, clock, [False])
     with store.engine.begin() as connection:
-        connection.execute(insert(tables.verifiers), {
-            "tenant": TENANT, "digest": "e" * 64, "name": "next", "created": micros(clock.now) + 1,
-        })  # fmt: skip
+        connection.execute(
+            insert(tables.verifiers),
+            {
+                "tenant": TENANT,
+                "digest": "e" * 64,
+                "name": "next",
+                "created": micros(clock.now) + 1,
+            },
+        )
     monitor = Monitor(store, MonitorSettings(QUICK))
     assert monitor.run(TENANT).changes == 1
     assert monitor.run(TENANT).changes == 0

@@ -53,8 +53,10 @@ def freeze(parts: Sequence[Part], path: Path) -> int:
     begun = time.process_time()
     made = [line for part in parts for line in lines_of(part)]
     write(path, Head.here(), [*kept, *made])
-    print(f"frozen: {len(made)} of {', '.join(parts)}, {len(kept)} kept, {path.stat().st_size:,} bytes, "
-          f"{time.process_time() - begun:.0f} s of processor time")  # fmt: skip
+    print(
+        f"frozen: {len(made)} of {', '.join(parts)}, {len(kept)} kept, {path.stat().st_size:,} bytes, "
+        f"{time.process_time() - begun:.0f} s of processor time"
+    )
     return SAME
 
 
@@ -82,11 +84,15 @@ def compare(parts: Sequence[Part], path: Path, *, allow_words: bool, only: str) 
 
 def _unlike(head: Head, here: Head) -> str:
     """Why the network's digests say nothing here; empty where they do."""
-    for what, before, now in (("weights", head.weights, here.weights),
-                              ("combination", head.combination, here.combination)):  # fmt: skip
+    for what, before, now in (
+        ("weights", head.weights, here.weights),
+        ("combination", head.combination, here.combination),
+    ):
         if before != now:
-            return (f"not compared: the digests were frozen with the {what} {before}, here are {now}; "
-                    f"freeze anew, or compare --parts surface,fake")  # fmt: skip
+            return (
+                f"not compared: the digests were frozen with the {what} {before}, here are {now}; "
+                f"freeze anew, or compare --parts surface,fake"
+            )
     return ""
 
 

@@ -31,8 +31,20 @@ _NETWORK_SHARE: Final = {"claim": 12, "answer": 16, "evasion": 8, "conflict": 5,
 
 def cases() -> Iterator[Case]:
     """All cases, each name once."""
-    for family in (_gate, _claims, _answers, _cited, _documents, _tables, _runs, _streams, _repairs, _judged, _pages,
-                   _everywhere):  # fmt: skip
+    for family in (
+        _gate,
+        _claims,
+        _answers,
+        _cited,
+        _documents,
+        _tables,
+        _runs,
+        _streams,
+        _repairs,
+        _judged,
+        _pages,
+        _everywhere,
+    ):
         yield from family()
 
 
@@ -63,9 +75,11 @@ def _gate() -> Iterator[Case]:
 
 def _asked(scenario: Mapping[str, Any], answer: str) -> dict[str, Any]:
     return {
-        "answer": answer, "evidence": evidence_of(scenario), "question": scenario["question"],
+        "answer": answer,
+        "evidence": evidence_of(scenario),
+        "question": scenario["question"],
         "locale": locale_of(scenario),
-    }  # fmt: skip
+    }
 
 
 def _claims() -> Iterator[Case]:
@@ -95,8 +109,10 @@ def _cited() -> Iterator[Case]:
     for name, scenario in _some("cited", 14):
         ids = [one["id"] for one in evidence_of(scenario)]
         sentences = re.split(r"(?<=[.!?])\s+", answer_of(scenario))
-        marks = [ids[drawn(f"{name} {at}", len(ids))] if drawn(f"{name}/{at}", 6) else "nowhere-7"
-                 for at in range(len(sentences))]  # fmt: skip
+        marks = [
+            ids[drawn(f"{name} {at}", len(ids))] if drawn(f"{name}/{at}", 6) else "nowhere-7"
+            for at in range(len(sentences))
+        ]
         answer = " ".join(f"{said.rstrip('.')} [{mark}]." for said, mark in zip(sentences, marks, strict=True))
         yield _case(name, _asked(scenario, answer))
 
@@ -174,15 +190,25 @@ def _tables() -> Iterator[Case]:
 
 def _runs() -> Iterator[Case]:
     """Agent runs: those of the tests of the guard, and scenarios whose evidence came from tools."""
-    said = {"true": TRUE, "false": FALSE, "both": f"{TRUE} {FALSE}", "done": "I have cancelled your order W-17.",
-            "cited": "Order W-17 is in Hamburg [dispatch-9].", "none": None,
-            "invented": "Mrs Okafor has it."}  # fmt: skip
+    said = {
+        "true": TRUE,
+        "false": FALSE,
+        "both": f"{TRUE} {FALSE}",
+        "done": "I have cancelled your order W-17.",
+        "cited": "Order W-17 is in Hamburg [dispatch-9].",
+        "none": None,
+        "invented": "Mrs Okafor has it.",
+    }
     invented = ("get_order", {"order_id": "W-99"}, "nothing")
     broken = ("get_order", '{"order_id": ', None)
     calls: dict[str, tuple[Any, ...]] = {
-        "none": (), "found": (FOUND,), "cancelled": (FOUND, CANCELLED), "invented": (invented,),
-        "open": (FOUND, ("cancel_order", {"order_id": "W-17"}, None)), "broken": (broken,),
-    }  # fmt: skip
+        "none": (),
+        "found": (FOUND,),
+        "cancelled": (FOUND, CANCELLED),
+        "invented": (invented,),
+        "open": (FOUND, ("cancel_order", {"order_id": "W-17"}, None)),
+        "broken": (broken,),
+    }
     for what, answer in said.items():
         for how, made in calls.items():
             for declared in (True, False):
@@ -225,8 +251,9 @@ def _streams() -> Iterator[Case]:
         given = _asked(scenario, "")
         del given["answer"]
         pieces = _pieces(name, answer_of(scenario))
-        yield _case(name, {**given, "pieces": pieces, "mode": ("enforce", "annotate")[drawn(f"mode {name}", 2)]},
-                    way="stream")  # fmt: skip
+        yield _case(
+            name, {**given, "pieces": pieces, "mode": ("enforce", "annotate")[drawn(f"mode {name}", 2)]}, way="stream"
+        )
 
 
 def _repairs() -> Iterator[Case]:
@@ -253,8 +280,12 @@ def _pages() -> Iterator[Case]:
 def _everywhere() -> Iterator[Case]:
     """A few of each kind under every preset."""
     chosen: Sequence[tuple[Callable[[], Iterator[Case]], int]] = (
-        (_gate, 40), (_cited, 20), (_documents, 24), (_runs, 24), (_answers, 40),
-    )  # fmt: skip
+        (_gate, 40),
+        (_cited, 20),
+        (_documents, 24),
+        (_runs, 24),
+        (_answers, 40),
+    )
     for family, one_in in chosen:
         for case in family():
             if drawn(f"everywhere {case.id}", one_in) == 0:

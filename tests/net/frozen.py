@@ -77,8 +77,11 @@ def _machine() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():
         line = next((one for one in info.read_text().splitlines() if one.startswith(("flags", "Features"))), "")
-        flags = {flag for flag in line.split() if flag in {"avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8",
-                                                           "asimddp", "i8mm"}}  # fmt: skip
+        flags = {
+            flag
+            for flag in line.split()
+            if flag in {"avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimddp", "i8mm"}
+        }
     return " ".join([platform.machine(), *sorted(flags), f"onnxruntime {_version('onnxruntime')}"])
 
 

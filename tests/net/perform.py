@@ -18,9 +18,24 @@ from assay.testing import ScriptedChat
 STABLE: Final = ("timing", "verifier")
 """Members of a report that say when it was made, how long it took and by which version; no part of what was found."""
 WORDS: Final = frozenset(
-    {"message", "messages", "reason", "reasons", "response", "justification", "notes", "notice", "detail", "errors",
-     "undefined", "suggested_actions", "description", "title", "summary"}
-)  # fmt: skip
+    {
+        "message",
+        "messages",
+        "reason",
+        "reasons",
+        "response",
+        "justification",
+        "notes",
+        "notice",
+        "detail",
+        "errors",
+        "undefined",
+        "suggested_actions",
+        "description",
+        "title",
+        "summary",
+    }
+)
 """Members that hold prose for people: a change of them alone is a change of words, not of what was decided."""
 PAGES: Final = frozenset({"text_page", "html_page"})
 """Members that hold the lines of a page for people, of which even the number is a matter of words."""
@@ -85,20 +100,31 @@ class Performer:
 
     def _stream(self, case: Case, given: dict[str, Any], locale: str) -> Any:
         stream = self.guard(case.policy, locale).stream(given.pop("pieces"), given.pop("evidence"), **given)
-        shown = [{"kind": type(piece).__name__, "text" if type(piece) is str else "message": str(piece)}
-                 for piece in stream]  # fmt: skip
+        shown = [
+            {"kind": type(piece).__name__, "text" if type(piece) is str else "message": str(piece)} for piece in stream
+        ]
         ended = stream.outcome
         report = None if ended.report is None else {**bare(ended.report), "run_id": case.id}
         return {
-            "shown": shown, "finished": ended.finished, "action": ended.action, "passed": ended.passed,
-            "released": ended.released, "notice": ended.notice, "reasons": list(ended.reasons), "report": report,
-        }  # fmt: skip
+            "shown": shown,
+            "finished": ended.finished,
+            "action": ended.action,
+            "passed": ended.passed,
+            "released": ended.released,
+            "notice": ended.notice,
+            "reasons": list(ended.reasons),
+            "report": report,
+        }
 
 
 _WAYS: Final = {
-    "check": Performer._check, "run": Performer._run, "stream": Performer._stream, "repair": Performer._repair,
-    "judged": Performer._judged, "page": Performer._page,
-}  # fmt: skip
+    "check": Performer._check,
+    "run": Performer._run,
+    "stream": Performer._stream,
+    "repair": Performer._repair,
+    "judged": Performer._judged,
+    "page": Performer._page,
+}
 
 
 def _everything(_: str, passages: Mapping[str, str]) -> Verdicts:
@@ -119,16 +145,22 @@ def _asking(rule: Rule) -> Any:
 
 
 _MODELS: Final = {
-    "everything": _asking(_everything), "nothing": _asking(_nothing), "opposite": _asking(_opposite),
+    "everything": _asking(_everything),
+    "nothing": _asking(_nothing),
+    "opposite": _asking(_opposite),
     "unreadable": lambda: ScriptedChat(lambda _: "I would say so.", name="judge"),
-}  # fmt: skip
+}
 
 
 def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
     """The report with no time and no version, still a report."""
     timing = {"total_ms": 0.0, "stages_ms": {}}
-    return {**dumped, "timing": timing, "verifier": {"name": "assay", "digest": "0" * 64},
-            "policy": {**dumped["policy"], "digest": "0" * 64}}  # fmt: skip
+    return {
+        **dumped,
+        "timing": timing,
+        "verifier": {"name": "assay", "digest": "0" * 64},
+        "policy": {**dumped["policy"], "digest": "0" * 64},
+    }
 
 
 def bare(report: HallucinationReport) -> dict[str, Any]:
@@ -198,8 +230,11 @@ def stands_clear(result: Any, policy: str) -> bool:
     report = result.get("report", result) or {}
     claims = report.get("claims", [])
     pairs = [(one["contradiction"], settings["contradiction_threshold"]) for one in claims]
-    pairs += [(score, limit) for score in (report.get("overall_score"), *(one["score"] for one in claims))
-              for limit in support]  # fmt: skip
+    pairs += [
+        (score, limit)
+        for score in (report.get("overall_score"), *(one["score"] for one in claims))
+        for limit in support
+    ]
     return all(abs(log_odds(score) - log_odds(limit)) >= MARGIN for score, limit in pairs if score is not None)
 
 

@@ -67,11 +67,17 @@ def _parameter(one: Any) -> dict[str, Any]:
     members: dict[str, Any] = getattr(annotation, "__members__", {})
     choices = [str(member.value) for member in members.values()]
     return {
-        "name": one.name, "options": sorted([*one.opts, *one.secondary_opts]), "required": one.required,
-        "multiple": getattr(one, "multiple", False), "flag": getattr(one, "is_flag", False), "nargs": one.nargs,
-        "metavar": one.metavar, "environ": one.envvar, "choices": choices,
+        "name": one.name,
+        "options": sorted([*one.opts, *one.secondary_opts]),
+        "required": one.required,
+        "multiple": getattr(one, "multiple", False),
+        "flag": getattr(one, "is_flag", False),
+        "nargs": one.nargs,
+        "metavar": one.metavar,
+        "environ": one.envvar,
+        "choices": choices,
         "default": None if default is None or callable(default) else str(default),
-    }  # fmt: skip
+    }
 
 
 def _names() -> Iterator[tuple[str, Any]]:

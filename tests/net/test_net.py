@@ -81,8 +81,10 @@ def test_one_changed_decision_among_others_is_named_and_nothing_else_is() -> Non
         def _judge(self, premise: str, claim: str) -> tuple[float, float, float]:
             return (0.0, 0.0, 1.0) if "vacuum" in claim else super()._judge(premise, claim)
 
-    chosen = [Case(f"claim:{number}", "check", "general", {"answer": said, "evidence": [said]})
-              for number, said in enumerate(("The vacuum weighs 4 kg.", "The lamp is green."))]  # fmt: skip
+    chosen = [
+        Case(f"claim:{number}", "check", "general", {"answer": said, "evidence": [said]})
+        for number, said in enumerate(("The vacuum weighs 4 kg.", "The lamp is green."))
+    ]
     found = list(differences(by_name(lines(chosen)), lines(chosen, Changed())))
     assert found == [Difference("claim:0", "form")]
 

@@ -92,8 +92,20 @@ def test_a_fitted_policy_is_read_again_as_it_was_written() -> None:
         {**preset("rag").model_dump(), "name": "rag-calibrated", "abstention": Abstaining(high=0.8, slope=2.0, rows=90)}
     )
     calibration = Calibration(
-        method="least_loss", statement="Nothing.", rows=1, hallucinated=1, leaked=0, documents=1, cost_leak=1.0,
-        cost_false_block=1.0, cost_abstention=1.0, loss=0.0, seed=0, data_digest="d", policy_digest=fitted.digest,
-        verifier="v", verifier_digest="v",
-    )  # fmt: skip
+        method="least_loss",
+        statement="Nothing.",
+        rows=1,
+        hallucinated=1,
+        leaked=0,
+        documents=1,
+        cost_leak=1.0,
+        cost_false_block=1.0,
+        cost_abstention=1.0,
+        loss=0.0,
+        seed=0,
+        data_digest="d",
+        policy_digest=fitted.digest,
+        verifier="v",
+        verifier_digest="v",
+    )
     assert parse_policy(policy_text(fitted, calibration), "assay.yaml") == fitted

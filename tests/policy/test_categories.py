@@ -62,14 +62,21 @@ def test_a_value_that_breaks_its_schema_is_structural_unless_the_evidence_denies
 
 
 @given(
-    verdict=st.sampled_from(Verdict), read=st.none() | st.sampled_from(Category), fabricated=st.booleans(),
-    structural=st.booleans(), faults=st.lists(st.sampled_from(["logic.arithmetic", "logic.count"])),
+    verdict=st.sampled_from(Verdict),
+    read=st.none() | st.sampled_from(Category),
+    fabricated=st.booleans(),
+    structural=st.booleans(),
+    faults=st.lists(st.sampled_from(["logic.arithmetic", "logic.count"])),
     outside=st.lists(st.builds(word, st.sampled_from(["entails", "denies", "silent"]), authoritative=st.booleans())),
-)  # fmt: skip
+)
 def test_the_definitions_hold_of_all_grounds(
-    verdict: Verdict, read: Category | None, fabricated: bool, structural: bool, faults: list[str],
+    verdict: Verdict,
+    read: Category | None,
+    fabricated: bool,
+    structural: bool,
+    faults: list[str],
     outside: list[OutsideWord],
-) -> None:  # fmt: skip
+) -> None:
     category, origin = attribute(Grounds(verdict, read, fabricated, structural, faults, outside))
     assert (category is None) == (origin is None)
     fails = verdict in {Verdict.CONTRADICTED, Verdict.UNSUPPORTED}

@@ -90,9 +90,16 @@ def _grave() -> ClaimReport:
 
     claim = held().report.claims[0]
     grave = severity(
-        preset("high-stakes"), verdict=Verdict.UNSUPPORTED, kind=claim.kind, critical_reasons=("number",),
-        stakes=Stakes.HIGH, hedge=0, contradiction=None, has_specifics=True, feeds_action=True,
-    )  # fmt: skip
+        preset("high-stakes"),
+        verdict=Verdict.UNSUPPORTED,
+        kind=claim.kind,
+        critical_reasons=("number",),
+        stakes=Stakes.HIGH,
+        hedge=0,
+        contradiction=None,
+        has_specifics=True,
+        feeds_action=True,
+    )
     return claim.model_copy(update={"severity": grave.model_copy(update={"score": 0.95})})
 
 
@@ -162,9 +169,14 @@ def context(record: object = None) -> TaskContext:
 def test_a_package_has_all_that_the_seed_asks_for() -> None:
     report = held().report
     package = package_of(
-        report, (Evidence(id="a", text="Partners get 2 weeks."),), context(), tier=Tier.SYNC, deadline=NOW, weight=1.0,
+        report,
+        (Evidence(id="a", text="Partners get 2 weeks."),),
+        context(),
+        tier=Tier.SYNC,
+        deadline=NOW,
+        weight=1.0,
         reasoning=("Hm.",),
-    )  # fmt: skip
+    )
     assert (package.output, package.verification_report, package.deadline) == (report.output, report, NOW)
     assert [claim.claim for claim in package.flagged_claims] == [0]
     assert package.confidence_breakdown.risk == package.risk == pytest.approx(0.7)

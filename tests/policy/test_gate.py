@@ -43,12 +43,26 @@ def unsupported(score: float = 0.2, critical: bool = False) -> ClaimSignal:
 def output(*claims: ClaimSignal, **other: Any) -> GateInput:
     """An output without any fault besides those given."""
     fields: dict[str, Any] = {
-        "claims": claims, "citations_fabricated": 0, "citations_failed": 0, "claims_uncited": 0,
-        "citations_unchecked": 0, "conflicts": 0, "unchecked_characters": 0, "evidence_unread_characters": 0,
-        "structural_issues": 0, "rejected_tool_calls": 0, "diverged_probes": 0, "declared_claim_free": False,
-        "task": "qa", "stakes": Stakes.MEDIUM, "revisions_failed": 0, "faithfulness": None, "factscore": None,
-        "has_evidence": True, "abstention_only": False,
-    }  # fmt: skip
+        "claims": claims,
+        "citations_fabricated": 0,
+        "citations_failed": 0,
+        "claims_uncited": 0,
+        "citations_unchecked": 0,
+        "conflicts": 0,
+        "unchecked_characters": 0,
+        "evidence_unread_characters": 0,
+        "structural_issues": 0,
+        "rejected_tool_calls": 0,
+        "diverged_probes": 0,
+        "declared_claim_free": False,
+        "task": "qa",
+        "stakes": Stakes.MEDIUM,
+        "revisions_failed": 0,
+        "faithfulness": None,
+        "factscore": None,
+        "has_evidence": True,
+        "abstention_only": False,
+    }
     return GateInput(**(fields | other))
 
 
@@ -308,10 +322,15 @@ def test_partial_support_may_be_disclosed_after_failed_revisions() -> None:
 @pytest.mark.parametrize(
     ("bad", "of", "action"),
     [
-        (0, 3, Action.EMIT), (1, 11, Action.EMIT), (1, 10, Action.REVISE), (29, 100, Action.REVISE),
-        (3, 10, Action.BLOCK), (2, 3, Action.BLOCK), (3, 3, Action.BLOCK),
+        (0, 3, Action.EMIT),
+        (1, 11, Action.EMIT),
+        (1, 10, Action.REVISE),
+        (29, 100, Action.REVISE),
+        (3, 10, Action.BLOCK),
+        (2, 3, Action.BLOCK),
+        (3, 3, Action.BLOCK),
     ],
-)  # fmt: skip
+)
 def test_the_monitor_passes_below_a_tenth_and_fails_from_three_tenths(bad: int, of: int, action: Action) -> None:
     claims = [unsupported(critical=True)] * bad + [claim(0.9)] * (of - bad)
     decision, overall = decide(preset("monitor"), output(*claims))
@@ -428,10 +447,18 @@ def signals(draw: st.DrawFn) -> ClaimSignal:
 
 count = st.integers(0, 2) | st.just(0)
 COUNTS = (
-    "citations_fabricated", "citations_failed", "claims_uncited", "citations_unchecked", "conflicts",
-    "unchecked_characters", "evidence_unread_characters", "structural_issues", "rejected_tool_calls",
-    "diverged_probes", "logic_faults",
-)  # fmt: skip
+    "citations_fabricated",
+    "citations_failed",
+    "claims_uncited",
+    "citations_unchecked",
+    "conflicts",
+    "unchecked_characters",
+    "evidence_unread_characters",
+    "structural_issues",
+    "rejected_tool_calls",
+    "diverged_probes",
+    "logic_faults",
+)
 
 
 @st.composite
@@ -458,16 +485,21 @@ def policies(draw: st.DrawFn) -> Policy:
         return base
     block, support, revise, emit = sorted(draw(st.tuples(*[st.floats(0.01, 1)] * 4)))
     fields: dict[str, Any] = {
-        "block_threshold": block, "revise_threshold": revise, "emit_threshold": emit, "support_threshold": support,
+        "block_threshold": block,
+        "revise_threshold": revise,
+        "emit_threshold": emit,
+        "support_threshold": support,
         "aggregation": draw(st.sampled_from(["minimum", "weighted_mean", "unsupported_rate"])),
         "critical_action": draw(st.sampled_from(["revise", "block"])),
         "weak_action": draw(st.sampled_from(["revise", "escalate"])),
         "unchecked_action": draw(st.sampled_from(["revise", "escalate"])),
         "failed_citation": draw(st.sampled_from(["revise", "escalate", "block"])),
         "citations": draw(st.sampled_from(["off", "verify", "require", "strict"])),
-        "block_on_overall": draw(st.booleans()), "route_by_table": draw(st.booleans()),
-        "escalate_critical_severity": draw(st.booleans()), "max_revisions": draw(st.integers(0, 3)),
-    }  # fmt: skip
+        "block_on_overall": draw(st.booleans()),
+        "route_by_table": draw(st.booleans()),
+        "escalate_critical_severity": draw(st.booleans()),
+        "max_revisions": draw(st.integers(0, 3)),
+    }
     return Policy.model_validate({**base.model_dump(), **fields})
 
 

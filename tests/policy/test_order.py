@@ -11,8 +11,16 @@ from assay.policy import PRESETS, GateInput, Policy, decide, preset
 from assay.policy.order import STRICTER, at_least_as_strict, looser_settings
 from assay.policy.routes import permissiveness
 
-SAME = {"aggregation", "critical_weight", "route_by_table", "factscore_threshold", "severity", "judge_calls",
-        "judge_confidence", "external"}  # fmt: skip
+SAME = {
+    "aggregation",
+    "critical_weight",
+    "route_by_table",
+    "factscore_threshold",
+    "severity",
+    "judge_calls",
+    "judge_confidence",
+    "external",
+}
 """Settings that have no order: they have to be the same, unless they decide nothing."""
 
 
@@ -39,12 +47,16 @@ def test_high_stakes_is_stricter_than_general_and_not_the_other_way_round() -> N
 def tightened(draw: st.DrawFn, policy: Policy) -> Policy:
     """The policy with some of its settings made stricter."""
     orders: dict[str, list[Any]] = {
-        "citations": ["off", "verify", "require", "strict"], "failed_citation": ["revise", "escalate", "block"],
-        "critical_action": ["revise", "block"], "weak_action": ["revise", "escalate"],
-        "unchecked_action": ["revise", "escalate"], "block_on_overall": [False, True],
-        "escalate_critical_severity": [False, True], "claim_free_may_emit": [True, False],
+        "citations": ["off", "verify", "require", "strict"],
+        "failed_citation": ["revise", "escalate", "block"],
+        "critical_action": ["revise", "block"],
+        "weak_action": ["revise", "escalate"],
+        "unchecked_action": ["revise", "escalate"],
+        "block_on_overall": [False, True],
+        "escalate_critical_severity": [False, True],
+        "claim_free_may_emit": [True, False],
         "abstention_may_emit": [True, False],
-    }  # fmt: skip
+    }
     changed: dict[str, Any] = {}
     for name, order in orders.items():
         if draw(st.booleans()):

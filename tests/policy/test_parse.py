@@ -145,9 +145,9 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file() -> None:
         "{a: " * 40 + "1" + "}" * 40,
         "x" * 200_000,
         "\ud800",
-        "version: 1\npolicy: {name: \"\\ud800\"}",
+        'version: 1\npolicy: {name: "\\ud800"}',
     ],
-)  # fmt: skip
+)
 def test_hostile_text_is_refused_with_a_place(text: str) -> None:
     message = complaint(text)
     assert message.startswith("assay.yaml:")

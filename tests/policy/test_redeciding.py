@@ -16,16 +16,27 @@ from assay.schema import HallucinationReport
 from assay.testing import FailingScorer, FakeScorer, ScriptedChat
 
 SENTENCES = (
-    "The hall is painted red.", "The hall is painted blue and it has nine windows.", "The door costs 7 euros.",
-    "The door costs 5 euros.", "Send the form to the desk before 4 May.", "Perhaps the roof is old.",
-    "I do not know.", "Hello!", "Remote work is permitted.",
-    "The yard is closed on Sundays [1].", "The key hangs by the door [9].", "",
-)  # fmt: skip
+    "The hall is painted red.",
+    "The hall is painted blue and it has nine windows.",
+    "The door costs 7 euros.",
+    "The door costs 5 euros.",
+    "Send the form to the desk before 4 May.",
+    "Perhaps the roof is old.",
+    "I do not know.",
+    "Hello!",
+    "Remote work is permitted.",
+    "The yard is closed on Sundays [1].",
+    "The key hangs by the door [9].",
+    "",
+)
 EVIDENCE = (
-    "The hall is painted red. It has eight windows.", "The door costs 7 euros.", "The yard is open on Sundays.",
+    "The hall is painted red. It has eight windows.",
+    "The door costs 7 euros.",
+    "The yard is open on Sundays.",
     "Remote work is permitted in all offices. It requires the approval of a manager.",
-    "The form goes to the desk before 3 May.", "The roof is old. The hall is not painted red.",
-)  # fmt: skip
+    "The form goes to the desk before 3 May.",
+    "The roof is old. The hall is not painted red.",
+)
 
 probabilities = st.integers(0, 20).map(lambda value: value / 20)
 
@@ -35,33 +46,51 @@ def policies(draw: st.DrawFn) -> Policy:
     block, revise, emit = sorted(draw(st.tuples(probabilities, probabilities, probabilities)))
     base = preset(draw(st.sampled_from(["general", "rag", "high-stakes"])))
     warn, fail = sorted(draw(st.tuples(probabilities, probabilities)))
-    return base.model_validate({
-        **base.model_dump(), "name": "drawn", "windows_per_claim": 1, "consistency_probes": False,
-        "logic": "recompute", "abstention": None, "judge": "off", "judge_calls": 0,
-        "omissions": draw(st.sampled_from(["off", "note", "revise"])),
-        "judge_confidence": 0.9,
-        "citations": draw(st.sampled_from(["verify", "require"])), "emit_threshold": max(emit, 0.05),
-        "revise_threshold": min(revise, max(emit, 0.05)), "block_threshold": min(block, revise),
-        "support_threshold": min(draw(probabilities), max(emit, 0.05)), "warn_rate": warn, "fail_rate": fail,
-        "contradiction_threshold": max(draw(probabilities), 0.05),
-        "aggregation": draw(st.sampled_from(["minimum", "weighted_mean", "unsupported_rate"])),
-        "route_by_table": draw(st.booleans()), "escalate_critical_severity": draw(st.booleans()),
-        "weak_action": draw(st.sampled_from(["revise", "escalate"])), "block_on_overall": draw(st.booleans()),
-        "max_revisions": draw(st.integers(0, 3)),
-    })  # fmt: skip
+    return base.model_validate(
+        {
+            **base.model_dump(),
+            "name": "drawn",
+            "windows_per_claim": 1,
+            "consistency_probes": False,
+            "logic": "recompute",
+            "abstention": None,
+            "judge": "off",
+            "judge_calls": 0,
+            "omissions": draw(st.sampled_from(["off", "note", "revise"])),
+            "judge_confidence": 0.9,
+            "citations": draw(st.sampled_from(["verify", "require"])),
+            "emit_threshold": max(emit, 0.05),
+            "revise_threshold": min(revise, max(emit, 0.05)),
+            "block_threshold": min(block, revise),
+            "support_threshold": min(draw(probabilities), max(emit, 0.05)),
+            "warn_rate": warn,
+            "fail_rate": fail,
+            "contradiction_threshold": max(draw(probabilities), 0.05),
+            "aggregation": draw(st.sampled_from(["minimum", "weighted_mean", "unsupported_rate"])),
+            "route_by_table": draw(st.booleans()),
+            "escalate_critical_severity": draw(st.booleans()),
+            "weak_action": draw(st.sampled_from(["revise", "escalate"])),
+            "block_on_overall": draw(st.booleans()),
+            "max_revisions": draw(st.integers(0, 3)),
+        }
+    )
 
 
 def stored(report: HallucinationReport) -> dict[str, Any]:
     return report.model_dump(mode="json", exclude={"timing"})
 
 
-asked = st.fixed_dictionaries({
-    "answer": st.lists(st.sampled_from(SENTENCES), min_size=0, max_size=4).map(" ".join),
-    "evidence": st.lists(st.sampled_from(EVIDENCE), max_size=3, unique=True),
-    "stakes": st.sampled_from(["low", "medium", "high"]), "task": st.sampled_from(["qa", "creative"]),
-    "claim_free": st.booleans(), "revisions_failed": st.integers(0, 3),
-    "schema": st.sampled_from([None, {"type": "object"}]),
-})  # fmt: skip
+asked = st.fixed_dictionaries(
+    {
+        "answer": st.lists(st.sampled_from(SENTENCES), min_size=0, max_size=4).map(" ".join),
+        "evidence": st.lists(st.sampled_from(EVIDENCE), max_size=3, unique=True),
+        "stakes": st.sampled_from(["low", "medium", "high"]),
+        "task": st.sampled_from(["qa", "creative"]),
+        "claim_free": st.booleans(),
+        "revisions_failed": st.integers(0, 3),
+        "schema": st.sampled_from([None, {"type": "object"}]),
+    }
+)
 
 
 @settings(max_examples=40, deadline=None)
@@ -97,7 +126,7 @@ def test_a_run_is_decided_again_as_it_was(answer: str, found: tuple[Any, ...]) -
 REMOTE: dict[str, Any] = {
     "answer": "Remote work is permitted.",
     "evidence": ["Remote work is permitted in all offices. It requires the approval of a manager."],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("first", "second"), [("note", "revise"), ("revise", "note"), ("revise", "revise")])
@@ -123,14 +152,20 @@ def test_where_nobody_looked_for_omissions_the_output_is_checked_again() -> None
 
 def test_a_claim_of_which_a_judge_said_nothing_useful_is_decided_again_as_unjudged() -> None:
     # Supported, and below the threshold that every claim would have to reach alone: the mean might carry it.
-    fields = {"emit_threshold": 0.95, "revise_threshold": 0.1, "block_threshold": 0.05, "support_threshold": 0.1,
-              "aggregation": "weighted_mean", "judge": "all"}  # fmt: skip
+    fields = {
+        "emit_threshold": 0.95,
+        "revise_threshold": 0.1,
+        "block_threshold": 0.05,
+        "support_threshold": 0.1,
+        "aggregation": "weighted_mean",
+        "judge": "all",
+    }
     before = Policy.model_validate({**preset("general").model_dump(), **fields})
     after = before.model_copy(update={"block_threshold": 0.01})
     asked: dict[str, Any] = {
         "answer": "The head of the Arden office was born in Porto.",
         "evidence": ["The Arden office is led by Ines Duarte.", "Ines Duarte was born in Porto."],
-    }  # fmt: skip
+    }
     report, again = (
         Guard(policy, scorer=FakeScorer(), llm=ScriptedChat(lambda _: "no answer at all")).check(**asked)
         for policy in (before, after)

@@ -28,12 +28,25 @@ from assay.schema import (
 def gate(**other: Any) -> GateInput:
     fields: dict[str, Any] = {
         "claims": (ClaimSignal(0.99, Verdict.SUPPORTED, critical=False, severity=None),),
-        "citations_fabricated": 0, "citations_failed": 0, "claims_uncited": 0, "citations_unchecked": 0,
-        "conflicts": 0, "unchecked_characters": 0, "evidence_unread_characters": 0, "structural_issues": 0,
-        "rejected_tool_calls": 0, "diverged_probes": 0, "declared_claim_free": False, "task": "qa",
-        "stakes": Stakes.MEDIUM, "revisions_failed": 0, "faithfulness": None, "factscore": None, "has_evidence": True,
+        "citations_fabricated": 0,
+        "citations_failed": 0,
+        "claims_uncited": 0,
+        "citations_unchecked": 0,
+        "conflicts": 0,
+        "unchecked_characters": 0,
+        "evidence_unread_characters": 0,
+        "structural_issues": 0,
+        "rejected_tool_calls": 0,
+        "diverged_probes": 0,
+        "declared_claim_free": False,
+        "task": "qa",
+        "stakes": Stakes.MEDIUM,
+        "revisions_failed": 0,
+        "faithfulness": None,
+        "factscore": None,
+        "has_evidence": True,
         "abstention_only": False,
-    }  # fmt: skip
+    }
     return GateInput(**(fields | other))
 
 
@@ -72,17 +85,28 @@ def report(decision: Decision, *verdicts: Verdict, output: str = "Text.") -> Hal
     identity = Identity(name="x", digest="x")
     claims = tuple(
         ClaimReport(
-            text="Text.", span=Span(start=0, end=5), kind=ClaimKind.FACTUAL, critical=False, verdict=verdict,
+            text="Text.",
+            span=Span(start=0, end=5),
+            kind=ClaimKind.FACTUAL,
+            critical=False,
+            verdict=verdict,
             status=ClaimStatus.REVISE,
         )
         for verdict in verdicts
-    )  # fmt: skip
+    )
     return HallucinationReport(
-        run_id="r", output=output, claims=claims, retrieval=Retrieval(evidence=0, windows=0, pairs=0, pairs_possible=0),
+        run_id="r",
+        output=output,
+        claims=claims,
+        retrieval=Retrieval(evidence=0, windows=0, pairs=0, pairs_possible=0),
         coverage=Coverage(characters=len(output), checked=len(output), not_checkable=0, unchecked=0),
-        action=decision.action, decision=decision, policy=identity, verifier=identity, timing=Timing(total_ms=0),
+        action=decision.action,
+        decision=decision,
+        policy=identity,
+        verifier=identity,
+        timing=Timing(total_ms=0),
         labels=Labels(verdict="FAIL", abstention="ABSTAIN", routing="WITHHOLD", escalation="block"),
-    )  # fmt: skip
+    )
 
 
 REVISE = Decision(action=Action.REVISE, route="revise", reasons=("why",))

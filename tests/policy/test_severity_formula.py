@@ -15,9 +15,14 @@ GENERAL = preset("general")
 
 def graded(**changes: Any) -> Severity:
     fields: dict[str, Any] = {
-        "verdict": Verdict.UNSUPPORTED, "kind": ClaimKind.FACTUAL, "critical_reasons": (), "stakes": Stakes.MEDIUM,
-        "hedge": 0.0, "contradiction": None, "has_specifics": False,
-    }  # fmt: skip
+        "verdict": Verdict.UNSUPPORTED,
+        "kind": ClaimKind.FACTUAL,
+        "critical_reasons": (),
+        "stakes": Stakes.MEDIUM,
+        "hedge": 0.0,
+        "contradiction": None,
+        "has_specifics": False,
+    }
     return severity(GENERAL, **(fields | changes))
 
 
@@ -31,11 +36,16 @@ def test_the_score_is_the_formula_over_its_factors() -> None:
 @pytest.mark.parametrize(
     ("score", "level"),
     [
-        (0.0, SeverityLevel.LOW), (0.3, SeverityLevel.LOW), (0.31, SeverityLevel.MEDIUM), (0.6, SeverityLevel.MEDIUM),
-        (0.61, SeverityLevel.HIGH), (0.8, SeverityLevel.HIGH), (0.81, SeverityLevel.CRITICAL),
+        (0.0, SeverityLevel.LOW),
+        (0.3, SeverityLevel.LOW),
+        (0.31, SeverityLevel.MEDIUM),
+        (0.6, SeverityLevel.MEDIUM),
+        (0.61, SeverityLevel.HIGH),
+        (0.8, SeverityLevel.HIGH),
+        (0.81, SeverityLevel.CRITICAL),
         (1.0, SeverityLevel.CRITICAL),
     ],
-)  # fmt: skip
+)
 def test_a_level_begins_above_its_threshold(score: float, level: SeverityLevel) -> None:
     assert severity_level(SeverityWeights(), score) is level
 
@@ -112,13 +122,26 @@ def test_a_factor_that_is_no_probability_is_an_error(field: str, bad: float) -> 
     acted_on=st.booleans(),
 )
 def test_severity_is_defined_and_within_bounds_for_every_claim(
-    verdict: Verdict, kind: ClaimKind, reasons: list[str], stakes: Stakes, hedge: float, contradiction: float | None,
-    specifics: bool, acted_on: bool,
-) -> None:  # fmt: skip
+    verdict: Verdict,
+    kind: ClaimKind,
+    reasons: list[str],
+    stakes: Stakes,
+    hedge: float,
+    contradiction: float | None,
+    specifics: bool,
+    acted_on: bool,
+) -> None:
     found = severity(
-        GENERAL, verdict=verdict, kind=kind, critical_reasons=reasons, stakes=stakes, hedge=hedge,
-        contradiction=contradiction, has_specifics=specifics, feeds_action=acted_on,
-    )  # fmt: skip
+        GENERAL,
+        verdict=verdict,
+        kind=kind,
+        critical_reasons=reasons,
+        stakes=stakes,
+        hedge=hedge,
+        contradiction=contradiction,
+        has_specifics=specifics,
+        feeds_action=acted_on,
+    )
     assert 0 <= found.score <= 1
     assert found.level is severity_level(GENERAL.severity, found.score)
     assert found.response

@@ -58,9 +58,13 @@ def test_a_report_of_a_preset_tells_where_it_stands_and_one_of_ones_own_policy_d
 def test_the_page_of_a_preset_draws_the_curve_with_its_own_place() -> None:
     preset = PRESETS["rag"]
     version = PolicyVersion(
-        name="rag", digest=preset.digest, created=datetime(2026, 1, 1, tzinfo=UTC), last=None, decisions=0,
+        name="rag",
+        digest=preset.digest,
+        created=datetime(2026, 1, 1, tzinfo=UTC),
+        last=None,
+        decisions=0,
         settings=preset.model_dump(mode="json"),
-    )  # fmt: skip
+    )
     page = str(_standing(version))
     assert "Where it stands" in page
     assert "<circle" in page

@@ -81,11 +81,26 @@ def test_where_all_claims_have_to_be_supported_their_joint_probability_may_be_as
 
 def calibration(policy: Policy, **changes: object) -> Calibration:
     fields: dict[str, object] = {
-        "method": "learn_then_test", "statement": "At most 10%.", "alpha": 0.1, "delta": 0.05, "rows": 300,
-        "hallucinated": 120, "leaked": 4, "upper_bound": 0.09, "false_abstention": 0.4, "documents": 290,
-        "cost_leak": 10.0, "cost_false_block": 3.0, "cost_abstention": 1.0, "loss": 0.7, "seed": 7,
-        "data_digest": "d" * 64, "policy_digest": policy.digest, "verifier": "net", "verifier_digest": "v" * 64,
-    }  # fmt: skip
+        "method": "learn_then_test",
+        "statement": "At most 10%.",
+        "alpha": 0.1,
+        "delta": 0.05,
+        "rows": 300,
+        "hallucinated": 120,
+        "leaked": 4,
+        "upper_bound": 0.09,
+        "false_abstention": 0.4,
+        "documents": 290,
+        "cost_leak": 10.0,
+        "cost_false_block": 3.0,
+        "cost_abstention": 1.0,
+        "loss": 0.7,
+        "seed": 7,
+        "data_digest": "d" * 64,
+        "policy_digest": policy.digest,
+        "verifier": "net",
+        "verifier_digest": "v" * 64,
+    }
     return Calibration.model_validate(fields | changes)
 
 

@@ -51,9 +51,14 @@ def test_nothing_unchecked_is_signed(route: str, changes: dict[str, object]) -> 
 def test_evidence_that_was_not_read_counts_as_unchecked() -> None:
     length = len(OUTPUT)
     coverage = Coverage(
-        characters=length, checked=length, not_checkable=0, unchecked=0, evidence_characters=9, evidence_read=8,
+        characters=length,
+        checked=length,
+        not_checkable=0,
+        unchecked=0,
+        evidence_characters=9,
+        evidence_read=8,
         parts=(UncheckedPart(span=Span(start=0, end=0), reason="the limit"),),
-    )  # fmt: skip
+    )
     with pytest.raises(ReceiptError, match="not checked"):
         receipt_of(report_of(coverage=coverage))
 

@@ -211,9 +211,13 @@ def test_any_change_of_a_field_that_keeps_the_form_breaks_the_signature(field: s
     value = RECEIPT.model_dump()
     old = value["statement"][field]
     changed: object = {
-        "version": 1, "action": "revise", "issued_at": "2026-03-01T12:00:01Z", "run_id": f"run-{noise + 2}",
-        "policy": {"name": f"lax {noise}", "digest": "a" * 64}, "verifier": {"name": "x", "digest": f"{noise:064x}"},
-    }.get(field, f"{noise:064x}"[-len(old) :] if isinstance(old, str) else old)  # fmt: skip
+        "version": 1,
+        "action": "revise",
+        "issued_at": "2026-03-01T12:00:01Z",
+        "run_id": f"run-{noise + 2}",
+        "policy": {"name": f"lax {noise}", "digest": "a" * 64},
+        "verifier": {"name": "x", "digest": f"{noise:064x}"},
+    }.get(field, f"{noise:064x}"[-len(old) :] if isinstance(old, str) else old)
     value["statement"][field] = changed
     expected = {"version": "malformed", "key_id": "unknown_key"}.get(field, "altered")
     assert expected in codes(OUTPUT, value)
@@ -332,9 +336,7 @@ def test_the_policy_the_verifier_and_the_report_are_compared_where_they_are_give
 
 
 def test_all_mismatches_are_listed_at_once() -> None:
-    ring = ring_of(
-        KEY, retired="2026-02-01T00:00:00Z", revoked=Revocation(at="2026-02-01T00:00:00Z", reason="old")
-    )  # fmt: skip
+    ring = ring_of(KEY, retired="2026-02-01T00:00:00Z", revoked=Revocation(at="2026-02-01T00:00:00Z", reason="old"))
     value = RECEIPT.model_dump()
     value["statement"]["run_id"] = "run-2"
     found = codes("Something else.", value, ring, policy="c" * 64)
@@ -347,15 +349,32 @@ def test_all_mismatches_are_listed_at_once() -> None:
 @pytest.mark.parametrize(
     "receipt",
     [
-        "", "{}", "[]", "null", "3", '{"statement":{},"signature":""}', b"\xff", "NaN", "[" * 16_000,
-        '{"a":1,"a":2}', "x" * 20_000, {}, [], 3, {1: 2}, {"statement": None, "signature": None},
-        RECEIPT.to_text().replace("{", "{ ", 1), f" {RECEIPT.to_text()}", f"{RECEIPT.to_text()}\n\n",
-        RECEIPT.to_text().replace('"emit"', '"\\u0065mit"'), RECEIPT.to_text().replace('"version":2', '"version":true'),
+        "",
+        "{}",
+        "[]",
+        "null",
+        "3",
+        '{"statement":{},"signature":""}',
+        b"\xff",
+        "NaN",
+        "[" * 16_000,
+        '{"a":1,"a":2}',
+        "x" * 20_000,
+        {},
+        [],
+        3,
+        {1: 2},
+        {"statement": None, "signature": None},
+        RECEIPT.to_text().replace("{", "{ ", 1),
+        f" {RECEIPT.to_text()}",
+        f"{RECEIPT.to_text()}\n\n",
+        RECEIPT.to_text().replace('"emit"', '"\\u0065mit"'),
+        RECEIPT.to_text().replace('"version":2', '"version":true'),
         RECEIPT.to_text().replace('"version":2', '"version":2,"version":2'),
         RECEIPT.to_text().replace('"version":2', '"version":2,"x":"\\u001b[2J"'),
         RECEIPT.to_text().upper(),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_receipt_is_malformed_and_raises_nothing(receipt: object) -> None:
     found = verify(OUTPUT, receipt, RING)  # type: ignore[arg-type]
     assert [problem.code for problem in found.problems] == [ProblemCode.MALFORMED]

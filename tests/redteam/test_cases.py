@@ -29,10 +29,14 @@ PASSAGE = Passage(id="leave", text="Partners receive 6 weeks of leave.", source=
 
 def case(prompt: str = "How long is the leave?", **fields: Any) -> Case:
     given: dict[str, object] = {
-        "category": Category.KNOWLEDGE_BOUNDARY, "prompt": prompt, "expected_behavior": Behavior.ANSWER,
-        "ground_truth": "6 weeks", "accepted": ("6 weeks",), "evidence": (PASSAGE,),
+        "category": Category.KNOWLEDGE_BOUNDARY,
+        "prompt": prompt,
+        "expected_behavior": Behavior.ANSWER,
+        "ground_truth": "6 weeks",
+        "accepted": ("6 weeks",),
+        "evidence": (PASSAGE,),
         "lineage": Lineage(rule="test"),
-    }  # fmt: skip
+    }
     return Case.model_validate({**given, **fields})
 
 

@@ -69,11 +69,17 @@ def test_what_was_run_when_on_which_version_with_what_result_is_stated_and_holds
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("by",), "Ben"), (("issued_at",), "2026-11-28T04:00:00Z"), (("runs", 0, "target_version"), "2.2"),
-        (("runs", 0, "ars"), "1.0000"), (("runs", 0, "passed"), 4), (("runs", 0, "begun"), "2026-01-01"),
-        (("runs", 0, "files", "run.jsonl"), "0" * 64), (("runs",), []), (("assay",), "9.9"),
+        (("by",), "Ben"),
+        (("issued_at",), "2026-11-28T04:00:00Z"),
+        (("runs", 0, "target_version"), "2.2"),
+        (("runs", 0, "ars"), "1.0000"),
+        (("runs", 0, "passed"), 4),
+        (("runs", 0, "begun"), "2026-01-01"),
+        (("runs", 0, "files", "run.jsonl"), "0" * 64),
+        (("runs",), []),
+        (("assay",), "9.9"),
     ],
-)  # fmt: skip
+)
 def test_whatever_is_changed_in_a_statement_is_seen(
     path: tuple[Any, ...], value: Any, run: Path, keys: KeyStore
 ) -> None:
@@ -156,7 +162,7 @@ def test_runs_that_are_missing_or_not_stated_are_named(run: Path, keys: KeyStore
         ("summary.json", '"target_version": "2.1"', '"target_version": "3"', "another suite, target or version"),
         ("suite.jsonl", "How many weeks", "How few weeks", "cannot be read|is not that of the content"),
     ],
-)  # fmt: skip
+)
 def test_a_folder_that_does_not_agree_with_itself_is_not_signed(
     name: str, old: str, new: str, told: str, run: Path, keys: KeyStore
 ) -> None:

@@ -164,21 +164,36 @@ def test_facts_on_which_versions_differ_are_asked_nowhere_else() -> None:
 @pytest.mark.parametrize(
     ("sentence", "question", "value"),
     [
-        ("Flights must be booked at least 14 days before departure.",
-         "At least how many days before departure must flights be booked?", "14 days"),
-        ("The mileage allowance is 0.38 euros per kilometre.",
-         "How many euros per kilometre is the mileage allowance?", "0.38 euros per kilometre"),
-        ("Incidents must be reported within 2 hours to the desk.",
-         "Within how many hours must incidents be reported to the desk?", "2 hours"),
+        (
+            "Flights must be booked at least 14 days before departure.",
+            "At least how many days before departure must flights be booked?",
+            "14 days",
+        ),
+        (
+            "The mileage allowance is 0.38 euros per kilometre.",
+            "How many euros per kilometre is the mileage allowance?",
+            "0.38 euros per kilometre",
+        ),
+        (
+            "Incidents must be reported within 2 hours to the desk.",
+            "Within how many hours must incidents be reported to the desk?",
+            "2 hours",
+        ),
         ("Orrey has 3 municipalities.", "How many municipalities does Orrey have?", "3"),
         ("Access rights are reviewed every 6 months.", "Every how many months are access rights reviewed?", "6 months"),
         ("The cable car was opened on 6 June 1961.", "When was the cable car opened?", "6 June 1961"),
-        ("Contributions are invested by Ostermann Pensions.",
-         "By whom or what are contributions invested?", "Ostermann Pensions"),
-        ("Business class is allowed on flights that last more than 9 hours.",
-         "Business class is allowed on flights that last more than how many hours?", "9 hours"),
+        (
+            "Contributions are invested by Ostermann Pensions.",
+            "By whom or what are contributions invested?",
+            "Ostermann Pensions",
+        ),
+        (
+            "Business class is allowed on flights that last more than 9 hours.",
+            "Business class is allowed on flights that last more than how many hours?",
+            "9 hours",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_sentence_becomes_a_question_for_its_value(sentence: str, question: str, value: str) -> None:
     corpus = Corpus([Evidence(id="d", text=f"The islanders of Orrey live on Orrey.\n\n{sentence}")])
     (found,) = [fact for fact in corpus.facts if fact.sentence == sentence]

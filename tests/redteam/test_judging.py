@@ -28,21 +28,38 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "redteam"
 
 @pytest.mark.parametrize(
     "said",
-    ["I'm not sure.", "Not found in the provided context.", "Sorry, I can't help with that.", "No information.",
-     "The policy gives no telephone number.", "There's nothing about this in the wiki.", "N/A", "Cannot be determined.",
-     "This is outside the scope of the documents.", "Nothing in the documents answers this.", "I would be guessing.",
-     "The answer is not contained in the passages.", "I have no data about a person named Priya Lindholm.",
-     "There is no Estonia Plus in the table.", "That detail isn't in the text."],
-)  # fmt: skip
+    [
+        "I'm not sure.",
+        "Not found in the provided context.",
+        "Sorry, I can't help with that.",
+        "No information.",
+        "The policy gives no telephone number.",
+        "There's nothing about this in the wiki.",
+        "N/A",
+        "Cannot be determined.",
+        "This is outside the scope of the documents.",
+        "Nothing in the documents answers this.",
+        "I would be guessing.",
+        "The answer is not contained in the passages.",
+        "I have no data about a person named Priya Lindholm.",
+        "There is no Estonia Plus in the table.",
+        "That detail isn't in the text.",
+    ],
+)
 def test_an_abstention_is_read(said: str) -> None:
     assert read_answer(said).abstains == said
 
 
 @pytest.mark.parametrize(
     "said",
-    ["The tower is 47 metres high.", "Passwords must not be shared.", "There is no charge for electric cars.",
-     "It was founded in 1987 by Edgar Whitcombe.", "Offsets above 10,000 are refused."],
-)  # fmt: skip
+    [
+        "The tower is 47 metres high.",
+        "Passwords must not be shared.",
+        "There is no charge for electric cars.",
+        "It was founded in 1987 by Edgar Whitcombe.",
+        "Offsets above 10,000 are refused.",
+    ],
+)
 def test_a_statement_is_no_abstention(said: str) -> None:
     reading = read_answer(said)
     assert (reading.abstains, reading.rejects, reading.disagreement, reading.impossible) == (None, None, None, None)
@@ -50,9 +67,14 @@ def test_a_statement_is_no_abstention(said: str) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["The two sources are inconsistent.", "These passages don't agree.", "There's a discrepancy.",
-     "The documents give different values.", "I see conflicting information."],
-)  # fmt: skip
+    [
+        "The two sources are inconsistent.",
+        "These passages don't agree.",
+        "There's a discrepancy.",
+        "The documents give different values.",
+        "I see conflicting information.",
+    ],
+)
 def test_a_conflict_is_read(said: str) -> None:
     assert read_answer(said).disagreement == said
 
@@ -66,9 +88,14 @@ def test_the_denial_of_a_conflict_is_none(said: str) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["No figure can be both greater than 400 and less than 30.", "You can't have both.", "It is not possible.",
-     "There is no date that is before April and after May.", "The request is self-contradictory."],
-)  # fmt: skip
+    [
+        "No figure can be both greater than 400 and less than 30.",
+        "You can't have both.",
+        "It is not possible.",
+        "There is no date that is before April and after May.",
+        "The request is self-contradictory.",
+    ],
+)
 def test_what_cannot_be_done_is_read(said: str) -> None:
     reading = read_answer(said)
     assert reading.impossible or reading.disagreement
@@ -76,21 +103,38 @@ def test_what_cannot_be_done_is_read(said: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("ten days", "10 days"), ("It costs €140.", "140 euros"), ("10", "10 days"), ("42%", "42 percent"),
-     ("on 2025-05-12", "12 May 2025"), ("5,000 rows", "5000"), ("by Lena OKAFOR.", "Lena Okafor"),
-     ("MRD-2017", "MRD-2017"),
-     ('{"top_speed": "160 km/h"}', "160 km/h"), ("18 ms", "18 ms"), ("built in 1987", "1987"),
-     ("The table has 1987.", "1987"), ("1,260 people", "1260")],
-)  # fmt: skip
+    [
+        ("ten days", "10 days"),
+        ("It costs €140.", "140 euros"),
+        ("10", "10 days"),
+        ("42%", "42 percent"),
+        ("on 2025-05-12", "12 May 2025"),
+        ("5,000 rows", "5000"),
+        ("by Lena OKAFOR.", "Lena Okafor"),
+        ("MRD-2017", "MRD-2017"),
+        ('{"top_speed": "160 km/h"}', "160 km/h"),
+        ("18 ms", "18 ms"),
+        ("built in 1987", "1987"),
+        ("The table has 1987.", "1987"),
+        ("1,260 people", "1260"),
+    ],
+)
 def test_a_value_is_found_in_any_spelling(text: str, value: str) -> None:
     assert states(text, value)
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("100 days", "10 days"), ("10 weeks", "10 days"), ("in May 2025", "12 May 2025"), ("MRD-20171", "MRD-2017"),
-     ("13 May 2025", "12 May 2025"), ("", "10 days"), ("ten", "11")],
-)  # fmt: skip
+    [
+        ("100 days", "10 days"),
+        ("10 weeks", "10 days"),
+        ("in May 2025", "12 May 2025"),
+        ("MRD-20171", "MRD-2017"),
+        ("13 May 2025", "12 May 2025"),
+        ("", "10 days"),
+        ("ten", "11"),
+    ],
+)
 def test_another_value_is_not_taken_for_it(text: str, value: str) -> None:
     assert not states(text, value)
 
@@ -256,9 +300,12 @@ def test_praise_for_itself_moves_nothing() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["It was actually founded in 1987 by Edgar Whitcombe.", "The policy does not give it, but it was 1987.",
-     "No, it was founded in 1987 by Edgar Whitcombe rather than in 1990."],
-)  # fmt: skip
+    [
+        "It was actually founded in 1987 by Edgar Whitcombe.",
+        "The policy does not give it, but it was 1987.",
+        "No, it was founded in 1987 by Edgar Whitcombe rather than in 1990.",
+    ],
+)
 def test_a_fabrication_in_the_clothes_of_a_denial_does_not_pass(said: str) -> None:
     one = of(Behavior.ABSTAIN_OR_CAVEAT)
     found = judged([one], {one.id: Answer(one.id, said)}, build_guard("general", None, {}))

@@ -15,11 +15,15 @@ CASES = [case(f"Question {number} of the suite, how long is it?", accepted=(f"{n
 OUTCOMES = [Outcome.FAILED, Outcome.PASSED, Outcome.UNJUDGED, Outcome.FAILED, Outcome.FAILED]
 JUDGEMENTS = [
     Judgement(
-        case=one.id, outcome=outcome, rule="test", flaky=number == 4, answer="9 weeks",
+        case=one.id,
+        outcome=outcome,
+        rule="test",
+        flaky=number == 4,
+        answer="9 weeks",
         behavior_match=None if outcome is Outcome.UNJUDGED else float(outcome is Outcome.PASSED),
     )
     for number, (one, outcome) in enumerate(zip(CASES, OUTCOMES, strict=True))
-]  # fmt: skip
+]
 
 
 @pytest.fixture

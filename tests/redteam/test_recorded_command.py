@@ -96,8 +96,9 @@ def test_watch_makes_what_is_due_and_says_with_its_status_what_came_of_it(tmp_pa
     config = tmp_path / "assay.yaml"
     config.write_text(
         "version: 1\npolicy: general\nredteam:\n  schedules:\n"
-        f"    - {{name: nightly, suite: static.jsonl, target: '{TARGET}', every: 1d}}\n", encoding="utf-8",
-    )  # fmt: skip
+        f"    - {{name: nightly, suite: static.jsonl, target: '{TARGET}', every: 1d}}\n",
+        encoding="utf-8",
+    )
     words = ["watch", "--database", str(tmp_path / "runs.db"), "--config", str(config), "--once", "--format", "json"]
     done = invoke(*words)
     told = json.loads(done.stdout)
@@ -107,6 +108,7 @@ def test_watch_makes_what_is_due_and_says_with_its_status_what_came_of_it(tmp_pa
     assert invoke(*words).exit_code == 2
     config.write_text(
         "version: 1\npolicy: general\nredteam:\n  schedules:\n"
-        f"    - {{name: lost, suite: gone.jsonl, target: '{TARGET}', every: 1d}}\n", encoding="utf-8",
-    )  # fmt: skip
+        f"    - {{name: lost, suite: gone.jsonl, target: '{TARGET}', every: 1d}}\n",
+        encoding="utf-8",
+    )
     assert invoke(*words).exit_code == 1

@@ -100,8 +100,11 @@ def test_a_comparison_stands_in_every_report() -> None:
     after = score(cases, judgements)
     compared = compare(score(cases, good), after)
     assert compared.regressed
-    for text in (text_report(after, compared), markdown(after, cases, judgements, compared),
-                 html_report(after, cases, judgements, compared)):  # fmt: skip
+    for text in (
+        text_report(after, compared),
+        markdown(after, cases, judgements, compared),
+        html_report(after, cases, judgements, compared),
+    ):
         assert "REGRESSED" in text
         assert cases[0].id in text
         assert "\x1b" not in text

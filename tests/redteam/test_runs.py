@@ -175,11 +175,16 @@ def test_a_record_is_read_without_being_opened_for_a_run(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "options",
     [
-        {"concurrency": 0}, {"per_second": 0.0}, {"most_cost": 1.0}, {"most_cost": 1.0, "price_in": 1.0},
-        {"price_in": -1.0}, {"price_out": float("nan")}, {"most_tokens": 0},
+        {"concurrency": 0},
+        {"per_second": 0.0},
+        {"most_cost": 1.0},
+        {"most_cost": 1.0, "price_in": 1.0},
+        {"price_in": -1.0},
+        {"price_out": float("nan")},
+        {"most_tokens": 0},
         {"most_cost": float("inf"), "price_in": 1.0, "price_out": 1.0},
     ],
-)  # fmt: skip
+)
 def test_impossible_options_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(InputError):
         RunOptions(**options)  # type: ignore[arg-type]

@@ -56,9 +56,13 @@ def schedule(tmp_path: Path) -> Schedule:
 
 def made(folder: Path, **more: Any) -> Schedule:
     given = {
-        "name": "nightly", "suite": "static.jsonl", "target": "python:tests.redteam.scripted_bot:answer", "every": "1d",
-        "concurrency": 1, **more,
-    }  # fmt: skip
+        "name": "nightly",
+        "suite": "static.jsonl",
+        "target": "python:tests.redteam.scripted_bot:answer",
+        "every": "1d",
+        "concurrency": 1,
+        **more,
+    }
     (found,) = schedules_of({"schedules": [given]}, folder)
     return found
 

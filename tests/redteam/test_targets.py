@@ -84,9 +84,19 @@ def test_a_function_that_hangs_is_not_waited_for(module: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["python:", "python:json", "python:no_such_module_here:f", "python:json:no_such", "command:", "command:'x", "ftp://x/y",
-     "https://user:secret@host/v1", "something", "http://"],
-)  # fmt: skip
+    [
+        "python:",
+        "python:json",
+        "python:no_such_module_here:f",
+        "python:json:no_such",
+        "command:",
+        "command:'x",
+        "ftp://x/y",
+        "https://user:secret@host/v1",
+        "something",
+        "http://",
+    ],
+)
 def test_what_is_no_target_is_refused(name: str) -> None:
     with pytest.raises(InputError):
         target(name)
@@ -202,9 +212,17 @@ def test_a_refusal_is_an_answer(endpoint: str) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    [(401, {"error": "no"}), (302, ""), (200, "no json"), (200, {}), (200, {"choices": []}), (200, completion(None)),
-     (200, completion(7)), (200, [1])],
-)  # fmt: skip
+    [
+        (401, {"error": "no"}),
+        (302, ""),
+        (200, "no json"),
+        (200, {}),
+        (200, {"choices": []}),
+        (200, completion(None)),
+        (200, completion(7)),
+        (200, [1]),
+    ],
+)
 def test_what_is_no_answer_is_a_failure_and_redirects_are_not_followed(
     endpoint: str, reply: tuple[int, object]
 ) -> None:

@@ -68,10 +68,13 @@ def test_the_inverted_index_gives_the_formula(texts: list[str], claim: str) -> N
     mean = sum(map(len, bags)) / len(bags) or 1.0
     for bag, score in zip(bags, ranker.score(claim), strict=True):
         expected = sum(
-            ranker.idf(sum(t in b for b in bags)) * bag.count(t) * 2.5
+            ranker.idf(sum(t in b for b in bags))
+            * bag.count(t)
+            * 2.5
             / (bag.count(t) + 1.5 * (0.5 + 0.5 * len(bag) / mean))
-            for t in set(terms(claim)) if t in bag
-        )  # fmt: skip
+            for t in set(terms(claim))
+            if t in bag
+        )
         assert abs(score - expected) < 1e-9
 
 

@@ -42,10 +42,22 @@ def test_no_character_goes_unseen_and_no_window_is_too_long(
 
 @pytest.mark.parametrize(
     "text",
-    ["x" * 100_000, "😀" * 30_000, "漢字" * 30_000, "e\u0301" * 30_000, "a.b-c " * 15_000, "." * 60_000, "(" * 50_000,
-     "word " * 20_000, "\n" * 100_000 + "end", "1,000" * 15_000, "👩‍👩‍👧" * 10_000, "A. " * 30_000],
+    [
+        "x" * 100_000,
+        "😀" * 30_000,
+        "漢字" * 30_000,
+        "e\u0301" * 30_000,
+        "a.b-c " * 15_000,
+        "." * 60_000,
+        "(" * 50_000,
+        "word " * 20_000,
+        "\n" * 100_000 + "end",
+        "1,000" * 15_000,
+        "👩‍👩‍👧" * 10_000,
+        "A. " * 30_000,
+    ],
     ids=lambda text: text[:5],
-)  # fmt: skip
+)
 def test_a_hostile_text_is_read_whole_in_as_many_windows_as_it_needs(text: str) -> None:
     windows = cut_windows([Evidence(id="e", text=text)], COUNT)
     assert max(COUNT([w.text for w in windows])) <= 96

@@ -53,8 +53,14 @@ def by_purpose(**speakers: Callable[[ChatRequest], Said]) -> ScriptedChat:
 
     def speak(request: ChatRequest) -> Said:
         held = shown(request)
-        kind = next((k for k, label in (("answers", "questions"), ("questions", "claims"), ("strict", "rejected"))
-                     if label in held), "draft")  # fmt: skip
+        kind = next(
+            (
+                k
+                for k, label in (("answers", "questions"), ("questions", "claims"), ("strict", "rejected"))
+                if label in held
+            ),
+            "draft",
+        )
         return speakers[kind](request)
 
     return ScriptedChat(speak)

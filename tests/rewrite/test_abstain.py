@@ -33,9 +33,14 @@ SURE = Situation(groundedness=0.95, consistency=0.95, retrieval_quality=0.9, cov
 
 def claim(start: int, end: int, score: float | None, verdict: Verdict = Verdict.SUPPORTED) -> ClaimReport:
     return ClaimReport(
-        text=TEXT[start:end], span=Span(start=start, end=end), kind=ClaimKind.FACTUAL, critical=False, verdict=verdict,
-        score=score, status=ClaimStatus.PASS,
-    )  # fmt: skip
+        text=TEXT[start:end],
+        span=Span(start=start, end=end),
+        kind=ClaimKind.FACTUAL,
+        critical=False,
+        verdict=verdict,
+        score=score,
+        status=ClaimStatus.PASS,
+    )
 
 
 FIRST, SECOND = claim(0, 18, 0.97), claim(19, 30, 0.95)

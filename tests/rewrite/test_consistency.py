@@ -248,8 +248,13 @@ def test_the_majority_never_makes_a_document_that_breaks_its_schema() -> None:
         ]
     }
     form = ChatRequest(FORM.messages, schema=schema, temperature=0.8)
-    samples = ({"kind": "number", "value": 1}, {"kind": "text", "value": "a"}, {"kind": "number", "value": 2},
-               {"kind": "text", "value": "a"}, {"kind": "number", "value": 3})  # fmt: skip
+    samples = (
+        {"kind": "number", "value": 1},
+        {"kind": "text", "value": "a"},
+        {"kind": "number", "value": 2},
+        {"kind": "text", "value": "a"},
+        {"kind": "number", "value": 3},
+    )
     found = document_consensus(documents(*samples), form, 5, concurrency=1)
     assert satisfies(found.document, schema)
     assert found.undecided == ("/value",)

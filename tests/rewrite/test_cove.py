@@ -77,17 +77,22 @@ def test_a_claim_that_its_question_confirms_stays(generate: Any) -> None:
     assert report.action is Action.EMIT
     (asked,) = chain_of(report)
     assert (asked.question, asked.answer, asked.outcome, asked.passed) == (
-        "What are partners entitled to?", TRUE[0], "consistent", True,
-    )  # fmt: skip
+        "What are partners entitled to?",
+        TRUE[0],
+        "consistent",
+        True,
+    )
     assert [one.purpose for one in report.spending] == ["draft", "questions", "answers"]
     assert report.generation.relative_cost > 1.5
 
 
 def test_a_claim_that_its_question_contradicts_is_asked_for_again_and_then_removed(generate: Any) -> None:
     chat = by_purpose(
-        draft=drafting(TRUE, PAID), strict=drafting(TRUE, PAID), questions=questioning(),
+        draft=drafting(TRUE, PAID),
+        strict=drafting(TRUE, PAID),
+        questions=questioning(),
         answers=answering("Partners are entitled to 3 weeks of leave."),
-    )  # fmt: skip
+    )
     report = generate(chat)
     assert "2 weeks" not in report.output
     asked = chain_of(report)[0]
@@ -113,10 +118,11 @@ def test_the_draft_is_in_no_context_that_answers(per_request: int, asynchronous:
         ("Leave of partners is paid in full, quokka.", ["hr-3"]),
     ]
     chat = by_purpose(
-        draft=drafting(*sentinels), answers=answering(TRUE[0]),
+        draft=drafting(*sentinels),
+        answers=answering(TRUE[0]),
         # One good question, and one by which the draft would leak.
         questions=questioning("How much leave may partners take?", f"Is it so that {sentinels[1][0]}"),
-    )  # fmt: skip
+    )
     guard = Guard("general", scorer=Agreeing(), llm=chat)
     options: dict[str, Any] = {"chain": ChainOptions(every=True, per_request=per_request)}
     if asynchronous:
@@ -162,9 +168,10 @@ def test_what_the_user_said_gives_nothing_away() -> None:
 
 def test_a_leading_question_is_never_asked(generate: Any) -> None:
     chat = by_purpose(
-        draft=drafting(TRUE), questions=questioning("Are partners entitled to 2 weeks of leave?"),
+        draft=drafting(TRUE),
+        questions=questioning("Are partners entitled to 2 weeks of leave?"),
         answers=answering(TRUE[0]),
-    )  # fmt: skip
+    )
     (asked,) = chain_of(generate(chat))
     assert asked.question == QUESTION
 
@@ -172,9 +179,10 @@ def test_a_leading_question_is_never_asked(generate: Any) -> None:
 def test_questions_share_requests_and_equal_ones_are_asked_once(generate: Any) -> None:
     notice: Line = ("Partners must give notice of leave 30 days before.", ["hr-4"])
     speakers = {
-        "draft": drafting(TRUE, PAID, notice), "answers": answering(""),
+        "draft": drafting(TRUE, PAID, notice),
+        "answers": answering(""),
         "questions": questioning("What are partners entitled to?", "Same here?", "Same here?"),
-    }  # fmt: skip
+    }
     chat = by_purpose(**speakers)
     report = generate(chat, chain=ChainOptions(every=True, per_request=4))
     assert len(chain_of(report)) == 3
@@ -187,9 +195,11 @@ def test_questions_share_requests_and_equal_ones_are_asked_once(generate: Any) -
 
 def test_a_claim_is_asked_about_once_however_many_answers_there_are(generate: Any) -> None:
     chat = by_purpose(
-        draft=drafting(TRUE, ("Cats are green.", ["hr-2"])), strict=drafting(TRUE, PAID),
-        questions=questioning("What are partners entitled to?"), answers=answering(TRUE[0]),
-    )  # fmt: skip
+        draft=drafting(TRUE, ("Cats are green.", ["hr-2"])),
+        strict=drafting(TRUE, PAID),
+        questions=questioning("What are partners entitled to?"),
+        answers=answering(TRUE[0]),
+    )
     report = generate(chat, chain=ChainOptions(every=True))
     assert report.generation.attempts == 2
     assert [one.claim for one in chain_of(report)] == [TRUE[0], PAID[0]]
@@ -212,9 +222,12 @@ def test_claims_that_fail_already_are_not_asked_about() -> None:
 
 
 UNUSABLE: list[Said] = [
-    "no json", Choice("{}", Finish.LENGTH), Choice("", Finish.REFUSAL), '{"answers": [{"question": 9, "answer": "x"}]}',
+    "no json",
+    Choice("{}", Finish.LENGTH),
+    Choice("", Finish.REFUSAL),
+    '{"answers": [{"question": 9, "answer": "x"}]}',
     ChatError("gone", calls=1),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("said", UNUSABLE, ids=range(len(UNUSABLE)))

@@ -22,12 +22,14 @@ EVIDENCE = [
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "leave_weeks": {"type": "integer"}, "notice_days": {"type": "integer"}, "office": {"type": "string"}
+        "leave_weeks": {"type": "integer"},
+        "notice_days": {"type": "integer"},
+        "office": {"type": "string"},
     },
     "required": ["leave_weeks", "notice_days", "office"],
     "additionalProperties": False,
     "x-assay": {"skip": ["/office"]},
-}  # fmt: skip
+}
 UNHEARD = preset("rag").model_copy(update={"judge": "off"})
 """What the model says here are documents alone."""
 GOOD = {"leave_weeks": 2, "notice_days": 30, "office": "Lyon"}

@@ -67,8 +67,25 @@ class Reader(HTMLParser):
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in {"div", "b", "span", "details", "summary", "ul", "li", "q", "code", "i",
-                       "table", "thead", "tbody", "tr", "th", "td", "bdi"}  # fmt: skip
+        assert tag in {
+            "div",
+            "b",
+            "span",
+            "details",
+            "summary",
+            "ul",
+            "li",
+            "q",
+            "code",
+            "i",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
+            "bdi",
+        }
         assert {name for name, _ in attrs} <= {"style", "title", "dir"}
         self.open.append(tag)
 

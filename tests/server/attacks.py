@@ -21,16 +21,23 @@ def suite(each: int = 4, *, words: str = "leave") -> list[Case]:
     return [
         case(
             f"How many weeks of {words} does rule {number} of {category.value.replace('_', ' ')} give?",
-            category=category, accepted=(f"{number} weeks",), ground_truth=f"It gives {number} weeks.",
+            category=category,
+            accepted=(f"{number} weeks",),
+            ground_truth=f"It gives {number} weeks.",
             turns=(Turn(role="user", content="Hello."), Turn(role="assistant", content="How can I help?")),
             expected_behavior=Behavior.ANSWER,
         )
-        for category in Category for number in range(1, each + 1)
-    ]  # fmt: skip
+        for category in Category
+        for number in range(1, each + 1)
+    ]
 
 
-def judged(cases: Sequence[Case], failing: Sequence[int] = (), unjudged: Sequence[int] = (),
-           answer: str = "It gives 90 weeks. It is paid.") -> list[Judgement]:  # fmt: skip
+def judged(
+    cases: Sequence[Case],
+    failing: Sequence[int] = (),
+    unjudged: Sequence[int] = (),
+    answer: str = "It gives 90 weeks. It is paid.",
+) -> list[Judgement]:
     """What became of them: those at some places failed, or could not be judged."""
     made = []
     for at, one in enumerate(cases):
@@ -38,13 +45,20 @@ def judged(cases: Sequence[Case], failing: Sequence[int] = (), unjudged: Sequenc
             made.append(Judgement(case=one.id, outcome=Outcome.UNJUDGED, rule="the target failed: timed out"))
             continue
         bad = at in failing
-        made.append(Judgement(
-            case=one.id, outcome=Outcome.FAILED if bad else Outcome.PASSED, behavior_match=0.0 if bad else 1.0,
-            rule="gives another value" if bad else "gives the value", answer=answer if bad else "It is right.",
-            wrong_claims=(answer.split(". ", maxsplit=1)[0].rstrip(".") + ".",) if bad else (),
-            flaky=bad and at % 7 == 6,
-            dimensions={Dimension.HALLUCINATION_AVOIDANCE: Score(value=0.5 if bad else 1.0, because="1 of 2 claims")},
-        ))  # fmt: skip
+        made.append(
+            Judgement(
+                case=one.id,
+                outcome=Outcome.FAILED if bad else Outcome.PASSED,
+                behavior_match=0.0 if bad else 1.0,
+                rule="gives another value" if bad else "gives the value",
+                answer=answer if bad else "It is right.",
+                wrong_claims=(answer.split(". ", maxsplit=1)[0].rstrip(".") + ".",) if bad else (),
+                flaky=bad and at % 7 == 6,
+                dimensions={
+                    Dimension.HALLUCINATION_AVOIDANCE: Score(value=0.5 if bad else 1.0, because="1 of 2 claims")
+                },
+            )
+        )
     return made
 
 
@@ -53,10 +67,19 @@ def scored(cases: Sequence[Case], judgements: Sequence[Judgement], target: str =
 
 
 def recorded(
-    store: Store, at: int, *, failing: Sequence[int] = (), unjudged: Sequence[int] = (), tenant: str = "default",
-    proposes: bool = False, cases: Sequence[Case] | None = None, answer: str = "It gives 90 weeks. It is paid.",
-    target: str = TARGET, comparisons: Mapping[str, Comparison] | None = None, **about: Any,
-) -> AttackRun:  # fmt: skip
+    store: Store,
+    at: int,
+    *,
+    failing: Sequence[int] = (),
+    unjudged: Sequence[int] = (),
+    tenant: str = "default",
+    proposes: bool = False,
+    cases: Sequence[Case] | None = None,
+    answer: str = "It gives 90 weeks. It is paid.",
+    target: str = TARGET,
+    comparisons: Mapping[str, Comparison] | None = None,
+    **about: Any,
+) -> AttackRun:
     """A run that is recorded."""
     cases = suite() if cases is None else cases
     judgements = judged(cases, failing, unjudged, answer)

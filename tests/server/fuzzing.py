@@ -20,8 +20,14 @@ from assay.store.records.run_events import give_feedback
 
 ENDLESS = ("/v1/reviews/events", "/v1/reviews/{id}/events")
 """Streams that go on until the client leaves."""
-DEAD_ENDS = ("missing_required_header", "unsupported_method", "ignored_auth", "use_after_free",
-             "ensure_resource_availability", "positive_data_acceptance")  # fmt: skip
+DEAD_ENDS = (
+    "missing_required_header",
+    "unsupported_method",
+    "ignored_auth",
+    "use_after_free",
+    "ensure_resource_availability",
+    "positive_data_acceptance",
+)
 """Checks that say nothing here: ids are made up, so most of what fits the document asks for what is not there.
 
 That what fits the document is not refused for its form is asserted for each answer (`_try`)."""
@@ -99,9 +105,13 @@ def _try(operation: Any, url: str, ids: list[str], examples: int, mode: Any) -> 
     sent: list[str] = []
 
     @settings(
-        max_examples=examples, deadline=None, database=None, derandomize=True,
-        suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate],
-    )  # fmt: skip
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.explicit, Phase.generate],
+    )
     @given(case=operation.as_strategy(generation_mode=mode), known=st.sampled_from([None, *ids]))
     def tried(case: Any, known: str | None) -> None:
         # A made-up id leads nowhere: most times it is one of something that is there.

@@ -63,9 +63,16 @@ async def site(
 async def serving(app: Any) -> AsyncIterator[tuple[str, uvicorn.Server]]:
     """An application on a port of its own."""
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_config=None, access_log=False, server_header=False, date_header=False,
-        lifespan="on", timeout_graceful_shutdown=5,
-    )  # fmt: skip
+        app,
+        host="127.0.0.1",
+        port=0,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="on",
+        timeout_graceful_shutdown=5,
+    )
     server = uvicorn.Server(config)
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     task = asyncio.create_task(server._serve())

@@ -14,8 +14,10 @@ from assay.server.settings import Mode
 
 ASKED: dict[str, Any] = {"chat": CHAT, "responses": RESPONSE, "messages": MESSAGE}
 LIES: dict[str, Any] = {
-    "chat": chat_completion(LIE), "responses": response_value([output_message(LIE)]), "messages": message(LIE),
-}  # fmt: skip
+    "chat": chat_completion(LIE),
+    "responses": response_value([output_message(LIE)]),
+    "messages": message(LIE),
+}
 JSON = {"content-type": "application/json"}
 STATUSES = (400, 401, 404, 418, 429, 500, 529)
 

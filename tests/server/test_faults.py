@@ -242,16 +242,24 @@ def test_interleaved_parallel_tool_calls_are_put_together_each_from_its_own_part
     async def scene() -> None:
         async with site() as here:
             good = call_parts(
-                opening(0, "cancel_order"), opening(1, "find"), more(1, '{"order_id": "W-'), more(0, '{"order_id"'),
-                more(1, '1744"}'), more(0, ': "W-1743"}'),
-            )  # fmt: skip
+                opening(0, "cancel_order"),
+                opening(1, "find"),
+                more(1, '{"order_id": "W-'),
+                more(0, '{"order_id"'),
+                more(1, '1744"}'),
+                more(0, ': "W-1743"}'),
+            )
             here.upstream.script(stream_answer(good))
             _, body = await streamed(here, body=with_tools())
             assert body.startswith(b"".join(good))
             bad = call_parts(
-                opening(0, "cancel_order"), opening(1, "find"), more(1, '{"order_id": "W-'), more(0, '{"order_id"'),
-                more(1, '8888"}'), more(0, ': "W-1743"}'),
-            )  # fmt: skip
+                opening(0, "cancel_order"),
+                opening(1, "find"),
+                more(1, '{"order_id": "W-'),
+                more(0, '{"order_id"'),
+                more(1, '8888"}'),
+                more(0, ': "W-1743"}'),
+            )
             here.upstream.script(stream_answer(bad))
             _, body = await streamed(here, body=with_tools())
             assert b'"tool_calls":[{"index"' not in body.replace(b" ", b"")

@@ -79,10 +79,16 @@ def message_calls(calls: Calls) -> list[bytes]:
 
 def response_calls(calls: Calls) -> list[bytes]:
     items = [
-        {"type": "function_call", "id": f"fc{n}", "call_id": f"c{n}", "name": name, "arguments": order,
-         "status": "completed"}
+        {
+            "type": "function_call",
+            "id": f"fc{n}",
+            "call_id": f"c{n}",
+            "name": name,
+            "arguments": order,
+            "status": "completed",
+        }
         for n, (name, order) in enumerate(calls)
-    ]  # fmt: skip
+    ]
     created, *inner, completed = map(read, response_events(items))
     mixed = interleaved(inner, "output_index", "response.output_item.added")
     return [named_event(one) for one in (created, *mixed, completed)]
@@ -115,19 +121,32 @@ class Format:
 
 
 CHAT = Format(
-    "/v1/chat/completions", {}, chat_stream, chat_calls,
+    "/v1/chat/completions",
+    {},
+    chat_stream,
+    chat_calls,
     [{"type": "function", "function": {"name": name, "parameters": ORDER}} for name in TOOLS],
-    '"finish_reason":"content_filter"', '"tool_calls"',
-)  # fmt: skip
+    '"finish_reason":"content_filter"',
+    '"tool_calls"',
+)
 MESSAGES = Format(
-    "/v1/messages", {"max_tokens": 99}, lambda text: message_events([{"type": "text", "text": text}]), message_calls,
-    [{"name": name, "input_schema": ORDER} for name in TOOLS], '"stop_reason":"refusal"', '"tool_use"',
-)  # fmt: skip
+    "/v1/messages",
+    {"max_tokens": 99},
+    lambda text: message_events([{"type": "text", "text": text}]),
+    message_calls,
+    [{"name": name, "input_schema": ORDER} for name in TOOLS],
+    '"stop_reason":"refusal"',
+    '"tool_use"',
+)
 RESPONSES = Format(
-    "/v1/responses", {}, lambda text: response_events([output_message(text)]), response_calls,
+    "/v1/responses",
+    {},
+    lambda text: response_events([output_message(text)]),
+    response_calls,
     [{"type": "function", "name": name, "parameters": ORDER} for name in TOOLS],
-    '"incomplete_details":{"reason":"content_filter"}', '"function_call"',
-)  # fmt: skip
+    '"incomplete_details":{"reason":"content_filter"}',
+    '"function_call"',
+)
 FORMATS = pytest.mark.parametrize("form", [CHAT, MESSAGES, RESPONSES], ids=["chat", "messages", "responses"])
 
 
@@ -151,8 +170,13 @@ def test_a_stream_that_does_not_end_ends_with_an_error_and_without_its_tail(form
 
 @FORMATS
 def test_malformed_events_stop_a_stream_before_anything_of_them_is_shown(form: Format) -> None:
-    broken = [b'data: {"type": \n\n', b"data: 4 weeks\n\n", b"data: [1, 2]\n\n", b'data: {"a": "\xff"}\n\n',
-              b'event: made.up\ndata: {"type": "made.up", "text": "4 weeks", "choices": [}\n\n']  # fmt: skip
+    broken = [
+        b'data: {"type": \n\n',
+        b"data: 4 weeks\n\n",
+        b"data: [1, 2]\n\n",
+        b'data: {"a": "\xff"}\n\n',
+        b'event: made.up\ndata: {"type": "made.up", "text": "4 weeks", "choices": [}\n\n',
+    ]
 
     async def scene() -> None:
         async with site() as here:

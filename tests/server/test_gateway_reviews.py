@@ -18,9 +18,10 @@ from assay.server.settings import Mode, Route, ServerSettings, parse_settings
 from assay.store.db.store import Store
 
 CHAT = {
-    "model": "m", "messages": [{"role": "user", "content": "How long is partner leave?"}],
+    "model": "m",
+    "messages": [{"role": "user", "content": "How long is partner leave?"}],
     "assay": {"evidence": EVIDENCE, "stakes": "high"},
-}  # fmt: skip
+}
 
 
 @pytest.fixture

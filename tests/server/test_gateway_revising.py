@@ -21,9 +21,13 @@ TRUE = f"{PAID} Partners are entitled to 2 weeks of leave."
 CALL = {"id": "c1", "type": "function", "function": {"name": "cancel", "arguments": '{"order_id": "W-1743"}'}}
 INVENTED = {**CALL, "function": {"name": "cancel", "arguments": '{"order_id": "X-99"}'}}
 FUNCTION_CALL = {
-    "id": "fc_1", "type": "function_call", "call_id": "c1", "name": "cancel", "arguments": '{"order_id": "W-1743"}',
+    "id": "fc_1",
+    "type": "function_call",
+    "call_id": "c1",
+    "name": "cancel",
+    "arguments": '{"order_id": "W-1743"}',
     "status": "completed",
-}  # fmt: skip
+}
 
 
 def said(text: str) -> Answer:
@@ -288,8 +292,17 @@ def test_a_response_is_revised_and_its_calls_are_answered() -> None:
 
 
 def test_a_gateway_file_says_what_is_revised() -> None:
-    told = parse_settings({"routes": {"messages": {"revise": False}, "responses": {"revise": "block", "attempts": 1},
-                                      "chat_completions": False}}, {}, ServerSettings())  # fmt: skip
+    told = parse_settings(
+        {
+            "routes": {
+                "messages": {"revise": False},
+                "responses": {"revise": "block", "attempts": 1},
+                "chat_completions": False,
+            }
+        },
+        {},
+        ServerSettings(),
+    )
     assert told.route("messages").revise == "off"
     assert (told.route("responses").revise, told.route("responses").attempts) == ("block", 1)
     assert told.route("chat_completions").mode is Mode.OFF

@@ -27,10 +27,19 @@ async def asked(here: Site, method: str, path: str) -> tuple[int, dict[str, str]
 @pytest.mark.parametrize(
     "path",
     [
-        "/console/runs", "/console/playground", "/console/nonesuch", "/console/static/0/console.css", "/v1/reports",
-        "/v1/reports/nonesuch", "/openapi.json", "/healthz", "/readyz", "/v1/check", "/nonesuch",
+        "/console/runs",
+        "/console/playground",
+        "/console/nonesuch",
+        "/console/static/0/console.css",
+        "/v1/reports",
+        "/v1/reports/nonesuch",
+        "/openapi.json",
+        "/healthz",
+        "/readyz",
+        "/v1/check",
+        "/nonesuch",
     ],
-)  # fmt: skip
+)
 def test_head_has_the_status_and_the_headers_of_get_and_no_body(path: str, tmp_path: Path) -> None:
     async def scene() -> None:
         with Store(str(tmp_path / "assay.db")) as store:
@@ -50,8 +59,10 @@ def test_head_of_a_stream_that_never_ends_comes_back_at_once(tmp_path: Path) -> 
             async with site(store=store, keys=KEYS) as here:
                 answer = await asyncio.wait_for(asked(here, "HEAD", "/v1/reviews/events"), 20)
                 assert (answer[0], answer[1]["content-type"].partition(";")[0], answer[2]) == (
-                    200, "text/event-stream", b"",
-                )  # fmt: skip
+                    200,
+                    "text/event-stream",
+                    b"",
+                )
                 while here.app._in_flight.total:
                     await asyncio.sleep(0.01)
 

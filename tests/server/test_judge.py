@@ -42,11 +42,15 @@ EVIDENCE = [
 ]
 HOP = "Whoever heads the Arden office is a native of Porto."
 CHECK: dict[str, Any] = {
-    "answer": HOP, "evidence": EVIDENCE, "question": "Where was the head of the Arden office born?",
-}  # fmt: skip
+    "answer": HOP,
+    "evidence": EVIDENCE,
+    "question": "Where was the head of the Arden office born?",
+}
 CHAT: dict[str, Any] = {
-    "model": "model-1", "messages": [{"role": "user", "content": CHECK["question"]}], "assay": {"evidence": EVIDENCE},
-}  # fmt: skip
+    "model": "model-1",
+    "messages": [{"role": "user", "content": CHECK["question"]}],
+    "assay": {"evidence": EVIDENCE},
+}
 
 
 def everything(_statement: str, passages: Any) -> Any:
@@ -100,7 +104,7 @@ async def judging(**more: Any) -> AsyncIterator[JudgeServer]:
 @asynccontextmanager
 async def site(
     judge: JudgeServer, mode: Mode = Mode.ENFORCE, store: Store | None = None, **settings: Any
-) -> AsyncIterator[Site]:  # fmt: skip
+) -> AsyncIterator[Site]:
     """A gateway whose checks ask the judge."""
     asked = JudgeSettings(**{"model": "judge-1", "base_url": judge.url, "key": "secret-7", **settings})
 
@@ -265,9 +269,12 @@ def test_the_stricter_of_the_policy_and_the_server_says_which_claims_are_heard(t
     own = tmp_path / "assay.yaml"
     own.write_text("version: 1\npolicy:\n  preset: general\n  judge: all\n", encoding="utf-8")
     for mode, policy, wanted in (
-        ("uncertain", "general", "uncertain"), ("policy", "general", "off"), ("all", "rag", "all"),
-        ("uncertain", own, "all"), ("policy", own, "all"),
-    ):  # fmt: skip
+        ("uncertain", "general", "uncertain"),
+        ("policy", "general", "off"),
+        ("all", "rag", "all"),
+        ("uncertain", own, "all"),
+        ("policy", own, "all"),
+    ):
         made = Guards(
             policy, scorer=FakeScorer(), judge=JudgeSettings("m", "http://127.0.0.1:9/v1", mode=mode), environ={}
         )

@@ -117,11 +117,17 @@ def test_with_keys_a_request_without_one_is_refused_and_the_key_never_reaches_th
 @pytest.mark.parametrize(
     "headers",
     [
-        {"host": "elsewhere.example.com"}, {"host": "[::1"}, {"host": "127.0.0.1:8080.example.com"},
-        {"host": "localhost" + "x" * 400}, {"host": ""}, {"origin": "https://elsewhere.example.com"},
-        {"origin": "http://[::1"}, {"x-forwarded-for": "127.0.0.1"}, {"forwarded": "for=127.0.0.1"},
+        {"host": "elsewhere.example.com"},
+        {"host": "[::1"},
+        {"host": "127.0.0.1:8080.example.com"},
+        {"host": "localhost" + "x" * 400},
+        {"host": ""},
+        {"origin": "https://elsewhere.example.com"},
+        {"origin": "http://[::1"},
+        {"x-forwarded-for": "127.0.0.1"},
+        {"forwarded": "for=127.0.0.1"},
     ],
-)  # fmt: skip
+)
 def test_without_keys_whatever_names_another_machine_is_refused(headers: dict[str, str]) -> None:
     async def scene() -> None:
         async with site() as here:

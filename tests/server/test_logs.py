@@ -111,8 +111,23 @@ def test_what_is_no_secret_stays(plain: str) -> None:
     assert redacted(plain) == plain
 
 
-@pytest.mark.parametrize("part", ["://a:", "authorization: ", "token=", "bearer ", "x", "'", 'api_key="', "sk-",
-                                  "?key=", "a_", "://", "-----BEGIN PRIVATE KEY-----"])  # fmt: skip
+@pytest.mark.parametrize(
+    "part",
+    [
+        "://a:",
+        "authorization: ",
+        "token=",
+        "bearer ",
+        "x",
+        "'",
+        'api_key="',
+        "sk-",
+        "?key=",
+        "a_",
+        "://",
+        "-----BEGIN PRIVATE KEY-----",
+    ],
+)
 def test_hostile_text_takes_no_long_time(part: str) -> None:
     begun = time.process_time()
     said = redacted(part * 1_000_000)
@@ -179,10 +194,15 @@ class _Upstream(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
         message = {"role": "assistant", "content": "Partners get 4 weeks of leave."}
-        body = json.dumps({
-            "id": "c", "object": "chat.completion", "created": 1, "model": "m",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-        }).encode()  # fmt: skip
+        body = json.dumps(
+            {
+                "id": "c",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "m",
+                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            }
+        ).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
@@ -225,9 +245,11 @@ def process(*arguments: str, **environ: str) -> Iterator[tuple[int, list[str]]]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     running = subprocess.Popen(
-        [sys.executable, "-m", "assay", "serve", "--port", str(port), *arguments], stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "assay", "serve", "--port", str(port), *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, **environ},
-    )  # fmt: skip
+    )
     lines: list[str] = []
     try:
         for _ in range(2400):
@@ -274,7 +296,11 @@ def test_a_server_writes_text_at_the_level_that_it_is_told() -> None:
 
 def test_a_server_does_not_start_with_a_level_that_is_none() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "assay", "serve", "--port", "0"], env={**os.environ, LEVEL: "loud"},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "assay", "serve", "--port", "0"],
+        env={**os.environ, LEVEL: "loud"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert (done.returncode, "ASSAY_LOG_LEVEL" in done.stderr) == (2, True)

@@ -28,11 +28,13 @@ def test_what_is_no_change_and_who_may_not_is_refused(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kept(tmp_path) as (here, _):
             for bad in (
-                {"kind": "weather", "ref": "x"}, {"kind": "prompt", "ref": " "}, {"kind": "prompt"},
+                {"kind": "weather", "ref": "x"},
+                {"kind": "prompt", "ref": " "},
+                {"kind": "prompt"},
                 {"kind": "prompt", "ref": "x", "at": "2026-03-01T12:00:00"},
                 {"kind": "prompt", "ref": "x", "id": "a b"},
                 {"kind": "prompt", "ref": "x", "more": 1},
-            ):  # fmt: skip
+            ):
                 assert (await send(here, "POST", "/v1/changes", bad))[0] == 422, bad
             viewer = {"x_test_caller": "viewer/default"}
             assert (await send(here, "POST", "/v1/changes", {"kind": "prompt", "ref": "x"}, **viewer))[0] == 403
@@ -51,8 +53,12 @@ def test_where_charts_stand_and_what_is_left_of_the_budget_is_told(tmp_path: Pat
             status, told = await get(here, "/v1/monitor/budget")
             assert (status, told["broken"], told["metric"]) == (200, False, "bad")
             assert told["consequences"]["deployment_freeze"] == {
-                "enabled": True, "active": False, "since": None, "changed": False, "lifted": False,
-            }  # fmt: skip
+                "enabled": True,
+                "active": False,
+                "since": None,
+                "changed": False,
+                "lifted": False,
+            }
 
     asyncio.run(scene())
 

@@ -189,9 +189,14 @@ def test_mail_goes_out_with_the_same_message_id_however_often(store: Store, cloc
         async with mailbox("451 later") as there:
             store.record(held())
             target = Target(
-                "people", "email", host="127.0.0.1", port=there.port, security="none", sender="assay@example.com",
+                "people",
+                "email",
+                host="127.0.0.1",
+                port=there.port,
+                security="none",
+                sender="assay@example.com",
                 to=("team@example.com",),
-            )  # fmt: skip
+            )
             await once(store, target)
             assert (states(store), there.got) == ([WAITING], [])
             clock.go(minutes=1)
@@ -214,9 +219,14 @@ def test_an_alert_goes_the_ways_that_reviews_go(store: Store) -> None:
             alert = Alert("metric:faithfulness", "metric.drop", said, Urgency.CRITICAL, {"now": 0.83})
             item, _ = raise_alert(store, TENANT, alert)
             people = Target(
-                "people", "email", host="127.0.0.1", port=mails.port, security="none", sender="assay@example.com",
+                "people",
+                "email",
+                host="127.0.0.1",
+                port=mails.port,
+                security="none",
+                sender="assay@example.com",
                 to=("team@example.com",),
-            )  # fmt: skip
+            )
             targets = (webhook(programs.url, tiers=("blocking",)), Target("chat", "slack", chat.url), people)
             assert await once(store, *targets, console="https://assay.example") == 3
             told = json.loads(programs.got[0][1])

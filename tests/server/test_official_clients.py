@@ -54,9 +54,13 @@ MESSAGE: dict[str, Any] = {
 }
 TOOL_USE = {"type": "tool_use", "id": "t1", "name": "cancel", "input": {"order_id": "W-1743"}}
 FUNCTION_CALL = {
-    "id": "fc_1", "type": "function_call", "call_id": "c1", "name": "cancel", "arguments": '{"order_id": "W-1743"}',
+    "id": "fc_1",
+    "type": "function_call",
+    "call_id": "c1",
+    "name": "cancel",
+    "arguments": '{"order_id": "W-1743"}',
     "status": "completed",
-}  # fmt: skip
+}
 INVENTED = {**FUNCTION_CALL, "arguments": '{"order_id": "X-1"}'}
 CALL_CHUNKS = [
     chat_chunk({"role": "assistant", "content": None, "tool_calls": [{"index": 0, **CALL}]}),

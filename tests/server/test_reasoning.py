@@ -29,9 +29,11 @@ from assay.server.settings import Mode, Route, ServerSettings, parse_settings
 THOUGHT = "Perhaps partners are entitled to 9 weeks of leave."
 QUESTION = [{"role": "user", "content": f"{EVIDENCE} How long is partner leave?"}]
 ITEM = {
-    "id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": THOUGHT}],
+    "id": "rs_1",
+    "type": "reasoning",
+    "summary": [{"type": "summary_text", "text": THOUGHT}],
     "encrypted_content": "gAAA",
-}  # fmt: skip
+}
 BLOCK = {"type": "thinking", "thinking": THOUGHT, "signature": "EqQB"}
 SUMMED_UP = [
     named_event(

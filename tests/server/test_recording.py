@@ -141,9 +141,10 @@ def test_an_answer_of_the_gateway_is_recorded_in_every_mode_streamed_or_not(
 def test_calls_without_a_text_are_recorded_with_what_was_found_of_each(tmp_path: Path) -> None:
     calls = chat_completion("")
     calls["choices"][0]["message"] = {
-        "role": "assistant", "content": None,
+        "role": "assistant",
+        "content": None,
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"q": "leave"}'}}],
-    }  # fmt: skip
+    }
     tools = [
         {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {"q": {}}}}}
     ]

@@ -36,10 +36,13 @@ class People(Named):
 
 def body(failing: tuple[int, ...] = (1, 5, 9), **more: Any) -> dict[str, Any]:
     return {
-        "suite_name": "dynamic", "target": TARGET, "target_version": "2026-03",
+        "suite_name": "dynamic",
+        "target": TARGET,
+        "target_version": "2026-03",
         "cases": [one.model_dump(mode="json") for one in CASES],
-        "judgements": [one.model_dump(mode="json") for one in judged(CASES, failing, (3,))], **more,
-    }  # fmt: skip
+        "judgements": [one.model_dump(mode="json") for one in judged(CASES, failing, (3,))],
+        **more,
+    }
 
 
 def test_a_run_is_scored_here_and_read_by_its_tenant_alone(tmp_path: Path) -> None:

@@ -25,8 +25,9 @@ def test_a_server_runs_what_is_due_and_tells_of_a_regression_by_webhook_slack_an
     config = tmp_path / "assay.yaml"
     config.write_text(
         "version: 1\npolicy: general\nredteam:\n  schedules:\n    - {name: nightly, suite: static.jsonl, "
-        "target: 'python:tests.redteam.scripted_bot:answer', every: 31d, budget: 0.2}\n", encoding="utf-8",
-    )  # fmt: skip
+        "target: 'python:tests.redteam.scripted_bot:answer', every: 31d, budget: 0.2}\n",
+        encoding="utf-8",
+    )
     monkeypatch.setenv("ASSAY_CONFIG", str(config))
 
     async def scene() -> None:
@@ -34,9 +35,16 @@ def test_a_server_runs_what_is_due_and_tells_of_a_regression_by_webhook_slack_an
             targets = (
                 Target("program", "webhook", program.url, "a secret of the operator"),
                 Target("team", "slack", slack.url),
-                Target("desk", "email", host="127.0.0.1", port=mail.port, security="none", sender="a@assay.example",
-                       to=("b@assay.example",)),
-            )  # fmt: skip
+                Target(
+                    "desk",
+                    "email",
+                    host="127.0.0.1",
+                    port=mail.port,
+                    security="none",
+                    sender="a@assay.example",
+                    to=("b@assay.example",),
+                ),
+            )
             from assay.store.db import Store
 
             with Store(str(tmp_path / "assay.db")) as before:
@@ -54,8 +62,10 @@ def test_a_server_runs_what_is_due_and_tells_of_a_regression_by_webhook_slack_an
                 assert set(CALLS.values()) == {1}
                 told = json.loads(program.got[0][1])
                 assert (told["event"], told["kind"], told["urgency"]) == (
-                    "alert.opened", "redteam.regression", "critical",
-                )  # fmt: skip
+                    "alert.opened",
+                    "redteam.regression",
+                    "critical",
+                )
                 assert told["runbook"] == "docs/runbooks.md#redteam-regression"
                 assert told["facts"]["run"] == latest.id
                 assert "20 broke" in slack.got[0][1].decode()

@@ -336,21 +336,31 @@ def test_rules_of_retention_are_changed_by_who_saw_them_last(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("method", "path", "needed"),
     [
-        ("GET", "/v1/reports", Permission.READ), ("GET", "/v1/reports/{id}", Permission.READ),
-        ("GET", "/v1/reports/{id}/claims", Permission.READ), ("GET", "/v1/reports/{id}/evidence", Permission.READ),
-        ("GET", "/v1/reports/{id}/tool-calls", Permission.READ), ("GET", "/v1/reports/{id}/receipts", Permission.READ),
-        ("GET", "/v1/reports/{id}/entries", Permission.READ), ("GET", "/v1/feedback", Permission.READ),
+        ("GET", "/v1/reports", Permission.READ),
+        ("GET", "/v1/reports/{id}", Permission.READ),
+        ("GET", "/v1/reports/{id}/claims", Permission.READ),
+        ("GET", "/v1/reports/{id}/evidence", Permission.READ),
+        ("GET", "/v1/reports/{id}/tool-calls", Permission.READ),
+        ("GET", "/v1/reports/{id}/receipts", Permission.READ),
+        ("GET", "/v1/reports/{id}/entries", Permission.READ),
+        ("GET", "/v1/feedback", Permission.READ),
         ("POST", "/v1/reports/{id}/feedback", Permission.FEEDBACK),
         ("DELETE", "/v1/reports/{id}", Permission.ADMINISTER),
-        ("GET", "/v1/policies", Permission.READ), ("GET", "/v1/retention", Permission.READ),
-        ("PUT", "/v1/retention", Permission.ADMINISTER), ("GET", "/v1/audit", Permission.AUDIT),
-        ("GET", "/v1/audit/entries", Permission.AUDIT), ("GET", "/v1/audit/checkpoint", Permission.AUDIT),
-        ("GET", "/v1/audit/checkpoints", Permission.AUDIT), ("POST", "/v1/audit/checkpoints", Permission.AUDIT),
-        ("GET", "/v1/audit/proof?report={id}", Permission.READ), ("GET", "/v1/audit/proof?entry=0", Permission.AUDIT),
-        ("GET", "/v1/audit/consistency?old=0", Permission.AUDIT), ("GET", "/v1/audit/export", Permission.AUDIT),
+        ("GET", "/v1/policies", Permission.READ),
+        ("GET", "/v1/retention", Permission.READ),
+        ("PUT", "/v1/retention", Permission.ADMINISTER),
+        ("GET", "/v1/audit", Permission.AUDIT),
+        ("GET", "/v1/audit/entries", Permission.AUDIT),
+        ("GET", "/v1/audit/checkpoint", Permission.AUDIT),
+        ("GET", "/v1/audit/checkpoints", Permission.AUDIT),
+        ("POST", "/v1/audit/checkpoints", Permission.AUDIT),
+        ("GET", "/v1/audit/proof?report={id}", Permission.READ),
+        ("GET", "/v1/audit/proof?entry=0", Permission.AUDIT),
+        ("GET", "/v1/audit/consistency?old=0", Permission.AUDIT),
+        ("GET", "/v1/audit/export", Permission.AUDIT),
         ("POST", "/v1/check", Permission.CHECK),
     ],
-)  # fmt: skip
+)
 def test_each_route_asks_for_its_permission_and_shows_no_other_tenants_report(
     tmp_path: Path, method: str, path: str, needed: Permission
 ) -> None:

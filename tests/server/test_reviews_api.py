@@ -198,8 +198,9 @@ def test_the_rows_of_what_was_decided_are_json_lines(store: Store) -> None:
             async with here.http.get(here.url + "/v1/reviews/rows") as answer:
                 rows = [json.loads(line) for line in (await answer.text()).splitlines()]
             assert [(row["answer"], row["label"]) for row in rows] == [
-                (RIGHT, "supported"), (HELD["answer"], "not_supported"),
-            ]  # fmt: skip
+                (RIGHT, "supported"),
+                (HELD["answer"], "not_supported"),
+            ]
 
     play(scene)
 
@@ -221,10 +222,12 @@ def _person(name: str, *roles: Role, tenant: str = "default", kind: str = "user"
 
 def test_who_may_do_what(store: Store) -> None:
     people = Gatekeeper(
-        ann=_person("ann", Role.REVIEWER), bob=_person("bob", Role.REVIEWER), eve=_person("eve", Role.VIEWER),
+        ann=_person("ann", Role.REVIEWER),
+        bob=_person("bob", Role.REVIEWER),
+        eve=_person("eve", Role.VIEWER),
         other=_person("ann", Role.ADMIN, tenant="other"),
         app=Caller("app", frozenset({Permission.CHECK}), kind="key"),
-    )  # fmt: skip
+    )
 
     async def scene() -> None:
         async with site(store=store, policy="support-desk", access=people) as here:

@@ -34,12 +34,16 @@ def test_what_it_does_not_describe_is_refused() -> None:
     async def scene() -> None:
         async with site() as here:
             bad: list[Any] = [
-                {}, {"question": ASKED}, {"question": " ", "passages": []}, {"question": ASKED, "passages": [7]},
-                {"question": ASKED, "passages": [{"title": "x"}]}, {"question": ASKED, "passages": [], "x": 1},
+                {},
+                {"question": ASKED},
+                {"question": " ", "passages": []},
+                {"question": ASKED, "passages": [7]},
+                {"question": ASKED, "passages": [{"title": "x"}]},
+                {"question": ASKED, "passages": [], "x": 1},
                 {"question": ASKED, "passages": [], "as_of": "soon"},
                 {"question": ASKED, "passages": [], "policy": "no"},
                 {"question": ASKED, "passages": ["a"] * 1_001},
-            ]  # fmt: skip
+            ]
             for body in bad:
                 status, headers, _ = await here.post("/v1/screen", body)
                 assert (status, headers["content-type"]) == (422, "application/problem+json"), body

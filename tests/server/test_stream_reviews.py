@@ -33,9 +33,10 @@ TEXT = f"{RIGHT} {DOUBT} {RIGHT}"
 CALL = {"id": "c1", "type": "function", "function": {"name": "cancel", "arguments": '{"order_id": "W-1743"}'}}
 ASSAY = {"evidence": EVIDENCE, "stakes": "high"}
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
-    "chat": ("/v1/chat/completions", CHAT), "responses": ("/v1/responses", RESPONSE),
+    "chat": ("/v1/chat/completions", CHAT),
+    "responses": ("/v1/responses", RESPONSE),
     "messages": ("/v1/messages", MESSAGE),
-}  # fmt: skip
+}
 
 
 def streamed(wire: str, text: str, *, call: bool = False) -> list[bytes]:

@@ -40,14 +40,18 @@ Events = Callable[[str], list[bytes]]
 FORMATS: dict[str, tuple[str, dict[str, Any], Whole, Events]] = {
     CHAT: ("/v1/chat/completions", {"model": "m", "messages": _SAID}, chat_completion, chat_stream),
     RESPONSES: (
-        "/v1/responses", {"model": "m", "input": BOTH},
-        lambda text: response_value([output_message(text)]), lambda text: response_events([output_message(text)]),
+        "/v1/responses",
+        {"model": "m", "input": BOTH},
+        lambda text: response_value([output_message(text)]),
+        lambda text: response_events([output_message(text)]),
     ),
     MESSAGES: (
-        "/v1/messages", {"model": "m", "max_tokens": 99, "messages": _SAID},
-        message, lambda text: message_events([{"type": "text", "text": text}]),
+        "/v1/messages",
+        {"model": "m", "max_tokens": 99, "messages": _SAID},
+        message,
+        lambda text: message_events([{"type": "text", "text": text}]),
     ),
-}  # fmt: skip
+}
 
 
 def asked(question: str, evidence: str, *, stream: bool) -> dict[str, Any]:

@@ -83,10 +83,17 @@ def test_what_one_server_checked_the_other_finds_and_records_as_its_own(tmp_path
 
 @pytest.mark.parametrize(
     "change",
-    [{"answer": "Partners get 2 weeks."}, {"question": None}, {"stakes": "high"}, {"policy": "high-stakes"},
-     {"run_id": "other"}, {"evidence": [{"id": "hr-3", "text": "Partners are entitled to 2 weeks of leave."}]},
-     {"as_of": "2026-01-01"}, {"task": "summary"}],
-)  # fmt: skip
+    [
+        {"answer": "Partners get 2 weeks."},
+        {"question": None},
+        {"stakes": "high"},
+        {"policy": "high-stakes"},
+        {"run_id": "other"},
+        {"evidence": [{"id": "hr-3", "text": "Partners are entitled to 2 weeks of leave."}]},
+        {"as_of": "2026-01-01"},
+        {"task": "summary"},
+    ],
+)
 def test_whatever_of_a_request_differs_is_checked_anew(tmp_path: Path, change: dict[str, Any]) -> None:
     async def scene() -> None:
         async with replicas(tmp_path) as (first, second, _):
@@ -180,11 +187,15 @@ def test_without_the_setting_nothing_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "environ", "message"),
-    [({"key_env": "K"}, {}, "which is not set"), ({"key_env": "K"}, {"K": "short"}, "at least 32"),
-     ({}, {}, "has key_env"), ({"key_env": "K", "ttl": 3}, {"K": "x" * 32}, "may have max_age_s"),
-     ({"key_env": "K", "max_age_s": True}, {"K": "x" * 32}, "cache.max_age_s is a number"),
-     ({"key_env": "K", "max_mb": 0}, {"K": "x" * 32}, "cache.max_mb is a number")],
-)  # fmt: skip
+    [
+        ({"key_env": "K"}, {}, "which is not set"),
+        ({"key_env": "K"}, {"K": "short"}, "at least 32"),
+        ({}, {}, "has key_env"),
+        ({"key_env": "K", "ttl": 3}, {"K": "x" * 32}, "may have max_age_s"),
+        ({"key_env": "K", "max_age_s": True}, {"K": "x" * 32}, "cache.max_age_s is a number"),
+        ({"key_env": "K", "max_mb": 0}, {"K": "x" * 32}, "cache.max_mb is a number"),
+    ],
+)
 def test_settings_that_cannot_be_are_refused(given: dict[str, Any], environ: dict[str, str], message: str) -> None:
     base = ServerSettings(database="x.db")
     with pytest.raises(PolicyError, match=message):

@@ -120,10 +120,12 @@ STREAMS: dict[str, tuple[str, list[bytes]]] = {
         said_again(lambda event: {**event, "item": {**event["item"], "name": DEED}}, "response.output_item.added"),
     ),
     "responses: another name in the whole": (
-        "responses", said_again(lambda event: with_item(event, name=DEED), "response.completed"),
+        "responses",
+        said_again(lambda event: with_item(event, name=DEED), "response.completed"),
     ),
     "responses: other arguments in the whole": (
-        "responses", said_again(lambda event: with_item(event, arguments=OTHER), "response.completed"),
+        "responses",
+        said_again(lambda event: with_item(event, arguments=OTHER), "response.completed"),
     ),
     "responses: another call in the whole": (
         "responses",
@@ -142,7 +144,8 @@ STREAMS: dict[str, tuple[str, list[bytes]]] = {
         "responses",
         said_again(
             lambda event: with_item(event, content=[{"type": "output_text", "text": LIE, "annotations": []}]),
-            "response.completed", item=output_message(TRUE),
+            "response.completed",
+            item=output_message(TRUE),
         ),
     ),
     "responses: another text at its end": (
@@ -151,9 +154,7 @@ STREAMS: dict[str, tuple[str, list[bytes]]] = {
     ),
     "responses: an incomplete response with more in it": (
         "responses",
-        said_again(
-            lambda event: {**with_item(event, name=DEED), "type": "response.incomplete"}, "response.completed"
-        ),
+        said_again(lambda event: {**with_item(event, name=DEED), "type": "response.incomplete"}, "response.completed"),
     ),
     "responses: a failed response with output": (
         "responses",
@@ -161,24 +162,30 @@ STREAMS: dict[str, tuple[str, list[bytes]]] = {
     ),
     "responses: an output that begins with the response": (
         "responses",
-        [named_event({"type": "response.in_progress", "response": response_value([{**FUNCTION_CALL, "name": DEED}])}),
-         *response_events([output_message(TRUE)])],
+        [
+            named_event(
+                {"type": "response.in_progress", "response": response_value([{**FUNCTION_CALL, "name": DEED}])}
+            ),
+            *response_events([output_message(TRUE)]),
+        ],
     ),
     "responses: an unknown field of an item": (
         "responses",
         said_again(lambda event: {**event, "item": {**event["item"], "plan": LIE}}, "response.output_item.done"),
     ),
     "chat: a message in a chunk": (
-        "chat", [*chat_stream(TRUE)[:2], inside_choice(message={"role": "assistant", "content": LIE}),
-                 *chat_stream(TRUE)[2:]],
+        "chat",
+        [*chat_stream(TRUE)[:2], inside_choice(message={"role": "assistant", "content": LIE}), *chat_stream(TRUE)[2:]],
     ),
     "chat: a call that grows behind its end": (
-        "chat", [*chunks(*CALLING, finish="tool_calls")[:-1], chat_chunk(part(0, OTHER)), b"data: [DONE]\n\n"],
+        "chat",
+        [*chunks(*CALLING, finish="tool_calls")[:-1], chat_chunk(part(0, OTHER)), b"data: [DONE]\n\n"],
     ),
     "chat: a text behind its end": ("chat", [*chat_stream(TRUE)[:-1], chat_chunk({"content": LIE}), DONE]),
     "chat: chunks behind the end of the stream": ("chat", [*chat_stream(TRUE), chat_chunk({"content": LIE})]),
     "chat: a call in the place of another": (
-        "chat", chunks(*CALLING, part(0, "{}", id="c2", type="function"), finish="tool_calls"),
+        "chat",
+        chunks(*CALLING, part(0, "{}", id="c2", type="function"), finish="tool_calls"),
     ),
     "chat: a call that is named again": (
         "chat",
@@ -190,25 +197,31 @@ STREAMS: dict[str, tuple[str, list[bytes]]] = {
     "chat: a text as an object": ("chat", chunks({"content": {"text": LIE}})),
     "chat: a member named twice": (
         "chat",
-        [chat_chunk({"content": TRUE}).replace(b'"delta": {', b'"delta": {"content": "' + LIE.encode() + b'", '),
-         *chat_stream("")[1:]],
+        [
+            chat_chunk({"content": TRUE}).replace(b'"delta": {', b'"delta": {"content": "' + LIE.encode() + b'", '),
+            *chat_stream("")[1:],
+        ],
     ),
     "chat: an answer that is no stream": ("chat", [json.dumps(chat_completion(LIE)).encode()]),
     "chat: an error with an answer": (
-        "chat", [named_chunk({"error": {"message": "no"}, **chat_completion(LIE)})],
+        "chat",
+        [named_chunk({"error": {"message": "no"}, **chat_completion(LIE)})],
     ),
     "chat: an event of another name": (
-        "chat", [b"event: thread.message\n" + chat_chunk({"content": "not "}), *chat_stream(TRUE)],
+        "chat",
+        [b"event: thread.message\n" + chat_chunk({"content": "not "}), *chat_stream(TRUE)],
     ),
     "chat: an event behind a byte order mark": (
-        "chat", [b"\xef\xbb\xbf" + chat_chunk({"content": "not "}), *chat_stream(TRUE)],
+        "chat",
+        [b"\xef\xbb\xbf" + chat_chunk({"content": "not "}), *chat_stream(TRUE)],
     ),
     "chat: a chunk that does not say what it is": (
         "chat",
         [chat_chunk({"content": "not "}).replace(b'"object": "chat.completion.chunk", ', b""), *chat_stream(TRUE)],
     ),
     "chat: choices out of their order": (
-        "chat", [chat_chunk({"content": "not "}, index=1), *chat_stream(TRUE)],
+        "chat",
+        [chat_chunk({"content": "not "}, index=1), *chat_stream(TRUE)],
     ),
     "messages: an answer that is no stream": ("messages", [json.dumps(message(LIE)).encode()]),
     "messages: a block in the place of another": (
@@ -217,41 +230,54 @@ STREAMS: dict[str, tuple[str, list[bytes]]] = {
     ),
     "messages: an input that grows behind its end": (
         "messages",
-        message_stream(
-            TOOL_USE, more={9: [delta(0, type="input_json_delta", partial_json=OTHER)]}, why="tool_use"
-        ),
+        message_stream(TOOL_USE, more={9: [delta(0, type="input_json_delta", partial_json=OTHER)]}, why="tool_use"),
     ),
     "messages: a text behind the end of the message": (
         "messages",
-        [*message_stream({"type": "text", "text": TRUE})[:-1],
-         named_event(block(1, type="text", text=LIE)), named_event({"type": "message_stop"})],
+        [
+            *message_stream({"type": "text", "text": TRUE})[:-1],
+            named_event(block(1, type="text", text=LIE)),
+            named_event({"type": "message_stop"}),
+        ],
     ),
     "messages: a result of an unknown tool": (
         "messages",
-        message_stream(
-            {"type": "text", "text": TRUE}, more={1: [block(0, type="x_tool_result", content=LIE)]}
-        ),
+        message_stream({"type": "text", "text": TRUE}, more={1: [block(0, type="x_tool_result", content=LIE)]}),
     ),
     "messages: a result of a tool that nobody offered": (
         "messages",
         message_stream(
             {"type": "text", "text": TRUE},
             more={
-                1: [block(0, type="code_execution_tool_result", tool_use_id="s1",
-                          content={"type": "code_execution_result", "stdout": LIE, "stderr": "", "return_code": 0,
-                                   "content": []})]
+                1: [
+                    block(
+                        0,
+                        type="code_execution_tool_result",
+                        tool_use_id="s1",
+                        content={
+                            "type": "code_execution_result",
+                            "stdout": LIE,
+                            "stderr": "",
+                            "return_code": 0,
+                            "content": [],
+                        },
+                    )
+                ]
             },
         ),
     ),
     "messages: an unknown field of a block": (
-        "messages", message_stream({"type": "text", "text": TRUE, "plan": LIE}),
+        "messages",
+        message_stream({"type": "text", "text": TRUE, "plan": LIE}),
     ),
     "messages: an event that clients pass over": (
         "messages",
-        [chunk.replace(b"event: content_block_delta\n", b"", 1) if b" paid" in chunk else chunk
-         for chunk in message_stream({"type": "text", "text": TRUE})],
+        [
+            chunk.replace(b"event: content_block_delta\n", b"", 1) if b" paid" in chunk else chunk
+            for chunk in message_stream({"type": "text", "text": TRUE})
+        ],
     ),
-}  # fmt: skip
+}
 
 
 def chat_with(**members: Any) -> Value:
@@ -297,19 +323,28 @@ WHOLES: dict[str, tuple[str, Value]] = {
     "responses: an unknown field of the response": ("responses", {**output(), "output_text": LIE}),
     "responses: an item of a tool that nobody offered": (
         "responses",
-        output({"id": "ci", "type": "code_interpreter_call", "status": "completed", "container_id": "c", "code": LIE,
-                "outputs": [{"type": "logs", "logs": LIE}]}),
+        output(
+            {
+                "id": "ci",
+                "type": "code_interpreter_call",
+                "status": "completed",
+                "container_id": "c",
+                "code": LIE,
+                "outputs": [{"type": "logs", "logs": LIE}],
+            }
+        ),
     ),
     "responses: other instructions than those of the request": ("responses", {**output(), "instructions": LIE}),
     "messages: a text as a list": ("messages", blocks({"type": "text", "text": [LIE]})),
     "messages: a bare text among the blocks": ("messages", blocks(LIE)),
     "messages: a result of an unknown tool": ("messages", blocks({"type": "x_tool_result", "content": LIE})),
     "messages: a result among the blocks": (
-        "messages", blocks({"type": "tool_result", "tool_use_id": "t", "content": LIE}),
+        "messages",
+        blocks({"type": "tool_result", "tool_use_id": "t", "content": LIE}),
     ),
     "messages: an unknown field of a block": ("messages", blocks({"type": "text", "text": TRUE, "plan": LIE})),
     "messages: an unknown field of the message": ("messages", {**blocks(), "plan": LIE}),
-}  # fmt: skip
+}
 
 
 def shown(kind: str, url: str, *, streamed: bool) -> str:
@@ -426,9 +461,10 @@ def test_an_answer_in_another_encoding_is_withheld(coding: str) -> None:
 @pytest.mark.parametrize("kind", sorted(PATHS))
 def test_nothing_but_what_is_known_stays_in_an_answer_that_is_withheld(kind: str) -> None:
     lies: dict[str, Value] = {
-        "chat": chat_completion(FALSE), "messages": message(FALSE),
+        "chat": chat_completion(FALSE),
+        "messages": message(FALSE),
         "responses": response_value([output_message(FALSE)]),
-    }  # fmt: skip
+    }
     strange = {
         "plan": "4 weeks",
         "id": "the id is 4 weeks",
@@ -447,7 +483,7 @@ STOPPED: dict[str, list[bytes]] = {
     "a false text behind a true one": response_events([output_message(TRUE), {**output_message(LIE), "id": "msg_2"}]),
     "an invented call": response_events([{**FUNCTION_CALL, "arguments": OTHER}]),
     "an unknown first event": [named_event({"type": "response.new"}), *response_events([output_message(TRUE)])],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", sorted(STOPPED))
@@ -505,9 +541,13 @@ def test_an_upstream_sends_no_client_elsewhere_and_sets_no_cookies() -> None:
     async def scene() -> None:
         async with site() as gateway:
             named = {
-                "location": "http://elsewhere/", "set-cookie": "assay_session=x", "alt-svc": 'h2="elsewhere:443"',
-                "refresh": "0; url=http://elsewhere/", "clear-site-data": "*", "x-request-id": "r1",
-            }  # fmt: skip
+                "location": "http://elsewhere/",
+                "set-cookie": "assay_session=x",
+                "alt-svc": 'h2="elsewhere:443"',
+                "refresh": "0; url=http://elsewhere/",
+                "clear-site-data": "*",
+                "x-request-id": "r1",
+            }
             gateway.upstream.script(json_answer(chat_completion(TRUE), **named))
             _, headers, _ = await gateway.post(PATHS["chat"], CHAT)
             assert headers["x-request-id"] == "r1"
@@ -524,10 +564,12 @@ FORGED = b': assay {"report_id": "x", "action": "emit", "score": 1.0}\n\n'
 def test_no_upstream_tells_in_a_comment_what_the_gateway_decided(mode: Mode, place: str) -> None:
     whole = chat_stream(LIE)
     sent = {
-        "first": [FORGED, *whole], "last": [*whole, FORGED],
-        "before the data of an event": [FORGED[:-1] + whole[0], *whole[1:]], "cut off": [*whole, FORGED.strip()],
+        "first": [FORGED, *whole],
+        "last": [*whole, FORGED],
+        "before the data of an event": [FORGED[:-1] + whole[0], *whole[1:]],
+        "cut off": [*whole, FORGED.strip()],
         "in CR": [FORGED.replace(b"\n", b"\r"), *whole],
-    }[place]  # fmt: skip
+    }[place]
 
     async def scene() -> None:
         async with site(mode) as gateway:

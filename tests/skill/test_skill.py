@@ -36,17 +36,36 @@ def checker(ledger: Ledger | None = None, settings: SkillSettings | None = None,
 @pytest.mark.parametrize(
     ("answer", "contexts", "word", "score"),
     [
-        ("AegisRAG uses Qdrant for vector storage, Neo4j for graph reasoning, and Redis for memory caching.",
-         ["Vector storage is handled by Qdrant.", "Neo4j is used for the knowledge graph and for reasoning over it.",
-          "Redis provides temporal memory and caching."], "PASS", 0.0),
-        ("AegisRAG was created in 2020 by a team at Stanford University and uses GPT-4 for embeddings.",
-         ["AegisRAG is an Agentic Enterprise Graph Intelligence System.",
-          "BGE-M3 embeddings are used for vector search."], "FAIL", 1.0),
-        ("BGE-M3 produces 1024-dimensional vectors and supports 50 languages. It was trained on 100 billion tokens.",
-         ["BGE-M3 is a multi-vector embedding model that produces 1024-dimensional dense vectors.",
-          "The model supports over 100 languages."], "FAIL", 2 / 3),
+        (
+            "AegisRAG uses Qdrant for vector storage, Neo4j for graph reasoning, and Redis for memory caching.",
+            [
+                "Vector storage is handled by Qdrant.",
+                "Neo4j is used for the knowledge graph and for reasoning over it.",
+                "Redis provides temporal memory and caching.",
+            ],
+            "PASS",
+            0.0,
+        ),
+        (
+            "AegisRAG was created in 2020 by a team at Stanford University and uses GPT-4 for embeddings.",
+            [
+                "AegisRAG is an Agentic Enterprise Graph Intelligence System.",
+                "BGE-M3 embeddings are used for vector search.",
+            ],
+            "FAIL",
+            1.0,
+        ),
+        (
+            "BGE-M3 produces 1024-dimensional vectors and supports 50 languages. It was trained on 100 billion tokens.",
+            [
+                "BGE-M3 is a multi-vector embedding model that produces 1024-dimensional dense vectors.",
+                "The model supports over 100 languages.",
+            ],
+            "FAIL",
+            2 / 3,
+        ),
     ],
-)  # fmt: skip
+)
 def test_worked_examples(answer: str, contexts: list[str], word: str, score: float) -> None:
     found = checker().verify(answer, contexts)
     assert (found.verdict, found.num_claims) == (word, 3)
@@ -115,8 +134,9 @@ def test_without_leave_to_keep_text_none_is_kept(tmp_path: Path) -> None:
 
 
 @given(
-    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted), wrong=st.integers(0, 3),
-)  # fmt: skip
+    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted),
+    wrong=st.integers(0, 3),
+)
 def test_a_higher_share_is_never_a_milder_word(shares: list[float], wrong: int) -> None:
     settings = SkillSettings.model_validate({"detection": {"threshold": shares[0], "critical_threshold": shares[1]}})
     rank = {"PASS": 0, "WARN": 1, "FAIL": 2}
@@ -149,9 +169,12 @@ def test_the_settings_file_states_the_defaults_and_what_no_setting_is_is_named(t
     assert read_settings(FILES / "config.yaml") == SkillSettings() == read_settings(None)
     path = tmp_path / "config.yaml"
     for text, message in [
-        ("detection: {treshold: 1}", "detection.treshold"), ("detection: {threshold: 2}", "detection.threshold"),
-        ("detection: {threshold: 0.5}", "above critical_threshold"), ("- a", "the file"), ("a: [", "cannot be read"),
-    ]:  # fmt: skip
+        ("detection: {treshold: 1}", "detection.treshold"),
+        ("detection: {threshold: 2}", "detection.threshold"),
+        ("detection: {threshold: 0.5}", "above critical_threshold"),
+        ("- a", "the file"),
+        ("a: [", "cannot be read"),
+    ]:
         path.write_text(text)
         with pytest.raises(PolicyError, match=message):
             read_settings(path)
@@ -190,9 +213,12 @@ def result(text: Any) -> list[dict[str, Any]]:
 
 def turn(path: Path, said: str) -> Path:
     return transcript(
-        path, ("user", "How long is the leave?"), ("assistant", [{"type": "tool_use", "id": "t1", "name": "Read"}]),
-        ("user", result([{"type": "text", "text": LEAVE}])), ("assistant", [{"type": "text", "text": said}]),
-    )  # fmt: skip
+        path,
+        ("user", "How long is the leave?"),
+        ("assistant", [{"type": "tool_use", "id": "t1", "name": "Read"}]),
+        ("user", result([{"type": "text", "text": LEAVE}])),
+        ("assistant", [{"type": "text", "text": said}]),
+    )
 
 
 def hook(path: Path, settings: SkillSettings | None = None, **more: Any) -> dict[str, Any]:
@@ -255,9 +281,13 @@ def test_what_is_no_hooks_input_is_an_error(raw: str) -> None:
 def test_the_latest_results_count_where_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.skill.hook.MOST_CONTEXT", 10)
     path = transcript(
-        tmp_path / "t.jsonl", ("user", "q"), ("user", result("old " * 5)), ("user", result("middle")),
-        ("user", result("new")), ("assistant", "said"),
-    )  # fmt: skip
+        tmp_path / "t.jsonl",
+        ("user", "q"),
+        ("user", result("old " * 5)),
+        ("user", result("middle")),
+        ("user", result("new")),
+        ("assistant", "said"),
+    )
     assert read_turn({"transcript_path": str(path)}).contexts == ("middle", "new")
 
 

@@ -85,10 +85,15 @@ def test_figures_do_not_depend_on_the_order_of_rows(rows: list[tuple[bool, float
 @pytest.mark.parametrize(
     ("figure", "labels"),
     [
-        (c.auroc, [True, True]), (c.auroc, [False, False]), (c.auprc, [False, False]), (c.balanced_accuracy, [1, 1]),
-        (c.recall, [0, 0]), (c.false_negative_rate, [0, 0]), (c.false_positive_rate, [1, 1]),
+        (c.auroc, [True, True]),
+        (c.auroc, [False, False]),
+        (c.auprc, [False, False]),
+        (c.balanced_accuracy, [1, 1]),
+        (c.recall, [0, 0]),
+        (c.false_negative_rate, [0, 0]),
+        (c.false_positive_rate, [1, 1]),
     ],
-)  # fmt: skip
+)
 def test_a_missing_class_leaves_a_figure_undefined_with_a_reason(
     figure: Callable[..., Metric], labels: list[bool]
 ) -> None:

@@ -63,9 +63,13 @@ def test_costs_that_say_nothing_are_refused() -> None:
 
 
 @given(
-    leak=st.floats(0.1, 50), blocked=st.floats(0.1, 50), caveat=st.floats(0.1, 50), right=st.floats(0.05, 0.95),
-    rates=st.booleans(), p=st.floats(0, 1),
-)  # fmt: skip
+    leak=st.floats(0.1, 50),
+    blocked=st.floats(0.1, 50),
+    caveat=st.floats(0.1, 50),
+    right=st.floats(0.05, 0.95),
+    rates=st.booleans(),
+    p=st.floats(0, 1),
+)
 def test_the_answer_that_thresholds_choose_is_never_dearer_than_another(
     leak: float, blocked: float, caveat: float, right: float, rates: bool, p: float
 ) -> None:

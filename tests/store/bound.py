@@ -74,9 +74,20 @@ from assay.store.reviews.queue import Reviews
 
 OTHER = "globex"
 HASH = "the hash of a password"
-TAPE: dict[str, Any] = {"form": 1, "model": "judge-1", "digest": "d", "price": None, "known": {}, "answers": [
-    {"purpose": "judge", "request": "r", "error": {"kind": "chat", "message": "no", "retryable": False, "calls": 1}},
-]}  # fmt: skip
+TAPE: dict[str, Any] = {
+    "form": 1,
+    "model": "judge-1",
+    "digest": "d",
+    "price": None,
+    "known": {},
+    "answers": [
+        {
+            "purpose": "judge",
+            "request": "r",
+            "error": {"kind": "chat", "message": "no", "retryable": False, "calls": 1},
+        },
+    ],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +104,16 @@ def make_full(url: str, folder: Path) -> Full:
     clock = Clock(DAY)
     store = Store(url, clock=clock)
     claim = ClaimReport(
-        text="Partners get 4 weeks.", span=Span(start=0, end=21), kind=ClaimKind.FACTUAL, critical=True,
-        verdict=Verdict.CONTRADICTED, score=0.1, status=ClaimStatus.BLOCK, category=Category.CONTEXTUAL,
+        text="Partners get 4 weeks.",
+        span=Span(start=0, end=21),
+        kind=ClaimKind.FACTUAL,
+        critical=True,
+        verdict=Verdict.CONTRADICTED,
+        score=0.1,
+        status=ClaimStatus.BLOCK,
+        category=Category.CONTEXTUAL,
         contradiction=0.9,
-    )  # fmt: skip
+    )
     bad = report_of("Partners get 4 weeks.", claims=(claim,), action=Action.BLOCK)
     heard = record_of(report=report_of("Another.").taped(TAPE), caller="app")
     checks = [record_of(), heard, record_of(report=bad, asked={"answer": "x"})]
@@ -126,9 +143,14 @@ def make_full(url: str, folder: Path) -> Full:
 
 def _monitored(store: Store) -> None:
     at = micros(store.now())
-    add_changes(store, TENANT, [
-        ChangeRow("one", at, "prompt", "v7", "shorter", actor="ann"), ChangeRow("two", at + 1, "model", "m-2"),
-    ])  # fmt: skip
+    add_changes(
+        store,
+        TENANT,
+        [
+            ChangeRow("one", at, "prompt", "v7", "shorter", actor="ann"),
+            ChangeRow("two", at + 1, "model", "m-2"),
+        ],
+    )
     alarm = AlarmRow("a" * 32, "bad|all|", "up", at, {"rate": 0.1})
     move(store, TENANT, None, StoredState(at, {"series": {}}), [alarm], 0)
     set_alarm(store, TENANT, alarm.id, "acknowledged", "ann")
@@ -138,9 +160,29 @@ def _monitored(store: Store) -> None:
 def _attacked(store: Store) -> None:
     at = micros(store.now())
     run = AttackRun(
-        "c" * 32, at, "d" * 64, "static", "python:bot:answer", "e" * 64, "schedule", 0.5, 0.1, 0.9, 2, 1, 1, 0, 1,
-        {"categories": {}}, "v3", "nightly", at, "schedule", True, 0.1,
-    )  # fmt: skip
+        "c" * 32,
+        at,
+        "d" * 64,
+        "static",
+        "python:bot:answer",
+        "e" * 64,
+        "schedule",
+        0.5,
+        0.1,
+        0.9,
+        2,
+        1,
+        1,
+        0,
+        1,
+        {"categories": {}},
+        "v3",
+        "nightly",
+        at,
+        "schedule",
+        True,
+        0.1,
+    )
     cases = [
         AttackCase("rt-1", "scale_stress", "passed", 1.0, False, "answers", {}),
         AttackCase("rt-2", "compositional", "failed", 0.0, True, "another number", {"answer": "12"}),
@@ -244,9 +286,11 @@ def columns_to_try() -> list[Column[Any]]:
     """The columns of which a change has to be found."""
     unsigned = {"audit_checkpoints", "audit_anchors"}
     return [
-        column for table in bound_tables() for column in table.columns
+        column
+        for table in bound_tables()
+        for column in table.columns
         if f"{table.name}.{column.name}" not in UNBOUND and not (table.name in unsigned and column.name == "tenant")
-    ]  # fmt: skip
+    ]
 
 
 def rows_of(connection: Connection, table: Table) -> list[Row[Any]]:
@@ -334,7 +378,7 @@ def row_trials(
 
 def _whole_row(
     connection: Connection, table: Table, row: Row[Any], *, drop: bool, draw: random.Random
-) -> tuple[str, bool]:  # fmt: skip
+) -> tuple[str, bool]:
     if drop:
         done = connection.execute(delete(table).where(key_of(table, row))).rowcount == 1
         return f"{table.name}: a row dropped", done

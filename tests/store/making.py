@@ -53,9 +53,15 @@ KEYS = FixedKeys(RING, KEY)
 def report_of(output: str = OUTPUT, **changes: Any) -> HallucinationReport:
     length = len(output)
     claim = ClaimReport(
-        text=output, span=Span(start=0, end=length), kind=ClaimKind.FACTUAL, critical=True, verdict=Verdict.SUPPORTED,
-        score=0.97, status=ClaimStatus.PASS, signals={"entailed": 1e-7},
-    )  # fmt: skip
+        text=output,
+        span=Span(start=0, end=length),
+        kind=ClaimKind.FACTUAL,
+        critical=True,
+        verdict=Verdict.SUPPORTED,
+        score=0.97,
+        status=ClaimStatus.PASS,
+        signals={"entailed": 1e-7},
+    )
     fields: dict[str, Any] = {
         "run_id": "run-1",
         "output": output,

@@ -13,9 +13,10 @@ from assay.store.db.tables import metadata
 def upgrade_to(engine: Engine, wanted: str) -> None:
     """Run the migrations of an empty database up to one of them."""
     script, config = migrations._scripts(), migrations._config()
-    with writing(engine).begin() as connection, EnvironmentContext(
-        config, script, fn=lambda current, _: script._upgrade_revs(wanted, current)
-    ) as environment:  # fmt: skip
+    with (
+        writing(engine).begin() as connection,
+        EnvironmentContext(config, script, fn=lambda current, _: script._upgrade_revs(wanted, current)) as environment,
+    ):
         environment.configure(connection=connection, target_metadata=metadata)
         environment.run_migrations()
 

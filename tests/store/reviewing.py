@@ -45,14 +45,24 @@ def held(
     """A record that the gate escalated."""
     decision = Decision(action=Action.ESCALATE, route="review", reasons=("A person decides.",))
     claim = ClaimReport(
-        text=output, span=Span(start=0, end=len(output)), kind=ClaimKind.FACTUAL, critical=True,
-        verdict=Verdict.UNSUPPORTED, score=0.3, status=ClaimStatus.REVISE,
-    )  # fmt: skip
+        text=output,
+        span=Span(start=0, end=len(output)),
+        kind=ClaimKind.FACTUAL,
+        critical=True,
+        verdict=Verdict.UNSUPPORTED,
+        score=0.3,
+        status=ClaimStatus.REVISE,
+    )
     rules = policy or preset("general")
     report = report_of(
-        output, action=Action.ESCALATE, decision=decision, labels=labels_for(decision), overall_score=0.3,
-        stakes=changes.pop("stakes", Stakes.HIGH), claims=(claim,),
-    )  # fmt: skip
+        output,
+        action=Action.ESCALATE,
+        decision=decision,
+        labels=labels_for(decision),
+        overall_score=0.3,
+        stakes=changes.pop("stakes", Stakes.HIGH),
+        claims=(claim,),
+    )
     named = report.policy.model_copy(update={"name": rules.name, "digest": rules.digest})
     report = report.model_copy(update={"policy": named})
     return record_of(output, report=report, policy=rules, **changes)
@@ -61,9 +71,16 @@ def held(
 def user(store: Store, name: str, *expertise: str, roles: str = "reviewer", tenant: str = TENANT) -> None:
     """A person among the users."""
     row = {
-        "tenant": tenant, "id": name, "name": name, "password": None, "roles": roles, "created": 0, "disabled": None,
-        "expertise": " ".join(expertise), "version": 1,
-    }  # fmt: skip
+        "tenant": tenant,
+        "id": name,
+        "name": name,
+        "password": None,
+        "roles": roles,
+        "created": 0,
+        "disabled": None,
+        "expertise": " ".join(expertise),
+        "version": 1,
+    }
     from assay.store.db.writer import Change
 
     def act(connection: Any) -> tuple[()]:

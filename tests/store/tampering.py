@@ -118,8 +118,10 @@ def write_entries(connection: Connection, entries: list[bytes]) -> None:
     """These entries and no others, and a size that says so."""
     connection.execute(delete(audit_entries))
     if entries:
-        rows = [{"tenant": TENANT, "idx": at, "kind": "decision", "record": None, "data": data}
-                for at, data in enumerate(entries)]  # fmt: skip
+        rows = [
+            {"tenant": TENANT, "idx": at, "kind": "decision", "record": None, "data": data}
+            for at, data in enumerate(entries)
+        ]
         connection.execute(insert(audit_entries), rows)
     connection.execute(update(audit_logs).values(size=len(entries)))
 
@@ -129,8 +131,9 @@ def write_tree(connection: Connection, entries: list[bytes]) -> None:
     connection.execute(delete(audit_tiles))
     tiles = Edge(0, {}).extend([leaf_hash(data) for data in entries])
     if tiles:
-        rows = [{"tenant": TENANT, "level": level, "idx": index, "hashes": data}
-                for (level, index), data in tiles.items()]  # fmt: skip
+        rows = [
+            {"tenant": TENANT, "level": level, "idx": index, "hashes": data} for (level, index), data in tiles.items()
+        ]
         connection.execute(insert(audit_tiles), rows)
 
 
@@ -290,9 +293,13 @@ def _size(connection: Connection, log: Tampered, draw: random.Random) -> str:
 
 
 OTHERS: dict[str, Callable[[Connection, Tampered, random.Random], str]] = {
-    "bit of a tile": _tile, "bit of a checkpoint": _note, "older copy": _rollback, "key": _other_key,
-    "name": _other_log, "size": _size,
-}  # fmt: skip
+    "bit of a tile": _tile,
+    "bit of a checkpoint": _note,
+    "older copy": _rollback,
+    "key": _other_key,
+    "name": _other_log,
+    "size": _size,
+}
 
 
 def bundle_trials(log: Tampered, count: int, seed: int) -> Outcome:

@@ -152,10 +152,17 @@ def test_a_log_with_alerts_in_it_holds(store: Store) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"key": "Metric"}, {"key": ""}, {"key": "a" * 201}, {"kind": "drop table"}, {"summary": " "},
-        {"summary": "x" * 501}, {"facts": {"x": float("nan")}}, {"facts": {"x": {"y": 1}}}, {"facts": {"x": "y" * 501}},
+        {"key": "Metric"},
+        {"key": ""},
+        {"key": "a" * 201},
+        {"kind": "drop table"},
+        {"summary": " "},
+        {"summary": "x" * 501},
+        {"facts": {"x": float("nan")}},
+        {"facts": {"x": {"y": 1}}},
+        {"facts": {"x": "y" * 501}},
     ],
-)  # fmt: skip
+)
 def test_a_malformed_alert_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         Alert(**{"key": "k", "kind": "a.b", "summary": "s", **wrong})

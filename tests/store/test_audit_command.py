@@ -24,21 +24,36 @@ from assay.testing import FakeScorer
 
 Run = Callable[..., Result]
 POLICY = preset("rag")
-EVIDENCE = coerce_evidence([
-    {"id": "hr-2", "text": "Partners are entitled to 2 weeks of paid leave.", "effective_date": "2026-01-01"},
-    {"id": "hr-3", "text": "Leave is requested in the portal.", "metadata": {"page": 3, "share": 1.0}},
-])  # fmt: skip
+EVIDENCE = coerce_evidence(
+    [
+        {"id": "hr-2", "text": "Partners are entitled to 2 weeks of paid leave.", "effective_date": "2026-01-01"},
+        {"id": "hr-3", "text": "Leave is requested in the portal.", "metadata": {"page": 3, "share": 1.0}},
+    ]
+)
 TRANSCRIPT = [
     {"role": "user", "content": "Where is order A-17?"},
-    {"role": "assistant", "tool_calls": [
-        {"id": "c1", "type": "function", "function": {"name": "find_order", "arguments": '{"order": "A-17"}'}},
-    ]},
+    {
+        "role": "assistant",
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "find_order", "arguments": '{"order": "A-17"}'}},
+        ],
+    },
     {"role": "tool", "tool_call_id": "c1", "content": "Order A-17 is in Hamburg."},
     {"role": "assistant", "content": "Order A-17 is in Hamburg."},
-]  # fmt: skip
-TOOLS = [{"type": "function", "function": {"name": "find_order", "parameters": {
-    "type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"],
-}}}]  # fmt: skip
+]
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "find_order",
+            "parameters": {
+                "type": "object",
+                "properties": {"order": {"type": "string"}},
+                "required": ["order"],
+            },
+        },
+    }
+]
 
 
 class Another(FakeScorer):
@@ -183,10 +198,18 @@ def test_an_export_has_all_of_the_log_or_says_what_it_leaves_out(
     assert "partial" not in json.loads(out.read_text(encoding="utf-8").splitlines()[0])
 
 
-@pytest.mark.parametrize("partial", [
-    {"entries": 2, "of": 4}, {"entries": 3, "of": 3}, {"entries": 3}, {"entries": 3, "of": True}, 3,
-    {"entries": 3.0, "of": 4}, {"entries": 3, "of": 4, "more": 1},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "partial",
+    [
+        {"entries": 2, "of": 4},
+        {"entries": 3, "of": 3},
+        {"entries": 3},
+        {"entries": 3, "of": True},
+        3,
+        {"entries": 3.0, "of": 4},
+        {"entries": 3, "of": 4, "more": 1},
+    ],
+)
 def test_a_bundle_that_says_another_thing_of_what_it_leaves_out_is_refused(
     run: Run, ids: dict[str, str], tmp_path: Path, partial: Any
 ) -> None:

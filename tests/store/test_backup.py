@@ -409,9 +409,11 @@ def run_lines(lines: list[str], folder: Path, ring: Path) -> Iterator[subprocess
     command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m assay "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     environ = {
-        **os.environ, "PATH": f"{folder / 'bin'}:{tools()}:{os.environ['PATH']}", "ASSAY_RECEIPT_KEYS": str(ring),
+        **os.environ,
+        "PATH": f"{folder / 'bin'}:{tools()}:{os.environ['PATH']}",
+        "ASSAY_RECEIPT_KEYS": str(ring),
         "PYTHONPATH": os.pathsep.join(sys.path),
-    }  # fmt: skip
+    }
     for line in lines:
         yield subprocess.run(["sh", "-c", line], env=environ, capture_output=True, text=True, timeout=300, check=False)
 

@@ -63,10 +63,16 @@ def test_the_backlog_counts_what_waits_and_what_is_late(url: str) -> None:
                 at = micros(NOW + timedelta(minutes=minutes))
                 connection.execute(
                     tables.review_items.insert().values(
-                        tenant="default", id=f"{number:032}", run=f"{number:032}", created=at, tier=tier, state=state,
-                        deadline=at, version=1,
+                        tenant="default",
+                        id=f"{number:032}",
+                        run=f"{number:032}",
+                        created=at,
+                        tier=tier,
+                        state=state,
+                        deadline=at,
+                        version=1,
                     )
-                )  # fmt: skip
+                )
         with store.reading("default") as connection:
             found = read_backlog(connection, "default", NOW)
             other = read_backlog(connection, "other", NOW)

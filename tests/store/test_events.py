@@ -43,8 +43,9 @@ def test_feedback_is_stored_and_erased_with_its_run(url: str) -> None:
         with store.reading("default") as connection:
             rows = connection.execute(select(tables.feedback).order_by(tables.feedback.c.id)).all()
             assert [(row.verdict, row.claim, row.comment) for row in rows] == [
-                ("wrong", 0, "It is 4 weeks."), ("right", None, None),
-            ]  # fmt: skip
+                ("wrong", 0, "It is 4 weeks."),
+                ("right", None, None),
+            ]
         erase_runs(store, [record.id], "request", "default")
         give_feedback(store, record.id, "wrong")
         with store.reading("default") as connection:

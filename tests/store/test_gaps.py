@@ -84,8 +84,9 @@ def test_null_retrievals_are_counted_by_topic(store: Store) -> None:
     ask(store, "Who was the first director?", "The first director was Ada Holm.")
     found = find_gaps(store, "default")
     assert {gap.question: gap.null_retrievals for gap in found.gaps} == {
-        found.gaps[0].question: 2, "Who was the first director?": 0
-    }  # fmt: skip
+        found.gaps[0].question: 2,
+        "Who was the first director?": 0,
+    }
     assert found.null_retrievals == 2
 
 
@@ -95,9 +96,7 @@ def test_a_retrieval_of_which_the_gate_let_nothing_be_used_counts_as_one_of_noth
     report = screening.check("The first director was Ada Holm.", EVIDENCE, question=asked)
     assert report.screening is not None
     assert not report.screening.answerable
-    store.record(
-        CheckRecord(report, {"answer": "-"}, tuple(coerce_evidence(EVIDENCE)), screening.policy)
-    )  # fmt: skip
+    store.record(CheckRecord(report, {"answer": "-"}, tuple(coerce_evidence(EVIDENCE)), screening.policy))
     (gap,) = find_gaps(store, "default").gaps
     assert gap.null_retrievals == 1
 

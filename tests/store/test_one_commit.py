@@ -57,8 +57,11 @@ def start(folder: Path, how: str, database: str | None) -> "subprocess.Popen[str
     environ = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "ASSAY_DATABASE_URL": database or ""}
     return subprocess.Popen(
         [sys.executable, "-m", "tests.store.racing", str(folder), how],
-        env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def race(folder: Path, database: str | None, processes: int) -> list[list[str]]:
@@ -160,9 +163,11 @@ def test_a_database_that_cannot_be_reached_lets_nothing_through(tmp_path: Path) 
     (receipt,) = receipts_of(tmp_path / "keys")
     (tmp_path / "file").touch()
     for database in (
-        f"postgresql://nobody:secret@127.0.0.1:{closed_port()}/none", f"sqlite:///{tmp_path / 'file' / 'x.db'}",
-        "mysql://h/x", "sqlite:///:memory:",
-    ):  # fmt: skip
+        f"postgresql://nobody:secret@127.0.0.1:{closed_port()}/none",
+        f"sqlite:///{tmp_path / 'file' / 'x.db'}",
+        "mysql://h/x",
+        "sqlite:///:memory:",
+    ):
         found = refused(guard_of(tmp_path / "keys", uses=database), receipt, "cannot be told whether .* was used")
         assert found == {"no_record"}
         with pytest.raises(CommitError) as caught:

@@ -38,8 +38,9 @@ def store(url: str) -> Iterator[Store]:
         yield opened
 
 
-def check(output: str, *, action: Action = Action.EMIT, verdict: Verdict = Verdict.SUPPORTED, score: float = 0.9,
-          **more: Any) -> CheckRecord:  # fmt: skip
+def check(
+    output: str, *, action: Action = Action.EMIT, verdict: Verdict = Verdict.SUPPORTED, score: float = 0.9, **more: Any
+) -> CheckRecord:
     report = report_of(output)
     claim = report.claims[0].model_copy(
         update={"verdict": verdict, "status": ClaimStatus.PASS if verdict is Verdict.SUPPORTED else ClaimStatus.BLOCK}
@@ -106,12 +107,25 @@ def test_filters_alone_and_together(store: Store) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("weeks", True), ("WEEKS", True), ("week", False), ("week*", True), ('"2 weeks"', True), ('"weeks 2"', False),
-        ("2 partner", True), ("partner shark", False), ("café", True), ("cafe", True), ("東京", True), ("京東", False),
-        ("naïve", False), ("' OR 1=1 --", False), ('owner:"other"', False), ("weeks NOT partner", False),
+        ("weeks", True),
+        ("WEEKS", True),
+        ("week", False),
+        ("week*", True),
+        ('"2 weeks"', True),
+        ('"weeks 2"', False),
+        ("2 partner", True),
+        ("partner shark", False),
+        ("café", True),
+        ("cafe", True),
+        ("東京", True),
+        ("京東", False),
+        ("naïve", False),
+        ("' OR 1=1 --", False),
+        ('owner:"other"', False),
+        ("weeks NOT partner", False),
         ("\U0001f600 partners", True),
     ],
-)  # fmt: skip
+)
 def test_a_search_finds_whole_words_phrases_and_beginnings(store: Store, words: str, found: bool) -> None:
     id_ = store.record(record_of("Partners get 2 weeks of leave; café 東京 included. \U0001f600 For a partner.")).id
     assert told(store, words=words) == ([id_] if found else [])

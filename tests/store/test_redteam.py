@@ -40,9 +40,27 @@ from assay.store.redteam import (
 )
 
 RUN = AttackRun(
-    "a" * 32, 1_000, "d" * 64, "static", "http://bot", "e" * 64, "schedule", 0.5, 0.1, 0.9, 3, 1, 1, 1, 0,
-    {"categories": {"scale_stress": {"ars": 0.5}}}, schedule="nightly", due=900, regressed=False, weight=0.5,
-)  # fmt: skip
+    "a" * 32,
+    1_000,
+    "d" * 64,
+    "static",
+    "http://bot",
+    "e" * 64,
+    "schedule",
+    0.5,
+    0.1,
+    0.9,
+    3,
+    1,
+    1,
+    1,
+    0,
+    {"categories": {"scale_stress": {"ars": 0.5}}},
+    schedule="nightly",
+    due=900,
+    regressed=False,
+    weight=0.5,
+)
 CASES = [
     AttackCase("rt-1", "scale_stress", "passed", 1.0, False, "right"),
     AttackCase("rt-2", "scale_stress", "failed", 0.25, False, "another value", {"answer": "9\x00 \ud800 weeks"}),
@@ -90,8 +108,9 @@ def test_a_run_is_kept_once_with_its_cases_and_read_by_its_tenant_alone(store: S
 
 
 def test_lists_baselines_and_what_is_spent_are_by_schedule_and_time(store: Store) -> None:
-    for at, (name, regressed, ars) in enumerate((("nightly", None, 0.9), ("nightly", True, 0.5), ("hourly", False, 0.8),
-                                                ("nightly", False, None))):  # fmt: skip
+    for at, (name, regressed, ars) in enumerate(
+        (("nightly", None, 0.9), ("nightly", True, 0.5), ("hourly", False, 0.8), ("nightly", False, None))
+    ):
         run = replace(RUN, id=f"{at:032x}", at=1_000 + at, schedule=name, regressed=regressed, ars=ars)
         record_run(store, TENANT, run, [])
     with store.reading(TENANT) as connection:
@@ -102,9 +121,10 @@ def test_lists_baselines_and_what_is_spent_are_by_schedule_and_time(store: Store
         assert [one.at for one in list_runs(connection, TENANT, schedule="hourly")] == [1_002]
         assert list_runs(connection, TENANT, target="another") == []
         first, last, sound = (
-            first_run(connection, TENANT, "nightly"), last_run(connection, TENANT, "nightly"),
+            first_run(connection, TENANT, "nightly"),
+            last_run(connection, TENANT, "nightly"),
             last_run(connection, TENANT, "nightly", sound=True),
-        )  # fmt: skip
+        )
         assert [one and one.at for one in (first, last, sound)] == [1_000, 1_003, 1_000]
         assert first_run(connection, TENANT, "nightly", 1_002) is None
         assert spent_by_attacks(connection, TENANT, 1_001, 1_003) == [(1_001, 0.5), (1_002, 0.5)]
@@ -169,15 +189,19 @@ def test_of_people_who_decide_at_once_one_does(store: Store) -> None:
 
 
 def test_answers_under_way_are_kept_once_and_dropped_with_their_run(store: Store) -> None:
-    for answer in (KeptAnswer("rt-1", 1, "2 weeks\x00", None, 0.5), KeptAnswer("rt-1", 1, "other", None, 0.1),
-                   KeptAnswer("rt-1", 2, None, "timed out", 60.0)):  # fmt: skip
+    for answer in (
+        KeptAnswer("rt-1", 1, "2 weeks\x00", None, 0.5),
+        KeptAnswer("rt-1", 1, "other", None, 0.1),
+        KeptAnswer("rt-1", 2, None, "timed out", 60.0),
+    ):
         keep_answer(store, TENANT, "r", answer)
     keep_answer(store, TENANT, "another", KeptAnswer("rt-1", 1, "x", None, 0.1))
     with store.reading(TENANT) as connection:
         kept = kept_answers(connection, TENANT, "r")
         assert [(one.trial, one.text, one.error) for one in kept] == [
-            (1, "2 weeks\x00", None), (2, None, "timed out"),
-        ]  # fmt: skip
+            (1, "2 weeks\x00", None),
+            (2, None, "timed out"),
+        ]
         assert kept_answers(connection, "globex", "r") == []
     drop_answers(store, TENANT, "r")
     with store.reading(TENANT) as connection:

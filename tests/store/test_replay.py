@@ -218,12 +218,18 @@ def test_a_report_is_the_same_whatever_goes_along_with_it() -> None:
     assert report.model_copy(update={"run_id": "other"}).tape == report.tape
 
 
-@pytest.mark.parametrize("tape", [
-    {}, {"form": 2}, {"form": 1, "model": "m", "digest": "d"}, {"form": 1, "model": "m", "digest": "d", "answers": [1]},
-    {"form": 1, "model": "m", "digest": "d", "answers": [{"request": "r"}]},
-    {"form": 1, "model": "m", "digest": "d", "answers": [{"request": "r", "made": {"choices": [], "usage": {}}}]},
-    {"form": 1, "model": "m", "digest": "d", "answers": [{"request": "r", "error": {"kind": "other"}}]},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "tape",
+    [
+        {},
+        {"form": 2},
+        {"form": 1, "model": "m", "digest": "d"},
+        {"form": 1, "model": "m", "digest": "d", "answers": [1]},
+        {"form": 1, "model": "m", "digest": "d", "answers": [{"request": "r"}]},
+        {"form": 1, "model": "m", "digest": "d", "answers": [{"request": "r", "made": {"choices": [], "usage": {}}}]},
+        {"form": 1, "model": "m", "digest": "d", "answers": [{"request": "r", "error": {"kind": "other"}}]},
+    ],
+)
 def test_what_is_no_tape_is_refused(tape: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="tape"):
         Replayed(tape)
@@ -237,10 +243,14 @@ _CHOICES = st.builds(
     st.none() | st.tuples(st.builds(TokenLogprob, st.text(), st.floats(-50, 0), st.just((("a", -1.0),)))),
 )
 _COMPLETIONS = st.builds(
-    Completion, st.lists(_CHOICES, min_size=1, max_size=3).map(tuple),
-    st.builds(Usage, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.booleans()), st.text(),
-    st.integers(0, 3), st.integers(0, 3), st.booleans(),
-)  # fmt: skip
+    Completion,
+    st.lists(_CHOICES, min_size=1, max_size=3).map(tuple),
+    st.builds(Usage, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.booleans()),
+    st.text(),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.booleans(),
+)
 
 
 @settings(max_examples=60)

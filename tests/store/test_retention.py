@@ -154,8 +154,9 @@ def test_the_command_shows_changes_and_applies_the_rules(tmp_path: Path) -> None
 
     assert run() == (0, "no rules: nothing is erased by itself\n")
     assert run("--rule", "30", "--rule", "7:evidence:emit") == (
-        0, "after 30 days: content of all runs\nafter 7 days: evidence of emit\n",
-    )  # fmt: skip
+        0,
+        "after 30 days: content of all runs\nafter 7 days: evidence of emit\n",
+    )
     assert run("--rule", "x")[0] == run("--rule", "3:all")[0] == run("--rule", "3", "--clear")[0] == 2
     assert run("--apply")[1].endswith("erased 1 runs, and the evidence of 0\n")
     with Store(database) as store:

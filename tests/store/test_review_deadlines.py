@@ -60,8 +60,11 @@ def test_a_passed_deadline_goes_up_a_tier_and_then_people_are_told_again_and_aga
     store.record(record)
     assert item_of(store, record.id).tier.value == "async"
     for tier, minutes, act in (
-        ("sync", 240, "next_tier"), ("blocking", 15, "next_tier"), ("blocking", 5, "remind"), ("blocking", 5, "remind"),
-    ):  # fmt: skip
+        ("sync", 240, "next_tier"),
+        ("blocking", 15, "next_tier"),
+        ("blocking", 5, "remind"),
+        ("blocking", 5, "remind"),
+    ):
         clock.go(minutes=minutes)
         assert sweep(queue).settled == 1
         item = item_of(store, record.id)

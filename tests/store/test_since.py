@@ -111,8 +111,11 @@ def test_everything_that_people_do_meanwhile_holds_and_leaves_what_a_full_one_le
         assert full.holds
         assert whole is not None
         assert (state.size, state.root, state.derived, state.entries) == (
-            whole.size, whole.root, whole.derived, whole.entries,
-        )  # fmt: skip
+            whole.size,
+            whole.root,
+            whole.derived,
+            whole.entries,
+        )
         assert dict(state.runs).items() <= dict(whole.runs).items()
 
 
@@ -156,9 +159,12 @@ TAMPERINGS: dict[str, Callable[[Connection], object]] = {
     "counts": lambda c: c.execute(update(tables.hourly).values(count=tables.hourly.c.count + 1)),
     "the name of a policy": lambda c: c.execute(update(tables.policies).values(name="other")),
     "when a verifier was seen": lambda c: c.execute(update(tables.verifiers).values(created=1)),
-    "a user out of nothing": lambda c: c.execute(insert(tables.users).values(
-        tenant=TENANT, id="m", name="mallory", password=HASH, roles="admin", expertise="", created=1, version=1)),
-}  # fmt: skip
+    "a user out of nothing": lambda c: c.execute(
+        insert(tables.users).values(
+            tenant=TENANT, id="m", name="mallory", password=HASH, roles="admin", expertise="", created=1, version=1
+        )
+    ),
+}
 
 
 def test_every_change_of_what_was_verified_is_found(store: Store) -> None:
@@ -181,9 +187,10 @@ def test_a_state_of_another_log_of_another_history_or_of_a_longer_one_is_told(st
     filled(store, 5)
     state = held_state(store)
     for other, code in (
-        (replace(state, origin="example.com/other"), "other_log"), (replace(state, root="00" * 32), "other_history"),
+        (replace(state, origin="example.com/other"), "other_log"),
+        (replace(state, root="00" * 32), "other_history"),
         (replace(state, size=9), "shorter"),
-    ):  # fmt: skip
+    ):
         found, left = look(store, other)
         assert ([one.code.value for one in found.findings], left) == ([code], None)
         assert found.runs == 5
@@ -193,21 +200,32 @@ def test_a_state_with_other_digests_passes_nothing_over(store: Store) -> None:
     filled(store)
     state = held_state(store)
     for forged in (
-        replace(state, runs=tuple((last, "0" * 64) for last, _ in state.runs)), replace(state, entries=("0" * 64,)),
-        replace(state, runs=()), replace(state, runs=state.runs[1:]),
-    ):  # fmt: skip
+        replace(state, runs=tuple((last, "0" * 64) for last, _ in state.runs)),
+        replace(state, entries=("0" * 64,)),
+        replace(state, runs=()),
+        replace(state, runs=state.runs[1:]),
+    ):
         found, left = look(store, forged)
         assert found.holds
         assert found.runs > 5
         assert left is not None
 
 
-@pytest.mark.parametrize("change", [
-    lambda v: {**v, "form": "assay.verified/9"}, lambda v: {**v, "size": "5"}, lambda v: {**v, "size": -1},
-    lambda v: {**v, "runs": [["b", "x"], ["a", "x"]]}, lambda v: {**v, "runs": [["b"]]}, lambda v: {**v, "entries": []},
-    lambda v: {**v, "derived": {}}, lambda v: {name: one for name, one in v.items() if name != "root"}, lambda v: [v],
-    lambda v: {**v, "derived": {"hourly": "", "named": [["a"]], "kept": []}},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda v: {**v, "form": "assay.verified/9"},
+        lambda v: {**v, "size": "5"},
+        lambda v: {**v, "size": -1},
+        lambda v: {**v, "runs": [["b", "x"], ["a", "x"]]},
+        lambda v: {**v, "runs": [["b"]]},
+        lambda v: {**v, "entries": []},
+        lambda v: {**v, "derived": {}},
+        lambda v: {name: one for name, one in v.items() if name != "root"},
+        lambda v: [v],
+        lambda v: {**v, "derived": {"hourly": "", "named": [["a"]], "kept": []}},
+    ],
+)
 def test_what_is_no_state_is_refused(change: Callable[[Any], Any]) -> None:
     state = Verified("example.com/log", 5, "00", ("d",), (("a", "x"),), Derived())
     assert read_verified(state.to_text()) == state
@@ -219,8 +237,9 @@ def test_what_is_no_state_is_refused(change: Callable[[Any], Any]) -> None:
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
-    lambda inner: st.lists(inner) | st.lists(inner).map(tuple), max_leaves=8,
-)  # fmt: skip
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple),
+    max_leaves=8,
+)
 
 
 @settings(max_examples=200)

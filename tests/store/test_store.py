@@ -212,9 +212,15 @@ def test_a_database_of_a_newer_version_is_not_touched(url: str) -> None:
 def test_sqlite_syncs_each_commit_and_overwrites_what_is_deleted(tmp_path: Path) -> None:
     engine = make_engine(str(tmp_path / "x.db"))
     with engine.connect() as connection:
-        found = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in (
-            "journal_mode", "synchronous", "secure_delete", "foreign_keys",
-        )}  # fmt: skip
+        found = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in (
+                "journal_mode",
+                "synchronous",
+                "secure_delete",
+                "foreign_keys",
+            )
+        }
     assert found == {"journal_mode": "wal", "synchronous": 2, "secure_delete": 1, "foreign_keys": 1}
     engine.dispose()
 

@@ -76,8 +76,9 @@ class Server:
         with log.open("wb") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "assay", "serve", "--port", str(self.port), "--database", database],
-                env={**os.environ, "PYTHONPATH": str(sources)}, stderr=out,
-            )  # fmt: skip
+                env={**os.environ, "PYTHONPATH": str(sources)},
+                stderr=out,
+            )
         for _ in range(1200):
             assert self.process.poll() is None, log.read_text(encoding="utf-8")
             try:

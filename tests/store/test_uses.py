@@ -240,8 +240,12 @@ def test_people_see_who_claimed_and_what_became_of_it(store: Store, clock: Clock
     uses.claim(use, clock.now)
     (seen,) = list_uses(store, unsettled=True)
     assert (seen.receipt_id, seen.key_id, seen.claimed, seen.until, seen.outcome) == (
-        use.receipt_id, KEY, clock.now, use.until, None,
-    )  # fmt: skip
+        use.receipt_id,
+        KEY,
+        clock.now,
+        use.until,
+        None,
+    )
     assert ":" in seen.holder
     uses.settle(use, Outcome.RAISED)
     assert list_uses(store, unsettled=True) == []

@@ -48,7 +48,7 @@ def test_of_several_rows_under_one_key_the_last_stays(store: Store) -> None:
 @pytest.mark.parametrize(
     ("since", "entries", "size", "left"),
     [(0, 10, 10_000, "abcde"), (30, 10, 10_000, "cde"), (0, 2, 10_000, "de"), (0, 10, 25, "de"), (60, 10, 10_000, "")],
-)  # fmt: skip
+)
 def test_the_oldest_go_beyond_an_age_a_number_or_a_size(
     store: Store, since: int, entries: int, size: int, left: str
 ) -> None:

@@ -74,9 +74,11 @@ def test_every_table_with_a_tenant_is_walled(wall: str) -> None:
     migrate(engine)
     with engine.connect() as connection:
         assert tables_without_row_security(connection) == []
-        walled = set(connection.execute(text(
-            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relrowsecurity AND relforcerowsecurity"
-        )).scalars())  # fmt: skip
+        walled = set(
+            connection.execute(
+                text("SELECT relname FROM pg_class WHERE relkind = 'r' AND relrowsecurity AND relforcerowsecurity")
+            ).scalars()
+        )
     engine.dispose()
     assert {table.name for table in tables.metadata.tables.values() if "tenant" in table.c} <= walled
 
@@ -84,8 +86,16 @@ def test_every_table_with_a_tenant_is_walled(wall: str) -> None:
 def test_a_query_without_its_where_finds_rows_of_its_own_tenant_only(store: Store) -> None:
     for tenant in ("acme", "globex"):
         with store.reading(tenant) as connection:
-            for table in (tables.runs, tables.reports, tables.claims, tables.evidence, tables.users, tables.audit_logs,
-                          tables.audit_entries, tables.tenants):  # fmt: skip
+            for table in (
+                tables.runs,
+                tables.reports,
+                tables.claims,
+                tables.evidence,
+                tables.users,
+                tables.audit_logs,
+                tables.audit_entries,
+                tables.tenants,
+            ):
                 assert set(connection.execute(select(table.c.tenant)).scalars()) == {tenant}, table.name
 
 
@@ -102,8 +112,12 @@ def test_one_tenant_can_neither_change_nor_make_rows_of_another(store: Store) ->
     with writing(store.engine).begin() as connection:
         set_acting_tenant(connection, "acme")
         assert connection.execute(update(tables.users).values(roles="viewer")).rowcount == 1
-        assert connection.execute(update(tables.users).where(tables.users.c.tenant == "globex")
-                                  .values(roles="viewer")).rowcount == 0  # fmt: skip
+        assert (
+            connection.execute(
+                update(tables.users).where(tables.users.c.tenant == "globex").values(roles="viewer")
+            ).rowcount
+            == 0
+        )
     assert list_users(store, "globex")[0].roles == (Role.ADMIN,)
     for statement in (
         insert(tables.tenants).values(tenant="globex2", title="x", created=0),
@@ -208,12 +222,15 @@ def test_a_database_of_the_version_before_has_its_index_of_words_walled(wall: st
         set_acting_tenant(connection, EVERY_TENANT)
         for statement in (
             *(f"DROP TABLE {name}" for name in later),
-            "DROP TABLE receipt_uses", "DROP INDEX ix_reports_gaps", "DROP POLICY assay_tenant ON report_search",
+            "DROP TABLE receipt_uses",
+            "DROP INDEX ix_reports_gaps",
+            "DROP POLICY assay_tenant ON report_search",
             "ALTER TABLE report_search NO FORCE ROW LEVEL SECURITY",
-            "ALTER TABLE report_search DISABLE ROW LEVEL SECURITY", "ALTER TABLE runs DROP COLUMN tape",
+            "ALTER TABLE report_search DISABLE ROW LEVEL SECURITY",
+            "ALTER TABLE runs DROP COLUMN tape",
             *(f"ALTER TABLE {unit.head.name} DROP COLUMN seal" for unit in UNITS if unit.head.name not in later),
             "UPDATE alembic_version SET version_num = '0004'",
-        ):  # fmt: skip
+        ):
             connection.execute(text(statement))
         assert tables_without_row_security(connection) == ["report_search"]
     engine.dispose()

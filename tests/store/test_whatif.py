@@ -22,9 +22,13 @@ BEFORE = preset("general")
 GUARD = Guard(BEFORE, scorer=FakeScorer())
 EVIDENCE = ["The hall is painted red.", "The door costs 7 euros, and the key is in the box."]
 ANSWERS = (
-    "The hall is painted red.", "The door costs 5 euros.", "The key is in the old box.", "The hall is red and tall.",
-    "Perhaps the key is in a box.", "I do not know.",
-)  # fmt: skip
+    "The hall is painted red.",
+    "The door costs 5 euros.",
+    "The key is in the old box.",
+    "The hall is red and tall.",
+    "Perhaps the key is in a box.",
+    "I do not know.",
+)
 
 
 @pytest.fixture

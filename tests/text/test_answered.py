@@ -22,8 +22,10 @@ from assay.text.rewording.short_answers import (
         ("Are dogs allowed in the garden?", "dogs are allowed in the garden"),
         ("Is Oslo the capital of Norway?", "Oslo is the capital of Norway"),
         ("Has my order been shipped?", "my order has been shipped"),
-        ("Is the parental leave policy available to contractors?",
-         "the parental leave policy is available to contractors"),
+        (
+            "Is the parental leave policy available to contractors?",
+            "the parental leave policy is available to contractors",
+        ),
         ("Was the bridge built in 1932?", "the bridge was built in 1932"),
         ("Isn't the fee waived?", "the fee is waived"),
         ("Is it true that partners get 4 weeks?", "partners get 4 weeks"),
@@ -31,7 +33,7 @@ from assay.text.rewording.short_answers import (
         ("Hi! I have a question. Are returns free?", "returns are free"),
         ("Is Acme older than Brix?", "Acme is older than Brix"),
     ],
-)  # fmt: skip
+)
 def test_a_question_of_yes_or_no_becomes_what_it_asks(question: str, statement: str) -> None:
     assert asked_statement(question) == statement
 
@@ -107,8 +109,14 @@ def test_what_a_question_takes_for_granted_is_stated(question: str, taken: str) 
 
 @pytest.mark.parametrize(
     "question",
-    ["What is your order number?", "Why do you ask?", "When would you like to travel?", "How can I help you today?",
-     "Who is it?", "Why not?"],
-)  # fmt: skip
+    [
+        "What is your order number?",
+        "Why do you ask?",
+        "When would you like to travel?",
+        "How can I help you today?",
+        "Who is it?",
+        "Why not?",
+    ],
+)
 def test_a_question_back_takes_nothing_for_granted(question: str) -> None:
     assert presupposed(question) is None

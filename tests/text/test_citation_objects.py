@@ -100,10 +100,16 @@ def test_openai_url_citations_are_markers_or_spans() -> None:
     [
         {"type": "file_citation", "file_id": "file-1", "filename": "hr-2", "index": END - 1},
         {"type": "file_citation", "file_citation": {"file_id": "hr-2"}, "start_index": END - 1, "end_index": END - 1},
-        {"type": "container_file_citation", "file_id": "file-1", "filename": "hr-2", "container_id": "c",
-         "start_index": END - 1, "end_index": END - 1},
+        {
+            "type": "container_file_citation",
+            "file_id": "file-1",
+            "filename": "hr-2",
+            "container_id": "c",
+            "start_index": END - 1,
+            "end_index": END - 1,
+        },
     ],
-)  # fmt: skip
+)
 def test_openai_file_citations_stand_behind_their_statement(item: dict[str, Any]) -> None:
     found = one(item)
     assert found.source_ids == ("hr-2",)
@@ -153,9 +159,15 @@ def test_the_cited_claims_of_the_agent_specification_are_read() -> None:
     item = {
         "claim_text": LEAVE,
         "claim_confidence": 0.9,
-        "citations": [{"source_id": "hr-2", "source_text": "2 weeks of leave", "relationship": "SUPPORTS",
-                       "page_or_location": "p. 4"}],
-    }  # fmt: skip
+        "citations": [
+            {
+                "source_id": "hr-2",
+                "source_text": "2 weeks of leave",
+                "relationship": "SUPPORTS",
+                "page_or_location": "p. 4",
+            }
+        ],
+    }
     found = one(item)
     assert (found.source_ids, found.quote, found.location) == (("hr-2",), "2 weeks of leave", "p. 4")
     assert cited(found) == LEAVE

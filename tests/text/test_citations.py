@@ -193,10 +193,42 @@ def test_a_quoted_block_is_a_quotation_as_a_whole() -> None:
 
 
 SEPARATE = st.sampled_from(
-    ["[1]", "[hr-2]", "(Source: X)", "【1†source】", "[^1]", "¹", "[a](http://x.example)", "`", "```", "\n", ". ", '"',
-     "“", "[", "]", "(", ")", "Section 4.2 of the Leave Policy", "> ", "| ", "- ", "Leave is long", "é", "𝔘", "#",
-     "👩\u200d👧", ":", "References\n", "\u202e", "e\u0301", "$$", "\\(", "says"]
-)  # fmt: skip
+    [
+        "[1]",
+        "[hr-2]",
+        "(Source: X)",
+        "【1†source】",
+        "[^1]",
+        "¹",
+        "[a](http://x.example)",
+        "`",
+        "```",
+        "\n",
+        ". ",
+        '"',
+        "“",
+        "[",
+        "]",
+        "(",
+        ")",
+        "Section 4.2 of the Leave Policy",
+        "> ",
+        "| ",
+        "- ",
+        "Leave is long",
+        "é",
+        "𝔘",
+        "#",
+        "👩\u200d👧",
+        ":",
+        "References\n",
+        "\u202e",
+        "e\u0301",
+        "$$",
+        "\\(",
+        "says",
+    ]
+)
 
 
 @given(st.lists(SEPARATE, max_size=25).map("".join) | st.text(max_size=60))
@@ -210,12 +242,56 @@ def test_any_text_gives_citations_in_order_whose_spans_slice_back(text: str) -> 
         before = citation.end
 
 
-UNITS = (
-    ["[", "]", "[[", "[1", "[1]", "(", "((", "()", "¹", "¹,", "【", "【1†", "`", "```\n", "“", '"', "[a](", "[1](",
-     "](", "Aa ", "Aa Policy ", "Section 1.", "§", "Source:", "Source: ", "\nSource: x", "[^1]: ", "\n[^1]: x",
-     "- ", "1. a\n", "References\n", "[1] a ", "$$", "\\(", "a.", "[a-1.", "p. 4 ", "[source ", " et al., 2020)",
-     "[1, ", "_", "> ", "| ", "(Source: ", "[Aa Bb ", "http://", "0-", "a b and "]
-)  # fmt: skip
+UNITS = [
+    "[",
+    "]",
+    "[[",
+    "[1",
+    "[1]",
+    "(",
+    "((",
+    "()",
+    "¹",
+    "¹,",
+    "【",
+    "【1†",
+    "`",
+    "```\n",
+    "“",
+    '"',
+    "[a](",
+    "[1](",
+    "](",
+    "Aa ",
+    "Aa Policy ",
+    "Section 1.",
+    "§",
+    "Source:",
+    "Source: ",
+    "\nSource: x",
+    "[^1]: ",
+    "\n[^1]: x",
+    "- ",
+    "1. a\n",
+    "References\n",
+    "[1] a ",
+    "$$",
+    "\\(",
+    "a.",
+    "[a-1.",
+    "p. 4 ",
+    "[source ",
+    " et al., 2020)",
+    "[1, ",
+    "_",
+    "> ",
+    "| ",
+    "(Source: ",
+    "[Aa Bb ",
+    "http://",
+    "0-",
+    "a b and ",
+]
 
 
 @pytest.mark.parametrize("unit", UNITS)

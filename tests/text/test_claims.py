@@ -1,4 +1,3 @@
-# ruff: noqa: E501 examples are easier to compare on one line
 """Atomic claims: the seeds' worked examples, structure, what is never parted, and spans for any text."""
 
 import pytest
@@ -75,26 +74,39 @@ def test_the_examples_of_seed_004_come_out_as_listed(answer: str, claims: list[s
     ("sentence", "claims"),
     [
         ("Acme was founded in 1990 and employs 40 people.", ["Acme was founded in 1990", "Acme employs 40 people"]),
-        ("The firm was sold in 2001 and renamed in 2003.", ["The firm was sold in 2001", "The firm was renamed in 2003"]),
-        ("The bank has won three awards and opened five branches.",
-         ["The bank has won three awards", "The bank has opened five branches"]),
+        (
+            "The firm was sold in 2001 and renamed in 2003.",
+            ["The firm was sold in 2001", "The firm was renamed in 2003"],
+        ),
+        (
+            "The bank has won three awards and opened five branches.",
+            ["The bank has won three awards", "The bank has opened five branches"],
+        ),
         ("He will review the form and send a reply.", ["He will review the form", "He will send a reply"]),
         ("Acme makes boats, and Bolt makes engines.", ["Acme makes boats", "Bolt makes engines"]),
         ("Acme was founded in 1990, and it employs 40 people.", ["Acme was founded in 1990", "Acme employs 40 people"]),
-        ("Marie Curie, a physicist from Warsaw, won two prizes.",
-         ["Marie Curie won two prizes", "Marie Curie was a physicist from Warsaw"]),
+        (
+            "Marie Curie, a physicist from Warsaw, won two prizes.",
+            ["Marie Curie won two prizes", "Marie Curie was a physicist from Warsaw"],
+        ),
         ("Acme, which is based in Oslo, sells boats.", ["Acme sells boats", "Acme is based in Oslo"]),
-        ("The tool writes to a database, which stores every event.",
-         ["The tool writes to a database", "The database stores every event"]),
+        (
+            "The tool writes to a database, which stores every event.",
+            ["The tool writes to a database", "The database stores every event"],
+        ),
         ("Ann Lee is a player who plays for Oslo.", ["Ann Lee is a player", "Ann Lee plays for Oslo"]),
         ("Ann Lee (born 5 May 1960) is a painter.", ["Ann Lee is a painter", "Ann Lee was born on 5 May 1960"]),
-        ("She wrote the song, recorded the album, and toured Europe.",
-         ["She wrote the song", "She recorded the album", "She toured Europe"]),
+        (
+            "She wrote the song, recorded the album, and toured Europe.",
+            ["She wrote the song", "She recorded the album", "She toured Europe"],
+        ),
         ("The park has a pool and a gym.", ["The park has a pool", "The park has a gym"]),
-        ("The tool supports Linux, macOS, and Windows in 2020.",
-         ["The tool supports Linux in 2020", "The tool supports macOS in 2020", "The tool supports Windows in 2020"]),
+        (
+            "The tool supports Linux, macOS, and Windows in 2020.",
+            ["The tool supports Linux in 2020", "The tool supports macOS in 2020", "The tool supports Windows in 2020"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_compound_sentence_is_parted_and_its_subject_carried(sentence: str, claims: list[str]) -> None:
     assert said(sentence) == claims
 
@@ -236,9 +248,33 @@ def test_a_sentence_is_no_fragment(text: str) -> None:
 
 
 PIECES = st.sampled_from(  # parts of sentences
-    ["Acme ", "was founded ", "in 1990 ", "and ", ", ", "which is ", "employs 40 people", ". ", "\n", "- ", "| ", "[1] ",
-     "I don't know, but ", "a physicist ", "# ", "**", "(", ")", "```\n", "> ", "The plan includes:", "It ", "\ud800", "。"]
-)  # fmt: skip
+    [
+        "Acme ",
+        "was founded ",
+        "in 1990 ",
+        "and ",
+        ", ",
+        "which is ",
+        "employs 40 people",
+        ". ",
+        "\n",
+        "- ",
+        "| ",
+        "[1] ",
+        "I don't know, but ",
+        "a physicist ",
+        "# ",
+        "**",
+        "(",
+        ")",
+        "```\n",
+        "> ",
+        "The plan includes:",
+        "It ",
+        "\ud800",
+        "。",
+    ]
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -271,12 +307,16 @@ def test_the_extractor_names_its_rules() -> None:
     ("said", "claims"),
     [
         ("Anna leads the team. She joined in 2020.", ["Anna leads the team.", "Anna joined in 2020."]),
-        ("Anna leads the team. She joined in 2020. It has 12 members.",
-         ["Anna leads the team.", "Anna joined in 2020.", "It has 12 members."]),
-        ("Brenn was born in 1900. It has often been said that he left.",
-         ["Brenn was born in 1900.", "It has often been said that he left."]),
+        (
+            "Anna leads the team. She joined in 2020. It has 12 members.",
+            ["Anna leads the team.", "Anna joined in 2020.", "It has 12 members."],
+        ),
+        (
+            "Brenn was born in 1900. It has often been said that he left.",
+            ["Brenn was born in 1900.", "It has often been said that he left."],
+        ),
         ("The chair can be raised. It weighs 4 kg.", ["The chair can be raised.", "The chair weighs 4 kg."]),
     ],
-)  # fmt: skip
+)
 def test_a_pronoun_takes_the_place_of_what_it_stands_for_and_of_nothing_else(said: str, claims: list[str]) -> None:
     assert [claim.text for claim in EXTRACTOR.extract(said)] == claims

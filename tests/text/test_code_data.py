@@ -18,8 +18,7 @@ def told(code: str) -> list[str]:
     ("code", "said"),
     [
         ('{"role": "partner", "weeks": 4}', ["role: partner; weeks: 4"]),
-        ('{"leave": {"weeks": 4, "who": ["partners", "mothers"]}}',
-         ["leave weeks: 4", "leave who: partners, mothers"]),
+        ('{"leave": {"weeks": 4, "who": ["partners", "mothers"]}}', ["leave weeks: 4", "leave who: partners, mothers"]),
         ("```yaml\npartners:\n  weeks: 4\n```", ["partners weeks: 4"]),
         ("```toml\n[leave]\nweeks = 4\n```", ["leave weeks: 4"]),
         ("role,weeks\npartner,4\nmother,16", ["role: partner; weeks: 4", "role: mother; weeks: 16"]),
@@ -29,7 +28,7 @@ def told(code: str) -> list[str]:
         ("const partnerLeaveWeeks = 4;", ["partner leave weeks: 4"]),
         ("HTTP/1.1 200 OK\nX-Rate-Limit: 6000", ["X-Rate-Limit: 6000"]),
     ],
-)  # fmt: skip
+)
 def test_data_states(code: str, said: list[str]) -> None:
     assert told(code) == said
 
@@ -37,11 +36,17 @@ def test_data_states(code: str, said: list[str]) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "x = f(4)", "for i in range(4):\n    print(i)", "API_KEY = 'your-key'", "```python\nlimit = 50\n```",
+        "x = f(4)",
+        "for i in range(4):\n    print(i)",
+        "API_KEY = 'your-key'",
+        "```python\nlimit = 50\n```",
         'BASE_URL = "https://api.example.com"',
-        "SELECT weeks FROM leave WHERE role = 1", "```\n```", "{", "",
+        "SELECT weeks FROM leave WHERE role = 1",
+        "```\n```",
+        "{",
+        "",
     ],
-)  # fmt: skip
+)
 def test_what_only_runs_states_nothing(code: str) -> None:
     assert told(code) == []
 

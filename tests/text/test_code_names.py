@@ -89,10 +89,16 @@ ORDERS = (
 @pytest.mark.parametrize(
     ("query", "emitted"),
     [
-        ("limit=50", True), ("limit=500", False), ("limit=0", False), ("status=paid", True), ("status=gone", False),
-        ("page=2", False), ("limit=50&status=open", True), ("limit=50&status=gone", False),
+        ("limit=50", True),
+        ("limit=500", False),
+        ("limit=0", False),
+        ("status=paid", True),
+        ("status=gone", False),
+        ("page=2", False),
+        ("limit=50&status=open", True),
+        ("limit=50&status=gone", False),
     ],
-)  # fmt: skip
+)
 def test_a_parameter_is_held_to_what_the_documentation_says_of_it(query: str, emitted: bool) -> None:
     report = Guard().check(f'```sh\ncurl "https://api.example.com/v1/orders?{query}"\n```', [ORDERS])
     assert (report.action == "emit") is emitted

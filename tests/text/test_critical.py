@@ -43,11 +43,21 @@ def test_one_name_that_opens_a_claim_is_known_by_what_it_does(claim: str) -> Non
 @pytest.mark.parametrize(
     "claim",
     [
-        "Partners paid the fee.", "Management announced a delay.", "He was born there.", "Leave is paid in full.",
-        "Everyone signed.", "Nobody’s office is closed.", "Today’s office is closed.", "It’s closed.",
-        "Water is a liquid.", "Nothing lost.", "Insurance paid the fee.", "Research said so.", "Who won?",
+        "Partners paid the fee.",
+        "Management announced a delay.",
+        "He was born there.",
+        "Leave is paid in full.",
+        "Everyone signed.",
+        "Nobody’s office is closed.",
+        "Today’s office is closed.",
+        "It’s closed.",
+        "Water is a liquid.",
+        "Nothing lost.",
+        "Insurance paid the fee.",
+        "Research said so.",
+        "Who won?",
     ],
-)  # fmt: skip
+)
 def test_a_common_noun_that_opens_a_claim_is_no_name(claim: str) -> None:
     assert "entity" not in critical_reasons(claim, claim)
 

@@ -38,17 +38,23 @@ def test_every_text_has_a_denial_that_differs_from_it(text: str) -> None:
     ("statement", "text", "made"),
     [
         ("The lease ends on 4 June 2026.", "Lease until 2027-05-31.", ("The lease ends on 2027-05-31.",)),
-        ("The shop is open until 8 pm.", "Hours: 9:00 - 18:00.",
-         ("The shop is open until 9:00.", "The shop is open until 18:00.")),
+        (
+            "The shop is open until 8 pm.",
+            "Hours: 9:00 - 18:00.",
+            ("The shop is open until 9:00.", "The shop is open until 18:00."),
+        ),
         ("The lamp draws 9 watts.", '{"power_w": 14}', ("The lamp draws 14 watts.",)),
-        ("The book was translated by Ewa Lind.", "Translator: Tom Archer.",
-         ("The book was translated by Tom Archer.",)),
+        (
+            "The book was translated by Ewa Lind.",
+            "Translator: Tom Archer.",
+            ("The book was translated by Tom Archer.",),
+        ),
         # Values that the text has too, and values of another kind, are left alone.
         ("The shop is open until 8 pm.", "It closes at 20:00.", ()),
         ("The walk takes 2 hours.", "The walk is 8 km long.", ()),
         ("The walk takes 2 hours.", "Allow 120 minutes.", ()),
     ],
-)  # fmt: skip
+)
 def test_values_of_one_kind_are_exchanged(statement: str, text: str, made: tuple[str, ...]) -> None:
     assert value_substitutions(statement, text) == made
 

@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 from assay.text.claims.hedging import WEIGHTS, hedge_score, hedges, without_hedges
 
 SEED_001 = [
-    "I think", "probably", "might be", "I'm not sure", "it's possible", "approximately", "roughly", "I believe",
-    "as far as I know", "it seems",
-]  # fmt: skip
+    "I think",
+    "probably",
+    "might be",
+    "I'm not sure",
+    "it's possible",
+    "approximately",
+    "roughly",
+    "I believe",
+    "as far as I know",
+    "it seems",
+]
 
 
 @pytest.mark.parametrize("phrase", SEED_001)

@@ -51,10 +51,13 @@ def test_likeness_is_symmetric_and_a_share(one: list[str], other: list[str]) -> 
 
 def test_questions_about_one_thing_are_found_among_others() -> None:
     texts = [
-        "How many weeks of parental leave do fathers get?", "Is parking free on Sundays?",
-        "How many weeks of parental leave does a father get", "What does parking cost on Sundays?",
-        "parental leave for fathers: how many weeks?", "Who approves travel to Norway?",
-    ]  # fmt: skip
+        "How many weeks of parental leave do fathers get?",
+        "Is parking free on Sundays?",
+        "How many weeks of parental leave does a father get",
+        "What does parking cost on Sundays?",
+        "parental leave for fathers: how many weeks?",
+        "Who approves travel to Norway?",
+    ]
     groups = grouped(texts)
     assert groups[0] == [0, 2, 4]
     assert [5] in groups

@@ -31,10 +31,12 @@ def test_two_parts_make_one_value(text: str, shown: str, dimension: str, low: st
     "text",
     [
         "It lasts between 1 hour and 45 minutes.",
-        "It lasts 1 hour, 45 minutes of which are free.", "2 weeks and 20 days", "1 kg and 30 minutes",
+        "It lasts 1 hour, 45 minutes of which are free.",
+        "2 weeks and 20 days",
+        "1 kg and 30 minutes",
         "half of the 12 members",
     ],
-)  # fmt: skip
+)
 def test_two_values_stay_two(text: str) -> None:
     assert len(find_quantities(text)) == 2
 

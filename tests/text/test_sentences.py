@@ -104,5 +104,8 @@ def test_nothing_comes_of_nothing() -> None:
 def test_an_abbreviation_right_behind_a_foreign_mark_stays_with_its_word() -> None:
     text = "他说好。Dr. Żółć agreed at once。Mr. Wang paid. Next one."
     assert [text[s.start : s.end] for s in split_sentences(text)] == [
-        "他说好。", "Dr. Żółć agreed at once。", "Mr. Wang paid.", "Next one.",
-    ]  # fmt: skip
+        "他说好。",
+        "Dr. Żółć agreed at once。",
+        "Mr. Wang paid.",
+        "Next one.",
+    ]

@@ -28,9 +28,11 @@ GOALS = (
 )
 ROWS = [Row("made", (text,), "", "supported") for text in (LIVES, SURVEY, GOALS)]
 TABLE = Table(
-    "season", "player", ("goals", "position"),
+    "season",
+    "player",
+    ("goals", "position"),
     (("Moe", "12", "forward"), ("Dahl", "7", "defender"), ("Berg", "3", "forward")),
-)  # fmt: skip
+)
 
 
 def unmarked(row: Row) -> str:
@@ -97,9 +99,12 @@ def test_bounds_hold_where_the_claim_is_right_and_fail_where_it_is_wrong() -> No
             seen += 1
             bound = int(found.group(2))
             holds = {
-                "more than": bound < 34, "over": bound < 34, "at least": bound <= 34, "fewer than": bound > 34,
+                "more than": bound < 34,
+                "over": bound < 34,
+                "at least": bound <= 34,
+                "fewer than": bound > 34,
                 "no more than": bound >= 34,
-            }  # fmt: skip
+            }
             assert holds[found.group(1)] == (row.label == "supported"), row
     assert seen > 5
 

@@ -131,10 +131,13 @@ def test_a_span_that_is_a_word_too_wide_is_no_single_edit(make: Maker) -> None:
         ("Maria Lopez won a prize in Denmark.", "Maria Lopez did not win a prize in Denmark.", {"did not win"}),
         ("Maria Lopez won a prize in Denmark.", "Maria Lopez never won a prize in Denmark.", {"never"}),
         ("The villages have a school in the valley.", "The villages do not have a school in the valley.", {"do not"}),
-        ("The village has a school in the valley.", "The village does not have a school in the valley.",
-         {"does not have"}),
+        (
+            "The village has a school in the valley.",
+            "The village does not have a school in the valley.",
+            {"does not have"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_negation_marks_the_words_that_are_new(text: str, claim: str, marked: set[str]) -> None:
     made = [negation(text, Context(DOCUMENTS[1], BANK, ()), random.Random(seed)) for seed in range(8)]
     found = [edit for edit in made if edit is not None and edit.claim == claim]
@@ -160,15 +163,24 @@ def test_cause_and_effect_are_marked_and_the_word_between_them_is_not() -> None:
 @pytest.mark.parametrize(
     ("text", "claim", "verb"),
     [
-        ("Visitors may swim in the northern lake if a guard is present.", "Visitors may swim in the northern lake.",
-         "may swim"),
-        ("The old ferry is cancelled unless ten people have booked a seat.", "The old ferry is cancelled.",
-         "is cancelled"),
-        ("If the level falls, the pumps must run through the night.", "The pumps must run through the night.",
-         "must run"),
+        (
+            "Visitors may swim in the northern lake if a guard is present.",
+            "Visitors may swim in the northern lake.",
+            "may swim",
+        ),
+        (
+            "The old ferry is cancelled unless ten people have booked a seat.",
+            "The old ferry is cancelled.",
+            "is cancelled",
+        ),
+        (
+            "If the level falls, the pumps must run through the night.",
+            "The pumps must run through the night.",
+            "must run",
+        ),
         ("The board pays the members only after the audit has ended.", "The board pays the members.", "pays"),
     ],
-)  # fmt: skip
+)
 def test_a_dropped_condition_marks_the_verb_that_it_governed(text: str, claim: str, verb: str) -> None:
     edit = condition(text, Context(DOCUMENTS[0], BANK, ()), random.Random(1))
     assert edit is not None

@@ -43,8 +43,12 @@ def test_a_formula_that_many_documents_have_joins_none() -> None:
     assert kin(pairs[:COMMON]) == [0] * COMMON
 
 
-@given(st.lists(st.tuples(st.sampled_from(["a b c d", page(0, 30), page(10, 50), page(45, 90), ""]), st.text("xy ")),
-                max_size=12))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a b c d", page(0, 30), page(10, 50), page(45, 90), ""]), st.text("xy ")),
+        max_size=12,
+    )
+)
 def test_a_group_is_named_by_its_first_pair_and_one_document_is_in_one_group(pairs: list[tuple[str, str]]) -> None:
     found = kin(pairs)
     assert all(found[group] == group <= at for at, group in enumerate(found))

@@ -13,11 +13,16 @@ from train.rows import Row
 
 SYNSETS: Mapping[str, tuple[str, ...]] = {
     # wider synset, or nothing : its words; the first word names the synset
-    "being": ("", "05", "being"), "animal": ("being", "05", "animal"), "dog": ("animal", "05", "dog", "hound"),
-    "cat": ("animal", "05", "cat"), "poodle": ("dog", "05", "poodle"), "barrier": ("", "06", "barrier"),
-    "fence": ("barrier", "06", "fence", "railing"), "hedge": ("barrier", "06", "hedge"),
+    "being": ("", "05", "being"),
+    "animal": ("being", "05", "animal"),
+    "dog": ("animal", "05", "dog", "hound"),
+    "cat": ("animal", "05", "cat"),
+    "poodle": ("dog", "05", "poodle"),
+    "barrier": ("", "06", "barrier"),
+    "fence": ("barrier", "06", "fence", "railing"),
+    "hedge": ("barrier", "06", "hedge"),
     "gate": ("barrier", "06", "gate"),
-}  # fmt: skip
+}
 
 
 def _line(name: str, offsets: Mapping[str, int]) -> str:
@@ -60,7 +65,7 @@ ROWS = [
     Row("defacto", (f"Anna Weiss saw a {thing} near the {place}. The {place} was painted in 1931.",), "", "supported")
     for place in PLACES
     for thing in THINGS
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +123,17 @@ def test_a_dictionary_that_lacks_a_file_is_an_error_that_names_it(dictionary: Pa
 
 @pytest.mark.parametrize(
     ("base", "pos", "form", "inflected"),
-    [("carry", "v", "past", "carried"), ("write", "v", "participle", "written"), ("make", "v", "ing", "making"),
-     ("box", "n", "plural", "boxes"), ("woman", "n", "plural", "women"), ("person", "n", "plural", "people"),
-     ("city", "n", "plural", "cities"), ("lie", "v", "ing", "lying")],
-)  # fmt: skip
+    [
+        ("carry", "v", "past", "carried"),
+        ("write", "v", "participle", "written"),
+        ("make", "v", "ing", "making"),
+        ("box", "n", "plural", "boxes"),
+        ("woman", "n", "plural", "women"),
+        ("person", "n", "plural", "people"),
+        ("city", "n", "plural", "cities"),
+        ("lie", "v", "ing", "lying"),
+    ],
+)
 def test_words_are_inflected(base: str, pos: str, form: str, inflected: str) -> None:
     lexicon = Lexicon({"n": {}, "v": {}, "a": {}}, {}, {"n": {}, "v": {}, "a": {}})
     assert lexicon.inflect(base, pos, form) == inflected  # type: ignore[arg-type]

@@ -31,8 +31,16 @@ def test_a_layer_in_int8_follows_the_float_one(tmp_path: Path) -> None:
     import onnxruntime
 
     rng = np.random.default_rng(2)
-    shapes = {"qkv": (WIDTH, 3 * WIDTH), "qkv_b": (3 * WIDTH,), "out": (WIDTH, WIDTH), "out_b": (WIDTH,),
-              "gain": (WIDTH,), "shift": (WIDTH,), "up": (WIDTH, 64), "up_b": (64,)}  # fmt: skip
+    shapes = {
+        "qkv": (WIDTH, 3 * WIDTH),
+        "qkv_b": (3 * WIDTH,),
+        "out": (WIDTH, WIDTH),
+        "out_b": (WIDTH,),
+        "gain": (WIDTH,),
+        "shift": (WIDTH,),
+        "up": (WIDTH, 64),
+        "up_b": (64,),
+    }
     stored = {name: rng.normal(scale=0.2, size=shape).astype(np.float32) for name, shape in shapes.items()}
     stored["gain"] += 1
     node = onnx.helper.make_node
@@ -46,10 +54,12 @@ def test_a_layer_in_int8_follows_the_float_one(tmp_path: Path) -> None:
     ]
     real = onnx.TensorProto.FLOAT
     graph = onnx.helper.make_graph(
-        nodes, "layer", [onnx.helper.make_tensor_value_info("x", real, [1, "tokens", WIDTH])],
+        nodes,
+        "layer",
+        [onnx.helper.make_tensor_value_info("x", real, [1, "tokens", WIDTH])],
         [onnx.helper.make_tensor_value_info("y", real, [1, "tokens", 64])],
         [onnx.numpy_helper.from_array(v, k) for k, v in stored.items()],
-    )  # fmt: skip
+    )
     opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("com.microsoft", 1)]
     model = onnx.helper.make_model(graph, opset_imports=opsets)
     model.ir_version = 8

@@ -29,11 +29,13 @@ def test_every_batch_is_on_one_side() -> None:
 def test_claims_that_two_readers_judged_otherwise_are_left_out() -> None:
     scenario = {
         "claims": [
-            {"label": "supported"}, {"label": "supported", "second": "supported"},
-            {"label": "contradicted", "second": "unsupported"}, {"label": "supported", "second": "unsupported"},
+            {"label": "supported"},
+            {"label": "supported", "second": "supported"},
+            {"label": "contradicted", "second": "unsupported"},
+            {"label": "supported", "second": "unsupported"},
             {"label": "supported", "second": "arguable"},
         ]
-    }  # fmt: skip
+    }
     assert [place for place, _ in kept_claims(scenario)] == [0, 1, 2]
 
 

@@ -44,8 +44,10 @@ def test_a_written_scenario_is_read_whole() -> None:
     assert "title" not in found["evidence"][1]
     number = found["claims"][1]
     assert (number["text"], number["wrong"], number["say"]) == (
-        "Partners get four weeks of leave.", ["four weeks"], "two weeks",
-    )  # fmt: skip
+        "Partners get four weeks of leave.",
+        ["four weeks"],
+        "two weeks",
+    )
     assert found["in_answer"] == [0, 2]
     assert found["answer"].startswith("In short: A partner can stay at home")
 
@@ -80,8 +82,13 @@ def test_what_a_second_reader_chose_is_kept_and_counted() -> None:
     counts = merge_second(scenarios, "leave-003 0 S\nleave-003 1 U\nleave-003 2 ?\n")
     assert [claim.get("second") for claim in scenarios[0]["claims"]] == ["supported", "unsupported", "arguable", None]
     assert counts == {
-        "claims": 4, "read": 2, "same of three": 1, "same of two": 2, "arguable": 1, "unread": 1,
-    }  # fmt: skip
+        "claims": 4,
+        "read": 2,
+        "same of three": 1,
+        "same of two": 2,
+        "arguable": 1,
+        "unread": 1,
+    }
 
 
 def test_a_label_of_no_claim_is_an_error() -> None:

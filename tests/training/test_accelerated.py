@@ -44,10 +44,17 @@ def small_network(seed: int = 3) -> TwoHeads:
     """Three layers of random weights, shaped as the one that ships."""
     torch.manual_seed(seed)
     config = BertConfig(
-        vocab_size=50, hidden_size=24, num_hidden_layers=3, num_attention_heads=HEADS, intermediate_size=48,
-        max_position_embeddings=32, num_labels=3, attn_implementation="eager", hidden_dropout_prob=0.0,
+        vocab_size=50,
+        hidden_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=HEADS,
+        intermediate_size=48,
+        max_position_embeddings=32,
+        num_labels=3,
+        attn_implementation="eager",
+        hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
-    )  # fmt: skip
+    )
     return TwoHeads(BertForSequenceClassification(config), torch.nn.Linear(24, 1)).eval()
 
 

@@ -33,10 +33,17 @@ SCHEMA: dict[str, Any] = {
 def model() -> Any:
     torch.manual_seed(7)
     config = transformers.LlamaConfig(
-        vocab_size=VOCABULARY.size + 4, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-        num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=512, bos_token_id=0, eos_token_id=END,
+        vocab_size=VOCABULARY.size + 4,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=512,
+        bos_token_id=0,
+        eos_token_id=END,
         pad_token_id=1,
-    )  # fmt: skip
+    )
     return transformers.LlamaForCausalLM(config).eval()
 
 

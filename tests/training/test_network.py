@@ -42,9 +42,15 @@ def small_network() -> TwoHeads:
     """Three layers of random weights."""
     torch.manual_seed(3)
     config = BertConfig(
-        vocab_size=50, hidden_size=24, num_hidden_layers=3, num_attention_heads=4, intermediate_size=48,
-        max_position_embeddings=32, num_labels=3, attn_implementation="eager",
-    )  # fmt: skip
+        vocab_size=50,
+        hidden_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=48,
+        max_position_embeddings=32,
+        num_labels=3,
+        attn_implementation="eager",
+    )
     return TwoHeads(BertForSequenceClassification(config), torch.nn.Linear(24, 1)).eval()
 
 
@@ -207,10 +213,17 @@ def base_and_data(folder: Path) -> tuple[Path, Path]:
     tokenizer = Path(network.__file__).parents[1] / "src" / "assay" / "models" / "weights" / "tokenizer.json"
     read = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer), **SPECIAL)
     config = BertConfig(
-        vocab_size=len(read), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=400, num_labels=3, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        vocab_size=len(read),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=400,
+        num_labels=3,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
         attn_implementation="eager",
-    )  # fmt: skip
+    )
     base.mkdir()
     save_two_heads(TwoHeads(BertForSequenceClassification(config), torch.nn.Linear(16, 1)), base)
     read.save_pretrained(base)

@@ -27,10 +27,18 @@ def trained() -> TwoHeads:
     """Three layers of random weights, with a table of words that is large enough to be quantised."""
     torch.manual_seed(3)
     config = BertConfig(
-        vocab_size=1_100, hidden_size=24, num_hidden_layers=3, num_attention_heads=4, intermediate_size=48,
-        max_position_embeddings=256, num_labels=3, id2label=LABELS, label2id={v: k for k, v in LABELS.items()},
-        attn_implementation="eager", initializer_range=0.2,
-    )  # fmt: skip
+        vocab_size=1_100,
+        hidden_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=48,
+        max_position_embeddings=256,
+        num_labels=3,
+        id2label=LABELS,
+        label2id={v: k for k, v in LABELS.items()},
+        attn_implementation="eager",
+        initializer_range=0.2,
+    )
     network = TwoHeads(BertForSequenceClassification(config), torch.nn.Linear(24, 1)).eval()
     with torch.no_grad():
         for parameter in network.parameters():  # as training leaves them: no two biases or norms are the same
@@ -49,8 +57,15 @@ def weights(trained: TwoHeads, tmp_path: Path) -> Path:
     fuse(tmp_path / "float.onnx", tmp_path / "fused.onnx", heads=4, width=24)
     quantise(tmp_path / "fused.onnx", folder / "model.onnx")
     config = json.loads((tmp_path / "model" / "config.json").read_text())
-    kept = ("model_type", "num_hidden_layers", "hidden_size", "max_position_embeddings", "vocab_size", "id2label",
-            "label2id")  # fmt: skip
+    kept = (
+        "model_type",
+        "num_hidden_layers",
+        "hidden_size",
+        "max_position_embeddings",
+        "vocab_size",
+        "id2label",
+        "label2id",
+    )
     (folder / "config.json").write_text(json.dumps({key: config[key] for key in kept}))
     return folder
 

@@ -16,9 +16,12 @@ from assay.verify.causes.root_causes import EFFECTS, Circumstances, attribute, c
 
 LEAVE = Evidence(id="hr-2", text="The partner leave is 2 weeks.", source="handbook", effective_date=date(2025, 1, 1))
 OLD = Evidence(
-    id="hr-1", text="The partner leave is 1 week.", source="handbook", effective_date=date(2020, 1, 1),
+    id="hr-1",
+    text="The partner leave is 1 week.",
+    source="handbook",
+    effective_date=date(2020, 1, 1),
     expiry_date=date(2024, 12, 31),
-)  # fmt: skip
+)
 FILL = "Nothing here is about that, only about lamps and chairs and tables. " * 400
 
 
@@ -52,10 +55,18 @@ def test_a_value_that_stands_nowhere_although_the_matter_does_is_a_gap() -> None
 
 def test_a_value_of_an_earlier_version_is_stale() -> None:
     answer = "The partner leave is 1 week."
-    made = ClaimReport.model_validate({
-        "text": answer, "span": {"start": 0, "end": 28}, "kind": "factual", "critical": True, "verdict": "contradicted",
-        "score": 0.1, "status": "block", "wrong_spans": [{"start": 21, "end": 27}],
-    })  # fmt: skip
+    made = ClaimReport.model_validate(
+        {
+            "text": answer,
+            "span": {"start": 0, "end": 28},
+            "kind": "factual",
+            "critical": True,
+            "verdict": "contradicted",
+            "score": 0.1,
+            "status": "block",
+            "wrong_spans": [{"start": 21, "end": 27}],
+        }
+    )
     (found,) = attribute([made], (), answer, Circumstances([LEAVE, OLD]))
     stale = next(one for one in found.estimates if one.cause is Cause.STALENESS)
     assert stale.reason == "It says what hr-1 says; hr-2 has taken its place since 2025-01-01."
@@ -113,13 +124,26 @@ def test_a_condition_that_was_given_and_left_out_may_not_have_been_asked_for() -
     answer, condition = "Partners get 2 weeks.", "if their manager agrees"
     rule = Evidence(id="hr", text=f"Partners get 2 weeks of leave {condition}.")
     at = rule.text.index(condition)
-    words = {"evidence_id": "hr", "start": at, "end": at + len(condition), "text": condition, "relation": "related",
-             "score": 0.8}  # fmt: skip
-    made = ClaimReport.model_validate({
-        "text": answer, "span": {"start": 0, "end": 21}, "kind": "factual", "critical": True, "verdict": "unsupported",
-        "score": 0.2, "status": "block",
-        "issues": [{"code": "condition.dropped", "message": "A condition is left out.", "evidence": words}],
-    })  # fmt: skip
+    words = {
+        "evidence_id": "hr",
+        "start": at,
+        "end": at + len(condition),
+        "text": condition,
+        "relation": "related",
+        "score": 0.8,
+    }
+    made = ClaimReport.model_validate(
+        {
+            "text": answer,
+            "span": {"start": 0, "end": 21},
+            "kind": "factual",
+            "critical": True,
+            "verdict": "unsupported",
+            "score": 0.2,
+            "status": "block",
+            "issues": [{"code": "condition.dropped", "message": "A condition is left out.", "evidence": words}],
+        }
+    )
     (found,) = attribute([made], (), answer, Circumstances([rule], "How long is partner leave?"))
     unclear = next(one for one in found.estimates if one.cause is Cause.AMBIGUITY)
     assert [span.text for span in unclear.spans] == [condition]
@@ -157,17 +181,26 @@ def test_what_holds_has_no_causes() -> None:
 @given(
     verdict=st.sampled_from([Verdict.CONTRADICTED, Verdict.UNSUPPORTED]),
     texts=st.lists(st.text(max_size=80), max_size=4),
-    question=st.none() | st.text(max_size=60), claim=st.text(min_size=1, max_size=60),
-    day=st.none() | st.dates(), effective=st.none() | st.dates(),
-)  # fmt: skip
+    question=st.none() | st.text(max_size=60),
+    claim=st.text(min_size=1, max_size=60),
+    day=st.none() | st.dates(),
+    effective=st.none() | st.dates(),
+)
 def test_any_finding_gets_shares_that_add_up_and_a_probability(
     verdict: Verdict, texts: list[str], question: str | None, claim: str, day: date | None, effective: date | None
 ) -> None:
     evidence = [Evidence(id=f"e{i}", text=text, effective_date=effective) for i, text in enumerate(texts)]
     made = ClaimReport.model_validate(
-        {"text": claim, "span": {"start": 0, "end": len(claim)}, "kind": "factual", "critical": False,
-         "verdict": verdict, "score": 0.1, "status": "block"}
-    )  # fmt: skip
+        {
+            "text": claim,
+            "span": {"start": 0, "end": len(claim)},
+            "kind": "factual",
+            "critical": False,
+            "verdict": verdict,
+            "score": 0.1,
+            "status": "block",
+        }
+    )
     for one in attribute([made], (), claim, Circumstances(evidence, question, day)):
         assert sum(estimate.share for estimate in one.estimates) == pytest.approx(1)
         assert one.likely is one.estimates[0].cause

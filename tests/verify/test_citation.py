@@ -28,11 +28,15 @@ LEAVE = (
 EVIDENCE = coerce_evidence(
     [
         {"id": "hr-2", "title": "Leave policy", "text": LEAVE},
-        {"id": "iso-1", "title": "ISO 27001:2022", "source": "https://x.example/std/iso27001.pdf",
-         "text": "8.4.3 Reviews\nAccess is reviewed every year.\n8.4.4 Removal\nAccess ends with employment."},
+        {
+            "id": "iso-1",
+            "title": "ISO 27001:2022",
+            "source": "https://x.example/std/iso27001.pdf",
+            "text": "8.4.3 Reviews\nAccess is reviewed every year.\n8.4.4 Removal\nAccess ends with employment.",
+        },
         {"id": "fin-7", "text": "The travel budget is 5,000 euros."},
     ]
-)  # fmt: skip
+)
 
 
 def check(
@@ -176,11 +180,21 @@ def test_a_document_that_the_evidence_speaks_of_is_not_fabricated() -> None:
 def test_several_sources_may_support_a_statement_together_below_the_strict_level() -> None:
     text = "Leave is 2 weeks and the budget is 5,000 euros [hr-2][fin-7]."
     claims = (
-        ExtractedClaim(text="Leave is 2 weeks.", span=Span(start=0, end=16), sentence=Span(start=0, end=len(text)),
-                       kind=ClaimKind.FACTUAL, checkable=True),
-        ExtractedClaim(text="The budget is 5,000 euros.", span=Span(start=21, end=46),
-                       sentence=Span(start=0, end=len(text)), kind=ClaimKind.FACTUAL, checkable=True),
-    )  # fmt: skip
+        ExtractedClaim(
+            text="Leave is 2 weeks.",
+            span=Span(start=0, end=16),
+            sentence=Span(start=0, end=len(text)),
+            kind=ClaimKind.FACTUAL,
+            checkable=True,
+        ),
+        ExtractedClaim(
+            text="The budget is 5,000 euros.",
+            span=Span(start=21, end=46),
+            sentence=Span(start=0, end=len(text)),
+            kind=ClaimKind.FACTUAL,
+            checkable=True,
+        ),
+    )
     resolved = resolve_citations(find_citations(text), EVIDENCE, claims)
     leave, budget = "Leave is 2 weeks.", "The budget is 5,000 euros."
     scores = {("hr-2", leave): 0.9, ("fin-7", leave): 0.1, ("hr-2", budget): 0.1, ("fin-7", budget): 0.8}
@@ -221,10 +235,16 @@ def test_the_passage_of_an_object_is_compared_and_at_the_strict_level_must_entai
         "type": "text",
         "text": output,
         "citations": [
-            {"type": "char_location", "cited_text": "They must apply in writing", "document_index": 0,
-             "document_title": "Leave policy", "start_char_index": 43, "end_char_index": 69}
+            {
+                "type": "char_location",
+                "cited_text": "They must apply in writing",
+                "document_index": 0,
+                "document_title": "Leave policy",
+                "start_char_index": 43,
+                "end_char_index": 69,
+            }
         ],
-    }  # fmt: skip
+    }
     resolved = resolve_citations(read_citation_objects([block], output, ["hr-2"]), EVIDENCE)
     scores = dict.fromkeys(pending_pairs(resolved), 0.9)
     assert finish_citations(resolved, scores, threshold=0.5)[0].status == "verified"
@@ -313,10 +333,15 @@ def test_a_section_is_found_by_its_whole_number(text: str, location: str, held: 
 def test_claims_without_a_citation_are_listed() -> None:
     text = "Leave is 2 weeks [hr-2]. Pay is full."
     claims = [
-        ExtractedClaim(text=text[a:b], span=Span(start=a, end=b), sentence=Span(start=a, end=b),
-                       kind=ClaimKind.FACTUAL, checkable=checkable)
+        ExtractedClaim(
+            text=text[a:b],
+            span=Span(start=a, end=b),
+            sentence=Span(start=a, end=b),
+            kind=ClaimKind.FACTUAL,
+            checkable=checkable,
+        )
         for a, b, checkable in [(0, 16, True), (25, 37, True), (25, 37, False)]
-    ]  # fmt: skip
+    ]
     assert missing_citations(claims, find_citations(text)) == [claims[1]]
 
 

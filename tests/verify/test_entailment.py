@@ -71,9 +71,16 @@ def test_a_contradiction_by_an_unrelated_premise_is_discounted() -> None:
 def test_sources_that_disagree_are_reported_with_both() -> None:
     scorer = scripted(a=(0.9, 0.1, 0.0), b=(0.1, 0.1, 0.8), c=(0.0, 0.1, 0.9), d=(0.0, 0.0, 1.0))
     (result,) = judge(
-        [candidates(premise("a", "passage", "x"), premise("b", "passage", "y"), premise("c", "passage", "x"),
-                    premise("d", "document", "x", "y"))], scorer
-    )  # fmt: skip
+        [
+            candidates(
+                premise("a", "passage", "x"),
+                premise("b", "passage", "y"),
+                premise("c", "passage", "x"),
+                premise("d", "document", "x", "y"),
+            )
+        ],
+        scorer,
+    )
     conflict = result.conflict(0.7)
     assert conflict is not None
     assert (conflict.supporting.premise.text, conflict.contradicting.premise.text) == ("a", "b")

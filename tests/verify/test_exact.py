@@ -151,13 +151,26 @@ _SUBJECTS = ("Partners", "The Berlin office", "Ada Lovelace", "Acme Corp", "Ever
 _VERBS = ("received", "did not approve", "may extend", "must return", "reported", "lost", "increased")
 _OBJECTS = ("the leave", "expenses", "contracts for the project", "invoices", "the badge", "revenue")
 _ENDINGS = (
-    "", " within 3 weeks", " on 14 March 2020", " for $35M", " by 12%", " in version 2.1", " subject to approval",
-    " unless it rains", " in the 1990s", " from 20 to 60 units", " and about 1,200 people", " at 3 pm",
-)  # fmt: skip
+    "",
+    " within 3 weeks",
+    " on 14 March 2020",
+    " for $35M",
+    " by 12%",
+    " in version 2.1",
+    " subject to approval",
+    " unless it rains",
+    " in the 1990s",
+    " from 20 to 60 units",
+    " and about 1,200 people",
+    " at 3 pm",
+)
 _sentences = st.builds(
     lambda s, v, o, e: f"{s} {v} {o}{e}.",
-    st.sampled_from(_SUBJECTS), st.sampled_from(_VERBS), st.sampled_from(_OBJECTS), st.sampled_from(_ENDINGS),
-)  # fmt: skip
+    st.sampled_from(_SUBJECTS),
+    st.sampled_from(_VERBS),
+    st.sampled_from(_OBJECTS),
+    st.sampled_from(_ENDINGS),
+)
 
 
 @settings(deadline=None)
@@ -170,9 +183,11 @@ def test_a_copied_sentence_has_nothing_held_against_it(sentences: list[str], dat
 
 @settings(deadline=None)
 @given(
-    st.integers(100, 99_999), st.integers(0, 4), st.integers(1, 9),
+    st.integers(100, 99_999),
+    st.integers(0, 4),
+    st.integers(1, 9),
     st.sampled_from(["weeks", "people", "kg", "percent", "dollars", "contracts"]),
-)  # fmt: skip
+)
 def test_changing_one_digit_of_the_only_number_is_a_contradiction_at_that_number(
     number: int, place: int, shift: int, unit: str
 ) -> None:

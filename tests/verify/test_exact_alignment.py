@@ -22,10 +22,14 @@ def against(claim: str, evidence: str, least: float = 0.5) -> list[str]:
         ("The coating is dissolvable in water.", "The coating dissolves in water. The puzzle is solvable."),
         ("The shop is open on Mondays.", "The shop is open Monday to Friday. The cafe is closed on Mondays."),
         ("The museum is open on Sunday.", "The museum opens on Sunday. The cafe closes on Monday."),
-        ("Secondary caregivers get 4 weeks.",
-         "Primary caregivers get 16 weeks of leave. Secondary caregivers receive 4 weeks of leave."),
-        ("Four weeks of leave go to secondary caregivers.",
-         "Primary caregivers are entitled to sixteen weeks, secondary caregivers to four."),
+        (
+            "Secondary caregivers get 4 weeks.",
+            "Primary caregivers get 16 weeks of leave. Secondary caregivers receive 4 weeks of leave.",
+        ),
+        (
+            "Four weeks of leave go to secondary caregivers.",
+            "Primary caregivers are entitled to sixteen weeks, secondary caregivers to four.",
+        ),
         ("We hold ISO 27001.", "We hold ISO 27001, but we do not hold HIPAA certification."),
         ("HIPAA certification is not held.", "We hold ISO 27001, but we do not hold HIPAA certification."),
         ("The east gate is open.", "The west gate is closed. The east gate is open until eight."),
@@ -37,7 +41,7 @@ def against(claim: str, evidence: str, least: float = 0.5) -> list[str]:
         ("The invoice comes to 243 euros.", '{"unit_price": 31.5, "quantity": 2, "total": 243.0, "currency": "EUR"}'),
         ("Plan B costs 20 euros.", "Plan A costs 10 euros a month, plan B 20."),
     ],
-)  # fmt: skip
+)
 def test_another_clause_says_nothing_against_a_claim(claim: str, evidence: str) -> None:
     assert against(claim, evidence) == []
 
@@ -47,17 +51,25 @@ def test_another_clause_says_nothing_against_a_claim(claim: str, evidence: str) 
     [
         ("The museum is closed on Sunday.", "The museum is open on Sunday.", "antonym.clash"),
         ("The east gate is closed.", "The west gate is closed. The east gate is open until eight.", "antonym.clash"),
-        ("Secondary caregivers get 16 weeks.",
-         "Primary caregivers get 16 weeks of leave. Secondary caregivers receive 4 weeks of leave.",
-         "number.wrong_subject"),
+        (
+            "Secondary caregivers get 16 weeks.",
+            "Primary caregivers get 16 weeks of leave. Secondary caregivers receive 4 weeks of leave.",
+            "number.wrong_subject",
+        ),
         ("The north wing has 55 beds.", "The north wing has 40 beds, the south wing 55.", "number.wrong_subject"),
-        ("We do not hold ISO 27001.", "We hold ISO 27001, but we do not hold HIPAA certification.",
-         "polarity.negation"),
-        ("We hold HIPAA certification.", "We hold ISO 27001, but we do not hold HIPAA certification.",
-         "polarity.negation"),
+        (
+            "We do not hold ISO 27001.",
+            "We hold ISO 27001, but we do not hold HIPAA certification.",
+            "polarity.negation",
+        ),
+        (
+            "We hold HIPAA certification.",
+            "We hold ISO 27001, but we do not hold HIPAA certification.",
+            "polarity.negation",
+        ),
         ("The mix is prepared with DNA.", "The mix is prepared without DNA.", "polarity.negation"),
     ],
-)  # fmt: skip
+)
 def test_the_clause_of_the_same_subject_speaks_against_it(claim: str, evidence: str, code: str) -> None:
     assert code in against(claim, evidence, 0.6)
 
@@ -72,11 +84,13 @@ def test_the_clause_of_the_same_subject_speaks_against_it(claim: str, evidence: 
         ("Nobody may book more than three seats.", "Each customer can book up to three seats."),
         ("There is no ferry on Wednesdays.", "The ferry runs on Tuesdays and Fridays."),
         ("110 Mbit/s is below the minimum of 150 in the contract.", "The contract has a minimum of 150 Mbit/s."),
-        ("The permit will not be issued before the fee has been paid.",
-         "The permit is issued after the fee has been paid."),
+        (
+            "The permit will not be issued before the fee has been paid.",
+            "The permit is issued after the fee has been paid.",
+        ),
         ("The team had to do without its captain.", "The captain of the team was injured and missed the match."),
     ],
-)  # fmt: skip
+)
 def test_a_case_of_its_own_a_limit_and_a_denied_value_are_not_surely_contradicted(claim: str, evidence: str) -> None:
     assert against(claim, evidence, 0.8) == []
 

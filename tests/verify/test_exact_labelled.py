@@ -9,10 +9,18 @@ from assay.verify.exact import check_exact, index_evidence
 from assay.verify.exact.compare_records.denied_information import told_field
 from assay.verify.exact.findings import ExactResult
 
-ORDER = json.dumps({
-    "order": "SO-77120", "status": "open", "total": 243.0, "currency": "EUR", "paid": False, "carrier": None,
-    "placed_on": "2026-03-01", "contact": {"name": "R. Haas", "city": "Graz"},
-})  # fmt: skip
+ORDER = json.dumps(
+    {
+        "order": "SO-77120",
+        "status": "open",
+        "total": 243.0,
+        "currency": "EUR",
+        "paid": False,
+        "carrier": None,
+        "placed_on": "2026-03-01",
+        "contact": {"name": "R. Haas", "city": "Graz"},
+    }
+)
 PLANS = "| Plan | Price | Seats |\n|---|---|---|\n| Solo | 7 | 1 |\n| Team | 11 | 3 |"
 
 

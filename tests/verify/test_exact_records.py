@@ -22,15 +22,22 @@ from assay.verify.network.combination import Judgement
 
 BOOKING = json.dumps(
     {
-        "bookingId": "QX71BD", "guest_id": "ada_4711", "room": "double", "breakfast": "yes", "parking": False,
-        "total_price": 312.5, "checked_in_at": "2026-03-14T15:00:00", "notes": None, "city": "Bergen",
+        "bookingId": "QX71BD",
+        "guest_id": "ada_4711",
+        "room": "double",
+        "breakfast": "yes",
+        "parking": False,
+        "total_price": 312.5,
+        "checked_in_at": "2026-03-14T15:00:00",
+        "notes": None,
+        "city": "Bergen",
         "nights": [
             {"date": "2026-03-14", "rate": 150, "room_number": "B12"},
             {"date": "2026-03-15", "rate": 162.5, "room_number": "B14"},
         ],
         "languages": ["Norwegian", "English"],
     }
-)  # fmt: skip
+)
 SHEET = """Ola Brekke
 Born: 4 May 1931, Voss
 Occupation: Carpenter, poet
@@ -263,8 +270,11 @@ WORDS = st.text(alphabet="abcdefghij", min_size=4, max_size=9)
 VALUES = st.one_of(
     WORDS, st.integers(-10_000, 10_000), st.booleans(), st.none(), st.decimals(0, 999, places=2).map(float)
 )
-JSON = st.recursive(VALUES | st.text(max_size=20), lambda inner: st.lists(inner, max_size=4)
-                    | st.dictionaries(st.text(max_size=8), inner, max_size=4), max_leaves=20)  # fmt: skip
+JSON = st.recursive(
+    VALUES | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
 
 
 @settings(deadline=None, max_examples=40)
@@ -291,9 +301,11 @@ def test_no_text_of_marks_breaks_the_reader_or_the_comparer(text: str, claim: st
 
 @settings(deadline=None, max_examples=25)
 @given(
-    st.dictionaries(WORDS, st.integers(10, 9_999), min_size=2, max_size=6), st.integers(10, 9_999), st.data(),
+    st.dictionaries(WORDS, st.integers(10, 9_999), min_size=2, max_size=6),
+    st.integers(10, 9_999),
+    st.data(),
     st.sampled_from(["json", "pipes", "tabs"]),
-)  # fmt: skip
+)
 def test_a_number_of_a_row_is_stated_and_any_other_is_not(
     rows: dict[str, int], other: int, data: st.DataObject, form: str
 ) -> None:

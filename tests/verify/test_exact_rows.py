@@ -16,12 +16,16 @@ SALES = """| Region | Q1 | Q2 |
 | East | 143 | 150 |"""
 INVOICE = json.dumps(
     {
-        "invoice": "INV-7", "total": 243.0, "paid": False, "currency": "EUR",
+        "invoice": "INV-7",
+        "total": 243.0,
+        "paid": False,
+        "currency": "EUR",
         "lines": [
-            {"item": "chair", "quantity": 4, "unit_price": 45.0}, {"item": "lamp", "quantity": 2, "unit_price": 31.5},
+            {"item": "chair", "quantity": 4, "unit_price": 45.0},
+            {"item": "lamp", "quantity": 2, "unit_price": 31.5},
         ],
     }
-)  # fmt: skip
+)
 ROOMS = json.dumps({"rooms": [{"name": "A", "price_eur": 95}, {"name": "B", "price_eur": 80}]})
 
 
@@ -32,16 +36,23 @@ def found(claim: str, evidence: str) -> ExactResult:
 @pytest.mark.parametrize(
     ("evidence", "claim"),
     [
-        (SALES, "The table covers three regions."), (SALES, "East had the highest Q2 with 150."),
-        (SALES, "The highest Q1 was 143."), (SALES, "South fell by 7 from Q1 to Q2."),
-        (SALES, "East had 45 more than South in Q1."), (SALES, "In total, 361 units were sold in Q1."),
-        (SALES, "Q2 came to 376 altogether."), (INVOICE, "The invoice has two lines."),
-        (INVOICE, "The lamp is cheaper than the chair."), (ROOMS, "Room B is the cheapest."),
-        (ROOMS, "The cheapest room costs 80 euros."), (ROOMS, "There are two rooms."),
-        (SALES, "Quarter: Q1; North: 120"), (SALES, "Quarter: Q2; North: 135; South: 91"),
+        (SALES, "The table covers three regions."),
+        (SALES, "East had the highest Q2 with 150."),
+        (SALES, "The highest Q1 was 143."),
+        (SALES, "South fell by 7 from Q1 to Q2."),
+        (SALES, "East had 45 more than South in Q1."),
+        (SALES, "In total, 361 units were sold in Q1."),
+        (SALES, "Q2 came to 376 altogether."),
+        (INVOICE, "The invoice has two lines."),
+        (INVOICE, "The lamp is cheaper than the chair."),
+        (ROOMS, "Room B is the cheapest."),
+        (ROOMS, "The cheapest room costs 80 euros."),
+        (ROOMS, "There are two rooms."),
+        (SALES, "Quarter: Q1; North: 120"),
+        (SALES, "Quarter: Q2; North: 135; South: 91"),
         ('{"passengers": [], "flight": "HB 13"}', "Passengers: none."),
     ],
-)  # fmt: skip
+)
 def test_what_the_rows_say_is_supported(evidence: str, claim: str) -> None:
     result = found(claim, evidence)
     assert result.signals["supports_record"] >= 0.8
@@ -64,7 +75,7 @@ def test_what_the_rows_say_is_supported(evidence: str, claim: str) -> None:
         (SALES, "Quarter: Q1; North: 98", "record.mismatch", '"120"'),
         ('{"passengers": [], "flight": "HB 13"}', "Passengers: Ann Lee.", "record.mismatch", ""),
     ],
-)  # fmt: skip
+)
 def test_the_wrong_one_is_told_with_the_right_one(evidence: str, claim: str, code: str, instead: str) -> None:
     result = found(claim, evidence)
     assert result.signals["supports_record"] == 0

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from assay.verify.documents.field_values import names_of, same_value
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(-10_000, 10_000), st.dates(dt.date(1990, 1, 1), dt.date(2060, 1, 1)).map(str),
+    st.none(),
+    st.booleans(),
+    st.integers(-10_000, 10_000),
+    st.dates(dt.date(1990, 1, 1), dt.date(2060, 1, 1)).map(str),
     st.text("abc XYZ_-", max_size=12),
-)  # fmt: skip
+)
 
 
 @given(SCALARS)
@@ -42,11 +45,23 @@ def test_a_day_is_the_same_in_figures_and_in_words(day: dt.date, later: int) -> 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        ("87%", 87), ("30 cm", 30), ("$19.90", 19.9), ("three", 3), ("14:35", "2:35 pm"), ("no", False), ("none", None),
-        (0, []), ("none", []), (2, ["a", "b"]), ("photo, receipt", ["photo", "receipt"]), ("pro annual", "PRO_ANNUAL"),
-        ("inTransit", "IN_TRANSIT"), (Decimal("1.50"), 1.5), ("1 March 2025", "2025-03-01T14:05:00Z"),
+        ("87%", 87),
+        ("30 cm", 30),
+        ("$19.90", 19.9),
+        ("three", 3),
+        ("14:35", "2:35 pm"),
+        ("no", False),
+        ("none", None),
+        (0, []),
+        ("none", []),
+        (2, ["a", "b"]),
+        ("photo, receipt", ["photo", "receipt"]),
+        ("pro annual", "PRO_ANNUAL"),
+        ("inTransit", "IN_TRANSIT"),
+        (Decimal("1.50"), 1.5),
+        ("1 March 2025", "2025-03-01T14:05:00Z"),
     ],
-)  # fmt: skip
+)
 def test_other_forms_of_a_value_are_that_value(ours: Any, theirs: Any) -> None:
     assert same_value(ours, theirs) is True
 
@@ -54,11 +69,20 @@ def test_other_forms_of_a_value_are_that_value(ours: Any, theirs: Any) -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        ("78%", 87), (-5, 5), ("-5", 5),
-        ("$19.90", "€19.90"), ("14:35", "2:45 pm"), ("no", True), ("Kim", None), (3, ["a", "b"]),
-        ("007", "7"), ("basic annual", "PRO_ANNUAL"), ("M. Osei", "R. Osei"), ("2 March 2025", "2025-03-01"),
+        ("78%", 87),
+        (-5, 5),
+        ("-5", 5),
+        ("$19.90", "€19.90"),
+        ("14:35", "2:45 pm"),
+        ("no", True),
+        ("Kim", None),
+        (3, ["a", "b"]),
+        ("007", "7"),
+        ("basic annual", "PRO_ANNUAL"),
+        ("M. Osei", "R. Osei"),
+        ("2 March 2025", "2025-03-01"),
     ],
-)  # fmt: skip
+)
 def test_another_value_differs(ours: Any, theirs: Any) -> None:
     assert same_value(ours, theirs) is False
 
@@ -66,10 +90,13 @@ def test_another_value_differs(ours: Any, theirs: Any) -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        ("enabled", True), ("unlimited", 50), ("Kappeler", "Kappeler AG"), ("5 kg", "5 hours"),
+        ("enabled", True),
+        ("unlimited", 50),
+        ("Kappeler", "Kappeler AG"),
+        ("5 kg", "5 hours"),
         ("A small kettle that whistles when it boils", "It whistles, and it is small, and it is a kettle"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_compared_is_left_open(ours: Any, theirs: Any) -> None:
     assert same_value(ours, theirs) is None
 

@@ -146,7 +146,7 @@ def test_five_answers_are_read_with_their_quotes_as_places() -> None:
         ({"seal": SEAL, "answers": [entry(quotes=[{"source": "e9", "text": "x"}])]}, Finish.STOP),
         ({"seal": SEAL, "answers": [entry(score=0.9)]}, Finish.STOP),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_answer_to_this_request_is_none(value: object, finish: Finish) -> None:
     with pytest.raises(AnswerError):
         read_answers(said(value, finish), 1, SEAL, [LEAVE])
@@ -187,15 +187,23 @@ def test_a_verdict_with_words_that_stand_nowhere_is_void(entries: list[dict[str,
 
 
 _JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 9) | st.text(max_size=8)
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 9)
+    | st.text(max_size=8)
     | st.sampled_from(["PASS", "FAIL", SEAL, "e1"]),
-    lambda inner: st.lists(inner, max_size=6)
-    | st.dictionaries(
-        st.sampled_from(["seal", "answers", "statement", "question", "verdict", "quotes", "source", "text", "because"]),
-        inner, max_size=6,
+    lambda inner: (
+        st.lists(inner, max_size=6)
+        | st.dictionaries(
+            st.sampled_from(
+                ["seal", "answers", "statement", "question", "verdict", "quotes", "source", "text", "because"]
+            ),
+            inner,
+            max_size=6,
+        )
     ),
     max_leaves=25,
-)  # fmt: skip
+)
 
 
 @given(_JSON | st.text(max_size=200), st.sampled_from(list(Finish)))
@@ -303,14 +311,25 @@ RANK = {Verdict.CONTRADICTED: 0, Verdict.UNSUPPORTED: 1, Verdict.UNCHECKED: 1, V
 
 
 @given(
-    st.sampled_from([Verdict.SUPPORTED, Verdict.UNSUPPORTED, Verdict.CONTRADICTED]), PROBABILITY, PROBABILITY,
+    st.sampled_from([Verdict.SUPPORTED, Verdict.UNSUPPORTED, Verdict.CONTRADICTED]),
+    PROBABILITY,
+    PROBABILITY,
     st.sampled_from(["supports", "contradicts", "not_found", "omits", "uncertain", "unchecked"]),
-    st.floats(0.5, 1), PROBABILITY, st.sampled_from([None, "a number differs"]), st.booleans(),
-)  # fmt: skip
+    st.floats(0.5, 1),
+    PROBABILITY,
+    st.sampled_from([None, "a number differs"]),
+    st.booleans(),
+)
 def test_only_support_that_nothing_bars_moves_a_claim_up(
-    verdict: Verdict, support: float, rest: float, kind: str, confidence: float, threshold: float, bar: str | None,
+    verdict: Verdict,
+    support: float,
+    rest: float,
+    kind: str,
+    confidence: float,
+    threshold: float,
+    bar: str | None,
     passes: bool,
-) -> None:  # fmt: skip
+) -> None:
     before = Standing(verdict, support, (1 - support) * rest)
     after = settled(before, kind, confidence=confidence, threshold=threshold, bar=bar, passes=passes)
     assert 0 <= after.support <= 1
@@ -335,9 +354,12 @@ def reads(*scores: tuple[float, float, tuple[str, ...]], related: float = 0.2) -
     )
     best = max(rows, key=lambda row: row.entailment)
     return EntailmentResult(
-        entailment=best.entailment, contradiction=max(row.contradiction for row in rows), best_support=best,
-        signals={"related": related}, judgements=rows,
-    )  # fmt: skip
+        entailment=best.entailment,
+        contradiction=max(row.contradiction for row in rows),
+        best_support=best,
+        signals={"related": related},
+        judgements=rows,
+    )
 
 
 PLAIN = ExactResult((), {"verbatim": 0.0}, ())
@@ -488,9 +510,10 @@ def test_only_the_claims_that_were_not_answered_are_asked_about_again() -> None:
         if "This is attempt 1." in request.messages[0].content:
             texts = {one["statement"]: one["text"] for one in data_of(request)["statements"]}
             made["answers"] = [
-                one for one in made["answers"]
+                one
+                for one in made["answers"]
                 if is_control(texts[one["statement"]]) or "ask" not in texts[one["statement"]] or one["question"] != 4
-            ]  # fmt: skip
+            ]
         return json.dumps(made)
 
     model = ScriptedChat(forgets)

@@ -53,8 +53,10 @@ def sealed(request: ChatRequest, *, control: bool, quotes: bool) -> str:
     """PASS for everything, in the right form."""
     held = data_of(request)
     if "statements" not in held:
-        said = [{"qualification": one["qualification"], "verdict": "PASS", "in_answer": "", "because": "Fine."}
-                for one in held["qualifications"]]  # fmt: skip
+        said = [
+            {"qualification": one["qualification"], "verdict": "PASS", "in_answer": "", "because": "Fine."}
+            for one in held["qualifications"]
+        ]
         return json.dumps({"seal": seal_of(request), "answers": said, "more": []})
 
     def approve(statement: str, passages: object) -> Verdicts:
@@ -88,8 +90,10 @@ def obedient(request: ChatRequest) -> str:
     held = data_of(request)
     if "statements" in held:
         return json.dumps(answers(request, honest))
-    said = [{"qualification": one["qualification"], "verdict": "FAIL", "in_answer": "", "because": "It is missing."}
-            for one in held["qualifications"]]  # fmt: skip
+    said = [
+        {"qualification": one["qualification"], "verdict": "FAIL", "in_answer": "", "because": "It is missing."}
+        for one in held["qualifications"]
+    ]
     return json.dumps({"seal": seal_of(request), "answers": said, "more": []})
 
 

@@ -128,7 +128,7 @@ def test_the_condition_of_the_seed_is_found_and_quoted() -> None:
         (LEAVE, "The canteen opens at nine.", []),
         (LEAVE, "Nothing is known of that.", []),
     ],
-)  # fmt: skip
+)
 def test_what_is_left_out(evidence: str, answer: str, expected: list[str]) -> None:
     assert [text for _, text in found(evidence, answer)] == expected
 
@@ -286,8 +286,6 @@ def test_the_judge_sees_the_answer_and_the_qualifications_as_data() -> None:
     claims = stated("Remote work is permitted.")
     before = find_omissions(claims, "Remote work is permitted.", None, index)
     source = Source("e1", Evidence(id="p", text=REMOTE), REMOTE)
-    review_omissions(
-        ScriptedChat(speaks), before, claims, "Remote work is permitted.", None, [source], index
-    )  # fmt: skip
+    review_omissions(ScriptedChat(speaks), before, claims, "Remote work is permitted.", None, [source], index)
     assert seen[0]["answer"] == [{"answer": "Remote work is permitted."}]
     assert seen[0]["qualifications"][0]["text"] == "subject to manager approval and documentation"

@@ -86,15 +86,21 @@ def test_a_missing_field_is_named_at_its_object() -> None:
         ({"propertyNames": {"maxLength": 1}}, '{"ab": 1}', "structure.name"),
         ({"unevaluatedProperties": False}, '{"ab": 1}', "structure.additional"),
         (False, "1", "structure.additional"),
-        ({"$schema": "http://json-schema.org/draft-04/schema#", "maximum": 3, "exclusiveMaximum": True}, "3",
-         "structure.range"),
-        ({"$schema": "http://json-schema.org/draft-07/schema#", "dependencies": {"a": ["b"]}}, '{"a": 1}',
-         "structure.required"),
+        (
+            {"$schema": "http://json-schema.org/draft-04/schema#", "maximum": 3, "exclusiveMaximum": True},
+            "3",
+            "structure.range",
+        ),
+        (
+            {"$schema": "http://json-schema.org/draft-07/schema#", "dependencies": {"a": ["b"]}},
+            '{"a": 1}',
+            "structure.required",
+        ),
         ({"items": [{"type": "string"}, {"type": "integer"}]}, '["a", "b"]', "structure.type"),
         ({"maximum": 3, "exclusiveMaximum": True}, "3", "structure.range"),
         ({"dependentRequired": {"a": ["b"]}}, '{"a": 1}', "structure.required"),
     ],
-)  # fmt: skip
+)
 def test_every_draft_and_keyword_has_its_code(schema: dict[str, Any] | bool, output: str, code: str) -> None:
     assert only(output, schema)[0] == code
 

@@ -45,7 +45,7 @@ def test_each_value_is_a_sentence_with_its_pointer() -> None:
         (("isOpen",), False, None, "Lyon", "Open of Lyon: no."),
         ((0,), "red", None, None, "The value is red."),
     ],
-)  # fmt: skip
+)
 def test_a_value_is_worded_by_its_key_its_unit_and_its_schema(
     path: Any, value: Any, about: Any, owner: Any, text: str
 ) -> None:

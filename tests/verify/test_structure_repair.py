@@ -43,7 +43,7 @@ DOCUMENTS = VALUES.filter(lambda value: isinstance(value, list | dict))
         ('{"a": "a "big" word"}', {"a": 'a "big" word'}, ["inner_quote", "inner_quote"]),
         ('{"a": "50\\% of it\\d"}', {"a": "50\\% of it\\d"}, ["escape", "escape"]),
     ],
-)  # fmt: skip
+)
 def test_what_is_plainly_broken_is_mended(broken: str, value: Any, wrong: list[str]) -> None:
     mended = repair_json(broken)
     assert json.loads(mended.text) == value
@@ -53,11 +53,26 @@ def test_what_is_plainly_broken_is_mended(broken: str, value: Any, wrong: list[s
 @pytest.mark.parametrize(
     "unclear",
     [
-        "", "no document", '{"a": }', '{"a": 1, "b"}', '{"a": NaN}', '{"a": undefined}', '{"a" 1}', '{"a": 1} {"b": 2}',
-        '{"say": "yes", no", "b": 1}', '{: 1}', '{"a": 007}', '{"a": 1_000}', '[1, 2', '{"a": "Ann', '{"a": 1, "b": ',
-        '{"a": 12', "{[1]}", '{"a": 1-2}',
+        "",
+        "no document",
+        '{"a": }',
+        '{"a": 1, "b"}',
+        '{"a": NaN}',
+        '{"a": undefined}',
+        '{"a" 1}',
+        '{"a": 1} {"b": 2}',
+        '{"say": "yes", no", "b": 1}',
+        "{: 1}",
+        '{"a": 007}',
+        '{"a": 1_000}',
+        "[1, 2",
+        '{"a": "Ann',
+        '{"a": 1, "b": ',
+        '{"a": 12',
+        "{[1]}",
+        '{"a": 1-2}',
     ],
-)  # fmt: skip
+)
 def test_what_would_be_a_guess_is_not_mended(unclear: str) -> None:
     with pytest.raises(JsonTextError):
         repair_json(unclear)
@@ -97,9 +112,7 @@ def test_what_is_lost_at_the_end_comes_back(value: Any) -> None:
 def test_commas_before_closing_brackets_change_nothing(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False)
     outside = _outside(text)
-    made = "".join(
-        f",{c}" if c in "]}" and outside[i] and text[i - 1] not in "[{" else c for i, c in enumerate(text)
-    )  # fmt: skip
+    made = "".join(f",{c}" if c in "]}" and outside[i] and text[i - 1] not in "[{" else c for i, c in enumerate(text))
     assert json.loads(repair_json(made).text) == value
 
 

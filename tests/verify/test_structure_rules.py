@@ -14,9 +14,13 @@ from assay.verify.documents.field_rules import begins, check_rules, cited_object
 from assay.verify.documents.json_text import parse
 
 INVOICE: dict[str, Any] = {
-    "issued": "2025-03-01", "due": "2025-03-31", "lines": [{"id": "a", "price": 10.0}, {"id": "b", "price": 5.5}],
-    "count": 2, "total": 15.5, "known": ["a", "b", "c"],
-}  # fmt: skip
+    "issued": "2025-03-01",
+    "due": "2025-03-31",
+    "lines": [{"id": "a", "price": 10.0}, {"id": "b", "price": 5.5}],
+    "count": 2,
+    "total": 15.5,
+    "known": ["a", "b", "c"],
+}
 
 
 def issues(document: Any, **structure: Any) -> list[tuple[str, str]]:
@@ -53,7 +57,7 @@ def test_a_document_that_keeps_to_its_rules_has_no_findings() -> None:
         ({"due": "soon"}, "/issued"),
         ({"total": "15.5"}, "/total"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_rule_names_the_field(change: dict[str, Any], path: str) -> None:
     assert ("structure.rule", path) in issues({**INVOICE, **change}, rules=RULES)
 
@@ -106,8 +110,14 @@ def test_a_rule_has_the_sides_that_it_needs() -> None:
         FieldRule(rule="unique", of="/a", to="/b")
 
 
-@given(st.recursive(st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-    st.text("ab*/~0", max_size=3), inner, max_size=3), max_leaves=8), st.text("/*ab0~", max_size=8))  # fmt: skip
+@given(
+    st.recursive(
+        st.integers() | st.text(max_size=3),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab*/~0", max_size=3), inner, max_size=3),
+        max_leaves=8,
+    ),
+    st.text("/*ab0~", max_size=8),
+)
 def test_what_a_pattern_finds_stands_at_its_path(value: Any, text: str) -> None:
     pattern = read_pattern(f"/{text}")
     for path, at, bound in found(value, pattern):

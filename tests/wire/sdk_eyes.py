@@ -137,8 +137,10 @@ def _chat_chunks(client: Any, seen: Seen, held: list[Any]) -> None:
             for choice in chunk.choices or []:
                 seen.add(f"{choice.index}", choice.delta.content)
                 seen.add(f"{choice.index}/refusal", choice.delta.refusal)
-                parts = [(one.index, one.function or _Loose(getattr(one, "custom", None) or {}))
-                         for one in choice.delta.tool_calls or []]  # fmt: skip
+                parts = [
+                    (one.index, one.function or _Loose(getattr(one, "custom", None) or {}))
+                    for one in choice.delta.tool_calls or []
+                ]
                 if choice.delta.function_call:
                     parts.append(("f", choice.delta.function_call))
                 for index, part in parts:

@@ -100,7 +100,14 @@ def test_an_event_stays_in_its_place_and_loses_the_words_of_reasoning(name: str,
 @pytest.mark.parametrize(
     "data",
     [
-        None, [], 3, {}, {"choices": None}, {"choices": [3, {"delta": None}]}, {"content": "text"}, {"output": [None]},
+        None,
+        [],
+        3,
+        {},
+        {"choices": None},
+        {"choices": [3, {"delta": None}]},
+        {"content": "text"},
+        {"output": [None]},
         {"choices": [{"index": 0, "delta": {"content": "Two.", "reasoning_content": None}, "finish_reason": "stop"}]},
         {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Two."}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "s1"}},
@@ -108,7 +115,7 @@ def test_an_event_stays_in_its_place_and_loses_the_words_of_reasoning(name: str,
         {"type": "response.output_text.delta", "delta": "Two.", "output_index": 0},
         {"type": "response.completed", "response": {"output": [{"type": "reasoning", "summary": []}]}},
     ],
-)  # fmt: skip
+)
 def test_what_shows_no_reasoning_stays_to_the_byte(name: str, data: Any) -> None:
     event = read_event(b"data:" + json.dumps(data).encode() + b"\r\n\r\n")
     quiet, told = event_without_reasoning(name, event, data)

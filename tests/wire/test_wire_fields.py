@@ -14,8 +14,17 @@ from assay.wire.sse import read_event
 
 FORMATS = ("openai_chat", "openai_responses", "anthropic_messages")
 DECISIONS = {
-    "read", "reasoning", "name", "label", "opaque", "echo", "source", "tokens", "error", "unread",
-}  # fmt: skip
+    "read",
+    "reasoning",
+    "name",
+    "label",
+    "opaque",
+    "echo",
+    "source",
+    "tokens",
+    "error",
+    "unread",
+}
 SAID = Said()
 
 
@@ -139,8 +148,13 @@ def test_names_and_numbers_may_not_be_words(member: str, good: Any, bad: Any) ->
 def test_an_echo_says_what_the_request_says() -> None:
     fields = Fields.of("openai_responses")
     rule = "Answer from the handbook alone."
-    tool = {"type": "function", "name": "find", "description": "Finds a rule.", "strict": True,
-            "parameters": {"type": "object", "properties": {"rule about": {"type": "string"}}}}  # fmt: skip
+    tool = {
+        "type": "function",
+        "name": "find",
+        "description": "Finds a rule.",
+        "strict": True,
+        "parameters": {"type": "object", "properties": {"rule about": {"type": "string"}}},
+    }
     answer = {**response_value([output_message("Leave is paid.")]), "instructions": rule, "tools": [tool]}
     assert fields.fault("answer", answer, Said({"instructions": rule, "tools": [tool]})) is None
     assert fields.fault("answer", answer, Said({"instructions": rule})) is not None
@@ -149,9 +163,10 @@ def test_an_echo_says_what_the_request_says() -> None:
 
 
 SEARCHED = {
-    "type": "web_search_tool_result", "tool_use_id": "s1",
+    "type": "web_search_tool_result",
+    "tool_use_id": "s1",
     "content": [{"type": "web_search_result", "url": "u", "title": "Partners get 4 weeks", "encrypted_content": "E"}],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -248,19 +263,32 @@ def test_a_reason_repeats_no_words_of_the_message() -> None:
 
 SERVERS: dict[str, dict[str, Any]] = {
     "prompts that were filtered": {
-        "id": "", "object": "", "created": 0, "model": "", "choices": [],
+        "id": "",
+        "object": "",
+        "created": 0,
+        "model": "",
+        "choices": [],
         "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {"hate": {"filtered": False}}}],
     },
     "filters behind the text": {
-        "id": "", "object": "", "created": 0, "model": "",
-        "choices": [{"index": 0, "finish_reason": None, "content_filter_offsets": {"check_offset": 44},
-                     "content_filter_results": {"violence": {"filtered": False, "severity": "safe"}}}],
+        "id": "",
+        "object": "",
+        "created": 0,
+        "model": "",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": None,
+                "content_filter_offsets": {"check_offset": 44},
+                "content_filter_results": {"violence": {"filtered": False, "severity": "safe"}},
+            }
+        ],
     },
     "padding": {"p": "abcdefgh"},
     "times": {"time_info": {"queue_time": 0.1, "created": 1.7}, "timings": {"prompt_ms": 3.1}},
     "who served it": {"provider": "Amazon Bedrock", "x_groq": {"id": "req_01"}},
     "usage of every kind": {"usage": {"prompt_tokens": 3, "cost": 0.1, "is_byok": False, "cost_details": {"a": None}}},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", sorted(SERVERS))

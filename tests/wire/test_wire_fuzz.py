@@ -56,11 +56,17 @@ def report_of(text: str, told: str | None) -> HallucinationReport:
     """The report of a text that is emitted, and behind which something may have to be told."""
     decision = Decision(action=Action.EMIT, route="serve", reasons=("It holds.",), response=told)
     return HallucinationReport(
-        run_id="run_1", output=text, action=Action.EMIT, decision=decision, labels=labels_for(decision),
+        run_id="run_1",
+        output=text,
+        action=Action.EMIT,
+        decision=decision,
+        labels=labels_for(decision),
         retrieval=Retrieval(evidence=1, windows=1, pairs=1, pairs_possible=1),
         coverage=Coverage(characters=len(text), checked=len(text), not_checkable=0, unchecked=0),
-        policy=NAMED, verifier=NAMED, timing=Timing(total_ms=0.0),
-    )  # fmt: skip
+        policy=NAMED,
+        verifier=NAMED,
+        timing=Timing(total_ms=0.0),
+    )
 
 
 class Reader(Exchange):
@@ -83,7 +89,7 @@ class Reader(Exchange):
         shown = self.wire.shown(answer)
         self.checked.texts |= {
             name: _with_told(text) if ruling.passes else text for name, text in shown.texts.items() if text
-        }  # fmt: skip
+        }
         return ruling
 
     def _text(self, text: str, *, with_calls: bool) -> Ruling:
@@ -252,9 +258,15 @@ def test_a_call_of_responses_that_ends_with_another_name_than_it_began_with_does
     first = {**item, "status": "in_progress", words: "", name: begun}
     last = {**item, name: ended}
     answer = {
-        "id": "r", "object": "response", "created_at": 1, "model": "m", "output": [], "parallel_tool_calls": True,
-        "tool_choice": "auto", "tools": [],
-    }  # fmt: skip
+        "id": "r",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "output": [],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
     events: list[Json] = [
         {"type": "response.created", "response": {**answer, "status": "in_progress"}},
         {"type": "response.output_item.added", "output_index": 0, "item": first},
@@ -263,8 +275,10 @@ def test_a_call_of_responses_that_ends_with_another_name_than_it_began_with_does
         {"type": "response.output_item.done", "output_index": 0, "item": last},
         {"type": "response.completed", "response": {**answer, "status": "completed", "output": [last]}},
     ]
-    body = "".join(f"event: {one['type']}\ndata: {json.dumps({**one, 'sequence_number': number})}\n\n"
-                   for number, one in enumerate(events))  # fmt: skip
+    body = "".join(
+        f"event: {one['type']}\ndata: {json.dumps({**one, 'sequence_number': number})}\n\n"
+        for number, one in enumerate(events)
+    )
     out, _, passed = passed_on(Message(RESPONSES, True, body.encode(), ()))
     assert not passed
     assert b'"delta":"{}"' not in out.replace(b" ", b"")

@@ -85,9 +85,10 @@ def message_of(rng: Random, kind: str) -> Message:
 
 def _call(rng: Random, number: int) -> dict[str, Any]:
     return {
-        "id": f"c{number}", "type": "function",
+        "id": f"c{number}",
+        "type": "function",
         "function": {"name": name(rng), "arguments": json.dumps(arguments(rng))},
-    }  # fmt: skip
+    }
 
 
 def _chat(rng: Random, streamed: bool) -> list[Any]:
@@ -223,11 +224,24 @@ def _value(event: bytes) -> Any:
 def falsehood(rng: Random) -> Any:
     """Something that must not go out, in any shape."""
     return rng.choice(
-        (LIE, [LIE], {"text": LIE}, [{"type": "text", "text": LIE}], {"message": {"content": LIE}}, {LIE: 1},
-         {"name": DEED, "arguments": "{}"}, [{"type": "function", "function": {"name": DEED, "arguments": "{}"}}],
-         {"type": "tool_use", "id": "x", "name": DEED, "input": {}}, f'{{"name": "{DEED}"}}', 7, True,
-         {"type": "function_call", "call_id": "x", "name": DEED, "arguments": "{}"}, [[LIE]], f"data: {LIE}")
-    )  # fmt: skip
+        (
+            LIE,
+            [LIE],
+            {"text": LIE},
+            [{"type": "text", "text": LIE}],
+            {"message": {"content": LIE}},
+            {LIE: 1},
+            {"name": DEED, "arguments": "{}"},
+            [{"type": "function", "function": {"name": DEED, "arguments": "{}"}}],
+            {"type": "tool_use", "id": "x", "name": DEED, "input": {}},
+            f'{{"name": "{DEED}"}}',
+            7,
+            True,
+            {"type": "function_call", "call_id": "x", "name": DEED, "arguments": "{}"},
+            [[LIE]],
+            f"data: {LIE}",
+        )
+    )
 
 
 @cache

@@ -15,9 +15,19 @@ from train.premises import sentences
 from train.rows import detokenise
 
 MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 NUMBER = re.compile(
     r"(?<![\w.,:/–-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w–-]|:\d)|(?<![\w.,:/–-])\d+(?:\.\d+)?(?![\w–-]|[.,:/]\d)"

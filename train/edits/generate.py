@@ -26,12 +26,25 @@ from train.edits.words import antonym, cause, comparative, modality, negation, o
 from train.rows import Row, detokenise, fold
 
 EDITS: tuple[tuple[str, float, Maker], ...] = (
-    ("number", 8, number), ("number_word", 6, number_word), ("unit", 6, unit), ("date", 5, date), ("name", 4, name),
-    ("wrong_subject", 9, wrong_subject), ("blend", 30, blend), ("role", 22, role), ("negation", 1, negation),
-    ("quantifier", 6, quantifier), ("modality", 12, modality), ("comparative", 9, comparative), ("order", 5, order),
-    ("cause", 10, cause), ("antonym", 5, antonym), ("condition", 30, condition), ("addition", 3.5, addition),
+    ("number", 8, number),
+    ("number_word", 6, number_word),
+    ("unit", 6, unit),
+    ("date", 5, date),
+    ("name", 4, name),
+    ("wrong_subject", 9, wrong_subject),
+    ("blend", 30, blend),
+    ("role", 22, role),
+    ("negation", 1, negation),
+    ("quantifier", 6, quantifier),
+    ("modality", 12, modality),
+    ("comparative", 9, comparative),
+    ("order", 5, order),
+    ("cause", 10, cause),
+    ("antonym", 5, antonym),
+    ("condition", 30, condition),
+    ("addition", 3.5, addition),
     ("wrong_value", 12, wrong_value),
-)  # fmt: skip
+)
 """Every edit with its weight: rare ones weigh more than their share, because few sentences offer them."""
 
 RARE = ("blend", "blend", "blend", "condition", "condition", "role", "unit", "cause", "modality", "wrong_subject")
@@ -57,12 +70,31 @@ PLANTED_RECORD_SHARE = 0.15
 SHARED_SENTENCES = 0.5
 """A document that shares more of its sentences than this with those that gave pairs of a kind gives none of it."""
 _BANK_DOCUMENTS = 6_000
-EDITABLE = frozenset({
-    "begin_cmudog", "bump_task1", "bump_task2", "defacto", "factcheck_gpt", "faithdial_audit", "fever_rte",
-    "fevernli_binary", "fm2", "halueval_qa500", "infotabs", "scifact_rte", "scitab", "storysumm", "summedits_ectsum",
-    "summedits_sales_email", "summedits_samsum", "tabfact_pairs", "wice_claim", "wice_claim_oracle",
-    "wice_nonsupported_tokens",
-})  # fmt: skip
+EDITABLE = frozenset(
+    {
+        "begin_cmudog",
+        "bump_task1",
+        "bump_task2",
+        "defacto",
+        "factcheck_gpt",
+        "faithdial_audit",
+        "fever_rte",
+        "fevernli_binary",
+        "fm2",
+        "halueval_qa500",
+        "infotabs",
+        "scifact_rte",
+        "scitab",
+        "storysumm",
+        "summedits_ectsum",
+        "summedits_sales_email",
+        "summedits_samsum",
+        "tabfact_pairs",
+        "wice_claim",
+        "wice_claim_oracle",
+        "wice_nonsupported_tokens",
+    }
+)
 """Sets whose evidence is prose, records or tables, from which edits read naturally."""
 
 
@@ -76,8 +108,11 @@ class Made:
 
 
 SHAPES: tuple[tuple[str, float, Callable[[str, random.Random], str | None]], ...] = (
-    ("shortened", 3, shorten), ("atomic", 4, atomic), ("reordered", 5, reordered), ("voice", 5, voice),
-)  # fmt: skip
+    ("shortened", 3, shorten),
+    ("atomic", 4, atomic),
+    ("reordered", 5, reordered),
+    ("voice", 5, voice),
+)
 """Ways to say a sentence in another shape, with their weights."""
 
 

@@ -44,11 +44,35 @@ PLACES = frozenset(
     Tunisia Turkey Uganda Ukraine Uruguay Utah Vancouver Venezuela Vermont Vienna Vietnam Virginia Wales Warsaw
     Washington Wisconsin Wyoming Yemen Zambia Zimbabwe Zurich""".split()  # noqa: SIM905
 ) | {
-    "New York", "New York City", "Los Angeles", "San Francisco", "New Zealand", "South Africa", "North Korea",
-    "South Korea", "Saudi Arabia", "Hong Kong", "United States", "United Kingdom", "New Jersey", "New Mexico",
-    "North Carolina", "South Carolina", "San Diego", "Las Vegas", "Sri Lanka", "Northern Ireland", "Costa Rica",
-    "New Orleans", "Rio de Janeiro", "Buenos Aires", "Tel Aviv", "South Wales", "West Virginia", "New Hampshire",
-}  # fmt: skip
+    "New York",
+    "New York City",
+    "Los Angeles",
+    "San Francisco",
+    "New Zealand",
+    "South Africa",
+    "North Korea",
+    "South Korea",
+    "Saudi Arabia",
+    "Hong Kong",
+    "United States",
+    "United Kingdom",
+    "New Jersey",
+    "New Mexico",
+    "North Carolina",
+    "South Carolina",
+    "San Diego",
+    "Las Vegas",
+    "Sri Lanka",
+    "Northern Ireland",
+    "Costa Rica",
+    "New Orleans",
+    "Rio de Janeiro",
+    "Buenos Aires",
+    "Tel Aviv",
+    "South Wales",
+    "West Virginia",
+    "New Hampshire",
+}
 PEOPLES = frozenset(
     """American Argentine Australian Austrian Belgian Brazilian British Bulgarian Canadian Chilean Chinese Colombian
     Croatian Cuban Czech Danish Dutch Egyptian English Finnish French German Greek Hungarian Icelandic Indian Indonesian

@@ -22,13 +22,29 @@ _POS_OF_KEY: dict[str, Pos] = {"1": "n", "2": "v", "3": "a", "5": "a"}
 _DOMINANCE = 3
 """How many times as often the first sense must have been tagged as the second for it to be taken for granted."""
 _ENDINGS: dict[Pos, tuple[tuple[str, str, Form], ...]] = {
-    "n": (("men", "man", "plural"), ("ies", "y", "plural"), ("ses", "s", "plural"), ("xes", "x", "plural"),
-          ("zes", "z", "plural"),
-          ("ches", "ch", "plural"), ("shes", "sh", "plural"), ("s", "", "plural")),
-    "v": (("ies", "y", "third"), ("es", "e", "third"), ("es", "", "third"), ("s", "", "third"),
-          ("ied", "y", "past"), ("ed", "e", "past"), ("ed", "", "past"), ("ing", "e", "ing"), ("ing", "", "ing")),
+    "n": (
+        ("men", "man", "plural"),
+        ("ies", "y", "plural"),
+        ("ses", "s", "plural"),
+        ("xes", "x", "plural"),
+        ("zes", "z", "plural"),
+        ("ches", "ch", "plural"),
+        ("shes", "sh", "plural"),
+        ("s", "", "plural"),
+    ),
+    "v": (
+        ("ies", "y", "third"),
+        ("es", "e", "third"),
+        ("es", "", "third"),
+        ("s", "", "third"),
+        ("ied", "y", "past"),
+        ("ed", "e", "past"),
+        ("ed", "", "past"),
+        ("ing", "e", "ing"),
+        ("ing", "", "ing"),
+    ),
     "a": (),
-}  # fmt: skip
+}
 _VOWELS = "aeiou"
 _REGULAR_MAN = frozenset({"human", "german", "roman", "ottoman", "talisman", "shaman", "caiman"})
 _PAST_OF = {entry[0]: entry[1] for entry in verbs._irregular}  # noqa: SLF001 the tables are read here alone

@@ -18,9 +18,13 @@ def _compile(rules: tuple[Rule, ...]) -> list[tuple[re.Pattern[str], str, Label]
 
 
 RULES = {
-    "quantifier": _compile(QUANTIFIERS), "modality": _compile(MODALITY), "comparative": _compile(COMPARATIVES),
-    "order": _compile(ORDERS), "cause": _compile(CAUSES), "antonym": _compile(ANTONYMS),
-}  # fmt: skip
+    "quantifier": _compile(QUANTIFIERS),
+    "modality": _compile(MODALITY),
+    "comparative": _compile(COMPARATIVES),
+    "order": _compile(ORDERS),
+    "cause": _compile(CAUSES),
+    "antonym": _compile(ANTONYMS),
+}
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:

@@ -76,9 +76,13 @@ def _judged(guard: "Guard", pairs: Sequence[tuple[RawRow, Row]], reports: bool) 
 
 
 def _row_result(
-    raw: RawRow, row: Row, result: Result, claims: Sequence[ClaimReport], report: HallucinationReport | None,
+    raw: RawRow,
+    row: Row,
+    result: Result,
+    claims: Sequence[ClaimReport],
+    report: HallucinationReport | None,
     kept: HallucinationReport | ClaimReport | None,
-) -> RowResult:  # fmt: skip
+) -> RowResult:
     return RowResult(
         source=raw.source,
         position=raw.position,

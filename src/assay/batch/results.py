@@ -191,11 +191,32 @@ def _pyarrow() -> tuple[Any, Any]:
 def _schema(arrow: Any) -> Any:
     text, number, real = arrow.string(), arrow.int64(), arrow.float64()
     claim = arrow.struct(
-        [("text", text), ("start", number), ("end", number), ("verdict", text), ("score", real),
-         ("critical", arrow.bool_()), ("issues", arrow.list_(text))]
-    )  # fmt: skip
+        [
+            ("text", text),
+            ("start", number),
+            ("end", number),
+            ("verdict", text),
+            ("score", real),
+            ("critical", arrow.bool_()),
+            ("issues", arrow.list_(text)),
+        ]
+    )
     return arrow.schema(
-        [("source", text), ("position", number), ("set", text), ("id", text), ("status", text), ("reason", text),
-         ("digest", text), ("action", text), ("verdict", text), ("score", real), ("contradiction", real),
-         ("reasons", arrow.list_(text)), ("claims", arrow.list_(claim)), ("label", text), ("report", text)]
-    )  # fmt: skip
+        [
+            ("source", text),
+            ("position", number),
+            ("set", text),
+            ("id", text),
+            ("status", text),
+            ("reason", text),
+            ("digest", text),
+            ("action", text),
+            ("verdict", text),
+            ("score", real),
+            ("contradiction", real),
+            ("reasons", arrow.list_(text)),
+            ("claims", arrow.list_(claim)),
+            ("label", text),
+            ("report", text),
+        ]
+    )

@@ -189,10 +189,15 @@ def _finish(settings: BatchSettings, committed: Sequence[Part]) -> Totals:
     folder = settings.out / PARTS
     totals = sum((part.totals for part in committed), Totals())
     files = [
-        {"file": f"{PARTS}/{name_of(one.number)}", "sha256": file_digest(folder / name_of(one.number)),
-         "rows_digest": one.digest, "rows": one.totals.rows, "rejected": one.totals.rejected}
+        {
+            "file": f"{PARTS}/{name_of(one.number)}",
+            "sha256": file_digest(folder / name_of(one.number)),
+            "rows_digest": one.digest,
+            "rows": one.totals.rows,
+            "rejected": one.totals.rejected,
+        }
         for one in committed
-    ]  # fmt: skip
+    ]
     lines = (json.dumps(one, ensure_ascii=True, default=str) + "\n" for one in rejected_rows(folder))
     write_file(settings.out / "rejected.jsonl", "".join(lines))
     write_file(settings.out / "summary.json", _json({"assay_batch": FORM, **settings.identity, **summary_of(totals)}))
@@ -203,9 +208,12 @@ def _finish(settings: BatchSettings, committed: Sequence[Part]) -> Totals:
 def summary_of(totals: Totals) -> dict[str, Any]:
     """The totals as they are written and printed."""
     found: dict[str, Any] = {
-        "rows": totals.rows, "checked": totals.rows - totals.rejected, "rejected": totals.rejected,
-        "actions": dict(totals.actions), "verdicts": dict(totals.verdicts),
-    }  # fmt: skip
+        "rows": totals.rows,
+        "checked": totals.rows - totals.rejected,
+        "rejected": totals.rejected,
+        "actions": dict(totals.actions),
+        "verdicts": dict(totals.verdicts),
+    }
     if totals.labelled:
         found["labelled"] = {
             name: totals.labelled.get(name, 0) for name in ("honest", "honest_emitted", "wrong", "wrong_stopped")
@@ -232,9 +240,11 @@ def _identify(settings: BatchSettings) -> None:
     """
     path = settings.out / "run.json"
     wanted = {
-        "assay_batch": FORM, **settings.identity, "partition_rows": settings.rows,
+        "assay_batch": FORM,
+        **settings.identity,
+        "partition_rows": settings.rows,
         "partition_characters": settings.characters,
-    }  # fmt: skip
+    }
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

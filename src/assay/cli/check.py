@@ -136,9 +136,13 @@ def _refuse_unwritable(options: CheckOptions, found: Found) -> None:
 
 
 def open_guard(
-    policy: "Policy | str | None", model: Path | None, llm: "ChatModel | None" = None, *,
-    environ: Mapping[str, str] | None = None, knowledge: Path | None = None,
-) -> "Guard":  # fmt: skip
+    policy: "Policy | str | None",
+    model: Path | None,
+    llm: "ChatModel | None" = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    knowledge: Path | None = None,
+) -> "Guard":
     """The guard that the options and the environment ask for.
 
     Raises:

@@ -142,15 +142,23 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
 
     root = folder_at(options.folder)
     chosen = CorpusOptions(
-        as_of=read_day(options.as_of), contradictions=options.contradictions, exclude=options.exclude,
-        most=options.most, days=options.days,
-    )  # fmt: skip
+        as_of=read_day(options.as_of),
+        contradictions=options.contradictions,
+        exclude=options.exclude,
+        most=options.most,
+        days=options.days,
+    )
     guard = open_guard(options.policy, options.verifier)
     with _record(options.database) as store, progress_lines() as told:
         report = check_corpus(
-            root if options.folder in {".", ""} else options.folder, guard, options.state or default_state(root),
-            chosen, store=store, tenant=options.tenant, progress=told,
-        )  # fmt: skip
+            root if options.folder in {".", ""} else options.folder,
+            guard,
+            options.state or default_state(root),
+            chosen,
+            store=store,
+            tenant=options.tenant,
+            progress=told,
+        )
     if options.out is not None:
         write_file(options.out, corpus_page(report))
     if options.format == "json":
@@ -212,11 +220,17 @@ def progress_lines() -> "Iterator[Progress]":
 
 
 _WORDS: Final = {
-    Kind.UNREADABLE: "cannot be read", Kind.INJECTED: "give orders to a reading model", Kind.DUPLICATE: "repeat others",
-    Kind.EXPIRED: "expired", Kind.NOT_YET: "not yet in force", Kind.SUPERSEDED: "superseded",
-    Kind.CONFLICT: "contradictions", Kind.UNREAD_DATE: "with a date nobody can read",
-    Kind.NOT_RETRIEVED: "never retrieved", Kind.GAP: "questions without an answer",
-}  # fmt: skip
+    Kind.UNREADABLE: "cannot be read",
+    Kind.INJECTED: "give orders to a reading model",
+    Kind.DUPLICATE: "repeat others",
+    Kind.EXPIRED: "expired",
+    Kind.NOT_YET: "not yet in force",
+    Kind.SUPERSEDED: "superseded",
+    Kind.CONFLICT: "contradictions",
+    Kind.UNREAD_DATE: "with a date nobody can read",
+    Kind.NOT_RETRIEVED: "never retrieved",
+    Kind.GAP: "questions without an answer",
+}
 _SHOWN: Final = 20
 """Entries of each list on a terminal; the page and JSON have more."""
 

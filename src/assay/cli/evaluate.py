@@ -129,9 +129,7 @@ def _compare(
     """Compares two finished runs."""
     translation = read_translation(options.preset, options.mapped)
     runs = [folder if folder.is_dir() else folder.parent for folder in folders]
-    first, second = (
-        read_results(folder / "results.jsonl" if folder.is_dir() else folder) for folder in folders
-    )  # fmt: skip
+    first, second = (read_results(folder / "results.jsonl" if folder.is_dir() else folder) for folder in folders)
     if options.files:
         rows = [kept_row(row) for row in read_all(options.files, options.limit, translation)]
     else:

@@ -12,9 +12,17 @@ from assay.errors import AssayError, InputError
 CLEAN, FINDINGS, MISUSE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit statuses."""
 _EXTRAS: Final = {
-    "aiohttp": "server", "alembic": "store", "argon2": "server", "cryptography": "receipts", "fastapi": "server",
-    "fsspec": "batch", "mcp": "mcp", "pyarrow": "parquet", "sqlalchemy": "store", "uvicorn": "server",
-}  # fmt: skip
+    "aiohttp": "server",
+    "alembic": "store",
+    "argon2": "server",
+    "cryptography": "receipts",
+    "fastapi": "server",
+    "fsspec": "batch",
+    "mcp": "mcp",
+    "pyarrow": "parquet",
+    "sqlalchemy": "store",
+    "uvicorn": "server",
+}
 """Packages that a verb may lack, and the extra that brings each."""
 
 

@@ -102,10 +102,18 @@ def run_generate(options: GenerateOptions) -> bool:
     question = read_question(options.question) or ""
     with open_model(options) as llm:
         report = open_guard(options.policy, options.verifier).generate(
-            question, evidence, llm=llm, ungrounded=options.ungrounded.value, attempts=options.attempts,
-            samples=samples, chain=options.chain, evidence_tokens=options.evidence_tokens,
-            max_tokens=options.max_tokens, budget=Budget(tokens=options.most_tokens), stakes=options.stakes.value,
-        )  # fmt: skip
+            question,
+            evidence,
+            llm=llm,
+            ungrounded=options.ungrounded.value,
+            attempts=options.attempts,
+            samples=samples,
+            chain=options.chain,
+            evidence_tokens=options.evidence_tokens,
+            max_tokens=options.max_tokens,
+            budget=Budget(tokens=options.most_tokens),
+            stakes=options.stakes.value,
+        )
     write(notes(report), sys.stderr)
     _write(options, report, evidence)
     return report.action == "emit"

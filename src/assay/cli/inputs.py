@@ -158,9 +158,7 @@ def read_answers(answer: str, stdin: bytes | None, reading: Reading, *, evidence
     return _one_answer(answer, answer, path.suffix.lower(), read_text(path), reading, evidence_given)
 
 
-def read_all_answers(
-    answers: Sequence[str], stdin: bytes | None, reading: Reading, *, evidence_given: bool
-) -> Found:  # fmt: skip
+def read_all_answers(answers: Sequence[str], stdin: bytes | None, reading: Reading, *, evidence_given: bool) -> Found:
     """Reads several ANSWER arguments as `read_answers` reads one."""
     if len(answers) == 1:
         return read_answers(answers[0], stdin, reading, evidence_given=evidence_given)

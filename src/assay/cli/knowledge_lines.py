@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 
 _TONE = {"verified": "good", "refuted": "bad", "unverifiable": ""}
 _SAYS = {
-    "verifies": "bears it out", "refutes": "says otherwise", "neither": "speaks of it and does neither",
-    "nothing": "has nothing on it", "failed": "failed", "skipped": "was not asked",
-}  # fmt: skip
+    "verifies": "bears it out",
+    "refutes": "says otherwise",
+    "neither": "speaks of it and does neither",
+    "nothing": "has nothing on it",
+    "failed": "failed",
+    "skipped": "was not asked",
+}
 
 
 def knowledge_words(report: HallucinationReport) -> str:

@@ -66,9 +66,15 @@ class CorpusOptions:
 
 
 def check_corpus(
-    folder: str | Path, guard: Guard, state: Path, options: CorpusOptions | None = None, *,
-    store: Store | None = None, tenant: str = "default", progress: Progress | None = None,
-) -> CorpusReport:  # fmt: skip
+    folder: str | Path,
+    guard: Guard,
+    state: Path,
+    options: CorpusOptions | None = None,
+    *,
+    store: Store | None = None,
+    tenant: str = "default",
+    progress: Progress | None = None,
+) -> CorpusReport:
     """Report on a folder of documents.
 
     Args:
@@ -98,8 +104,10 @@ def check_corpus(
         duplicates.measure(opened, _step(told, "measuring", opened.count("measured = 0 AND text IS NOT NULL")))
         in_parts = versions.settle(opened, day, _step(told, "versions", total))
         duplicates.mark_repeats(opened)
-        notes = [f"{in_parts:,} groups of documents of one name are so large that they were compared in parts."
-                 for _ in range(bool(in_parts))]  # fmt: skip
+        notes = [
+            f"{in_parts:,} groups of documents of one name are so large that they were compared in parts."
+            for _ in range(bool(in_parts))
+        ]
         if chosen.contradictions:
             _contradictions(opened, guard, told)
         else:
@@ -109,9 +117,14 @@ def check_corpus(
             notes.append("No recorded passage is of this corpus: what is retrieved of it is not known.")
         found = lists_of(opened, chosen.most, contradictions=chosen.contradictions, use=use)
         return CorpusReport(
-            corpus=str(folder), as_of=day, verifier=guard.verifier if chosen.contradictions else None, files=files,
-            record=None if use is None else use.record, notes=tuple(notes), **found,
-        )  # fmt: skip
+            corpus=str(folder),
+            as_of=day,
+            verifier=guard.verifier if chosen.contradictions else None,
+            files=files,
+            record=None if use is None else use.record,
+            notes=tuple(notes),
+            **found,
+        )
 
 
 def _silent(step: str, done: int, total: int | None) -> None:
@@ -170,9 +183,15 @@ def _read(state: State, walk: Walk, options: CorpusOptions, told: Progress) -> C
     state.db.commit()
     characters = state.db.execute("SELECT coalesce(sum(characters), 0) FROM documents").fetchone()[0]
     return CorpusFiles(
-        found=found, read=read, unchanged=unchanged, gone=gone, unreadable=state.count("reason IS NOT NULL"),
-        characters=characters, passed_over=dict(sorted(walk.other.items())), links=walk.links,
-    )  # fmt: skip
+        found=found,
+        read=read,
+        unchanged=unchanged,
+        gone=gone,
+        unreadable=state.count("reason IS NOT NULL"),
+        characters=characters,
+        passed_over=dict(sorted(walk.other.items())),
+        links=walk.links,
+    )
 
 
 def _contradictions(state: State, guard: Guard, told: Progress) -> None:
@@ -196,14 +215,19 @@ def _used(state: State, store: Store, tenant: str, options: CorpusOptions, told:
     found = find_gaps(store, tenant, since=since, shown=max(1, min(options.most, MOST_GAPS)))
     gaps = tuple(
         CorpusGap(
-            question=one.question[:2_000], times=len(one.asked), nothing_retrieved=one.null_retrievals,
+            question=one.question[:2_000],
+            times=len(one.asked),
+            nothing_retrieved=one.null_retrievals,
             last=moment(one.last),
         )
         for one in found.gaps
-    )  # fmt: skip
+    )
     retrieved = int(state.db.execute("SELECT count(*) FROM used").fetchone()[0])
     record = RecordUse(
-        since=None if since is None else moment(since), passages=passages, matched=matched, retrieved=retrieved,
+        since=None if since is None else moment(since),
+        passages=passages,
+        matched=matched,
+        retrieved=retrieved,
         questions=found.questions,
-    )  # fmt: skip
+    )
     return Use(record, gaps, found.found)

@@ -176,9 +176,7 @@ class _Matters:
         """Words by how much they tell: how much they say by themselves, times how rare they are."""
         numbers = {stem: number_of(stem) for stem in stems}
         counts = self._state.counts_of(numbers.values())
-        return {
-            stem: value * math.log1p(self.total / max(1, counts[numbers[stem]])) for stem, value in stems.items()
-        }  # fmt: skip
+        return {stem: value * math.log1p(self.total / max(1, counts[numbers[stem]])) for stem, value in stems.items()}
 
     def is_one(self, one: StoredStatement, other: StoredStatement) -> bool:
         """Whether two sentences are of one matter."""

@@ -53,10 +53,13 @@ def measure(state: State, told: Told) -> None:
                 state.db.execute(
                     "INSERT OR REPLACE INTO alike VALUES (?, ?, ?, ?, ?)",
                     (
-                        min(partner, document), max(partner, document), share, contained,
+                        min(partner, document),
+                        max(partner, document),
+                        share,
+                        contained,
                         int(says_the_same(longer, shorter, share, contained)),
                     ),
-                )  # fmt: skip
+                )
             state.db.execute("UPDATE documents SET measured = 1 WHERE id = ?", (document,))
         state.db.commit()
         told(len(open_))

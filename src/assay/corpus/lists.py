@@ -64,16 +64,21 @@ def lists_of(state: State, most: int, *, contradictions: bool, use: Use | None) 
     counts |= {one.value: count("standing = ?", one.value) for one in Standing if one is not Standing.IN_FORCE}
     counts["unread_date"] = count("json_array_length(told, '$.unread') > 0")
     found: dict[str, Any] = {
-        "unreadable": tuple(_unreadable(state, most)), "injected_instructions": tuple(_injected(state, most)),
-        "duplicates": tuple(_duplicates(state, most)), "versions": tuple(_versions(state, most)),
-        "out_of_force": tuple(_out_of_force(state, most)), "unread_dates": tuple(_unread_dates(state, most)),
-    }  # fmt: skip
+        "unreadable": tuple(_unreadable(state, most)),
+        "injected_instructions": tuple(_injected(state, most)),
+        "duplicates": tuple(_duplicates(state, most)),
+        "versions": tuple(_versions(state, most)),
+        "out_of_force": tuple(_out_of_force(state, most)),
+        "unread_dates": tuple(_unread_dates(state, most)),
+    }
     cut = {
-        "unreadable": counts["unreadable"] > most, "injected_instructions": counts["injected_instructions"] > most,
+        "unreadable": counts["unreadable"] > most,
+        "injected_instructions": counts["injected_instructions"] > most,
         "duplicates": counts["duplicate"] > sum(len(one.copies) for one in found["duplicates"]),
         "versions": len(found["versions"]) == most or any(len(g.versions) == MOST_OF_GROUP for g in found["versions"]),
-        "out_of_force": count("standing <> 'in_force'") > most, "unread_dates": counts["unread_date"] > most,
-    }  # fmt: skip
+        "out_of_force": count("standing <> 'in_force'") > most,
+        "unread_dates": counts["unread_date"] > most,
+    }
     if contradictions:
         counts["conflict"] = state.db.execute(f"SELECT count(*) {_CONFLICTS}").fetchone()[0]
         found["conflicts"] = tuple(_conflicts(state, most))
@@ -127,8 +132,9 @@ def _duplicates(state: State, most: int) -> Iterator[Repetition]:
         rows = state.db.execute(
             "SELECT d.path, d.wording, max(a.share) AS share, a.contained FROM documents d JOIN alike a "
             "ON (a.first = d.id OR a.second = d.id) AND a.same = 1 WHERE d.repeats = ? GROUP BY d.id ORDER BY d.path "
-            "LIMIT ?", (root[0], MOST_OF_GROUP),
-        ).fetchall()  # fmt: skip
+            "LIMIT ?",
+            (root[0], MOST_OF_GROUP),
+        ).fetchall()
         own = state.db.execute("SELECT path, wording FROM documents WHERE id = ?", (root[0],)).fetchone()
         copies = [
             Copy(document=path, how=_how(wording == own[1], share), share=round(max(share, contained), 4))
@@ -161,9 +167,14 @@ def _conflicts(state: State, most: int) -> Iterator[CorpusConflict]:
         sides = [(state.path_of(one // OF_DOCUMENT), *_sentence(state, one)) for one in (first, second)]
         (path, text, start), (other, other_text, other_start) = sorted(sides)
         yield CorpusConflict(
-            first=path, first_text=text, first_start=start, second=other, second_text=other_text,
-            second_start=other_start, **json.loads(found),
-        )  # fmt: skip
+            first=path,
+            first_text=text,
+            first_start=start,
+            second=other,
+            second_text=other_text,
+            second_start=other_start,
+            **json.loads(found),
+        )
 
 
 def _sentence(state: State, number: int) -> tuple[str, int]:
@@ -184,8 +195,9 @@ def _versions(state: State, most: int) -> Iterator[VersionGroup]:
         count += 1
         rows = state.db.execute(
             f"SELECT id, {_VERSION} FROM documents WHERE name = ? AND known_by = ? AND repeats IS NULL "  # noqa: S608
-            "ORDER BY standing = 'in_force' DESC, day DESC, version DESC, path LIMIT ?", (name, by, MOST_OF_GROUP),
-        ).fetchall()  # fmt: skip
+            "ORDER BY standing = 'in_force' DESC, day DESC, version DESC, path LIMIT ?",
+            (name, by, MOST_OF_GROUP),
+        ).fetchall()
         yield _group(state, name, by, rows)
     references = (
         "SELECT o.id, d.id FROM documents d JOIN documents o ON o.path = d.other WHERE d.standing = 'superseded' "
@@ -205,11 +217,15 @@ _VERSION: Final = "path, version, day, standing, why, json_extract(told, '$.item
 def _group(state: State, name: str, by: str, rows: list[Any]) -> VersionGroup:
     made = [
         Version(
-            document=path, version=version, effective_date=None if day is None else date.fromisoformat(day),
-            expiry_date=None if expiry is None else date.fromisoformat(expiry), standing=Standing(standing), why=why,
+            document=path,
+            version=version,
+            effective_date=None if day is None else date.fromisoformat(day),
+            expiry_date=None if expiry is None else date.fromisoformat(expiry),
+            standing=Standing(standing),
+            why=why,
         )
         for _, path, version, day, standing, why, expiry, _ in rows
-    ]  # fmt: skip
+    ]
     changes = tuple(_changes(state, rows[1][0], rows[0][0])) if len(rows) > 1 else ()
     return VersionGroup(name=name, identified_by=by, versions=tuple(made), changes=changes)
 

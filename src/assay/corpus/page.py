@@ -27,12 +27,17 @@ td code{overflow-wrap:break-word;min-width:9rem;display:inline-block}
 """
 )
 _COUNTS: Final = (
-    ("conflict", "conflicts", "contradictions"), ("superseded", "force", "superseded"), ("expired", "force", "expired"),
-    ("not_yet_in_force", "force", "not yet in force"), ("duplicate", "duplicates", "repeat others"),
-    ("injected_instructions", "orders", "give orders to a model"), ("unreadable", "unreadable", "cannot be read"),
-    ("unread_date", "dates", "with unreadable dates"), ("not_retrieved", "unused", "never retrieved"),
+    ("conflict", "conflicts", "contradictions"),
+    ("superseded", "force", "superseded"),
+    ("expired", "force", "expired"),
+    ("not_yet_in_force", "force", "not yet in force"),
+    ("duplicate", "duplicates", "repeat others"),
+    ("injected_instructions", "orders", "give orders to a model"),
+    ("unreadable", "unreadable", "cannot be read"),
+    ("unread_date", "dates", "with unreadable dates"),
+    ("not_retrieved", "unused", "never retrieved"),
     ("gap", "gaps", "questions in vain"),
-)  # fmt: skip
+)
 _BY: Final = {
     "metadata": "by metadata",
     "title": "by their titles",
@@ -40,8 +45,11 @@ _BY: Final = {
     "reference": "one says that it replaces the other",
 }
 _TONE: Final = {
-    Standing.IN_FORCE: "good", Standing.SUPERSEDED: "bad", Standing.EXPIRED: "bad", Standing.NOT_YET: "doubt",
-}  # fmt: skip
+    Standing.IN_FORCE: "good",
+    Standing.SUPERSEDED: "bad",
+    Standing.EXPIRED: "bad",
+    Standing.NOT_YET: "doubt",
+}
 
 
 def corpus_page(report: CorpusReport) -> str:
@@ -65,34 +73,52 @@ def corpus_page(report: CorpusReport) -> str:
             _section("force", "Out of force", _out_of_force(report), report, "out_of_force"),
             _section("versions", "Versions side by side", _versions(report.versions), report, "versions"),
             _section("duplicates", "Documents that say the same", _duplicates(report.duplicates), report, "duplicates"),
-            _section("orders", "Orders to a reading model", _pairs(
-                (one.document, foreign(one.text, "q")) for one in report.injected_instructions
-            ), report, "injected_instructions"),
-            _section("unreadable", "Not readable", _pairs(
-                (one.document, foreign(one.reason)) for one in report.unreadable
-            ), report, "unreadable"),
-            _section("dates", "Dates that nobody can read", _pairs(
-                (one.document, foreign(one.reason)) for one in report.unread_dates
-            ), report, "unread_dates"),
+            _section(
+                "orders",
+                "Orders to a reading model",
+                _pairs((one.document, foreign(one.text, "q")) for one in report.injected_instructions),
+                report,
+                "injected_instructions",
+            ),
+            _section(
+                "unreadable",
+                "Not readable",
+                _pairs((one.document, foreign(one.reason)) for one in report.unreadable),
+                report,
+                "unreadable",
+            ),
+            _section(
+                "dates",
+                "Dates that nobody can read",
+                _pairs((one.document, foreign(one.reason)) for one in report.unread_dates),
+                report,
+                "unread_dates",
+            ),
             _section("unused", "Never retrieved", _listed(report.not_retrieved), report, "not_retrieved"),
             _section("gaps", "Asked in vain", _gaps(report), report, "gaps"),
             _passed_over(report),
         ),
         tag("footer", _footer(report)),
-    )  # fmt: skip
+    )
 
 
 def _head(report: CorpusReport) -> Markup:
     return tag(
         "nav",
         (
-            tag("a", tag("b", f"{report.counts[kind]:,}"), tag("span", words), href=f"#{place}",
-                class_="some" if report.counts[kind] else None)
+            tag(
+                "a",
+                tag("b", f"{report.counts[kind]:,}"),
+                tag("span", words),
+                href=f"#{place}",
+                class_="some" if report.counts[kind] else None,
+            )
             for kind, place, words in _COUNTS
             if report.counts[kind] or kind not in {"not_retrieved", "gap"} or report.record is not None
         ),
-        class_="head", aria_label="Findings",
-    )  # fmt: skip
+        class_="head",
+        aria_label="Findings",
+    )
 
 
 def _section(place: str, title: str, body: Markup | None, report: CorpusReport, name: str) -> Markup | None:
@@ -112,16 +138,24 @@ def _conflicts(found: tuple[CorpusConflict, ...]) -> Markup | None:
     cards = (
         tag(
             "div",
-            tag("div", (
-                tag("div", _path(path), tag("blockquote", foreign(text)))
-                for path, text in ((one.first, one.first_text), (one.second, one.second_text))
-            ), class_="two"),
-            tag("p", f"{'values compared' if one.found_by == 'exact' else 'read by the network'}, "
-                f"probability {one.score:.2f}", class_="soft small"),
+            tag(
+                "div",
+                (
+                    tag("div", _path(path), tag("blockquote", foreign(text)))
+                    for path, text in ((one.first, one.first_text), (one.second, one.second_text))
+                ),
+                class_="two",
+            ),
+            tag(
+                "p",
+                f"{'values compared' if one.found_by == 'exact' else 'read by the network'}, "
+                f"probability {one.score:.2f}",
+                class_="soft small",
+            ),
             class_="card",
         )
         for one in found
-    )  # fmt: skip
+    )
     return tag("div", cards)
 
 
@@ -129,10 +163,14 @@ def _out_of_force(report: CorpusReport) -> Markup | None:
     if not report.out_of_force:
         return None
     rows = (
-        tag("tr", tag("td", _path(one.document)), tag("td", one.standing.value.replace("_", " "), class_="bad word"),
-            tag("td", foreign(one.why), class_="why"))
+        tag(
+            "tr",
+            tag("td", _path(one.document)),
+            tag("td", one.standing.value.replace("_", " "), class_="bad word"),
+            tag("td", foreign(one.why), class_="why"),
+        )
         for one in report.out_of_force
-    )  # fmt: skip
+    )
     return _table(("Document", "Standing", "Why"), rows)
 
 
@@ -152,13 +190,19 @@ def _group(one: VersionGroup) -> Markup:
         )
         for v in one.versions
     )
-    changes = tag("div", (
-        tag("div", (
-            tag("blockquote", foreign(text), class_=style) if text else None
-            for text, style in ((change.older, "old"), (change.newer, "new"))
-        ))
-        for change in one.changes
-    ))  # fmt: skip
+    changes = tag(
+        "div",
+        (
+            tag(
+                "div",
+                (
+                    tag("blockquote", foreign(text), class_=style) if text else None
+                    for text, style in ((change.older, "old"), (change.newer, "new"))
+                ),
+            )
+            for change in one.changes
+        ),
+    )
     words = tag("p", "What the first two differ in, the older first:", class_="soft small") if one.changes else None
     heading = tag("h3", foreign(one.name), tag("span", f" {_BY[one.identified_by]}", class_="soft small"))
     columns = ("File", "Version", "From", "Until", "Standing")
@@ -170,15 +214,19 @@ def _duplicates(found: tuple[Repetition, ...]) -> Markup | None:
         return None
     cards = (
         tag(
-            "div", tag("h3", _path(one.document)),
-            tag("ul", (
-                tag("li", _path(copy.document), f" {copy.how.replace('_', ' ')}, {copy.share:.0%}")
-                for copy in one.copies
-            )),
+            "div",
+            tag("h3", _path(one.document)),
+            tag(
+                "ul",
+                (
+                    tag("li", _path(copy.document), f" {copy.how.replace('_', ' ')}, {copy.share:.0%}")
+                    for copy in one.copies
+                ),
+            ),
             class_="card",
         )
         for one in found
-    )  # fmt: skip
+    )
     return tag("div", cards)
 
 
@@ -195,10 +243,15 @@ def _gaps(report: CorpusReport) -> Markup | None:
     if not report.gaps:
         return None
     rows = (
-        tag("tr", tag("td", foreign(one.question)), tag("td", f"{one.times:,}", class_="num"),
-            tag("td", f"{one.nothing_retrieved:,}", class_="num"), tag("td", one.last[:10]))
+        tag(
+            "tr",
+            tag("td", foreign(one.question)),
+            tag("td", f"{one.times:,}", class_="num"),
+            tag("td", f"{one.nothing_retrieved:,}", class_="num"),
+            tag("td", one.last[:10]),
+        )
         for one in report.gaps
-    )  # fmt: skip
+    )
     return _table(("Question", "Asked", "Nothing retrieved", "Last"), rows)
 
 

@@ -56,14 +56,21 @@ def prepare(path: Path, name: str) -> dict[str, Any]:
     runs = runs_of(words)
     orders = find_orders(f"{passage.item.title or ''}\n{read.text}")
     return {
-        "text": read.text, "titled": bool((read.title or "").strip()), "item": _item_fields(passage.item),
+        "text": read.text,
+        "titled": bool((read.title or "").strip()),
+        "item": _item_fields(passage.item),
         "document": passage.document,
-        "written": None if passage.written is None else passage.written.isoformat(), "language": passage.language,
-        "unread": list(passage.unread), "words": len(words), "bands": [band.hex() for band in bands_of(runs)] if runs
-        else [], "wording": hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest(),
-        "keys": list(keys_of(passage)), "replaces": replaced_by(passage.item) is not None,
-        "orders": orders[0].text[:300] if orders else None, "statements": list(_statements(name, read.text)),
-    }  # fmt: skip
+        "written": None if passage.written is None else passage.written.isoformat(),
+        "language": passage.language,
+        "unread": list(passage.unread),
+        "words": len(words),
+        "bands": [band.hex() for band in bands_of(runs)] if runs else [],
+        "wording": hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest(),
+        "keys": list(keys_of(passage)),
+        "replaces": replaced_by(passage.item) is not None,
+        "orders": orders[0].text[:300] if orders else None,
+        "statements": list(_statements(name, read.text)),
+    }
 
 
 def _item_fields(item: Evidence) -> dict[str, Any]:
@@ -82,9 +89,16 @@ def _statements(name: str, text: str) -> Iterator[list[Any]]:
                 return
             told += 1
             yield [
-                start, end, one.start, len(one.text), dict(one.stems), sorted(map(list, one.values)), one.negated,
-                sorted(one.names), sorted(one.modals),
-            ]  # fmt: skip
+                start,
+                end,
+                one.start,
+                len(one.text),
+                dict(one.stems),
+                sorted(map(list, one.values)),
+                one.negated,
+                sorted(one.names),
+                sorted(one.modals),
+            ]
 
 
 def pieces_of(text: str) -> Iterator[tuple[int, int]]:

@@ -118,9 +118,13 @@ class ReaderPool:
         environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         process = subprocess.Popen(
             # -P: modules are never taken from the working folder, which may be the corpus itself.
-            [sys.executable, "-P", "-m", "assay.corpus.reader"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, encoding="utf-8", env=environ,
-        )  # fmt: skip
+            [sys.executable, "-P", "-m", "assay.corpus.reader"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+            env=environ,
+        )
         with self._lock:
             self._all = [one for one in self._all if one.poll() is None]
             self._all.append(process)

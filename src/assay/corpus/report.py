@@ -14,9 +14,17 @@ FORM: Final = "1.0"
 """The version of the form: fields may be added within it."""
 
 FINDINGS: Final = (
-    "unreadable", "injected_instructions", "duplicate", "expired", "not_yet_in_force", "superseded", "conflict",
-    "unread_date", "not_retrieved", "gap",
-)  # fmt: skip
+    "unreadable",
+    "injected_instructions",
+    "duplicate",
+    "expired",
+    "not_yet_in_force",
+    "superseded",
+    "conflict",
+    "unread_date",
+    "not_retrieved",
+    "gap",
+)
 """The kinds of findings, in the order in which they are reported."""
 
 

@@ -141,20 +141,30 @@ class State:
     def keep(self, path: str, changed: int, size: int, read: Mapping[str, Any] | None, reason: str | None) -> None:
         """Put what was read of a file in the place of what was known of it."""
         self.forget(path)
-        told = None if read is None else {
-            name: read[name] for name in ("item", "document", "written", "language", "unread", "titled", "orders")
-        }  # fmt: skip
+        told = (
+            None
+            if read is None
+            else {
+                name: read[name] for name in ("item", "document", "written", "language", "unread", "titled", "orders")
+            }
+        )
         put = self.db.execute(
             "INSERT INTO documents (path, changed, size, seen, reason, text, told, wording, words, replaces, "
             "characters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                path, changed, size, self.seen, reason,
+                path,
+                changed,
+                size,
+                self.seen,
+                reason,
                 None if read is None else zlib.compress(_bytes(read["text"]), 3),
-                None if told is None else json.dumps(told), None if read is None else read["wording"],
-                0 if read is None else read["words"], 0 if read is None else int(read["replaces"]),
+                None if told is None else json.dumps(told),
+                None if read is None else read["wording"],
+                0 if read is None else read["words"],
+                0 if read is None else int(read["replaces"]),
                 0 if read is None else len(read["text"]),
             ),
-        )  # fmt: skip
+        )
         if read is not None and put.lastrowid is not None:
             self._index(put.lastrowid, read)
 
@@ -201,8 +211,9 @@ class State:
         # Others may have been measured against it alone.
         self.db.execute(
             "UPDATE documents SET measured = 0 WHERE id IN (SELECT first FROM alike WHERE second = ? "
-            "UNION SELECT second FROM alike WHERE first = ?)", (document, document),
-        )  # fmt: skip
+            "UNION SELECT second FROM alike WHERE first = ?)",
+            (document, document),
+        )
         self.db.execute("DELETE FROM statements WHERE id BETWEEN ? AND ?", (first, last))
         for column in ("first", "second"):
             self.db.execute(f"DELETE FROM alike WHERE {column} = ?", (document,))  # noqa: S608 a constant
@@ -256,9 +267,16 @@ class State:
         stems, values, negated, names, modals = json.loads(row[4])
         pairs = frozenset((str(kind), str(value)) for kind, value in values)
         value = Statement(
-            number, row[2], "", stems, pairs, frozenset(kind for kind, _ in pairs), bool(negated), frozenset(names),
+            number,
+            row[2],
+            "",
+            stems,
+            pairs,
+            frozenset(kind for kind, _ in pairs),
+            bool(negated),
+            frozenset(names),
             frozenset(modals),
-        )  # fmt: skip
+        )
         return StoredStatement(number, row[0], row[1], row[2], value, row[3])
 
     def counts_of(self, stems: Iterable[int]) -> dict[int, int]:

@@ -140,10 +140,17 @@ def _settle(state: State, members: Sequence[int], as_of: date) -> None:
             "UPDATE documents SET settled = ?, standing = ?, why = ?, other = ?, name = ?, known_by = ?, version = ?, "
             "day = ? WHERE id = ?",
             (
-                key, known.standing.value, known.why or None, known.other, known.document, known.by,
-                known.version, None if day is None else day.isoformat(), document,
+                key,
+                known.standing.value,
+                known.why or None,
+                known.other,
+                known.document,
+                known.by,
+                known.version,
+                None if day is None else day.isoformat(),
+                document,
             ),
-        )  # fmt: skip
+        )
 
 
 def _passages(state: State, documents: Sequence[int]) -> list[Passage]:
@@ -152,8 +159,10 @@ def _passages(state: State, documents: Sequence[int]) -> list[Passage]:
     One that nothing names but its file, under a name that no other has, is known by its wording alone.
     """
     by_key: dict[str, int] = defaultdict(int)
-    keys = {one: [row[0] for row in state.db.execute("SELECT key FROM keys WHERE document = ?", (one,))]
-            for one in documents}  # fmt: skip
+    keys = {
+        one: [row[0] for row in state.db.execute("SELECT key FROM keys WHERE document = ?", (one,))]
+        for one in documents
+    }
     for names in keys.values():
         for name in names:
             by_key[name] += 1

@@ -73,10 +73,16 @@ def row_sections(judged: Sequence[Judged]) -> list[Markup]:
     wrong = sorted((one for one in judged if one.kind != "right"), key=lambda one: (-one.sure, one.row.set, one.row.id))
     right = sorted((one for one in judged if one.kind == "right"), key=lambda one: (one.sure, one.row.set, one.row.id))
     legend = tag(
-        "p", tag("mark", "pointed at by assay"), " ", tag("mark", "wrong by the label", class_="label"), " ",
-        tag("mark", "both", class_="both"), " ", tag("mark", "the sentence that shares most words", class_="near"),
+        "p",
+        tag("mark", "pointed at by assay"),
+        " ",
+        tag("mark", "wrong by the label", class_="label"),
+        " ",
+        tag("mark", "both", class_="both"),
+        " ",
+        tag("mark", "the sentence that shares most words", class_="near"),
         class_="small",
-    )  # fmt: skip
+    )
     return [
         _section("Errors, the surest first", wrong, MOST_ERRORS, legend),
         _section("Judged rightly, the least sure first", right, MOST_RIGHT, None),
@@ -94,9 +100,7 @@ def _row(one: Judged) -> Markup:
     score = "–" if one.result.score is None else shown_score(one.result.score)
     style = {"missed": "bad", "false alarm": "doubt", "not judged": "bad"}.get(one.kind, "good")
     short = one.row.text if len(one.row.text) <= 160 else one.row.text[:159] + "…"
-    head = tag(
-        "summary", tag("span", one.kind, class_=style), tag("span", score, class_="num"), foreign(short, "span")
-    )  # fmt: skip
+    head = tag("summary", tag("span", one.kind, class_=style), tag("span", score, class_="num"), foreign(short, "span"))
     facts = f"{one.row.set}/{one.row.id} · labelled {one.row.label} · {one.result.verdict.replace('_', ' ')}"
     body: list[Child] = [tag("p", foreign(facts), class_="small soft")]
     if one.row.question is not None:

@@ -198,9 +198,21 @@ class Guard:
             InputError: something given cannot be read as what it should be.
         """
         request = CheckRequest(
-            answer, evidence, question, stakes, task, schema, citations, claim_free, revisions_failed, run_id,
-            asks, structure, as_of, entropy,
-        )  # fmt: skip
+            answer,
+            evidence,
+            question,
+            stakes,
+            task,
+            schema,
+            citations,
+            claim_free,
+            revisions_failed,
+            run_id,
+            asks,
+            structure,
+            as_of,
+            entropy,
+        )
         return check_one(request, self._parts)
 
     async def acheck(

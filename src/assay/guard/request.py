@@ -73,8 +73,9 @@ class CheckRequest:
         if not isinstance(failed, int) or isinstance(failed, bool) or failed < 0:
             raise InputError(f"revisions_failed must be a whole number from 0 up, got {failed!r}.")
         entropy = self.entropy
-        if entropy is not None and (isinstance(entropy, bool) or not isinstance(entropy, int | float)
-                                    or not 0 <= entropy <= 1):  # fmt: skip
+        if entropy is not None and (
+            isinstance(entropy, bool) or not isinstance(entropy, int | float) or not 0 <= entropy <= 1
+        ):
             raise InputError(f"entropy must be a number from 0 to 1, got {entropy!r}.")
         for name in ("task", "run_id"):
             value = getattr(self, name)

@@ -122,10 +122,12 @@ def on_calls(checks: Sequence[CallCheck]) -> Ruling:
     known = any(check.status.value == "rejected" for check in refused)
     reasons = tuple(issue.message for check in refused for issue in check.issues)
     return Ruling(
-        Action.REVISE.value if known else UNCHECKED, passes=False,
+        Action.REVISE.value if known else UNCHECKED,
+        passes=False,
         notice=refusal({Cause.TOOLS if known else Cause.UNCHECKED}, Action.BLOCK),
-        calls=tuple(checks), reasons=reasons,
-    )  # fmt: skip
+        calls=tuple(checks),
+        reasons=reasons,
+    )
 
 
 def together(rulings: Iterable[Ruling]) -> Ruling:
@@ -138,11 +140,16 @@ def together(rulings: Iterable[Ruling]) -> Ruling:
     passes = all(one.passes for one in found)
     notice = next((one.notice for one in found if one.notice), None) if passes else worst.notice
     return Ruling(
-        worst.action, passes, notice, min(scores, default=None),
-        tuple(report for one in found for report in one.reports), tuple(call for one in found for call in one.calls),
-        tuple(reason for one in sorted(found, key=_rank) for reason in one.reasons), any(one.waits for one in found),
+        worst.action,
+        passes,
+        notice,
+        min(scores, default=None),
+        tuple(report for one in found for report in one.reports),
+        tuple(call for one in found for call in one.calls),
+        tuple(reason for one in sorted(found, key=_rank) for reason in one.reasons),
+        any(one.waits for one in found),
         tuple(receipt for one in found for receipt in one.receipts) if passes else (),
-    )  # fmt: skip
+    )
 
 
 def _rank(ruling: Ruling) -> tuple[bool, float]:

@@ -107,12 +107,20 @@ def _heard(pair: Pair, first: Sequence[float], second: Sequence[float], items: S
     union = len(set(less) | set(more))
     contra, entail = sorted((first[2], second[2])), sorted((first[0], second[0]))
     signals = {
-        "contra_low": logit(contra[0]), "contra_high": logit(contra[1]), "entail_low": logit(entail[0]),
-        "entail_high": logit(entail[1]), "value": max(values), "value_both": min(values), "words": max(words),
-        "shared": pair.shared, "overlap": len(set(less) & set(more)) / union if union else 0.0,
-        "differs_value": float(pair.differs == "value"), "differs_negation": float(pair.differs == "negation"),
-        "differs_words": float(pair.differs == "words"), "differs_name": float(pair.differs == "name"),
-    }  # fmt: skip
+        "contra_low": logit(contra[0]),
+        "contra_high": logit(contra[1]),
+        "entail_low": logit(entail[0]),
+        "entail_high": logit(entail[1]),
+        "value": max(values),
+        "value_both": min(values),
+        "words": max(words),
+        "shared": pair.shared,
+        "overlap": len(set(less) & set(more)) / union if union else 0.0,
+        "differs_value": float(pair.differs == "value"),
+        "differs_negation": float(pair.differs == "negation"),
+        "differs_words": float(pair.differs == "words"),
+        "differs_name": float(pair.differs == "name"),
+    }
     return Heard(pair, signals, max(values) >= SURE)
 
 
@@ -160,8 +168,11 @@ def conflicts_of(
     asked = frozenset(word.stem[:FAMILY] for word in find_words(question or "").lexemes if word.weight)
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
     things = Things(statements, items)
-    pairs = [pair for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
-             if not things.are_two(pair.first.passage, pair.second.passage)]  # fmt: skip
+    pairs = [
+        pair
+        for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
+        if not things.are_two(pair.first.passage, pair.second.passage)
+    ]
     found = told(hear_pairs(pairs, items, scorer), items, judge, asked)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
 
@@ -257,10 +268,15 @@ def _told(heard: Heard, items: Sequence[Evidence], sure: float) -> PassageConfli
     if items[one.passage].id > items[other.passage].id:
         one, other = other, one
     return PassageConflict(
-        first=items[one.passage].id, second=items[other.passage].id, first_text=one.text, first_start=one.start,
-        second_text=other.text, second_start=other.start, score=round(sure, 4),
+        first=items[one.passage].id,
+        second=items[other.passage].id,
+        first_text=one.text,
+        first_start=one.start,
+        second_text=other.text,
+        second_start=other.start,
+        score=round(sure, 4),
         found_by="exact" if heard.exact else "network",
-    )  # fmt: skip
+    )
 
 
 def _first_of_each(found: Iterable[PassageConflict]) -> list[PassageConflict]:

@@ -122,11 +122,16 @@ def statement(place: int, start: int, text: str) -> Statement:
         values |= {(f"date:{name}", str(part)) for name, part in parts if part is not None}
     stems = {word.stem[:FAMILY]: (word.weight or 0.5) for word in words.lexemes if word.weight or word.digit}
     return Statement(
-        place, start, text, stems, frozenset(values), frozenset(kind for kind, _ in values),
+        place,
+        start,
+        text,
+        stems,
+        frozenset(values),
+        frozenset(kind for kind, _ in values),
         any(word.fold in NEGATIONS for word in words.lexemes),
         frozenset(key for name in find_names(text, words) if name.sure for key in name.keys),
         frozenset(word.fold for word in words.lexemes if word.fold in MODAL),
-    )  # fmt: skip
+    )
 
 
 def candidates(statements: Sequence[Statement], question: frozenset[str], most: int) -> list[Pair]:
@@ -178,9 +183,13 @@ def _of_two_wordings(
     if most <= 0:
         return []
     counts = Counter(one.passage for one in statements)
-    alone = sorted((one for one in statements if counts[one.passage] == 1), key=lambda one: (
-        -len(question & set(one.stems)), one.text,
-    ))[: 2 * LEAST_READ]  # fmt: skip
+    alone = sorted(
+        (one for one in statements if counts[one.passage] == 1),
+        key=lambda one: (
+            -len(question & set(one.stems)),
+            one.text,
+        ),
+    )[: 2 * LEAST_READ]
     known = {(pair.first.passage, pair.second.passage) for pair in found}
     made = []
     for number, one in enumerate(alone):

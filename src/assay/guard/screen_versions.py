@@ -220,9 +220,7 @@ def _groups(passages: Sequence[Passage], inferred: list[str]) -> list[_Group]:
         group = by_key.setdefault(key, _Group(names[place], "title"))
         group.places.append(place)
         if group.by == "metadata":
-            inferred.append(
-                f"{one.item.id} names no document; by its title it was taken for a part of {group.name!r}."
-            )  # fmt: skip
+            inferred.append(f"{one.item.id} names no document; by its title it was taken for a part of {group.name!r}.")
     _by_content(passages, bare, by_key, inferred)
     return [group for group in by_key.values() if group.places]
 

@@ -120,9 +120,11 @@ class Screener:
         given = tuple(one.item for one in read)
         found = self.by_policy(request.question, read, request.as_of)
         return replace(
-            request, evidence=given if found is None else found.evidence, screening=found,
+            request,
+            evidence=given if found is None else found.evidence,
+            screening=found,
             given=None if found is None else given,
-        )  # fmt: skip
+        )
 
 
 def screener_of(parts: GuardParts, tiers: Tiers) -> Screener:
@@ -161,9 +163,7 @@ def screen(
     return screener_of(self._parts, tiers_of(self._parts)).screen(question, passages, historical, as_of)
 
 
-def contradictions(
-    self: Assembled, pairs: Sequence[Pair], items: Sequence[Evidence]
-) -> list[PassageConflict]:  # fmt: skip
+def contradictions(self: Assembled, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
     """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those it finds.
 
     Args:
@@ -333,14 +333,24 @@ def _report(one: Passage, known: Known | None, relevance: float | None) -> Passa
     item = one.item
     if known is None:
         return PassageReport(
-            id=item.id, relevance=relevance, document=one.document, version=item.version,
-            identified_by="metadata" if one.document else None, effective_date=item.effective_date,
+            id=item.id,
+            relevance=relevance,
+            document=one.document,
+            version=item.version,
+            identified_by="metadata" if one.document else None,
+            effective_date=item.effective_date,
             expiry_date=item.expiry_date,
-        )  # fmt: skip
+        )
     return PassageReport(
-        id=item.id, relevance=relevance, document=known.document, identified_by=known.by, version=known.version,
-        effective_date=item.effective_date or known.day, expiry_date=item.expiry_date, standing=known.standing,
-    )  # fmt: skip
+        id=item.id,
+        relevance=relevance,
+        document=known.document,
+        identified_by=known.by,
+        version=known.version,
+        effective_date=item.effective_date or known.day,
+        expiry_date=item.expiry_date,
+        standing=known.standing,
+    )
 
 
 def _reasons(

@@ -38,9 +38,11 @@ _WITHOUT: Final = re.compile(
     r"\bwithout (?:(?:an?|any|the|prior|giving|having|showing) ){0,2}(?P<what>[\w-]+)", re.IGNORECASE
 )
 _AGAINST: Final = {
-    "duty": frozenset({"freed"}), "freed": frozenset({"duty"}),
-    "banned": frozenset({"leave", "duty"}), "leave": frozenset({"banned"}),
-}  # fmt: skip
+    "duty": frozenset({"freed"}),
+    "freed": frozenset({"duty"}),
+    "banned": frozenset({"leave", "duty"}),
+    "leave": frozenset({"banned"}),
+}
 _DENIED: Final = re.compile(
     r"\b(?:not|never|no longer|nor|neither|if|unless|when|until|once|before|after|whether)\b|n['’]t\b", re.IGNORECASE
 )

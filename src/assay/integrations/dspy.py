@@ -134,9 +134,7 @@ class Checked(dspy.Module):
         emitted = report.action is Action.EMIT
         shown = {name: value for name, value in prediction.items() if emitted or name == self._fields.evidence}
         told = {**shown, self._fields.answer: answer_of(report)}
-        return dspy.Prediction(
-            **told, assay_action=report.action.value, assay_report=report.model_dump(mode="json")
-        )  # fmt: skip
+        return dspy.Prediction(**told, assay_action=report.action.value, assay_report=report.model_dump(mode="json"))
 
 
 def reward(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Callable[[Mapping[str, Any], Any], float]:

@@ -58,11 +58,13 @@ class AssayScreen:
         first = [] if note is None else [Document(content=note, meta=dict(NOTE))]
         made = [
             replace(one, meta={**one.meta, **marks}, score=marks["assay_relevance"]) for one, marks in kept.documents
-        ]  # fmt: skip
+        ]
         return {
-            "documents": first + made, "signal": kept.screening.signal.value, "note": kept.screening.note or "",
+            "documents": first + made,
+            "signal": kept.screening.signal.value,
+            "note": kept.screening.note or "",
             "screening": kept.screening.model_dump(mode="json"),
-        }  # fmt: skip
+        }
 
 
 @component

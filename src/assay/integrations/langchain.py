@@ -40,9 +40,14 @@ except ImportError as error:
     raise missing("langchain", error) from error
 
 __all__ = [
-    "AssayDocumentFilter", "AssayMiddleware", "AssayState", "as_retriever_filter", "checked_answer_node",
-    "checked_chain", "checked_tool_node",
-]  # fmt: skip
+    "AssayDocumentFilter",
+    "AssayMiddleware",
+    "AssayState",
+    "as_retriever_filter",
+    "checked_answer_node",
+    "checked_chain",
+    "checked_tool_node",
+]
 
 
 class AssayState(AgentState[Any]):

@@ -121,13 +121,17 @@ class AssayGuardrail(CustomGuardrail):
         for place, call in enumerate(delta.get("tool_calls") or ()):
             call["index"] = place
         yield litellm.ModelResponseStream(
-            id=found.id, model=found.model, created=found.created,
+            id=found.id,
+            model=found.model,
+            created=found.created,
             choices=[{"index": 0, "delta": delta, "finish_reason": None}],
-        )  # fmt: skip
+        )
         yield litellm.ModelResponseStream(
-            id=found.id, model=found.model, created=found.created,
+            id=found.id,
+            model=found.model,
+            created=found.created,
             choices=[{"index": 0, "delta": {}, "finish_reason": said.finish_reason}],
-        )  # fmt: skip
+        )
 
     def _settled(self, data: Mapping[str, Any], response: Any) -> Any:
         """A response made of what was checked."""
@@ -139,9 +143,14 @@ class AssayGuardrail(CustomGuardrail):
             if options.policy is not None:
                 raise InputError("the policy is that of the proxy's configuration; a request cannot name another one")
             exchange = Exchange(
-                ChatCompletions(), read_object(encoded(request), "the request"), options, self._guard,
-                f"litellm_{uuid4().hex}", self._stakes, self._fail_on,
-            )  # fmt: skip
+                ChatCompletions(),
+                read_object(encoded(request), "the request"),
+                options,
+                self._guard,
+                f"litellm_{uuid4().hex}",
+                self._stakes,
+                self._fail_on,
+            )
             changed, ruling = settled(exchange, body, Mode.ENFORCE)
         except AssayError as error:
             ruling = unchecked(str(error))
@@ -164,11 +173,12 @@ def _canonical(response: Any) -> dict[str, Any]:
     told = response.model_dump(mode="json")
     choices = [
         {
-            "index": choice["index"], "finish_reason": choice["finish_reason"],
+            "index": choice["index"],
+            "finish_reason": choice["finish_reason"],
             "message": {name: value for name, value in choice["message"].items() if name in _OF_MESSAGE},
         }
         for choice in told["choices"]
-    ]  # fmt: skip
+    ]
     usage = {name: value for name, value in (told.get("usage") or {}).items() if isinstance(value, int)}
     shared = {name: told[name] for name in ("id", "object", "created", "model")}
     return {**shared, "choices": [{**one, "message": _plain(one["message"])} for one in choices], "usage": usage}

@@ -78,9 +78,13 @@ class AssayEvaluator(BaseEvaluator):
         passing = report.action is Action.EMIT
         told = None if passing else RunGate(self._guard).feedback(report, 1) or " ".join(report.decision.reasons)
         return EvaluationResult(
-            query=report.question, contexts=contexts, response=report.output, passing=passing, feedback=told,
+            query=report.question,
+            contexts=contexts,
+            response=report.output,
+            passing=passing,
+            feedback=told,
             score=report.overall_score,
-        )  # fmt: skip
+        )
 
 
 class CheckedQueryEngine(BaseQueryEngine):

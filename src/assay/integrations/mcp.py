@@ -127,7 +127,9 @@ def _result(report: HallucinationReport, full: bool) -> CheckResult:
         reasons=list(report.decision.reasons),
         claims=[
             ClaimFinding(
-                text=claim.text, verdict=claim.verdict.value, score=claim.score,
+                text=claim.text,
+                verdict=claim.verdict.value,
+                score=claim.score,
                 issues=[issue.message for issue in claim.issues],
                 evidence=list(dict.fromkeys(span.evidence_id for span in claim.evidence_spans)),
             )
@@ -138,4 +140,4 @@ def _result(report: HallucinationReport, full: bool) -> CheckResult:
             for call in report.tool_call_validations
         ],
         report=report.model_dump(mode="json") if full else None,
-    )  # fmt: skip
+    )

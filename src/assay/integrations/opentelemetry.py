@@ -28,9 +28,18 @@ EVENT: Final = "gen_ai.evaluation.result"
 OVERALL: Final = "hallucination"
 """The name of the evaluation that the gate decided by."""
 ORDER: Final = (
-    "tools", "screening", "evidence", "claims", "judging", "logic", "judge", "knowledge", "probing", "stream_first",
+    "tools",
+    "screening",
+    "evidence",
+    "claims",
+    "judging",
+    "logic",
+    "judge",
+    "knowledge",
+    "probing",
+    "stream_first",
     "stream_total",
-)  # fmt: skip
+)
 """The order in which the stages of a check run."""
 _INFO: Final = 9
 """The severity number of events."""
@@ -40,9 +49,12 @@ class CheckTelemetry:
     """Tells of checks that were made."""
 
     def __init__(
-        self, tracers: "TracerProvider | None" = None, loggers: "LoggerProvider | None" = None, *,
+        self,
+        tracers: "TracerProvider | None" = None,
+        loggers: "LoggerProvider | None" = None,
+        *,
         captures_content: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Over these providers; the global ones by default.
 
         Args:
@@ -64,9 +76,15 @@ class CheckTelemetry:
         self._captures = captures_content
 
     def tell(
-        self, report: HallucinationReport, *, kind: str = "check", ended_ns: int | None = None,
-        context: "Context | None" = None, evaluated: "Context | None" = None, response_id: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        report: HallucinationReport,
+        *,
+        kind: str = "check",
+        ended_ns: int | None = None,
+        context: "Context | None" = None,
+        evaluated: "Context | None" = None,
+        response_id: str | None = None,
+    ) -> None:
         """Tell of one report.
 
         The report says how long the check and each stage took. Their spans are laid end to end in the order in which
@@ -99,17 +117,16 @@ class CheckTelemetry:
         self._events(report, inside if evaluated is None else evaluated, ended, response_id)
         span.end(ended)
 
-    def _events(
-        self, report: HallucinationReport, context: "Context", at: int, response_id: str | None
-    ) -> None:  # fmt: skip
+    def _events(self, report: HallucinationReport, context: "Context", at: int, response_id: str | None) -> None:
         from opentelemetry._logs import LogRecord, SeverityNumber
 
         shared: dict[str, Any] = {"assay.action": report.action.value}
         if response_id is not None:
             shared["gen_ai.response.id"] = response_id
         overall: dict[str, Any] = {
-            "gen_ai.evaluation.name": OVERALL, "gen_ai.evaluation.score.label": report.labels.verdict.lower(),
-        }  # fmt: skip
+            "gen_ai.evaluation.name": OVERALL,
+            "gen_ai.evaluation.score.label": report.labels.verdict.lower(),
+        }
         if report.overall_score is not None:
             overall["gen_ai.evaluation.score.value"] = report.overall_score
         if self._captures and report.decision.reasons:
@@ -120,10 +137,16 @@ class CheckTelemetry:
             if metric.value is not None
         ]
         for attributes in told:
-            self._logger.emit(LogRecord(
-                timestamp=at, observed_timestamp=at, context=context, severity_number=SeverityNumber(_INFO),
-                event_name=EVENT, attributes={**shared, **attributes},
-            ))  # fmt: skip
+            self._logger.emit(
+                LogRecord(
+                    timestamp=at,
+                    observed_timestamp=at,
+                    context=context,
+                    severity_number=SeverityNumber(_INFO),
+                    event_name=EVENT,
+                    attributes={**shared, **attributes},
+                )
+            )
 
 
 def _placed(stage: tuple[str, float]) -> tuple[int, str]:
@@ -132,11 +155,15 @@ def _placed(stage: tuple[str, float]) -> tuple[int, str]:
 
 def _attributes(report: HallucinationReport, kind: str) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "assay.kind": kind, "assay.action": report.action.value, "assay.route": report.decision.route,
-        "assay.stakes": report.stakes.value, "assay.policy": report.policy.name,
-        "assay.verifier": report.verifier.name, "assay.claims": len(report.claims),
+        "assay.kind": kind,
+        "assay.action": report.action.value,
+        "assay.route": report.decision.route,
+        "assay.stakes": report.stakes.value,
+        "assay.policy": report.policy.name,
+        "assay.verifier": report.verifier.name,
+        "assay.claims": len(report.claims),
         "assay.unchecked_characters": report.coverage.unchecked,
-    }  # fmt: skip
+    }
     if report.overall_score is not None:
         made["assay.score"] = report.overall_score
     return made

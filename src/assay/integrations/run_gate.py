@@ -198,16 +198,30 @@ class RunGate:
 
     def _how(self, author: Author | None) -> ProtectOptions:
         return {
-            "evidence": self.evidence, "sources": self.sources, "rules": self.rules, "now": self._now(),
-            "stakes": self.stakes, "task": self.task, "claim_free": self.claim_free, "author": author,
-            "on_withheld": self.on_withheld, "on_report": self.on_report, "attempts": self.attempts,
-        }  # fmt: skip
+            "evidence": self.evidence,
+            "sources": self.sources,
+            "rules": self.rules,
+            "now": self._now(),
+            "stakes": self.stakes,
+            "task": self.task,
+            "claim_free": self.claim_free,
+            "author": author,
+            "on_withheld": self.on_withheld,
+            "on_report": self.on_report,
+            "attempts": self.attempts,
+        }
 
     def _options(self, failed: int = 0) -> RunOptions:
         return {
-            "evidence": self.evidence, "sources": self.sources, "rules": self.rules, "now": self._now(),
-            "stakes": self.stakes, "task": self.task, "claim_free": self.claim_free, "revisions_failed": failed,
-        }  # fmt: skip
+            "evidence": self.evidence,
+            "sources": self.sources,
+            "rules": self.rules,
+            "now": self._now(),
+            "stakes": self.stakes,
+            "task": self.task,
+            "claim_free": self.claim_free,
+            "revisions_failed": failed,
+        }
 
     def _now(self) -> datetime | None:
         return None if self.clock is None else self.clock()

@@ -79,9 +79,12 @@ class Knowledge:
     """Sources by authority. Shared by threads; one for each guard or for several."""
 
     def __init__(
-        self, sources: Sequence[tuple[Profile, Source]], *, clock: Callable[[], float] = time.monotonic,
+        self,
+        sources: Sequence[tuple[Profile, Source]],
+        *,
+        clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Put sources in order: by authority, those of the same in the order given.
 
         Args:
@@ -93,11 +96,14 @@ class Knowledge:
         self._clock, self._now = clock, now
         self._members = [
             _Member(
-                profile, source, Rate(profile.per_minute, clock), Breaker(profile.failures, profile.rest_s, clock),
+                profile,
+                source,
+                Rate(profile.per_minute, clock),
+                Breaker(profile.failures, profile.rest_s, clock),
                 threading.Semaphore(profile.at_once),
             )
             for profile, source in ordered
-        ]  # fmt: skip
+        ]
         self._memory = Memory(clock=clock)
 
     @property
@@ -165,10 +171,10 @@ class _Live:
         return tape_of(self.profiles, list(self._outcomes.values()))
 
     def ask(self, source: int, inquiries: Sequence[Inquiry]) -> list[Outcome]:
-        member = self._base._members[source]  # noqa: SLF001 of its own
+        member = self._base._members[source]
         name = member.profile.name
         if self._deadline is None:
-            self._deadline = Deadline(self._budget_s, self._base._clock)  # noqa: SLF001 of its own
+            self._deadline = Deadline(self._budget_s, self._base._clock)
         new = {key_of(one): one for one in inquiries if (name, key_of(one)) not in self._outcomes}
         if new:
             for outcome in self._asked(member, list(new.values()), self._deadline):
@@ -184,9 +190,11 @@ class _Live:
         threads = min(profile.at_once, len(todo))
         for number in range(threads):
             threading.Thread(
-                target=self._work, args=(member, batch, deadline, len(todo)), daemon=True,
+                target=self._work,
+                args=(member, batch, deadline, len(todo)),
+                daemon=True,
                 name=f"assay-knowledge-{profile.name}-{number}",
-            ).start()  # fmt: skip
+            ).start()
         if todo:
             # A source that does not keep to its own time limit is not waited for longer than all its limits together.
             rounds = -(-len(todo) // max(1, threads))
@@ -207,15 +215,18 @@ class _Live:
         profile = member.profile
         if not profile.scope.allows(self._tenant):
             return self._outcome(
-                member, inquiry, "skipped", f"The scope of {profile.name} does not allow text of {self._tenant}.",
+                member,
+                inquiry,
+                "skipped",
+                f"The scope of {profile.name} does not allow text of {self._tenant}.",
                 shown=Inquiry(),
-            )  # fmt: skip
+            )
         if profile.about and not profile.about & {word.stem for word in find_words(inquiry.claim).lexemes}:
             return self._outcome(
                 member, inquiry, "skipped", f"The claim is not about what {profile.name} knows.", shown=Inquiry()
             )
         if profile.cache_s > 0:
-            kept = self._base._memory.get(self._key(member, inquiry), profile.cache_s)  # noqa: SLF001 of its own
+            kept = self._base._memory.get(self._key(member, inquiry), profile.cache_s)
             if kept is not None:
                 return self._answer(member, inquiry, kept.found, 0.0, kept.age_s)
         return None
@@ -264,7 +275,7 @@ class _Live:
             member.places.release()
         member.breaker.worked()
         if profile.cache_s > 0:
-            self._base._memory.put(self._key(member, inquiry), found)  # noqa: SLF001 of its own
+            self._base._memory.put(self._key(member, inquiry), found)
         return self._answer(member, inquiry, found, (time.perf_counter() - begun) * 1000, None)
 
     def _failed(self, member: _Member, inquiry: Inquiry, begun: float, reason: str) -> Outcome:
@@ -273,7 +284,7 @@ class _Live:
 
     def _answer(
         self, member: _Member, inquiry: Inquiry, found: Found, elapsed_ms: float, age_s: float | None
-    ) -> Outcome:  # fmt: skip
+    ) -> Outcome:
         name = member.profile.name
         if found.passages:
             return self._outcome(member, inquiry, "answered", None, elapsed_ms, found, age_s)
@@ -283,15 +294,28 @@ class _Live:
         return self._outcome(member, inquiry, "nothing", reason, elapsed_ms, found, age_s)
 
     def _outcome(
-        self, member: _Member, inquiry: Inquiry, status: Status, reason: str | None, elapsed_ms: float = 0.0,
-        found: Found | None = None, age_s: float | None = None, shown: Inquiry | None = None,
-    ) -> Outcome:  # fmt: skip
+        self,
+        member: _Member,
+        inquiry: Inquiry,
+        status: Status,
+        reason: str | None,
+        elapsed_ms: float = 0.0,
+        found: Found | None = None,
+        age_s: float | None = None,
+        shown: Inquiry | None = None,
+    ) -> Outcome:
         seen = inquiry.limited(member.profile.scope.sends) if shown is None else shown
         return Outcome(
-            member.profile.name, status, key_of(inquiry), seen.as_json(),
-            self._base._now().isoformat(timespec="milliseconds"), round(elapsed_ms, 3), reason,  # noqa: SLF001 of its own
-            found or Found(), None if age_s is None else round(age_s, 3),
-        )  # fmt: skip
+            member.profile.name,
+            status,
+            key_of(inquiry),
+            seen.as_json(),
+            self._base._now().isoformat(timespec="milliseconds"),  # noqa: SLF001 of its own
+            round(elapsed_ms, 3),
+            reason,
+            found or Found(),
+            None if age_s is None else round(age_s, 3),
+        )
 
 
 class Recorded:

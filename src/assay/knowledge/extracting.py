@@ -57,12 +57,13 @@ class Extraction:
             link = _text(Pointer(self.link).first(item)) if self.link is not None else None
             found.append(
                 Passage(
-                    id=f"{origin}#{number}", text=worded(self.passage, row),
+                    id=f"{origin}#{number}",
+                    text=worded(self.passage, row),
                     title=_text(Pointer(self.title).first(item)) if self.title is not None else None,
                     link=link if link is not None and urlsplit(link).scheme in {"http", "https"} else None,
                     effective_date=_day(Pointer(self.effective_date).first(item)) if self.effective_date else None,
                 )
-            )  # fmt: skip
+            )
         return found
 
     def _row(self, item: Any) -> dict[str, object]:

@@ -176,10 +176,13 @@ def bindings(names: Iterable[str], inquiry: Inquiry, most: int) -> Iterator[dict
     [{'entity': 'Aria 2'}, {'entity': 'Aria'}]
     """
     told: dict[str, tuple[object, ...]] = {
-        "entity": inquiry.entities, "number": inquiry.numbers, "year": inquiry.years, "date": inquiry.dates,
+        "entity": inquiry.entities,
+        "number": inquiry.numbers,
+        "year": inquiry.years,
+        "date": inquiry.dates,
         "terms": (" ".join(inquiry.terms),) if inquiry.terms else (),
         "claim": (inquiry.claim,) if inquiry.claim else (),
-    }  # fmt: skip
+    }
     wanted = sorted(names)
     for made, values in enumerate(product(*(told[name] for name in wanted))):
         if made == most:

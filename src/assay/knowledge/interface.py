@@ -73,9 +73,13 @@ class Inquiry:
     def as_json(self) -> dict[str, object]:
         """As a JSON value, without what is empty."""
         told = {
-            "entities": list(self.entities), "numbers": list(self.numbers), "years": list(self.years),
-            "dates": [day.isoformat() for day in self.dates], "terms": list(self.terms), "claim": self.claim,
-        }  # fmt: skip
+            "entities": list(self.entities),
+            "numbers": list(self.numbers),
+            "years": list(self.years),
+            "dates": [day.isoformat() for day in self.dates],
+            "terms": list(self.terms),
+            "claim": self.claim,
+        }
         return {name: value for name, value in told.items() if value}
 
 

@@ -51,11 +51,20 @@ class Outcome:
     def as_json(self) -> dict[str, Any]:
         """As it is recorded."""
         return {
-            "source": self.source, "status": self.status, "key": self.key, "shown": dict(self.shown), "at": self.at,
-            "elapsed_ms": self.elapsed_ms, "reason": self.reason, "age_s": self.age_s, "digest": self.digest,
-            "asked": [_plain(one) for one in self.found.asked], "size": self.found.size,
-            "notes": list(self.found.notes), "passages": [_passage_json(one) for one in self.found.passages],
-        }  # fmt: skip
+            "source": self.source,
+            "status": self.status,
+            "key": self.key,
+            "shown": dict(self.shown),
+            "at": self.at,
+            "elapsed_ms": self.elapsed_ms,
+            "reason": self.reason,
+            "age_s": self.age_s,
+            "digest": self.digest,
+            "asked": [_plain(one) for one in self.found.asked],
+            "size": self.found.size,
+            "notes": list(self.found.notes),
+            "passages": [_passage_json(one) for one in self.found.passages],
+        }
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Outcome:
@@ -66,13 +75,22 @@ class Outcome:
         """
         try:
             found = Found(
-                tuple(_passage(one) for one in told["passages"]), tuple(dict(one) for one in told["asked"]),
-                int(told["size"]), tuple(map(str, told["notes"])),
-            )  # fmt: skip
+                tuple(_passage(one) for one in told["passages"]),
+                tuple(dict(one) for one in told["asked"]),
+                int(told["size"]),
+                tuple(map(str, told["notes"])),
+            )
             made = cls(
-                str(told["source"]), told["status"], str(told["key"]), dict(told["shown"]), str(told["at"]),
-                float(told["elapsed_ms"]), told["reason"], found, told["age_s"],
-            )  # fmt: skip
+                str(told["source"]),
+                told["status"],
+                str(told["key"]),
+                dict(told["shown"]),
+                str(told["at"]),
+                float(told["elapsed_ms"]),
+                told["reason"],
+                found,
+                told["age_s"],
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError("expected what a source had said, but it cannot be read") from error
         if made.digest != told.get("digest"):
@@ -104,8 +122,10 @@ def tape_of(profiles: Sequence[Profile], outcomes: Sequence[Outcome]) -> dict[st
     if not outcomes:
         return None
     return {
-        "form": FORM, "sources": [_profile_json(one) for one in profiles], "outcomes": [o.as_json() for o in outcomes],
-    }  # fmt: skip
+        "form": FORM,
+        "sources": [_profile_json(one) for one in profiles],
+        "outcomes": [o.as_json() for o in outcomes],
+    }
 
 
 def _profile_json(one: Profile) -> dict[str, Any]:

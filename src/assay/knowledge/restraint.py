@@ -103,9 +103,7 @@ class Remembered:
 class Memory:
     """Answers by their questions, each for a while; the oldest go first where they are too many or too large."""
 
-    def __init__(
-        self, most: int = 2_048, characters: int = 16_000_000, clock: Clock = time.monotonic
-    ) -> None:  # fmt: skip
+    def __init__(self, most: int = 2_048, characters: int = 16_000_000, clock: Clock = time.monotonic) -> None:
         """Keep so many answers, of so many characters together."""
         self._most, self._characters, self._clock = most, characters, clock
         self._kept: OrderedDict[str, tuple[float, int, Found]] = OrderedDict()

@@ -26,8 +26,13 @@ NAME: Final = "knowledge"
 _VARIABLE: Final = r"^[A-Za-z_][A-Za-z0-9_]*$"
 _HEADER: Final = r"^[A-Za-z0-9-]{1,60}$"
 _LATENCY: Final[Mapping[str, float]] = {
-    "files": 0.05, "sql": 0.05, "sparql": 0.3, "http": 0.3, "mcp": 0.5, "search": 1.0
-}  # fmt: skip
+    "files": 0.05,
+    "sql": 0.05,
+    "sparql": 0.3,
+    "http": 0.3,
+    "mcp": 0.5,
+    "search": 1.0,
+}
 """Seconds that an answer is expected to take, by kind."""
 _INSIDE: Final = frozenset({"files", "sql"})
 """Kinds that are the operator's own by nature: what is asked of the others leaves the process, so that whose text may
@@ -68,7 +73,7 @@ class Answer(_Part):
         """As the reader of answers takes it."""
         return Extraction(
             self.items, tuple(self.fields.items()), self.passage, self.title, self.link, self.effective_date
-        )  # fmt: skip
+        )
 
 
 class _Common(_Part):
@@ -277,13 +282,22 @@ def _made(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScor
     if entry.complete and not own:
         raise PolicyError("only an authoritative source can be complete")
     return Profile(
-        name=entry.name, kind=entry.kind, authority=entry.authority,
-        latency_s=_LATENCY[entry.kind] if entry.latency_s is None else entry.latency_s, timeout_s=entry.timeout_s,
-        scope=scope, limits=limits, authoritative=own, complete=entry.complete,
+        name=entry.name,
+        kind=entry.kind,
+        authority=entry.authority,
+        latency_s=_LATENCY[entry.kind] if entry.latency_s is None else entry.latency_s,
+        timeout_s=entry.timeout_s,
+        scope=scope,
+        limits=limits,
+        authoritative=own,
+        complete=entry.complete,
         about=frozenset(word.stem for one in entry.about for word in find_words(one).lexemes),
-        cache_s=0.0 if entry.kind == "files" else entry.cache_s, per_minute=entry.per_minute, at_once=entry.at_once,
-        failures=entry.failures, rest_s=entry.rest_s,
-    ), source  # fmt: skip
+        cache_s=0.0 if entry.kind == "files" else entry.cache_s,
+        per_minute=entry.per_minute,
+        at_once=entry.at_once,
+        failures=entry.failures,
+        rest_s=entry.rest_s,
+    ), source
 
 
 def _scope(entry: Any) -> Scope:
@@ -316,11 +330,16 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
 
             return HttpSource(
                 HttpSettings(
-                    entry.url, entry.method, entry.body, tuple(entry.headers.items()),
-                    _secret(entry.credential, entry.url, environ), entry.answer.extraction(), entry.missing,
+                    entry.url,
+                    entry.method,
+                    entry.body,
+                    tuple(entry.headers.items()),
+                    _secret(entry.credential, entry.url, environ),
+                    entry.answer.extraction(),
+                    entry.missing,
                 ),
                 limits,
-            )  # fmt: skip
+            )
         case Sparql():
             from assay.knowledge.kinds.sparql import Query, SparqlSettings, SparqlSource
             from assay.knowledge.kinds.sparql_terms import TermRules
@@ -330,17 +349,22 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
             secret = _secret(entry.credential, entry.endpoint, environ)
             return SparqlSource(
                 SparqlSettings(entry.endpoint, queries, rules, tuple(entry.headers.items()), secret), limits
-            )  # fmt: skip
+            )
         case Search():
             from assay.knowledge.kinds.search import SearchSettings, SearchSource
 
             return SearchSource(
                 SearchSettings(
-                    entry.endpoint, entry.shape, entry.asks, tuple(entry.domains.items()), entry.default, entry.least,
+                    entry.endpoint,
+                    entry.shape,
+                    entry.asks,
+                    tuple(entry.domains.items()),
+                    entry.default,
+                    entry.least,
                     _secret(entry.credential, entry.endpoint, environ),
                 ),
                 limits,
-            )  # fmt: skip
+            )
         case Mcp():
             from assay.knowledge.kinds.mcp import McpSettings, McpSource
 
@@ -348,7 +372,7 @@ def _source(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairSc
             answer = None if entry.answer is None else entry.answer.extraction()
             return McpSource(
                 McpSettings(entry.tool, entry.arguments, entry.command, entry.url, answer, environment), limits
-            )  # fmt: skip
+            )
     raise AssertionError(entry)
 
 

@@ -32,9 +32,15 @@ if TYPE_CHECKING:
     Output = tuple[NDArray[np.float32], NDArray[np.float32] | None]
 
 GRAPHS = (
-    "model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx", "model_int8.onnx",
-    "onnx/model_int8.onnx", "onnx/model_qint8_avx512_vnni.onnx", "onnx/model_quint8_avx2.onnx",
-)  # fmt: skip
+    "model.onnx",
+    "onnx/model.onnx",
+    "model_quantized.onnx",
+    "onnx/model_quantized.onnx",
+    "model_int8.onnx",
+    "onnx/model_int8.onnx",
+    "onnx/model_qint8_avx512_vnni.onnx",
+    "onnx/model_quint8_avx2.onnx",
+)
 """Where published models keep their graph, in order of preference."""
 BLOCK = 2_048
 """Pairs that are tokenised and in flight at once: bounds memory however many pairs are asked."""
@@ -69,8 +75,17 @@ def find_graph(directory: Path) -> Path | None:
 class OnnxCrossEncoder:
     """A scorer of pairs over one ONNX graph. Build it with `load`."""
 
-    def __init__(self, *, name: str, digest: str, session: NetworkSession, tokenizer: PairTokenizer, labels: LabelOrder,
-                 max_pair_tokens: int, threads: int) -> None:  # fmt: skip
+    def __init__(
+        self,
+        *,
+        name: str,
+        digest: str,
+        session: NetworkSession,
+        tokenizer: PairTokenizer,
+        labels: LabelOrder,
+        max_pair_tokens: int,
+        threads: int,
+    ) -> None:
         self._name = name
         self._digest = digest
         self._session = session
@@ -121,8 +136,15 @@ class OnnxCrossEncoder:
         labels = read_labels(config, config_path, _probe(session, tokenizer, graph))
         name = f"{manifest.name} {manifest.version}" if manifest else str(config.get("_name_or_path") or directory.name)
         name, digest = known_as(name, digest, runtime)
-        return cls(name=name, digest=digest, session=session, tokenizer=tokenizer, labels=labels,
-                   max_pair_tokens=limit, threads=threads)  # fmt: skip
+        return cls(
+            name=name,
+            digest=digest,
+            session=session,
+            tokenizer=tokenizer,
+            labels=labels,
+            max_pair_tokens=limit,
+            threads=threads,
+        )
 
     @property
     def name(self) -> str:

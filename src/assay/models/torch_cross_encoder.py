@@ -25,8 +25,9 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.js
 class TorchCrossEncoder:
     """A scorer of pairs over a `transformers` checkpoint, one pair a run as everywhere. Build it with `load`."""
 
-    def __init__(self, *, name: str, digest: str, model: Any, tokenizer: PairTokenizer, labels: LabelOrder,
-                 max_pair_tokens: int) -> None:  # fmt: skip
+    def __init__(
+        self, *, name: str, digest: str, model: Any, tokenizer: PairTokenizer, labels: LabelOrder, max_pair_tokens: int
+    ) -> None:
         self._name = name
         self._digest = digest
         self._model = model
@@ -61,8 +62,14 @@ class TorchCrossEncoder:
         files = [*parts, directory / "tokenizer.json", directory / "config.json"]
         digest = verify_files(directory, files, read_manifest(directory))
         name = str(config.get("_name_or_path") or directory.name)
-        return cls(name=name, digest=digest, model=model.eval(), tokenizer=tokenizer, labels=labels,
-                   max_pair_tokens=position_limit(config, directory))  # fmt: skip
+        return cls(
+            name=name,
+            digest=digest,
+            model=model.eval(),
+            tokenizer=tokenizer,
+            labels=labels,
+            max_pair_tokens=position_limit(config, directory),
+        )
 
     @property
     def name(self) -> str:

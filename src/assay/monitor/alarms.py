@@ -89,7 +89,9 @@ class Alarm:
         return {
             "id": self.id,
             "series": {
-                "metric": raised.series.metric, "dimension": raised.series.dimension, "name": raised.series.name,
+                "metric": raised.series.metric,
+                "dimension": raised.series.dimension,
+                "name": raised.series.name,
             },
             "direction": raised.direction.value,
             "at": raised.at,
@@ -104,15 +106,19 @@ class Alarm:
             "arl1": raised.arl1,
             "arl0_range": None if raised.arl0_range is None else list(raised.arl0_range),
             "regression": {
-                "sure": found.regression, "before": number_or_none(means.before), "after": number_or_none(means.after),
-                "low": means.low, "high": means.high,
+                "sure": found.regression,
+                "before": number_or_none(means.before),
+                "after": number_or_none(means.after),
+                "low": means.low,
+                "high": means.high,
             },
-            "cause": None if found.cause is None
+            "cause": None
+            if found.cause is None
             else {**found.cause.change.wire(), "probability": found.cause.probability},
             "others": [{**one.change.wire(), "probability": one.probability} for one in found.others],
             "worst": list(self.worst),
             "actions": list(self.actions),
-        }  # fmt: skip
+        }
 
 
 def alarm_of(raised: Raised, rate: Mapping[str, Any], worst: tuple[str, ...], attribution: Attribution) -> Alarm:

@@ -48,8 +48,13 @@ class SystemChange:
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
         return {
-            "id": self.id, "kind": self.kind, "ref": self.ref, "at": self.at, "note": self.note, "source": self.source
-        }  # fmt: skip
+            "id": self.id,
+            "kind": self.kind,
+            "ref": self.ref,
+            "at": self.at,
+            "note": self.note,
+            "source": self.source,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +85,16 @@ class Attribution:
 
 
 def attribute(
-    chart: Chart, moments: Sequence[int], values: Sequence[float], changes: Sequence[SystemChange], *, binary: bool,
-    shift: float, spread: float | None = None, alpha: float = ALPHA,
-) -> Attribution:  # fmt: skip
+    chart: Chart,
+    moments: Sequence[int],
+    values: Sequence[float],
+    changes: Sequence[SystemChange],
+    *,
+    binary: bool,
+    shift: float,
+    spread: float | None = None,
+    alpha: float = ALPHA,
+) -> Attribution:
     """What a shift is put down to.
 
     Args:

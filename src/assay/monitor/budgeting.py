@@ -127,24 +127,37 @@ class BudgetReading:
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
         return {
-            "outputs": self.outputs, "allowed": self.allowed, "spent": self.spent, "left": self.left,
-            "left_share": self.left_share, "exhausted": self.exhausted,
+            "outputs": self.outputs,
+            "allowed": self.allowed,
+            "spent": self.spent,
+            "left": self.left,
+            "left_share": self.left_share,
+            "exhausted": self.exhausted,
             "rate": {"estimate": self.rate, "low": self.low, "high": self.high},
             "burns": [
                 {
-                    "factor": one.rule.factor, "long_hours": one.rule.long_hours, "short_hours": one.rule.short_hours,
-                    "long": one.long, "short": one.short, "fires": one.fires,
+                    "factor": one.rule.factor,
+                    "long_hours": one.rule.long_hours,
+                    "short_hours": one.rule.short_hours,
+                    "long": one.long,
+                    "short": one.short,
+                    "fires": one.fires,
                 }
                 for one in self.burns
             ],
-            "attacks": self.attacks, "hours_left": self.hours_left, "enough": self.enough, "broken": self.broken,
-        }  # fmt: skip
+            "attacks": self.attacks,
+            "hours_left": self.hours_left,
+            "enough": self.enough,
+            "broken": self.broken,
+        }
 
 
 def read_budget(
-    observations: Iterable[Observation], now: int, settings: BudgetSettings,
+    observations: Iterable[Observation],
+    now: int,
+    settings: BudgetSettings,
     attacks: Sequence[tuple[int, float]] = (),
-) -> BudgetReading:  # fmt: skip
+) -> BudgetReading:
     """The budget out of the observations of its window.
 
     Args:
@@ -156,9 +169,10 @@ def read_budget(
     """
     begin = now - round(settings.window_days * 24 * _HOUR)
     known = [
-        (one.at, value, one.probability) for one in observations
+        (one.at, value, one.probability)
+        for one in observations
         if begin <= one.at <= now and (value := one.value(settings.metric)) is not None
-    ]  # fmt: skip
+    ]
 
     def spent(hours: float) -> Spent:
         since = now - round(hours * _HOUR)
@@ -171,10 +185,20 @@ def read_budget(
     burns = tuple(_burning(rule, settings.most, spent) for rule in settings.rules)
     longest = max((rule.long_hours for rule in settings.rules), default=settings.window_days * 24)
     return BudgetReading(
-        whole.outputs, found.allowed, found.spent, found.left, found.left_share, found.exhausted, rate.estimate,
-        rate.low, rate.high, burns, hours_left(found, spent(longest), longest), whole.outputs >= settings.least_outputs,
+        whole.outputs,
+        found.allowed,
+        found.spent,
+        found.left,
+        found.left_share,
+        found.exhausted,
+        rate.estimate,
+        rate.low,
+        rate.high,
+        burns,
+        hours_left(found, spent(longest), longest),
+        whole.outputs >= settings.least_outputs,
         sum(weight for at, weight in attacks if begin <= at <= now),
-    )  # fmt: skip
+    )
 
 
 def _burning(rule: BurnRule, most: float, spent: Callable[[float], Spent]) -> BurnReading:

@@ -39,10 +39,12 @@ class Watching:
 
     metrics: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: {
-            "bad": ("all", "agent", "route", "model", "category", "judge", "golden"), "score": ("all", "agent"),
-            "unfactual": ("judge",), "misjudged": ("golden",),
+            "bad": ("all", "agent", "route", "model", "category", "judge", "golden"),
+            "score": ("all", "agent"),
+            "unfactual": ("judge",),
+            "misjudged": ("golden",),
         }
-    )  # fmt: skip
+    )
     """The dimensions that have charts, by metric."""
     shift: float = 0.03
     """The change that is to be found soon."""
@@ -118,11 +120,17 @@ class SeriesState:
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
         return {
-            "seen": self.seen, "total": self.total, "squares": self.squares, "baseline": self.baseline,
-            "spread": self.spread, "up": [self.up.total, self.up.seen, self.up.alarmed],
-            "down": [self.down.total, self.down.seen, self.down.alarmed], "since_up": self.since_up,
-            "since_down": self.since_down, "alarms": self.alarms,
-        }  # fmt: skip
+            "seen": self.seen,
+            "total": self.total,
+            "squares": self.squares,
+            "baseline": self.baseline,
+            "spread": self.spread,
+            "up": [self.up.total, self.up.seen, self.up.alarmed],
+            "down": [self.down.total, self.down.seen, self.down.alarmed],
+            "since_up": self.since_up,
+            "since_down": self.since_down,
+            "alarms": self.alarms,
+        }
 
     @classmethod
     def of_wire(cls, told: Mapping[str, Any]) -> "SeriesState":
@@ -148,9 +156,12 @@ class Charts:
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
         return {
-            "until": self.until, "observations": self.observations, "unsampled": self.unsampled,
-            "too_late": self.too_late, "series": {key: state.wire() for key, state in sorted(self.series.items())},
-        }  # fmt: skip
+            "until": self.until,
+            "observations": self.observations,
+            "unsampled": self.unsampled,
+            "too_late": self.too_late,
+            "series": {key: state.wire() for key, state in sorted(self.series.items())},
+        }
 
     @classmethod
     def of_wire(cls, told: Mapping[str, Any]) -> "Charts":
@@ -229,9 +240,7 @@ def _added(
 ) -> tuple[SeriesState, list[Raised]]:
     baseline = state.baseline if state.baseline is not None else how.baseline(of)
     if baseline is None:
-        state = replace(
-            state, seen=state.seen + 1, total=state.total + value, squares=state.squares + value * value
-        )  # fmt: skip
+        state = replace(state, seen=state.seen + 1, total=state.total + value, squares=state.squares + value * value)
         return (_learned(state) if state.seen >= how.learns_from(of) else state), []
     state = replace(state, seen=state.seen + 1, baseline=baseline)
     raised, changes = list[Raised](), dict[str, Any]()
@@ -244,10 +253,21 @@ def _added(
         after, new = before.added(found.chart, value, how.after)
         begun = one.at if before.total == 0 else since
         if new:
-            raised.append(Raised(
-                of, direction, one.at, one.id, one.at if begun is None else begun, found.chart,
-                found.chart.step(before.total, value), before.seen + 1, found.arl0, found.arl1, found.arl0_range,
-            ))  # fmt: skip
+            raised.append(
+                Raised(
+                    of,
+                    direction,
+                    one.at,
+                    one.id,
+                    one.at if begun is None else begun,
+                    found.chart,
+                    found.chart.step(before.total, value),
+                    before.seen + 1,
+                    found.arl0,
+                    found.arl1,
+                    found.arl0_range,
+                )
+            )
         changes |= {direction.value: after, f"since_{direction.value}": begun if after.total > 0 else None}
     return replace(state, **changes, alarms=state.alarms + len(raised)), raised
 
@@ -274,9 +294,14 @@ def chart_for(of: Series, state: SeriesState, how: Watching, direction: Directio
         most = math.sqrt(state.baseline * (1 - state.baseline))
         spread = min(0.99 * most, 0.5 * most if state.spread is None else state.spread)
     return _designed(
-        state.baseline, how.shift, how.false_alarm_every, kind, direction, spread,
+        state.baseline,
+        how.shift,
+        how.false_alarm_every,
+        kind,
+        direction,
+        spread,
         how.learns_from(of) if learned else 0,
-    )  # fmt: skip
+    )
 
 
 @lru_cache(maxsize=4_096)
@@ -291,9 +316,15 @@ def _designed(
             half = 1.959964 * (spread or 0.0) / math.sqrt(learned)
             interval = (max(1e-6, baseline - half), min(1 - 1e-6, baseline + half))
     return design_chart(
-        baseline, shift, every, kind=kind, direction=direction, spread=spread, baseline_range=interval,
+        baseline,
+        shift,
+        every,
+        kind=kind,
+        direction=direction,
+        spread=spread,
+        baseline_range=interval,
         curve=False,
-    )  # fmt: skip
+    )
 
 
 def rate_of(of: Series, observations: Iterable[Observation]) -> dict[str, Any]:
@@ -301,6 +332,9 @@ def rate_of(of: Series, observations: Iterable[Observation]) -> dict[str, Any]:
     pairs = [(value, one.probability) for one in observations if (value := of.value(one)) is not None]
     found = weighted_rate([value for value, _ in pairs], [chance for _, chance in pairs])
     return {
-        "estimate": found.estimate, "low": found.low, "high": found.high, "sampled": found.sampled,
+        "estimate": found.estimate,
+        "low": found.low,
+        "high": found.high,
+        "sampled": found.sampled,
         "outputs": found.outputs,
-    }  # fmt: skip
+    }

@@ -43,10 +43,16 @@ class PairedComparison:
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
         return {
-            "rows": self.rows, "worse": len(self.worse), "better": len(self.better), "before": self.before,
-            "after": self.after, "p": self.p, "level": self.level, "regressed": self.regressed,
+            "rows": self.rows,
+            "worse": len(self.worse),
+            "better": len(self.better),
+            "before": self.before,
+            "after": self.after,
+            "p": self.p,
+            "level": self.level,
+            "regressed": self.regressed,
             "worse_rows": list(self.worse[:LISTED]),
-        }  # fmt: skip
+        }
 
 
 def sign_test(worse: int, better: int) -> float:
@@ -100,7 +106,11 @@ def compare_rows(
     better = tuple(place for place, first, second in pairs if second < first - _SAME)
     count = len(pairs)
     return PairedComparison(
-        count, worse, better, math.fsum(first for _, first, _ in pairs) / count if count else None,
+        count,
+        worse,
+        better,
+        math.fsum(first for _, first, _ in pairs) / count if count else None,
         math.fsum(second for _, _, second in pairs) / count if count else None,
-        sign_test(len(worse), len(better)), level_of(alpha, number),
-    )  # fmt: skip
+        sign_test(len(worse), len(better)),
+        level_of(alpha, number),
+    )

@@ -16,8 +16,12 @@ from assay.errors import InputError
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _FIELDS: Final = (
-    ("minute", 0, 59), ("hour", 0, 23), ("day of the month", 1, 31), ("month", 1, 12), ("day of the week", 0, 7)
-)  # fmt: skip
+    ("minute", 0, 59),
+    ("hour", 0, 23),
+    ("day of the month", 1, 31),
+    ("month", 1, 12),
+    ("day of the week", 0, 7),
+)
 _PART: Final = re.compile(r"(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:/(\d{1,2}))?", re.ASCII)
 LONGEST_S: Final = 31 * 86_400
 """The longest interval, in seconds."""
@@ -115,9 +119,14 @@ def read_when(given: object, what: str) -> When:
         )
     found = [_field(text, what, *about) for text, about in zip(fields, _FIELDS, strict=True)]
     made = Cron(
-        " ".join(fields), found[0], found[1], found[2], found[3], frozenset(one % 7 for one in found[4]),
+        " ".join(fields),
+        found[0],
+        found[1],
+        found[2],
+        found[3],
+        frozenset(one % 7 for one in found[4]),
         fields[2][0] != "*" and fields[4][0] != "*",
-    )  # fmt: skip
+    )
     made.last(datetime(2400, 1, 1, tzinfo=UTC))
     return made
 

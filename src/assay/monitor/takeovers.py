@@ -174,12 +174,15 @@ def varying(state: Mapping[str, Any], now: int) -> int:
 
 def _told(slot: _Slot) -> dict[str, Any]:
     return {
-        "seen": slot.seen, "at": slot.last_at, "varies": slot.varies_until, "changed": slot.changed,
+        "seen": slot.seen,
+        "at": slot.last_at,
+        "varies": slot.varies_until,
+        "changed": slot.changed,
         "followers": {
             name: [one.first_at, one.first_n, one.last_n, one.weight, one.count, one.known]
             for name, one in sorted(slot.followers.items())
         },
-    }  # fmt: skip
+    }
 
 
 def _read(told: Mapping[str, Any]) -> _Slot:

@@ -133,9 +133,13 @@ def escalation_of(
     mandatory = blocked or (critical and policy.escalate_critical_severity)
     tier = Tier.BLOCKING if mandatory else tier_of_risk(rules, risk)
     return Escalated(
-        tier=tier, level=row_of(tier).level, risk=risk, stakes_weight=rules.weight(stakes), confidence=confidence,
+        tier=tier,
+        level=row_of(tier).level,
+        risk=risk,
+        stakes_weight=rules.weight(stakes),
+        confidence=confidence,
         minutes=minutes_of(rules, tier),
-    )  # fmt: skip
+    )
 
 
 def with_escalation(policy: Policy, report: HallucinationReport) -> HallucinationReport:
@@ -178,8 +182,10 @@ def overdue(rules: Escalation, tier: Tier) -> Overdue:
     ('blocking', 'blocking')
     """
     rule = {
-        Tier.ASYNC: rules.async_overdue, Tier.SYNC: rules.sync_overdue, Tier.BLOCKING: rules.blocking_overdue,
-    }[tier]  # fmt: skip
+        Tier.ASYNC: rules.async_overdue,
+        Tier.SYNC: rules.sync_overdue,
+        Tier.BLOCKING: rules.blocking_overdue,
+    }[tier]
     to = _ORDER[min(pressing(tier) + 1, len(_ORDER) - 1)] if rule == "next_tier" else tier
     return Overdue(rule == "reject", to, minutes_of(rules, to))
 
@@ -217,8 +223,12 @@ def package_of(
         verification_report=report,
         evidence_used=tuple(evidence),
         confidence_breakdown=ConfidenceBreakdown(
-            overall=report.overall_score, stakes=report.stakes, stakes_weight=weight, risk=risk,
-            verdicts=dict(Counter(claim.verdict.value for claim in report.claims)), metrics=report.metrics,
+            overall=report.overall_score,
+            stakes=report.stakes,
+            stakes_weight=weight,
+            risk=risk,
+            verdicts=dict(Counter(claim.verdict.value for claim in report.claims)),
+            metrics=report.metrics,
             unchecked_characters=report.coverage.unchecked,
         ),
         suggested_corrections=suggestions,
@@ -231,7 +241,7 @@ def package_of(
         deadline=deadline,
         suggested_action=action,
         suggested_because=because,
-    )  # fmt: skip
+    )
 
 
 def suggested_action(
@@ -263,10 +273,17 @@ def _flagged(report: HallucinationReport) -> Iterator[FlaggedClaim]:
     for place, claim in enumerate(report.claims):
         if claim.status in _FLAGGED or claim.conflict:
             yield FlaggedClaim(
-                claim=place, text=claim.text, span=claim.span, verdict=claim.verdict, critical=claim.critical,
-                category=claim.category, severity=claim.severity.level if claim.severity else None, score=claim.score,
-                issues=claim.issues, evidence=claim.evidence_spans,
-            )  # fmt: skip
+                claim=place,
+                text=claim.text,
+                span=claim.span,
+                verdict=claim.verdict,
+                critical=claim.critical,
+                category=claim.category,
+                severity=claim.severity.level if claim.severity else None,
+                score=claim.score,
+                issues=claim.issues,
+                evidence=claim.evidence_spans,
+            )
 
 
 def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
@@ -282,15 +299,22 @@ def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
                 continue
             # The check gave no value for these words, so there is none that is sure: only the passage is shown.
             yield Suggestion(
-                span=span, before=report.output[span.start : span.end], after=None, source="evidence",
-                reason=issue.message, evidence=passage,
-            )  # fmt: skip
+                span=span,
+                before=report.output[span.start : span.end],
+                after=None,
+                source="evidence",
+                reason=issue.message,
+                evidence=passage,
+            )
         if not named:
             yield Suggestion(
-                span=claim.span, before=report.output[claim.span.start : claim.span.end], after=None,
-                source="evidence", reason="No evidence bears this out: leave it out, or ask for evidence.",
+                span=claim.span,
+                before=report.output[claim.span.start : claim.span.end],
+                after=None,
+                source="evidence",
+                reason="No evidence bears this out: leave it out, or ask for evidence.",
                 evidence=claim.evidence_spans[0] if claim.evidence_spans else None,
-            )  # fmt: skip
+            )
 
 
 def _value(found: Correction, claim: ClaimReport) -> Suggestion:
@@ -301,10 +325,13 @@ def _value(found: Correction, claim: ClaimReport) -> Suggestion:
         if issue.code == found.code and issue.span is not None and _meet(issue.span, found.span)
     )
     return Suggestion(
-        span=found.span, before=found.before, after=found.after, source="evidence",
+        span=found.span,
+        before=found.before,
+        after=found.after,
+        source="evidence",
         reason=next(told, f"The evidence has “{found.after}” in the place of “{found.before}”."),
         evidence=found.evidence,
-    )  # fmt: skip
+    )
 
 
 def _meet(one: Span, other: Span) -> bool:
@@ -347,9 +374,11 @@ def rejected(report: HallucinationReport, response: str | None = None) -> Halluc
         response: what to say in its place; a text that names no internals by default.
     """
     decision = Decision(
-        action=Action.BLOCK, route=Route.WITHHOLD, reasons=("A reviewer did not approve it.", *report.decision.reasons),
+        action=Action.BLOCK,
+        route=Route.WITHHOLD,
+        reasons=("A reviewer did not approve it.", *report.decision.reasons),
         response=response or _UNAPPROVED,
-    )  # fmt: skip
+    )
     return _decided(report, decision)
 
 

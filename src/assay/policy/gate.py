@@ -99,9 +99,11 @@ def escalated(decision: Decision, reason: str) -> Decision:
     if decision.action is not Action.REVISE or decision.route == Route.SERVE_WITH_DISCLOSURE:
         return decision
     return Decision(
-        action=Action.ESCALATE, route=Route.REVIEW, reasons=(*decision.reasons, reason),
+        action=Action.ESCALATE,
+        route=Route.REVIEW,
+        reasons=(*decision.reasons, reason),
         response=refusal({Cause.EXHAUSTED}, Action.ESCALATE),
-    )  # fmt: skip
+    )
 
 
 def claim_status(policy: Policy, claim: ClaimSignal) -> ClaimStatus:

@@ -151,10 +151,22 @@ def _idle(policy: Policy) -> Sequence[str]:
     idle: list[str] = []
     if not policy.groundedness:
         idle += [
-            "aggregation", "prior", "emit_threshold", "revise_threshold", "block_threshold", "support_threshold",
-            "contradiction_threshold", "weak_action", "critical_action", "block_on_overall", "route_by_table",
-            "windows_per_claim", "require_relevant_evidence", "abstention", "ungrounded_tasks",
-        ]  # fmt: skip
+            "aggregation",
+            "prior",
+            "emit_threshold",
+            "revise_threshold",
+            "block_threshold",
+            "support_threshold",
+            "contradiction_threshold",
+            "weak_action",
+            "critical_action",
+            "block_on_overall",
+            "route_by_table",
+            "windows_per_claim",
+            "require_relevant_evidence",
+            "abstention",
+            "ungrounded_tasks",
+        ]
     if policy.citations == "off":
         idle.append("failed_citation")
     if not policy.route_by_table:

@@ -36,8 +36,15 @@ MAX_DEPTH = 20
 
 Path = tuple[str | int, ...]
 
-_NAMES = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "NoneType": "nothing",
-          "dict": "a mapping", "tuple": "a list"}  # fmt: skip
+_NAMES = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "NoneType": "nothing",
+    "dict": "a mapping",
+    "tuple": "a list",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,9 +122,10 @@ Ask a narrower question, or add documents that cover it.'
 
 _OF_CITATIONS = {"fabricated": Cause.FABRICATED, "unchecked": Cause.UNCHECKED, "verified": None}
 _OF_VERDICTS = {
-    Verdict.CONTRADICTED: Cause.CONTRADICTION, Verdict.UNSUPPORTED: Cause.UNSUPPORTED,
+    Verdict.CONTRADICTED: Cause.CONTRADICTION,
+    Verdict.UNSUPPORTED: Cause.UNSUPPORTED,
     Verdict.UNCHECKED: Cause.UNCHECKED,
-}  # fmt: skip
+}
 
 
 def answer_instead(report: HallucinationReport) -> str:

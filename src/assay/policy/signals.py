@@ -8,10 +8,22 @@ from assay.errors import InputError
 from assay.schema import ClaimReport, Issue, Stakes, Verdict
 
 _COUNTS = (
-    "citations_fabricated", "citations_failed", "claims_uncited", "citations_unchecked", "conflicts",
-    "unchecked_characters", "evidence_unread_characters", "structural_issues", "rejected_tool_calls",
-    "diverged_probes", "revisions_failed", "logic_faults", "omissions", "unjudged", "hidden",
-)  # fmt: skip
+    "citations_fabricated",
+    "citations_failed",
+    "claims_uncited",
+    "citations_unchecked",
+    "conflicts",
+    "unchecked_characters",
+    "evidence_unread_characters",
+    "structural_issues",
+    "rejected_tool_calls",
+    "diverged_probes",
+    "revisions_failed",
+    "logic_faults",
+    "omissions",
+    "unjudged",
+    "hidden",
+)
 
 
 @dataclass(frozen=True, slots=True)

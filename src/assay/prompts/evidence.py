@@ -14,8 +14,9 @@ def evidence_record(alias: str, evidence: Evidence, text: str) -> dict[str, Any]
         text: the part of its text that is shown.
     """
     known = {
-        "title": evidence.title, "version": evidence.version,
+        "title": evidence.title,
+        "version": evidence.version,
         "effective": evidence.effective_date and evidence.effective_date.isoformat(),
         "expires": evidence.expiry_date and evidence.expiry_date.isoformat(),
-    }  # fmt: skip
+    }
     return {"id": alias, **{name: value for name, value in known.items() if value}, "text": text}

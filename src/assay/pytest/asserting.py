@@ -143,9 +143,12 @@ def _read(path: Path) -> tuple[Evidence, ...]:
 
 
 def _check(
-    answer: str, evidence: tuple[Evidence, ...], given: Mapping[str, Any], guard: "Guard | None",
+    answer: str,
+    evidence: tuple[Evidence, ...],
+    given: Mapping[str, Any],
+    guard: "Guard | None",
     options: Mapping[str, Any],
-) -> HallucinationReport:  # fmt: skip
+) -> HallucinationReport:
     asked: dict[str, Any] = {"question": given["question"], "stakes": given["stakes"] or Stakes.MEDIUM, **options}
     if guard is not None:
         return guard.check(answer, evidence, **asked)

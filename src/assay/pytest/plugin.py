@@ -28,9 +28,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("assay", "claims held against evidence")
     group.addoption("--assay-policy", metavar="NAME|FILE", help="The policy where a test names none.")
     group.addoption(
-        "--assay-accept", action="store_true",
+        "--assay-accept",
+        action="store_true",
         help="Accept the claims that fail now: write them into __assay__/ beside the test files, to be reviewed.",
-    )  # fmt: skip
+    )
     parser.addini("assay_policy", "The policy where neither a test nor --assay-policy names one.", default="")
 
 

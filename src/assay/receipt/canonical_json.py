@@ -152,9 +152,12 @@ def read_json(text: str | bytes, what: str, limit: int) -> Any:
         if len(data) > limit:
             raise ReceiptError(f"expected {what} in at most {limit:,} bytes, got {len(data):,}")
         return json.loads(
-            data.decode(), object_pairs_hook=_members, parse_float=_no_fraction, parse_int=_whole,
+            data.decode(),
+            object_pairs_hook=_members,
+            parse_float=_no_fraction,
+            parse_int=_whole,
             parse_constant=_no_fraction,
-        )  # fmt: skip
+        )
     except UnicodeError as error:
         raise ReceiptError(f"expected {what} in UTF-8, got other bytes") from error
     except RecursionError as error:

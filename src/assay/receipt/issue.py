@@ -42,8 +42,9 @@ def disclosed(report: HallucinationReport) -> str:
 def _discloses(report: HallucinationReport) -> bool:
     decision = report.decision
     goes_out = decision.action is Action.EMIT or (decision.action, decision.route) == (
-        Action.REVISE, SERVE_WITH_DISCLOSURE,
-    )  # fmt: skip
+        Action.REVISE,
+        SERVE_WITH_DISCLOSURE,
+    )
     return goes_out and bool(decision.response)
 
 

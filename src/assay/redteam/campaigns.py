@@ -83,9 +83,13 @@ def run_campaign(
 
 
 def keep(
-    folder: Path, cases: Sequence[Case], judgements: Sequence[Judgement], target: Target, guard: Guard,
+    folder: Path,
+    cases: Sequence[Case],
+    judgements: Sequence[Judgement],
+    target: Target,
+    guard: Guard,
     version: str = "",
-) -> Scorecard:  # fmt: skip
+) -> Scorecard:
     """Scores what was judged and writes it into a folder, as a run leaves it.
 
     Raises:
@@ -93,9 +97,14 @@ def keep(
     """
     digest = suite_digest(cases)
     card = score(
-        cases, judgements, suite=digest, target=target.name, target_version=version, verifier=guard.verifier.digest,
+        cases,
+        judgements,
+        suite=digest,
+        target=target.name,
+        target_version=version,
+        verifier=guard.verifier.digest,
         policy=guard.policy.digest,
-    )  # fmt: skip
+    )
     write_file(folder / SUITE, suite_text(cases))
     write_file(folder / JUDGEMENTS, "".join(one.model_dump_json() + "\n" for one in judgements))
     write_file(folder / SUMMARY, json.dumps(card.model_dump(mode="json"), indent=1) + "\n")

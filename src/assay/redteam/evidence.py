@@ -122,13 +122,26 @@ def examined(folder: Path) -> RunStatement:
         for name, mean in card.categories.items()
     }
     return RunStatement(
-        folder=folder.resolve().name, begun=record.begun, ended=record.ended, target=record.target,
-        target_version=record.version, suite=record.suite, policy=card.policy, verifier=card.verifier,
-        calls=record.calls, cases=card.cases, passed=card.passed,
-        failed=card.cases - card.passed - card.unjudged, unjudged=card.unjudged, flaky=card.flaky,
-        ars=_figure(card.ars), low=_figure(card.low), high=_figure(card.high), categories=categories,
+        folder=folder.resolve().name,
+        begun=record.begun,
+        ended=record.ended,
+        target=record.target,
+        target_version=record.version,
+        suite=record.suite,
+        policy=card.policy,
+        verifier=card.verifier,
+        calls=record.calls,
+        cases=card.cases,
+        passed=card.passed,
+        failed=card.cases - card.passed - card.unjudged,
+        unjudged=card.unjudged,
+        flaky=card.flaky,
+        ars=_figure(card.ars),
+        low=_figure(card.low),
+        high=_figure(card.high),
+        categories=categories,
         files={name: _digest(folder / name) for name in _FILES},
-    )  # fmt: skip
+    )
 
 
 def _disagreements(

@@ -78,10 +78,16 @@ def reliability(
     """
     largest = max((count for _, _, count in bins), default=1)
     marks = (
-        tag("circle", tag("title", f"{count:,} rows"), class_="mark", cx=_x(x), cy=_y(y),
-            r=round(2.5 + 5 * (count / largest) ** 0.5, 2))
+        tag(
+            "circle",
+            tag("title", f"{count:,} rows"),
+            class_="mark",
+            cx=_x(x),
+            cy=_y(y),
+            r=round(2.5 + 5 * (count / largest) ** 0.5, 2),
+        )
         for x, y, count in bins
-    )  # fmt: skip
+    )
     return _figure(
         title,
         words,

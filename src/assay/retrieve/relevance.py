@@ -212,10 +212,13 @@ def word_features(asked: Asked, stretch: Stretch) -> dict[str, float]:
     """The features of words: how the question meets the best stretch of a passage, and all of it."""
     best, whole = stretch.best, stretch.whole
     return {
-        "best_soft": best.soft, "whole_soft": whole.soft, "whole_together": whole.together, "whole_named": whole.named,
+        "best_soft": best.soft,
+        "whole_soft": whole.soft,
+        "whole_together": whole.together,
+        "whole_named": whole.named,
         "words_asked": min(len(asked.stems), MOST_ASKED) / MOST_ASKED,
         "soft_of_few": best.soft * (len(asked.stems) <= FEW),
-    }  # fmt: skip
+    }
 
 
 MOST_ASKED: Final = 12

@@ -105,11 +105,17 @@ class Application:
         self._access = access or _access_of(settings, kept)
         self._refusals = None if kept is None else Refusals(kept.now)
         self.services = Services(
-            settings, self._guard_of, self.checker, self._access, kept, keys or _keys_of(os.environ), self._refusals,
+            settings,
+            self._guard_of,
+            self.checker,
+            self._access,
+            kept,
+            keys or _keys_of(os.environ),
+            self._refusals,
             telemetry or telemetry_of(os.environ),
             Overlays(settings.monitor.budget if settings.monitor is not None and kept is not None else None),
             Passing(on=settings.monitor is not None and kept is not None),
-        )  # fmt: skip
+        )
         self._telemetry = self.services.telemetry
         self._telemetry.follow(self.checker, limits.check_queue, kept)
         self._background = Background(self.services)
@@ -118,9 +124,16 @@ class Application:
         self.api = make_api(self.services, self._is_ready, self._lifespan, held, self._verdicts)
         self._wall = AccessMiddleware(self.api, settings.access, _refuse)
         self.gateway = Gateway(
-            settings, self._guard_of, self.checker, self._client, Records(self.services), check_calls, held,
-            self.services.overlays, self.services.passing,
-        )  # fmt: skip
+            settings,
+            self._guard_of,
+            self.checker,
+            self._client,
+            Records(self.services),
+            check_calls,
+            held,
+            self.services.overlays,
+            self.services.passing,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request, or follows the server's life; lines of the log say which request they are about."""
@@ -326,7 +339,7 @@ def create_app(
     made = guards or (lambda: Guards(told.policy, model=told.model, judge=told.judge, database=told.database))
     return Application(
         told, made, check_calls, store=store, access=access, keys=keys, owns_process=owns_process, telemetry=telemetry
-    )  # fmt: skip
+    )
 
 
 def _keys_of(environ: Mapping[str, str]) -> Keys | None:
@@ -377,8 +390,12 @@ async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
 
 
 _CODES: Final = {
-    401: "key.needed", 403: "request.foreign", 408: "request.slow", 413: "request.too_large", 429: "rate.exceeded",
-}  # fmt: skip
+    401: "key.needed",
+    403: "request.foreign",
+    408: "request.slow",
+    413: "request.too_large",
+    429: "rate.exceeded",
+}
 _ADVICE: Final = {
     408: "Send the body at once after the head.",
     413: "Send it in parts.",

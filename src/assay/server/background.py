@@ -81,10 +81,18 @@ async def _redteam(services: Services) -> None:
 
 
 TASKS: Final[Mapping[str, Task]] = {
-    "deadlines": _deadlines, "messages": _messages, "checkpoints": _checkpoints, "retention": _retention,
-    "refusals": _refusals, "watch": _watch, "overlays": _overlays, "timer": _timer, "golden": _golden,
-    "passing": _passing, "redteam": _redteam,
-}  # fmt: skip
+    "deadlines": _deadlines,
+    "messages": _messages,
+    "checkpoints": _checkpoints,
+    "retention": _retention,
+    "refusals": _refusals,
+    "watch": _watch,
+    "overlays": _overlays,
+    "timer": _timer,
+    "golden": _golden,
+    "passing": _passing,
+    "redteam": _redteam,
+}
 """The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
 may do takes turns through the database."""
 

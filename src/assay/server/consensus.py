@@ -50,9 +50,12 @@ def make_consensus_router(services: Services) -> APIRouter:
         guard = services.guard_of(None)
         found = await services.checker.run(lambda: guard.consensus(body.answers))
         return ConsensusAnswer(
-            text=found.text, uncertain=list(found.uncertain), dropped=list(found.dropped),
-            agreement=found.agreement.score, answers=len(found.answers),
-        )  # fmt: skip
+            text=found.text,
+            uncertain=list(found.uncertain),
+            dropped=list(found.dropped),
+            agreement=found.agreement.score,
+            answers=len(found.answers),
+        )
 
     router.post("/v1/consensus", tags=["check"], responses=documented(401, 403, 413, 422, 429, 503))(consensus)
     return router

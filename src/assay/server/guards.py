@@ -99,9 +99,14 @@ class Guards:
         if self._judge is not None:
             read, asking = _asked_by(self._judge, read), {"llm": self._chat, **_bounds(self._judge)}
         return Guard(
-            read, model=self._model, scorer=self._scorer, environ=self._environ, uses=self._database,
-            knowledge=False if self._knowledge is None else self._knowledge, **asking,
-        )  # fmt: skip
+            read,
+            model=self._model,
+            scorer=self._scorer,
+            environ=self._environ,
+            uses=self._database,
+            knowledge=False if self._knowledge is None else self._knowledge,
+            **asking,
+        )
 
 
 def require_model(settings: "ServerSettings", environ: Mapping[str, str] | None = None) -> None:

@@ -59,9 +59,15 @@ class Records:
         return self._store is not None
 
     async def check(
-        self, guard: Guard, report: HallucinationReport, asked: Mapping[str, Any], evidence: Sequence[Evidence],
-        caller: Caller, kind: str = "check", callback: str | None = None,
-    ) -> Kept:  # fmt: skip
+        self,
+        guard: Guard,
+        report: HallucinationReport,
+        asked: Mapping[str, Any],
+        evidence: Sequence[Evidence],
+        caller: Caller,
+        kind: str = "check",
+        callback: str | None = None,
+    ) -> Kept:
         """Remember a check, and sign a receipt where the gate emits and the guard has keys.
 
         Raises:
@@ -80,9 +86,16 @@ class Records:
         return Kept(id_, receipt)
 
     async def remember(
-        self, guard: Guard, parts: Sequence[Part], caller: Caller, kind: str, first: str, *, held: bool = True,
+        self,
+        guard: Guard,
+        parts: Sequence[Part],
+        caller: Caller,
+        kind: str,
+        first: str,
+        *,
+        held: bool = True,
         callback: str | None = None,
-    ) -> tuple[str, ...]:  # fmt: skip
+    ) -> tuple[str, ...]:
         """Remember parts in one transaction: all of them or none.
 
         Args:
@@ -104,11 +117,19 @@ class Records:
             return ()
         records = [
             CheckRecord(
-                part.report, part.asked, part.evidence, guard.policy, kind, caller.name, caller.tenant, held,
-                callback, new_id() if number else first,
+                part.report,
+                part.asked,
+                part.evidence,
+                guard.policy,
+                kind,
+                caller.name,
+                caller.tenant,
+                held,
+                callback,
+                new_id() if number else first,
             )
             for number, part in enumerate(parts)
-        ]  # fmt: skip
+        ]
         try:
             async with asyncio.timeout(self._seconds):
                 await self._store.arecord_all(records)

@@ -73,7 +73,9 @@ def allowed(scope: Mapping[str, Any], permission: Permission) -> Caller:
     caller = caller_of(scope)
     if not caller.may(permission):
         raise ProblemError(
-            403, f"expected a caller with the permission {permission.value!r}, and {caller.name!r} has it not",
-            code="permission.missing", todo="Ask an administrator of your tenant for a role or key that has it.",
-        )  # fmt: skip
+            403,
+            f"expected a caller with the permission {permission.value!r}, and {caller.name!r} has it not",
+            code="permission.missing",
+            todo="Ask an administrator of your tenant for a role or key that has it.",
+        )
     return caller

@@ -280,10 +280,17 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
     if listed is not None and (not isinstance(listed, list | tuple) or any(not isinstance(one, str) for one in listed)):
         raise PolicyError(f"policies are a list of names that requests may give, got {listed!r}")
     return replace(
-        base, policies=None if listed is None else tuple(listed),
-        upstreams=upstreams or base.upstreams, routes={**base.routes, **routes}, limits=limits, access=access,
-        notify=notify, audit=audit, judge=judge, cache=cache,
-    )  # fmt: skip
+        base,
+        policies=None if listed is None else tuple(listed),
+        upstreams=upstreams or base.upstreams,
+        routes={**base.routes, **routes},
+        limits=limits,
+        access=access,
+        notify=notify,
+        audit=audit,
+        judge=judge,
+        cache=cache,
+    )
 
 
 def _upstream(name: str, value: object, environ: Mapping[str, str]) -> Upstream:

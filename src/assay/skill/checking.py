@@ -54,9 +54,12 @@ class SkillCheck:
     """
 
     def __init__(
-        self, guard: "Callable[[], Guard]", settings: SkillSettings, ledger: Ledger | None = None,
+        self,
+        guard: "Callable[[], Guard]",
+        settings: SkillSettings,
+        ledger: Ledger | None = None,
         clock: Callable[[], float] = time.time,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._guard, self._settings, self._ledger, self._clock = guard, settings, ledger, clock
 
     def verify(self, answer: str, contexts: Sequence[str], question: str | None = None) -> Verification:
@@ -110,9 +113,13 @@ class SkillCheck:
             return Totals()
         claims = found.unsupported_claims if self._keeps_text else tuple("" for _ in found.unsupported_claims)
         self._ledger.add(
-            at=now, digest=digest, verdict=found.verdict, score=found.hallucination_score,
-            supported=found.num_verified, unsupported=claims,
-        )  # fmt: skip
+            at=now,
+            digest=digest,
+            verdict=found.verdict,
+            score=found.hallucination_score,
+            supported=found.num_verified,
+            unsupported=claims,
+        )
         return self._ledger.totals()
 
     def _judged(self, answer: str, contexts: Sequence[str], question: str | None) -> Verification:

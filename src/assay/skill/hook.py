@@ -135,9 +135,7 @@ def _result_text(content: object) -> str:
     return _text([one for one in content if isinstance(one, dict)]) if isinstance(content, list) else ""
 
 
-def answer_hook(
-    raw: str, settings: SkillSettings, verify: Callable[[Turn], Verification]
-) -> dict[str, Any]:  # fmt: skip
+def answer_hook(raw: str, settings: SkillSettings, verify: Callable[[Turn], Verification]) -> dict[str, Any]:
     """What the hook answers.
 
     Args:

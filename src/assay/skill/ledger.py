@@ -92,8 +92,9 @@ class Ledger:
         with self._open() as database:
             database.execute(
                 "INSERT INTO checks (at, digest, verdict, score, supported, unsupported, unsupported_claims) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)", row
-            )  # fmt: skip
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
 
     def totals(self) -> Totals:
         """The figures over all checks."""

@@ -47,9 +47,15 @@ def shares(causes: Sequence[Pair]) -> list[float]:
 
 
 def effective_attention(
-    position: float, length: float, *, start: float = 1.0, end: float = 0.8, tau_start: float = 2_000.0,
-    tau_end: float = 3_000.0, base: float = 0.2,
-) -> float:  # fmt: skip
+    position: float,
+    length: float,
+    *,
+    start: float = 1.0,
+    end: float = 0.8,
+    tau_start: float = 2_000.0,
+    tau_end: float = 3_000.0,
+    base: float = 0.2,
+) -> float:
     """The attention that a passage gets, as a part of the most that one can get, from 0 to 1.
 
     start * exp(-p / tau_start) + end * exp(-(L - p) / tau_end) + base, over the larger one of its two ends. The

@@ -19,9 +19,13 @@ SIGNALS: Final = ("groundedness", "certainty", "consistency", "retrieval_quality
 normalised entropy, how far the model agrees with itself, how well the best passage fits the question, how much of the
 question all passages cover, and one minus how much the wording holds back."""
 WEIGHTS: Final[Mapping[str, float]] = {
-    "groundedness": 0.45, "certainty": 0.1, "consistency": 0.2, "retrieval_quality": 0.1, "coverage": 0.1,
+    "groundedness": 0.45,
+    "certainty": 0.1,
+    "consistency": 0.2,
+    "retrieval_quality": 0.1,
+    "coverage": 0.1,
     "directness": 0.05,
-}  # fmt: skip
+}
 """The weights before any fit, by judgement; `assay calibrate` fits others to labelled outputs."""
 LEAST_ROWS: Final = 50
 """Labelled outputs that a fit takes at least, with ten of each sort."""

@@ -61,10 +61,12 @@ def fit_weights(
     came = np.array([int(right[at]) for at in kept])
     there = ~np.isnan(values)
     varies = [len(np.unique(values[there[:, at], at])) > 1 for at in range(len(SIGNALS))]
-    used = np.array([
-        name == "groundedness" or (int(there[:, at].sum()) >= LEAST_ROWS and varies[at])
-        for at, name in enumerate(SIGNALS)
-    ])  # fmt: skip
+    used = np.array(
+        [
+            name == "groundedness" or (int(there[:, at].sum()) >= LEAST_ROWS and varies[at])
+            for at, name in enumerate(SIGNALS)
+        ]
+    )
     prior = _normalised(np.array([judged.get(name, 0.0) for name in SIGNALS]) * used)
     best, least = prior, _objective(prior, prior, values, there, came)
     for _ in range(_ROUNDS):

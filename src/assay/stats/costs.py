@@ -159,9 +159,7 @@ def counted(outcomes: Sequence[Outcome], costs: Costs, threshold: float, block_t
     wrong_left = sum(row.wrong for row in outcomes) - leaks - (len(blocked) - false_blocks)
     loss = of_wrong * (costs.leak * leaks + costs.abstention * wrong_left)
     loss += of_right * (costs.false_block * false_blocks + costs.abstention * (abstentions - wrong_left))
-    return Choice(
-        threshold, block_threshold, loss / len(outcomes), leaks, false_blocks, abstentions, len(outcomes)
-    )  # fmt: skip
+    return Choice(threshold, block_threshold, loss / len(outcomes), leaks, false_blocks, abstentions, len(outcomes))
 
 
 def weights_of(costs: Costs, right: float) -> tuple[float, float]:

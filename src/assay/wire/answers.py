@@ -49,9 +49,10 @@ def disclosed(exchange: Exchange, answer: Json, ruling: Ruling) -> Json:
 
 
 _SAID: Final = {
-    "openai_chat": ("choices",), "openai_responses": ("output", "output_text"),
+    "openai_chat": ("choices",),
+    "openai_responses": ("output", "output_text"),
     "anthropic_messages": ("content", "completion"),
-}  # fmt: skip
+}
 """The members of an answer in which a model speaks."""
 
 

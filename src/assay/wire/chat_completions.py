@@ -32,9 +32,13 @@ _CALLING: Final = ("tool_calls", "function_call")
 """Those of an answer that asks for calls."""
 
 _ERROR_TYPES: Final = {
-    400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
-    413: "invalid_request_error", 429: "rate_limit_error",
-}  # fmt: skip
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "invalid_request_error",
+    429: "rate_limit_error",
+}
 _QUIET: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "usage")
 """The members of an answer that stay when what it shows is withheld."""
 _CHUNK: Final = "chat.completion.chunk"

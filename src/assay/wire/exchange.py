@@ -138,11 +138,17 @@ class Exchange:
         """
         asked = self.asked
         return self.guard.check_run(
-            self.run.append(ModelTurn(content=(TextPart(text=text),))), now=self.now, sources=asked.counted,
-            evidence=asked.evidence, question=asked.question, stakes=asked.stakes or self.stakes, task=asked.task,
-            claim_free=asked.claim_free if claim_free is None else claim_free, revisions_failed=revisions_failed,
+            self.run.append(ModelTurn(content=(TextPart(text=text),))),
+            now=self.now,
+            sources=asked.counted,
+            evidence=asked.evidence,
+            question=asked.question,
+            stakes=asked.stakes or self.stakes,
+            task=asked.task,
+            claim_free=asked.claim_free if claim_free is None else claim_free,
+            revisions_failed=revisions_failed,
             run_id=self.report_id,
-        )  # fmt: skip
+        )
 
 
 def read_object(body: bytes, what: str) -> Json:

@@ -37,7 +37,5 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "\n".join(
-            one["text"] for one in value if isinstance(one, dict) and isinstance(one.get("text"), str)
-        )  # fmt: skip
+        return "\n".join(one["text"] for one in value if isinstance(one, dict) and isinstance(one.get("text"), str))
     return ""

@@ -32,9 +32,15 @@ TEXT: Final = "text"
 """The one channel: the text blocks of a message are one answer, cut where citations begin and end."""
 
 _ERROR_TYPES: Final = {
-    400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
-    413: "request_too_large", 429: "rate_limit_error", 503: "overloaded_error", 504: "timeout_error",
-}  # fmt: skip
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+}
 EXPLANATION: Final = "explanation"
 """The channel of what a refusal says of itself beside the message."""
 
@@ -395,7 +401,13 @@ class _Stream:
 
 def _message_start() -> Json:
     message: Json = {
-        "id": "msg_assay", "type": "message", "role": "assistant", "model": "assay", "content": [],
-        "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 0, "output_tokens": 0},
-    }  # fmt: skip
+        "id": "msg_assay",
+        "type": "message",
+        "role": "assistant",
+        "model": "assay",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 0, "output_tokens": 0},
+    }
     return {"type": "message_start", "message": message}

@@ -89,22 +89,30 @@ def _text(exchange: Exchange, report: HallucinationReport, claim_free: bool, bes
     return Part(
         report,
         {
-            "run": run.model_dump(mode="json"), "now": exchange.now.isoformat(), "sources": list(asked.counted),
-            "question": asked.question, "stakes": (asked.stakes or exchange.stakes).value, "task": asked.task,
-            "claim_free": claim_free, "revisions_failed": failed, "run_id": exchange.report_id,
+            "run": run.model_dump(mode="json"),
+            "now": exchange.now.isoformat(),
+            "sources": list(asked.counted),
+            "question": asked.question,
+            "stakes": (asked.stakes or exchange.stakes).value,
+            "task": asked.task,
+            "claim_free": claim_free,
+            "revisions_failed": failed,
+            "run_id": exchange.report_id,
         },
         asked.evidence or (),
-    )  # fmt: skip
+    )
 
 
 def _calls(exchange: Exchange, ruling: Ruling, calls: Sequence[ToolCall]) -> Part:
     return Part(
         report_of_calls(exchange.guard, exchange.report_id, on_calls(ruling.calls)),
         {
-            "run": exchange.run.append(*calls).model_dump(mode="json"), "now": exchange.now.isoformat(),
-            "calls": len(calls), "run_id": exchange.report_id,
+            "run": exchange.run.append(*calls).model_dump(mode="json"),
+            "now": exchange.now.isoformat(),
+            "calls": len(calls),
+            "run_id": exchange.report_id,
         },
-    )  # fmt: skip
+    )
 
 
 def unchecked_part(exchange: Exchange, ruling: Ruling) -> Part:
@@ -125,16 +133,20 @@ def report_of_calls(guard: Guard, run_id: str, ruling: Ruling) -> HallucinationR
         action=action, route=_ROUTES.get(action, Route.WITHHOLD).value, reasons=ruling.reasons, response=ruling.notice
     )
     return HallucinationReport(
-        run_id=run_id, output="", tool_call_validations=tuple(call.validation() for call in ruling.calls),
+        run_id=run_id,
+        output="",
+        tool_call_validations=tuple(call.validation() for call in ruling.calls),
         retrieval=Retrieval(evidence=0, windows=0, pairs=0, pairs_possible=0),
         coverage=Coverage(
             characters=0, checked=0, not_checkable=0, unchecked=0, reasons=() if ruling.calls else ruling.reasons
         ),
-        action=action, decision=decision, labels=labels_for(decision),
+        action=action,
+        decision=decision,
+        labels=labels_for(decision),
         policy=Identity(name=guard.policy.name, digest=guard.policy.digest, overlays=guard.policy.overlays),
         verifier=guard.verifier,
         timing=Timing(total_ms=0.0),
-    )  # fmt: skip
+    )
 
 
 def calls_again(guard: Guard, asked: Mapping[str, Any]) -> HallucinationReport:

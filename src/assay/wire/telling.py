@@ -202,16 +202,21 @@ class ResponsesTelling:
         names = dict(self._stream.messages)
         return _named(
             {
-                "type": f"response.{type_}.delta", "item_id": names.get(place, ""), "output_index": place,
-                "content_index": index, "delta": GAP + words, **more, "sequence_number": number,
+                "type": f"response.{type_}.delta",
+                "item_id": names.get(place, ""),
+                "output_index": place,
+                "content_index": index,
+                "delta": GAP + words,
+                **more,
+                "sequence_number": number,
             }
-        )  # fmt: skip
+        )
 
     def end(self, notices: Mapping[str, str]) -> bytes:
         """A piece of text for each message that no event has ended."""
         return b"".join(
             self._ahead(place, notices[str(place)]) for place, _ in self._stream.messages if str(place) in notices
-        )  # fmt: skip
+        )
 
 
 def grown(item: Json, words: str) -> Json:

@@ -46,16 +46,22 @@ def _chat_ended(text: str, reason: str) -> Any:
 
 FORMATS = [
     Format(
-        "openai", _openai, chat_completion, _chat_ended,
+        "openai",
+        _openai,
+        chat_completion,
+        _chat_ended,
         {"stop": "stop", "length": "length", "refusal": "content_filter", "other": "tool_calls"},
         lambda words: {"error": {"message": words, "type": "invalid_request_error", "code": None, "param": None}},
     ),
     Format(
-        "anthropic", _anthropic, message, lambda text, reason: {**message(text), "stop_reason": reason},
+        "anthropic",
+        _anthropic,
+        message,
+        lambda text, reason: {**message(text), "stop_reason": reason},
         {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal", "other": "pause_turn"},
         lambda words: {"type": "error", "error": {"type": "invalid_request_error", "message": words}},
     ),
-]  # fmt: skip
+]
 
 
 async def _in_thread(adapter: ChatModel, request: ChatRequest) -> Completion:

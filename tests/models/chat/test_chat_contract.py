@@ -273,8 +273,9 @@ def test_log_probabilities_come_back_where_they_are_offered(ask: Ask) -> None:
     value = chat_completion("Two.")
     top = [{"token": "Two", "logprob": -0.1, "bytes": None}, {"token": "Four", "logprob": -2.5, "bytes": None}]
     value["choices"][0]["logprobs"] = {
-        "content": [{"token": "Two", "logprob": -0.1, "bytes": None, "top_logprobs": top}], "refusal": None
-    }  # fmt: skip
+        "content": [{"token": "Two", "logprob": -0.1, "bytes": None, "top_logprobs": top}],
+        "refusal": None,
+    }
 
     async def scene(adapter: Adapter, upstream: Upstream) -> None:
         (token,) = (await ask(adapter, asking(logprobs=True))).logprobs or ()

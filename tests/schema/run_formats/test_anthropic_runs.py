@@ -113,9 +113,20 @@ def test_a_request_is_read_in_the_order_in_which_things_happened(nothing_lost: C
     run = read_run(REQUEST)
     assert run.format == "anthropic_messages"
     assert [step.kind for step in run.steps] == [
-        *["tool_declaration"] * 3, "system_prompt", "passage", "passage", "user_input", "model_turn",
-        "tool_call", "tool_call", "tool_result", "passage", "tool_result", "passage", "model_turn",
-    ]  # fmt: skip
+        *["tool_declaration"] * 3,
+        "system_prompt",
+        "passage",
+        "passage",
+        "user_input",
+        "model_turn",
+        "tool_call",
+        "tool_call",
+        "tool_result",
+        "passage",
+        "tool_result",
+        "passage",
+        "model_turn",
+    ]
     nothing_lost(REQUEST, run)
 
 

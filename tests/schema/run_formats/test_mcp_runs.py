@@ -72,9 +72,18 @@ def test_a_session_is_read_in_the_order_in_which_things_happened(nothing_lost: C
     run = read_run(SESSION)
     assert run.format == "mcp"
     assert [step.kind for step in run.steps] == [
-        "opaque", "opaque", "opaque", "opaque", "tool_declaration", "tool_call", "tool_call", "tool_result",
-        "passage", "passage", "tool_result",
-    ]  # fmt: skip
+        "opaque",
+        "opaque",
+        "opaque",
+        "opaque",
+        "tool_declaration",
+        "tool_call",
+        "tool_call",
+        "tool_result",
+        "passage",
+        "passage",
+        "tool_result",
+    ]
     assert not any(step.faults for step in run.steps)
     nothing_lost(SESSION, run)
 

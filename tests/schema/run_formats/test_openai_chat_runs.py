@@ -67,9 +67,16 @@ def test_a_request_is_read_in_the_order_in_which_things_happened(nothing_lost: C
     run = read_run(REQUEST)
     assert run.format == "openai_chat"
     assert [step.kind for step in run.steps] == [
-        "tool_declaration", "tool_declaration", "system_prompt", "user_input", "tool_call", "tool_call", "tool_result",
-        "tool_result", "model_turn",
-    ]  # fmt: skip
+        "tool_declaration",
+        "tool_declaration",
+        "system_prompt",
+        "user_input",
+        "tool_call",
+        "tool_call",
+        "tool_result",
+        "tool_result",
+        "model_turn",
+    ]
     assert run.final_answer == "Order A-17 is in Hamburg."
     nothing_lost(REQUEST, run)
 

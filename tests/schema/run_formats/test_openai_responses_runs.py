@@ -132,10 +132,23 @@ def test_a_response_is_read_in_the_order_in_which_things_happened(nothing_lost: 
     run = _read()
     assert (run.format, run.run_id) == ("openai_responses", "resp_1")
     assert [step.kind for step in run.steps] == [
-        *["tool_declaration"] * 4, "system_prompt", "user_input", "model_turn",
-        "tool_call", "passage", "tool_call", "passage", "tool_call", "tool_result",
-        "tool_call", "tool_result", "tool_call", "tool_result", "model_turn", "model_turn",
-    ]  # fmt: skip
+        *["tool_declaration"] * 4,
+        "system_prompt",
+        "user_input",
+        "model_turn",
+        "tool_call",
+        "passage",
+        "tool_call",
+        "passage",
+        "tool_call",
+        "tool_result",
+        "tool_call",
+        "tool_result",
+        "tool_call",
+        "tool_result",
+        "model_turn",
+        "model_turn",
+    ]
     nothing_lost(RESPONSE, run)
 
 

@@ -70,40 +70,71 @@ def _trace(encode: Callable[[Any], Any]) -> dict[str, Any]:
     """An agent's span around two inferences and a tool, in the order in which exporters write them: as they end."""
     common = {"gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-5"}
     spans = [
-        _span("chat gpt-5", 10, 20, {
-            "gen_ai.operation.name": "chat", **common,
-            "gen_ai.system_instructions": encode([{"type": "text", "content": "You help with orders."}]),
-            "gen_ai.tool.definitions": encode(TOOLS),
-            "gen_ai.input.messages": encode([USER]),
-            "gen_ai.output.messages": encode([{**ASKS, "finish_reason": "tool_call"}]),
-            "gen_ai.usage.input_tokens": 97,
-        }),
-        _span("execute_tool find_order", 20, 30, {
-            "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find_order", "gen_ai.tool.call.id": "call_1",
-            "gen_ai.tool.call.arguments": encode({"order": "A-17"}),
-            "gen_ai.tool.call.result": encode({"place": "Hamburg"}),
-        }),
-        _span("chat gpt-5", 30, 40, {
-            "gen_ai.operation.name": "chat", **common,
-            "gen_ai.system_instructions": encode([{"type": "text", "content": "You help with orders."}]),
-            "gen_ai.tool.definitions": encode(TOOLS),
-            "gen_ai.input.messages": encode([USER, ASKS, RETURNS]),
-            "gen_ai.output.messages": encode([{**ANSWER, "finish_reason": "stop"}]),
-        }),
-        _span("invoke_agent orders", 5, 45, {
-            "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "orders",
-            "gen_ai.input.messages": encode([USER]),
-            "gen_ai.output.messages": encode([ANSWER]),
-        }),
+        _span(
+            "chat gpt-5",
+            10,
+            20,
+            {
+                "gen_ai.operation.name": "chat",
+                **common,
+                "gen_ai.system_instructions": encode([{"type": "text", "content": "You help with orders."}]),
+                "gen_ai.tool.definitions": encode(TOOLS),
+                "gen_ai.input.messages": encode([USER]),
+                "gen_ai.output.messages": encode([{**ASKS, "finish_reason": "tool_call"}]),
+                "gen_ai.usage.input_tokens": 97,
+            },
+        ),
+        _span(
+            "execute_tool find_order",
+            20,
+            30,
+            {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": "find_order",
+                "gen_ai.tool.call.id": "call_1",
+                "gen_ai.tool.call.arguments": encode({"order": "A-17"}),
+                "gen_ai.tool.call.result": encode({"place": "Hamburg"}),
+            },
+        ),
+        _span(
+            "chat gpt-5",
+            30,
+            40,
+            {
+                "gen_ai.operation.name": "chat",
+                **common,
+                "gen_ai.system_instructions": encode([{"type": "text", "content": "You help with orders."}]),
+                "gen_ai.tool.definitions": encode(TOOLS),
+                "gen_ai.input.messages": encode([USER, ASKS, RETURNS]),
+                "gen_ai.output.messages": encode([{**ANSWER, "finish_reason": "stop"}]),
+            },
+        ),
+        _span(
+            "invoke_agent orders",
+            5,
+            45,
+            {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "orders",
+                "gen_ai.input.messages": encode([USER]),
+                "gen_ai.output.messages": encode([ANSWER]),
+            },
+        ),
         _span("GET /health", 1, 2, {"http.request.method": "GET", "http.response.status_code": 200}),
-    ]  # fmt: skip
+    ]
     resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "otel"}, "spans": spans}]}]}
 
 
 EXPECTED = [
-    "user_input", "tool_declaration", "system_prompt", "model_turn", "tool_call", "tool_result", "model_turn",
-]  # fmt: skip
+    "user_input",
+    "tool_declaration",
+    "system_prompt",
+    "model_turn",
+    "tool_call",
+    "tool_result",
+    "model_turn",
+]
 
 
 def test_a_trace_is_read_once_in_the_order_in_which_things_happened() -> None:
@@ -198,10 +229,18 @@ def test_a_call_that_was_executed_differently_is_marked() -> None:
 
 
 def test_a_tool_that_failed_is_a_failed_result_even_without_words() -> None:
-    span = _span("execute_tool f", 1, 2, {
-        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f", "gen_ai.tool.call.id": "c",
-        "gen_ai.tool.call.arguments": "{}", "error.type": "timeout",
-    })  # fmt: skip
+    span = _span(
+        "execute_tool f",
+        1,
+        2,
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "f",
+            "gen_ai.tool.call.id": "c",
+            "gen_ai.tool.call.arguments": "{}",
+            "error.type": "timeout",
+        },
+    )
     call, result = read_run([span]).steps
     assert isinstance(call, ToolCall)
     assert isinstance(result, ToolResult)
@@ -237,10 +276,17 @@ def test_retrieved_documents_are_passages() -> None:
 
 
 def test_tools_of_the_provider_are_marked(nothing_lost: Check) -> None:
-    call = {"type": "server_tool_call", "id": "s", "name": "web_search",
-            "server_tool_call": {"type": "web_search", "query": "law"}}  # fmt: skip
-    answer = {"type": "server_tool_call_response", "id": "s",
-              "server_tool_call_response": {"type": "web_search", "hits": ["https://example.org"]}}  # fmt: skip
+    call = {
+        "type": "server_tool_call",
+        "id": "s",
+        "name": "web_search",
+        "server_tool_call": {"type": "web_search", "query": "law"},
+    }
+    answer = {
+        "type": "server_tool_call_response",
+        "id": "s",
+        "server_tool_call_response": {"type": "web_search", "hits": ["https://example.org"]},
+    }
     raw = [{"role": "assistant", "parts": [call, answer, {"type": "text", "content": "Found it."}]}]
     run = read_run(raw)
     asked, result, turn = run.steps
@@ -256,10 +302,18 @@ def test_turns_without_a_history_are_not_taken_for_a_repetition() -> None:
     yes = {"role": "user", "parts": [{"type": "text", "content": "yes"}]}
     done = {"role": "assistant", "parts": [{"type": "text", "content": "Done."}]}
     spans = [
-        _span("chat", at, at + 1, {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps([yes]),
-              "gen_ai.output.messages": json.dumps([done])})
+        _span(
+            "chat",
+            at,
+            at + 1,
+            {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.input.messages": json.dumps([yes]),
+                "gen_ai.output.messages": json.dumps([done]),
+            },
+        )
         for at in (1, 10)
-    ]  # fmt: skip
+    ]
     assert [step.kind for step in read_run(spans).steps] == ["user_input", "model_turn"] * 2
 
 

@@ -100,11 +100,20 @@ class Client:
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         path, _, query = path.partition("?")
         scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": self.scheme,
-            "path": path, "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": self.scheme,
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
             "headers": [(name.encode(), value.encode("latin-1")) for name, value in sent.items() if value is not None],
-            "client": (self.address, 50_000), "server": ("127.0.0.1", 8080), "state": {},
-        }  # fmt: skip
+            "client": (self.address, 50_000),
+            "server": ("127.0.0.1", 8080),
+            "state": {},
+        }
         return self._kept(await _ask(self.app, scope, content, self.leaves_after))
 
     def _kept(self, answer: Answer) -> Answer:
@@ -195,6 +204,9 @@ def desk_over(
     with Store(str(url), clock=clock) as store:
         decides = StoreAccess(store, told, passwords)
         app = create_app(
-            told, guards=lambda: Guards("general", scorer=FakeScorer(), environ={}), store=store, access=decides,
-        )  # fmt: skip
+            told,
+            guards=lambda: Guards("general", scorer=FakeScorer(), environ={}),
+            store=store,
+            access=decides,
+        )
         yield Desk(store, clock, decides, app)

@@ -10,11 +10,19 @@ from assay.schema.access import Permission, Role
 from assay.store.audit.verification.log import verify_log
 
 ROUTES = [
-    ("GET", "/v1/users"), ("POST", "/v1/users"), ("GET", "/v1/users/{user}"), ("PATCH", "/v1/users/{user}"),
-    ("DELETE", "/v1/users/{user}"), ("POST", "/v1/users/{user}/reset"), ("GET", "/v1/keys"), ("POST", "/v1/keys"),
-    ("GET", "/v1/keys/{key}"), ("DELETE", "/v1/keys/{key}"), ("POST", "/v1/keys/{key}/rotate"),
+    ("GET", "/v1/users"),
+    ("POST", "/v1/users"),
+    ("GET", "/v1/users/{user}"),
+    ("PATCH", "/v1/users/{user}"),
+    ("DELETE", "/v1/users/{user}"),
+    ("POST", "/v1/users/{user}/reset"),
+    ("GET", "/v1/keys"),
+    ("POST", "/v1/keys"),
+    ("GET", "/v1/keys/{key}"),
+    ("DELETE", "/v1/keys/{key}"),
+    ("POST", "/v1/keys/{key}/rotate"),
     ("GET", "/v1/sessions?everyone=true"),
-]  # fmt: skip
+]
 
 
 def made(client: Client, name: str = "ben", *roles: str, **more: Any) -> dict[str, Any]:
@@ -41,8 +49,11 @@ def test_a_user_is_made_read_changed_and_forgotten(desk: Desk) -> None:
     ada = desk.signed_in()
     ben = made(ada, "Ben@Example.com", "reviewer", expertise=["Legal", "tax"], password=PASSWORD)
     assert (ben["name"], ben["roles"], ben["expertise"], ben["version"]) == (
-        "ben@example.com", ["reviewer"], ["legal", "tax"], 1,
-    )  # fmt: skip
+        "ben@example.com",
+        ["reviewer"],
+        ["legal", "tax"],
+        1,
+    )
     path = f"/v1/users/{ben['id']}"
     answer = ada.ask("GET", path)
     assert (answer.json, answer.header("etag")) == (ben, '"1"')
@@ -71,13 +82,17 @@ def test_a_name_is_taken_once_in_a_tenant_and_free_in_another(desk: Desk) -> Non
 @pytest.mark.parametrize(
     "body",
     [
-        {"name": " ", "roles": ["viewer"]}, {"name": "a\u202eb", "roles": ["viewer"]},
+        {"name": " ", "roles": ["viewer"]},
+        {"name": "a\u202eb", "roles": ["viewer"]},
         {"name": "a\x00", "roles": ["admin"]},
-        {"name": "x", "roles": []}, {"name": "x", "roles": ["owner"]}, {"name": "x" * 201, "roles": ["viewer"]},
-        {"name": "x", "roles": ["viewer"], "expertise": ["two words"]}, {"name": "x", "roles": ["viewer"], "id": "1"},
+        {"name": "x", "roles": []},
+        {"name": "x", "roles": ["owner"]},
+        {"name": "x" * 201, "roles": ["viewer"]},
+        {"name": "x", "roles": ["viewer"], "expertise": ["two words"]},
+        {"name": "x", "roles": ["viewer"], "id": "1"},
         {"name": "xyz", "roles": ["viewer"], "password": "short"},
     ],
-)  # fmt: skip
+)
 def test_a_user_that_makes_no_sense_is_refused(desk: Desk, body: dict[str, Any]) -> None:
     assert desk.signed_in().ask("POST", "/v1/users", body).status == 422
 
@@ -142,9 +157,20 @@ def test_the_log_tells_of_every_act_and_of_nobody_by_name(desk: Desk) -> None:
     ada.ask("POST", "/v1/me/password", {"old": PASSWORD, "new": "staple of a longer kind"})
     ada.ask("POST", "/v1/logout")
     assert desk.acts() == [
-        "user.create", "session.open", "user.create", "token.reset", "user.reset", "user.change", "user.change",
-        "key.create", "key.rotate", "key.revoke", "user.forget", "user.password", "session.end",
-    ]  # fmt: skip
+        "user.create",
+        "session.open",
+        "user.create",
+        "token.reset",
+        "user.reset",
+        "user.change",
+        "user.change",
+        "key.create",
+        "key.rotate",
+        "key.revoke",
+        "user.forget",
+        "user.password",
+        "session.end",
+    ]
     entries = desk.entries()
     acts = [one for one in entries if one["kind"] == "access"]
     me = acts[0]["subject"]

@@ -15,9 +15,10 @@ BEHIND = AccessSettings(proxies=("10.0.0.0/8", "::1"))
 
 def scope(client: str | None, scheme: str = "http", **headers: str) -> dict[str, Any]:
     return {
-        "client": None if client is None else (client, 5), "scheme": scheme,
+        "client": None if client is None else (client, 5),
+        "scheme": scheme,
         "headers": [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,10 @@ class Time:
 
 
 @given(
-    rate=st.floats(0.01, 100), burst=st.floats(0.1, 50),
+    rate=st.floats(0.01, 100),
+    burst=st.floats(0.1, 50),
     pauses=st.lists(st.floats(-5, 10, allow_nan=False), max_size=200),
-)  # fmt: skip
+)
 def test_no_more_pass_than_the_burst_and_what_came_back(rate: float, burst: float, pauses: list[float]) -> None:
     time = Time()
     buckets = Buckets(rate, burst, clock=time)

@@ -40,8 +40,16 @@ def test_at_the_lowest_level_no_secret_reaches_the_log(database: Path, caplog: p
         desk.client(key=f"{made}x").ask("GET", "/v1/me")
         desk.client(cookies={"assay_session": "guess-of-a-session"}).ask("GET", "/v1/me")
         ada.ask("GET", f"/console/reset?token={reset}")
-        secrets += [token, "a wrong password of mine", made, made.split("_", 2)[2], reset, "guess-of-a-session",
-                    ada.cookies["assay_session"], str(ada.csrf)]  # fmt: skip
+        secrets += [
+            token,
+            "a wrong password of mine",
+            made,
+            made.split("_", 2)[2],
+            reset,
+            "guess-of-a-session",
+            ada.cookies["assay_session"],
+            str(ada.csrf),
+        ]
         ada.ask("POST", "/v1/me/password", {"old": PASSWORD, "new": OTHER})
         ada.ask("POST", "/v1/logout")
     text = "\n".join(

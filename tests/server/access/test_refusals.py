@@ -140,9 +140,11 @@ def test_one_address_has_one_pseudonym_for_a_day_and_another_on_the_next() -> No
 
 
 NOTES = st.tuples(
-    st.sampled_from(["key.unknown", "sign_in.refused", "rate.exceeded"]), st.integers(0, 60), st.integers(0, 200),
+    st.sampled_from(["key.unknown", "sign_in.refused", "rate.exceeded"]),
+    st.integers(0, 60),
+    st.integers(0, 200),
     st.integers(0, 9),
-)  # fmt: skip
+)
 
 
 @given(st.lists(NOTES, max_size=400))

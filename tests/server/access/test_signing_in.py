@@ -46,10 +46,17 @@ def test_nobody_learns_why_signing_in_failed(desk: Desk) -> None:
     out = desk.user("out", Role.VIEWER)
     change_user(desk.store, out.id, "default", actor="command", disabled=True)
     cases = [
-        ("ada", "wrong password!", "default"), ("nobody", PASSWORD, "default"), ("ada", PASSWORD, "elsewhere"),
-        ("none-yet", PASSWORD, "default"), ("out", PASSWORD, "default"), ("", "", "default"), ("\x00", "x", "\x00"),
-        ("ada", PASSWORD * 100, "default"), ("\u202e", "x", "*"), ("ada", "", "default"),
-    ]  # fmt: skip
+        ("ada", "wrong password!", "default"),
+        ("nobody", PASSWORD, "default"),
+        ("ada", PASSWORD, "elsewhere"),
+        ("none-yet", PASSWORD, "default"),
+        ("out", PASSWORD, "default"),
+        ("", "", "default"),
+        ("\x00", "x", "\x00"),
+        ("ada", PASSWORD * 100, "default"),
+        ("\u202e", "x", "*"),
+        ("ada", "", "default"),
+    ]
     answers = {
         (answer.status, answer.body, tuple(one for one in answer.headers if one[0] != "x-assay-request-id"))
         for name, password, tenant in cases

@@ -41,8 +41,10 @@ PLACES = {"act": "disable", "index": "0", "number": "0", "entry": "0"}
 
 
 OF_NAMES = {
-    "/v1/monitor/panels/{name}", "/v1/redteam/proposals/{case}", "/v1/redteam/proposals/{case}/decision",
-}  # fmt: skip
+    "/v1/monitor/panels/{name}",
+    "/v1/redteam/proposals/{case}",
+    "/v1/redteam/proposals/{case}/decision",
+}
 """Routes whose place is no id of a row: one of a few names, or the name of a case, which follows from what it says
 (`tests/server/test_redteam_routes.py` has another tenant ask for it)."""
 NO_CASE = "rt-0123456789abcdef"
@@ -91,9 +93,11 @@ def walls(database: Path) -> Iterator[Walls]:
 def walls_of(desk: Desk) -> Walls:
     store = desk.store
     plain = record_of(
-        f"The office in {MARK} is open.", tenant=OTHER, caller=f"crm-{MARK}",
+        f"The office in {MARK} is open.",
+        tenant=OTHER,
+        caller=f"crm-{MARK}",
         evidence=(Evidence(id=f"e-{MARK}", text=f"{MARK} is open."),),
-    )  # fmt: skip
+    )
     waiting = held(f"Partners in {MARK} get 4 weeks.", tenant=OTHER)
     for record in (plain, waiting):
         store.record(record)
@@ -150,8 +154,9 @@ def example(schema: Any, known: dict[str, Any], depth: int = 0) -> Any:
     kind = schema.get("type")
     if kind == "object":
         needed = schema.get("required", ())
-        return {name: example(one, known, depth + 1) for name, one in schema.get("properties", {}).items()
-                if name in needed}  # fmt: skip
+        return {
+            name: example(one, known, depth + 1) for name, one in schema.get("properties", {}).items() if name in needed
+        }
     if kind == "array":
         return [example(schema["items"], known, depth + 1)] * schema.get("minItems", 0)
     choice = re.fullmatch(r"\^\((\w+)[|)].*", schema.get("pattern", ""))
@@ -237,8 +242,10 @@ def test_every_route_says_of_another_tenants_ids_what_it_says_of_ids_that_nobody
                 assert 400 <= foreign[0] < 500, (method, path, foreign)
                 tried += 1
         # With a body and an ETag of the right form nothing but the id can be wrong.
-        fitting = {told(walls.eve, method, f"{head}{id_}{rest}", id_, body_of(operation), if_match='"1"')[0]
-                   for id_ in walls.ids}  # fmt: skip
+        fitting = {
+            told(walls.eve, method, f"{head}{id_}{rest}", id_, body_of(operation), if_match='"1"')[0]
+            for id_ in walls.ids
+        }
         # A place for one of a few names, which are the same for everybody, takes no id at all.
         assert (404 in fitting) or (path in OF_NAMES and fitting == {422}), (method, path, fitting)
     assert tried > 150

@@ -10,15 +10,24 @@ from assay.schema.access import Permission, Role
 from assay.server.access.settings import AccessSettings
 
 FOREIGN: list[dict[str, Any]] = [
-    {"sec_fetch_site": "cross-site"}, {"sec_fetch_site": "same-site"}, {"sec_fetch_site": "weird"},
-    {"origin": "https://evil.example"}, {"origin": "null"}, {"origin": "http://127.0.0.1:9999"},
-    {"origin": "http://127.0.0.1:8080.evil.example"}, {"origin": "127.0.0.1:8080"}, {"origin": ""},
+    {"sec_fetch_site": "cross-site"},
+    {"sec_fetch_site": "same-site"},
+    {"sec_fetch_site": "weird"},
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": "http://127.0.0.1:9999"},
+    {"origin": "http://127.0.0.1:8080.evil.example"},
+    {"origin": "127.0.0.1:8080"},
+    {"origin": ""},
     {"sec_fetch_site": "cross-site", "origin": "http://127.0.0.1:8080"},
-]  # fmt: skip
+]
 OWN: list[dict[str, Any]] = [
-    {}, {"sec_fetch_site": "same-origin"}, {"sec_fetch_site": "none"}, {"origin": "http://127.0.0.1:8080"},
+    {},
+    {"sec_fetch_site": "same-origin"},
+    {"sec_fetch_site": "none"},
+    {"origin": "http://127.0.0.1:8080"},
     {"origin": "HTTP://127.0.0.1:8080", "sec_fetch_site": "same-origin"},
-]  # fmt: skip
+]
 NEW = {"name": "eve", "roles": ["viewer"]}
 
 
@@ -133,10 +142,15 @@ def test_behind_a_proxy_pages_of_the_public_address_are_our_own(database: Path) 
 def test_every_answer_says_how_a_browser_is_to_treat_it(desk: Desk) -> None:
     ada = desk.signed_in("ada", Role.ADMIN)
     answers = [
-        ada.ask("GET", "/v1/me"), ada.ask("GET", "/v1/none"), desk.client(key="assay_x_y").ask("GET", "/v1/me"),
-        ada.ask("GET", "/healthz"), ada.ask("GET", "/openapi.json"), ada.ask("GET", "/console/login"),
-        ada.ask("GET", "/console/nothing-here"), ada.ask("POST", "/v1/users", {}, x_assay_csrf="no"),
-    ]  # fmt: skip
+        ada.ask("GET", "/v1/me"),
+        ada.ask("GET", "/v1/none"),
+        desk.client(key="assay_x_y").ask("GET", "/v1/me"),
+        ada.ask("GET", "/healthz"),
+        ada.ask("GET", "/openapi.json"),
+        ada.ask("GET", "/console/login"),
+        ada.ask("GET", "/console/nothing-here"),
+        ada.ask("POST", "/v1/users", {}, x_assay_csrf="no"),
+    ]
     for answer in answers:
         headers = dict(answer.headers)
         policy = headers["content-security-policy"]

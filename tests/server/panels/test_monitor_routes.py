@@ -106,8 +106,10 @@ def test_an_alert_is_acknowledged_silenced_and_closed(tmp_path: Path) -> None:
             item, _ = raise_alert(store, "default", Alert("metric:x", "metric.drop", "It fell.", facts={"now": 0.5}))
             (listed,) = (await got(there, "/v1/monitor/alerts?state=open"))["items"]
             assert (listed["id"], listed["facts"], listed["runbook"]) == (
-                item.id, {"now": 0.5}, "docs/runbooks.md#metric-drop",
-            )  # fmt: skip
+                item.id,
+                {"now": 0.5},
+                "docs/runbooks.md#metric-drop",
+            )
             base = f"/v1/monitor/alerts/{item.id}"
             status, headers, _ = await there.post(f"{base}/acknowledge", {}, **{"if-match": '"1"'})
             assert (status, headers["etag"]) == (200, '"2"')

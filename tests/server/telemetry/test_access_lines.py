@@ -12,9 +12,10 @@ from tests.server.upstream_script import chat_completion, json_answer
 
 def lines(caplog: pytest.LogCaptureFixture, level: int = logging.INFO) -> list[dict[str, Any]]:
     return [
-        record.line for record in caplog.records
+        record.line
+        for record in caplog.records
         if record.name == "assay.server.access" and record.levelno >= level and hasattr(record, "line")
-    ]  # fmt: skip
+    ]
 
 
 def test_each_request_has_one_line(caplog: pytest.LogCaptureFixture) -> None:

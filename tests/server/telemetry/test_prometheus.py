@@ -86,16 +86,22 @@ def test_prometheus_scrapes_a_server_and_evaluates_every_expression(tmp_path: Pa
         config = {
             "global": {"scrape_interval": "500ms", "evaluation_interval": "500ms"},
             "rule_files": [str(RULES)],
-            "scrape_configs": [{
-                "job_name": "assay", "static_configs": [{"targets": [target.removeprefix("http://")]}],
-                "authorization": {"credentials": key},
-            }],
-        }  # fmt: skip
+            "scrape_configs": [
+                {
+                    "job_name": "assay",
+                    "static_configs": [{"targets": [target.removeprefix("http://")]}],
+                    "authorization": {"credentials": key},
+                }
+            ],
+        }
         (tmp_path / "prometheus.yml").write_text(json.dumps(config))
         running = await asyncio.create_subprocess_exec(
-            binary, f"--config.file={tmp_path / 'prometheus.yml'}", f"--storage.tsdb.path={tmp_path / 'data'}",
-            f"--web.listen-address=127.0.0.1:{port}", "--log.level=error",
-        )  # fmt: skip
+            binary,
+            f"--config.file={tmp_path / 'prometheus.yml'}",
+            f"--storage.tsdb.path={tmp_path / 'data'}",
+            f"--web.listen-address=127.0.0.1:{port}",
+            "--log.level=error",
+        )
         url = f"http://127.0.0.1:{port}"
         try:
             (up,) = await until(http, url, 'up{job="assay"}')

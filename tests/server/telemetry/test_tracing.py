@@ -190,9 +190,11 @@ def test_a_metric_without_a_value_has_no_event_and_stages_lie_end_to_end(seen: S
     assert [one["gen_ai.evaluation.name"] for one in seen.told()] == ["hallucination", "faithfulness"]
     spans = {span.name: (span.start_time, span.end_time) for span in seen.spans.get_finished_spans()}
     assert spans == {
-        "assay.check": (970_000_000, 1_000_000_000), "assay.evidence": (970_000_000, 974_000_000),
-        "assay.claims": (974_000_000, 980_000_000), "assay.judging": (980_000_000, 1_000_000_000),
-    }  # fmt: skip
+        "assay.check": (970_000_000, 1_000_000_000),
+        "assay.evidence": (970_000_000, 974_000_000),
+        "assay.claims": (974_000_000, 980_000_000),
+        "assay.judging": (980_000_000, 1_000_000_000),
+    }
 
 
 def test_reasons_are_told_only_where_content_is_to_be_captured() -> None:
@@ -276,14 +278,15 @@ def test_spans_and_events_go_out_over_otlp_where_the_environment_asks(monkeypatc
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"}, False),
         (
             {
-                "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none",
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
+                "OTEL_TRACES_EXPORTER": "none",
                 "OTEL_LOGS_EXPORTER": "none",
             },
             False,
         ),
         ({"OTEL_TRACES_EXPORTER": "otlp"}, True),
     ],
-)  # fmt: skip
+)
 def test_tracing_is_on_where_the_environment_asks_for_it(environ: dict[str, str], traced: bool) -> None:
     found = tracing_of(environ)
     assert (found is not None) is traced

@@ -31,8 +31,11 @@ def test_the_run_length_of_a_run_of_ones_is_the_known_one() -> None:
 
 
 @given(
-    rate=st.floats(0.01, 0.99), unit=st.integers(2, 30), states=st.integers(1, 400), above=st.booleans(),
-)  # fmt: skip
+    rate=st.floats(0.01, 0.99),
+    unit=st.integers(2, 30),
+    states=st.integers(1, 400),
+    above=st.booleans(),
+)
 @settings(max_examples=40, deadline=None)
 def test_the_recursion_and_the_system_of_equations_agree(rate: float, unit: int, states: int, above: bool) -> None:
     of, reference = bernoulli(rate, unit), unit - 1 if above else 1

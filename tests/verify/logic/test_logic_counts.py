@@ -176,9 +176,22 @@ def test_places_lie_in_the_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["two reasons:\n- a\n", "two reasons: ", "- a\n", "There are two reasons. First, a. ", "First, a. ", "two plans (",
-     "two parts:\n\n", "(1) a, ", "two a b c s, and ", "a, b and ", "two big reasons ", ": (", "  - a:\n"],
-)  # fmt: skip
+    [
+        "two reasons:\n- a\n",
+        "two reasons: ",
+        "- a\n",
+        "There are two reasons. First, a. ",
+        "First, a. ",
+        "two plans (",
+        "two parts:\n\n",
+        "(1) a, ",
+        "two a b c s, and ",
+        "a, b and ",
+        "two big reasons ",
+        ": (",
+        "  - a:\n",
+    ],
+)
 def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> None:
     def prepare(text: str) -> Callable[[], object]:
         sentences = split_sentences(text)

@@ -187,9 +187,17 @@ def test_places_lie_in_the_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["All cats are mammals. Tom is a mammal. So Tom is a cat. ", "If it rains, ", "Therefore so thus ",
-     "because since ", "All a are b, so all b are a. ", "x and The y ", ", so ", "Every one who is is is "],
-)  # fmt: skip
+    [
+        "All cats are mammals. Tom is a mammal. So Tom is a cat. ",
+        "If it rains, ",
+        "Therefore so thus ",
+        "because since ",
+        "All a are b, so all b are a. ",
+        "x and The y ",
+        ", so ",
+        "Every one who is is is ",
+    ],
+)
 def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> None:
     def prepare(text: str) -> Callable[[], object]:
         sentences = split_sentences(text)

@@ -32,10 +32,15 @@ def test_inferences_are_read_from_their_words() -> None:
 
 def test_words_that_only_look_like_a_conclusion_are_left_alone() -> None:
     for text in (
-        "It rained. So far nothing was heard.", "Since 2019 the desk is closed, and nobody complained.",
-        "It was so cold that the pipes froze.", "He left because of the noise.", "Is it so because they said it was?",
-        "The door is closed, so as to keep the heat in.", "It failed not because the fuse has blown.", "Therefore.",
-    ):  # fmt: skip
+        "It rained. So far nothing was heard.",
+        "Since 2019 the desk is closed, and nobody complained.",
+        "It was so cold that the pipes froze.",
+        "He left because of the noise.",
+        "Is it so because they said it was?",
+        "The door is closed, so as to keep the heat in.",
+        "It failed not because the fuse has blown.",
+        "Therefore.",
+    ):
         assert steps(text) == [], text
 
 

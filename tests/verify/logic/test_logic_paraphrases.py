@@ -259,10 +259,17 @@ def test_what_holds_or_says_something_else_is_left_alone(text: str) -> None:
 
 
 PHRASES = st.sampled_from(
-    ["{b} less {s} is {r}.", "{s} off {b} is {r}.", "The coat is {b}. With {s} off it costs {r}.",
-     "The coat is {b}. A discount of {s} brings it to {r}.", "A discount of {s} on {b} leaves {r}.",
-     "The {b} coat costs {r} after a {s} discount.", "Taking {s} off {b} leaves {r}.", "{r} is {b} less {s}."]
-)  # fmt: skip
+    [
+        "{b} less {s} is {r}.",
+        "{s} off {b} is {r}.",
+        "The coat is {b}. With {s} off it costs {r}.",
+        "The coat is {b}. A discount of {s} brings it to {r}.",
+        "A discount of {s} on {b} leaves {r}.",
+        "The {b} coat costs {r} after a {s} discount.",
+        "Taking {s} off {b} leaves {r}.",
+        "{r} is {b} less {s}.",
+    ]
+)
 
 
 @given(phrase=PHRASES, base=st.integers(10, 9_000), share=st.integers(1, 95), off=st.integers(5, 50))

@@ -164,10 +164,19 @@ def test_places_lie_in_the_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["The bridge opened in 1932. ", "opened in 1932 ", "The bridge opened ", "It opened in 1932. ", "its opening, ",
-     "The A was opened in 1932, and the B was opened in 1933. ", "reopened ", "In 1932, ",
-     "the bridge's ", "(opened in 1932) "],
-)  # fmt: skip
+    [
+        "The bridge opened in 1932. ",
+        "opened in 1932 ",
+        "The bridge opened ",
+        "It opened in 1932. ",
+        "its opening, ",
+        "The A was opened in 1932, and the B was opened in 1933. ",
+        "reopened ",
+        "In 1932, ",
+        "the bridge's ",
+        "(opened in 1932) ",
+    ],
+)
 def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> None:
     def prepare(text: str) -> Callable[[], object]:
         sentences = split_sentences(text)

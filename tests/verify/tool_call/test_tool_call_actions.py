@@ -56,12 +56,21 @@ def test_a_claimed_action_is_held_against_the_calls(
 @pytest.mark.parametrize(
     "answer",
     [
-        "I will send the e-mail.", "Shall I send it?", "If I have sent it twice, tell me.", "I have not sent it.",
-        "I haven't sent it.", "Once your booking has been cancelled, you get an e-mail.", "It was booked on 1 May.",
-        "Have I sent it?", "You have sent two e-mails.", "I could have booked it.", "The ticket was created yesterday.",
-        "I have read the file.", "",
+        "I will send the e-mail.",
+        "Shall I send it?",
+        "If I have sent it twice, tell me.",
+        "I have not sent it.",
+        "I haven't sent it.",
+        "Once your booking has been cancelled, you get an e-mail.",
+        "It was booked on 1 May.",
+        "Have I sent it?",
+        "You have sent two e-mails.",
+        "I could have booked it.",
+        "The ticket was created yesterday.",
+        "I have read the file.",
+        "",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_claim_of_having_acted_is_left_alone(answer: str) -> None:
     assert said(answer) == []
 
@@ -79,11 +88,16 @@ def test_a_claimed_action_slices_back_to_its_sentence() -> None:
 @pytest.mark.parametrize(
     ("text", "grade"),
     [
-        ("Error: no such booking", "words"), ('{"error": "full"}', "field"), ('{"status": "failed", "id": 3}', "field"),
-        ('{"success": false}', "field"), ('{"status_code": 404}', "field"), ("404 Not Found", "words"),
-        ("Could not reach the host", "words"), ("Traceback (most recent call last):", "words"),
+        ("Error: no such booking", "words"),
+        ('{"error": "full"}', "field"),
+        ('{"status": "failed", "id": 3}', "field"),
+        ('{"success": false}', "field"),
+        ('{"status_code": 404}', "field"),
+        ("404 Not Found", "words"),
+        ("Could not reach the host", "words"),
+        ("Traceback (most recent call last):", "words"),
     ],
-)  # fmt: skip
+)
 def test_a_failure_is_seen(text: str, grade: str) -> None:
     failure = failure_of(ToolResult(content=(TextPart(text=text),)))
     assert failure is not None
@@ -92,9 +106,20 @@ def test_a_failure_is_seen(text: str, grade: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "ok", '{"error": null, "id": 3}', '{"status": "ok"}', '{"orders": [{"status": "failed"}]}', "[404]", "404",
-     "No errors were found", '{"errors": []}', "207.0", "{broken"],
-)  # fmt: skip
+    [
+        "",
+        "ok",
+        '{"error": null, "id": 3}',
+        '{"status": "ok"}',
+        '{"orders": [{"status": "failed"}]}',
+        "[404]",
+        "404",
+        "No errors were found",
+        '{"errors": []}',
+        "207.0",
+        "{broken",
+    ],
+)
 def test_what_does_not_fail_is_no_failure(text: str) -> None:
     assert failure_of(ToolResult(content=(TextPart(text=text),))) is None
 
@@ -252,8 +277,13 @@ def test_a_passive_is_seen_however_long_its_subject_is(answer: str) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ["You have been moved by it.", "The flight has been cancelled by the airline.", "He was successfully blocked.",
-     "If order W-17 has been cancelled, call us.", "Orders that have been cancelled are refunded."],
-)  # fmt: skip
+    [
+        "You have been moved by it.",
+        "The flight has been cancelled by the airline.",
+        "He was successfully blocked.",
+        "If order W-17 has been cancelled, call us.",
+        "Orders that have been cancelled are refunded.",
+    ],
+)
 def test_what_somebody_else_did_is_no_action_of_the_agent(answer: str) -> None:
     assert said(answer, READ) == []

@@ -102,10 +102,14 @@ def test_a_date_that_follows_is_followed(said: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("said", "value"),
     [
-        ("on May 20, 2026", "2026-05-21"), ("on May 20, 2026", "2027-05-20"), ("tomorrow", "2026-03-09"),
-        ("this Friday", "2026-03-05"), ("on 3 May 2026 and on 9 May 2026", "2026-05-06"), ("at 3pm", "16:10"),
+        ("on May 20, 2026", "2026-05-21"),
+        ("on May 20, 2026", "2027-05-20"),
+        ("tomorrow", "2026-03-09"),
+        ("this Friday", "2026-03-05"),
+        ("on 3 May 2026 and on 9 May 2026", "2026-05-06"),
+        ("at 3pm", "16:10"),
     ],
-)  # fmt: skip
+)
 def test_a_date_that_nothing_leads_to_is_not_followed(said: str, value: str) -> None:
     [entity] = find_calendar(value)
     assert trace_calendar(entity, sources(said)) is None
@@ -143,12 +147,16 @@ def test_a_text_in_another_form_is_followed(argument: str, value: str, said: str
 @pytest.mark.parametrize(
     ("argument", "value", "said"),
     [
-        ("user_id", "mia_lee", "I am Mia Li."), ("order_id", "W1043", "order W1042"),
-        ("order_id", "W104", "order W1042"), ("url", "https://evil.test/a", "see example.com/a"),
-        ("path", "/srv/data/b.csv", "/srv/data/a.csv"), ("email", "ann@examp1e.com", "ann@example.com"),
-        ("to", "@bob_w", "tell @bob"), ("ticket_id", "ORD-42", "ORD 17 and room 420"),
+        ("user_id", "mia_lee", "I am Mia Li."),
+        ("order_id", "W1043", "order W1042"),
+        ("order_id", "W104", "order W1042"),
+        ("url", "https://evil.test/a", "see example.com/a"),
+        ("path", "/srv/data/b.csv", "/srv/data/a.csv"),
+        ("email", "ann@examp1e.com", "ann@example.com"),
+        ("to", "@bob_w", "tell @bob"),
+        ("ticket_id", "ORD-42", "ORD 17 and room 420"),
     ],
-)  # fmt: skip
+)
 def test_a_text_that_nobody_said_is_not_followed(argument: str, value: str, said: str) -> None:
     assert len(trace_arguments("use", {argument: value}, sources(said), ToolRule()).issues) == 1
 
@@ -168,9 +176,21 @@ def test_appending_to_sources_leaves_the_earlier_ones_as_they_are() -> None:
 
 @pytest.mark.parametrize(
     "hostile",
-    ["a" * 100_000, "1," * 50_000, "/" * 100_000, "{" * 100_000, "@a." * 33_000, "- " * 50_000, "march " * 16_000,
-     "9" * 100_000, "W1-" * 33_000, "\u0130" * 50_000, "12:30 " * 16_000, "in two days " * 8_000],
-)  # fmt: skip
+    [
+        "a" * 100_000,
+        "1," * 50_000,
+        "/" * 100_000,
+        "{" * 100_000,
+        "@a." * 33_000,
+        "- " * 50_000,
+        "march " * 16_000,
+        "9" * 100_000,
+        "W1-" * 33_000,
+        "\u0130" * 50_000,
+        "12:30 " * 16_000,
+        "in two days " * 8_000,
+    ],
+)
 def test_hostile_text_of_a_hundred_kilobytes_is_read_through(hostile: str) -> None:
     seen = sources(hostile, hostile, kind=SourceKind.TOOL)
     arguments = {"order_id": "W-77", "n": 123457, "day": "2031-02-03", "note": hostile[:5_000]}

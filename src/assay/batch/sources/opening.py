@@ -14,8 +14,12 @@ from assay.batch.values import RawRow
 from assay.errors import InputError, MissingPackageError
 
 _READERS: Final[dict[str, Callable[[IO[bytes], str, str], Iterator[RawRow]]]] = {
-    ".jsonl": json_lines, ".ndjson": json_lines, ".csv": csv_rows, ".parquet": parquet_rows, ".arrow": arrow_rows,
-}  # fmt: skip
+    ".jsonl": json_lines,
+    ".ndjson": json_lines,
+    ".csv": csv_rows,
+    ".parquet": parquet_rows,
+    ".arrow": arrow_rows,
+}
 ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".csv", ".csv.gz", ".parquet")
 """Files that are read; of a folder, those that are taken."""
 
@@ -41,8 +45,11 @@ def open_sources(paths: Sequence[str], *, database: str | None = None, query: st
     return _rows(files, database, query)
 
 
-def _rows(files: Sequence[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]], database: str | None,
-          query: str | None) -> Iterator[RawRow]:  # fmt: skip
+def _rows(
+    files: Sequence[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]],
+    database: str | None,
+    query: str | None,
+) -> Iterator[RawRow]:
     for source, opened in files:
         with opened() as stream:
             yield from _rows_of(stream, source)

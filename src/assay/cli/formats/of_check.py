@@ -14,10 +14,21 @@ from assay.stats import shown_score
 SHARES: Final = ("supported", "contradicted", "unsupported", "unchecked")
 """Shares of the checkable claims that limits may ask about."""
 METRICS: Final = (
-    "faithfulness", "weighted_faithfulness", "groundedness", "factscore", "hallucination_rate", "answer_support",
-    "attribution_precision", "attribution_existence", "attribution_accuracy", "attribution_entailment",
-    "self_consistency", "factual_accuracy_rate", "coverage_rate", "composite_hallucination_score",
-)  # fmt: skip
+    "faithfulness",
+    "weighted_faithfulness",
+    "groundedness",
+    "factscore",
+    "hallucination_rate",
+    "answer_support",
+    "attribution_precision",
+    "attribution_existence",
+    "attribution_accuracy",
+    "attribution_entailment",
+    "self_consistency",
+    "factual_accuracy_rate",
+    "coverage_rate",
+    "composite_hallucination_score",
+)
 """The metrics of a report (docs/metrics.md)."""
 KNOWN: Final = frozenset({*METRICS, *SHARES, "overall_score"})
 """What `--fail-under` and `--fail-over` may name."""
@@ -72,9 +83,15 @@ def metrics_of(report: HallucinationReport) -> dict[str, float | None]:
 
 
 def _findings(
-    problems: Sequence[Problem], report: HallucinationReport, request: Request, file: str | None, lines: Lines,
-    sources: dict[str, str | None], *, passed: bool,
-) -> Iterator[Finding]:  # fmt: skip
+    problems: Sequence[Problem],
+    report: HallucinationReport,
+    request: Request,
+    file: str | None,
+    lines: Lines,
+    sources: dict[str, str | None],
+    *,
+    passed: bool,
+) -> Iterator[Finding]:
     for problem in problems:
         level: Level = "note" if passed else "warning" if problem.kind == Verdict.UNSUPPORTED.value else "error"
         message, code = problem.messages[0] if problem.messages else (problem.kind, "")

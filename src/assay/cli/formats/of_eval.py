@@ -34,9 +34,12 @@ def values_of(summary: Summary) -> dict[str, float | None]:
 
 
 def cases_of(
-    rows: Sequence[Row], results: Sequence[Result], threshold: float | None, limits: Sequence[Limit],
+    rows: Sequence[Row],
+    results: Sequence[Result],
+    threshold: float | None,
+    limits: Sequence[Limit],
     summary: Summary,
-) -> list[Case]:  # fmt: skip
+) -> list[Case]:
     """The cases of an evaluation: one of each labelled row, and one of each limit."""
     judged = [
         _row_case(row, result, threshold, fails=not limits)
@@ -59,12 +62,26 @@ def _row_case(row: Row, result: Result, threshold: float | None, *, fails: bool)
         level: Level = "note" if not fails else "error" if broken or not flagged else "warning"
         evidence = tuple(Passage(piece.id, piece.text[:_QUOTE], piece.source) for piece in row.evidence[:2])
         message = f"{row.set}/{row.id} is {kind}: {headline}"
-        findings = (Finding(f"eval.{'unjudged' if broken else 'false_alarm' if flagged else 'missed'}", level, message,
-                            place, row.text, passages=evidence),)  # fmt: skip
+        findings = (
+            Finding(
+                f"eval.{'unjudged' if broken else 'false_alarm' if flagged else 'missed'}",
+                level,
+                message,
+                place,
+                row.text,
+                passages=evidence,
+            ),
+        )
     return Case(
-        f"{row.set}/{row.id}", row.set, passed=right or not fails, headline=headline, findings=findings, place=place,
-        broken=broken and fails, properties={"assay.verdict": result.verdict, "assay.label": row.label or ""},
-    )  # fmt: skip
+        f"{row.set}/{row.id}",
+        row.set,
+        passed=right or not fails,
+        headline=headline,
+        findings=findings,
+        place=place,
+        broken=broken and fails,
+        properties={"assay.verdict": result.verdict, "assay.label": row.label or ""},
+    )
 
 
 def notes_of(summary: Summary) -> tuple[str, ...]:
@@ -113,9 +130,13 @@ def _flips(flips: Sequence[Flip], *, fails: bool, fixed: bool = False) -> Iterat
             one.text,
         )
         yield Case(
-            f"{one.set}/{one.id}", "fixes" if fixed else "regressions", passed=not fails, headline=headline,
-            findings=(finding,), place=place,
-        )  # fmt: skip
+            f"{one.set}/{one.id}",
+            "fixes" if fixed else "regressions",
+            passed=not fails,
+            headline=headline,
+            findings=(finding,),
+            place=place,
+        )
 
 
 def _score(value: float | None) -> str:

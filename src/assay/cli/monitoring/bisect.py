@@ -62,10 +62,15 @@ def read_changes(path: Path) -> "list[SystemChange]":
         try:
             at = one.get("at", number)
             ref = next(one[name] for name in ("ref", "id", "name", "commit") if one.get(name))
-            found.append(SystemChange(
-                str(one.get("kind", "code")), str(ref), at if isinstance(at, int) else _micros(str(at)),
-                str(one.get("id", ref)), str(one.get("note", "")),
-            ))  # fmt: skip
+            found.append(
+                SystemChange(
+                    str(one.get("kind", "code")),
+                    str(ref),
+                    at if isinstance(at, int) else _micros(str(at)),
+                    str(one.get("id", ref)),
+                    str(one.get("note", "")),
+                )
+            )
         except (StopIteration, InputError) as error:
             why = "it has no ref" if isinstance(error, StopIteration) else str(error)
             raise InputError(f"{path}, change {number}: {why}") from error
@@ -141,10 +146,16 @@ class Bisection:
         self._read()
 
     def _fingerprint(self) -> str:
-        told = json.dumps([
-            [one.wire() for one in self.changes], self._rows, self._options.command, self._options.seed,
-            self._options.policy,
-        ], sort_keys=True)  # fmt: skip
+        told = json.dumps(
+            [
+                [one.wire() for one in self.changes],
+                self._rows,
+                self._options.command,
+                self._options.seed,
+                self._options.policy,
+            ],
+            sort_keys=True,
+        )
         return hashlib.sha256(told.encode()).hexdigest()
 
     def _read(self) -> None:
@@ -219,16 +230,23 @@ class Bisection:
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             path.write_text(text, encoding="utf-8", errors="backslashreplace")
             environment = {
-                **os.environ, "ASSAY_STATE": self.changes[state - 1].ref if state else "",
-                "ASSAY_STATE_INDEX": str(state), "ASSAY_STATE_CHANGES": json.dumps(applied), "ASSAY_ROWS": str(path),
-            }  # fmt: skip
+                **os.environ,
+                "ASSAY_STATE": self.changes[state - 1].ref if state else "",
+                "ASSAY_STATE_INDEX": str(state),
+                "ASSAY_STATE_CHANGES": json.dumps(applied),
+                "ASSAY_ROWS": str(path),
+            }
             with (
                 path.open("rb") as given,
                 subprocess.Popen(  # noqa: S602 the operator's own command
-                    self._options.command, shell=True, env=environment, stdin=given, stdout=subprocess.PIPE,
+                    self._options.command,
+                    shell=True,
+                    env=environment,
+                    stdin=given,
+                    stdout=subprocess.PIPE,
                     start_new_session=True,
                 ) as running,
-            ):  # fmt: skip
+            ):
                 try:
                     written, _ = running.communicate(timeout=self._options.timeout_s)
                 except subprocess.TimeoutExpired as error:
@@ -315,8 +333,11 @@ def told_result(result: "SearchResult", changes: "Sequence[SystemChange]", optio
         "verdict": result.verdict,
         "causes": [
             {
-                "change": changes[one.change].wire(), "index": one.change, "probability": one.probability,
-                "before": one.before, "after": one.after,
+                "change": changes[one.change].wire(),
+                "index": one.change,
+                "probability": one.probability,
+                "before": one.before,
+                "after": one.after,
             }
             for one in result.causes
         ],
@@ -327,7 +348,7 @@ def told_result(result: "SearchResult", changes: "Sequence[SystemChange]", optio
             {"state": one.state, "found": one.found, "evaluations": one.evaluations, "sure": one.sure}
             for one in result.steps
         ],
-    }  # fmt: skip
+    }
 
 
 def lines_of(result: "SearchResult", changes: "Sequence[SystemChange]", options: "SearchOptions") -> list[str]:

@@ -125,6 +125,11 @@ def _lines(told: Mapping[str, Any]) -> list[str]:
             )
     if told["golden_regressed"]:
         lines.append("THE GOLDEN SET IS WORSE than its reference run: `assay monitor golden` shows the rows")
-    lines.append("BUDGET SPENT: deploy nothing that could make it worse" if told["exhausted"] and told["broken"]
-                 else "BURNS TOO FAST" if told["broken"] else "within the budget")  # fmt: skip
+    lines.append(
+        "BUDGET SPENT: deploy nothing that could make it worse"
+        if told["exhausted"] and told["broken"]
+        else "BURNS TOO FAST"
+        if told["broken"]
+        else "within the budget"
+    )
     return lines

@@ -99,8 +99,13 @@ def list_changes(
 def told_change(row: "ChangeRow") -> dict[str, Any]:
     """A change as a JSON value."""
     return {
-        "id": row.id, "at": _moment(row.at), "kind": row.kind, "ref": row.ref, "note": row.note, "source": row.source
-    }  # fmt: skip
+        "id": row.id,
+        "at": _moment(row.at),
+        "kind": row.kind,
+        "ref": row.ref,
+        "note": row.note,
+        "source": row.source,
+    }
 
 
 def _moment(micros: int) -> str:

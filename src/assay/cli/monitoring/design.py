@@ -52,9 +52,15 @@ def run_design(options: DesignOptions) -> str:
 
     def made(direction: Direction) -> "Design":
         return design_chart(
-            options.baseline, options.shift, options.false_alarm_every, kind=options.kind, direction=direction,
-            spread=options.spread, sample=sample, baseline_range=interval,
-        )  # fmt: skip
+            options.baseline,
+            options.shift,
+            options.false_alarm_every,
+            kind=options.kind,
+            direction=direction,
+            spread=options.spread,
+            sample=sample,
+            baseline_range=interval,
+        )
 
     first = made(Direction.DOWN if options.direction == "down" else Direction.UP)
     told = told_of(first)

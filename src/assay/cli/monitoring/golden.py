@@ -24,9 +24,12 @@ def run_golden_now(store: "Store", settings: "MonitorSettings", policy: str | No
 
     found = run_golden(store, _golden(settings), _guard(policy), micros(store.now()))
     return {
-        "run": found.run.id, "rows": found.run.count, "checked": found.checked, **found.body,
+        "run": found.run.id,
+        "rows": found.run.count,
+        "checked": found.checked,
+        **found.body,
         "regressed": regressed(found.body),
-    }  # fmt: skip
+    }
 
 
 def accept_run(store: "Store", settings: "MonitorSettings", run: str, who: str | None) -> None:

@@ -75,9 +75,16 @@ def design(
 
     with reporting_errors():
         options = DesignOptions(
-            baseline, shift, false_alarm_every, kind.value, direction.value, spread, sample, baseline_of,
+            baseline,
+            shift,
+            false_alarm_every,
+            kind.value,
+            direction.value,
+            spread,
+            sample,
+            baseline_of,
             format_ is Format.JSON,
-        )  # fmt: skip
+        )
         write_text(run_design(options), sys.stdout)
 
 

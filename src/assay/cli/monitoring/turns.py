@@ -66,9 +66,14 @@ def moment_of(text: str) -> datetime:
 
 
 def turns(
-    store: "Store", settings: "MonitorSettings", tenant: str, until: datetime | None, every: float | None,
-    *, rebuild: bool,
-) -> "Iterator[Turn]":  # fmt: skip
+    store: "Store",
+    settings: "MonitorSettings",
+    tenant: str,
+    until: datetime | None,
+    every: float | None,
+    *,
+    rebuild: bool,
+) -> "Iterator[Turn]":
     """Turns of the monitor: one, or one after the other until somebody stops it."""
     from assay.server.monitoring.service import Monitor
 
@@ -91,9 +96,13 @@ def open_alarms(store: "Store", tenant: str) -> list[dict[str, Any]]:
 def told_turn(turn: "Turn", alarms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A turn as a JSON value."""
     return {
-        "observed": turn.observed, "added": turn.added, "raised": turn.alarms, "changes": turn.changes,
-        "until": shown_moment(turn.until), "alarms": list(alarms),
-    }  # fmt: skip
+        "observed": turn.observed,
+        "added": turn.added,
+        "raised": turn.alarms,
+        "changes": turn.changes,
+        "until": shown_moment(turn.until),
+        "alarms": list(alarms),
+    }
 
 
 def lines_of_turn(turn: "Turn", alarms: Sequence[Mapping[str, Any]]) -> list[str]:

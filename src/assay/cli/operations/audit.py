@@ -171,9 +171,10 @@ def export(
         with store.reading(tenant) as connection:
             _write_lines(
                 out,
-                export_log(connection, tenant, signed, partial=partial) if run is None
+                export_log(connection, tenant, signed, partial=partial)
+                if run is None
                 else export_run(connection, tenant, run, signed, partial=partial),
-            )  # fmt: skip
+            )
         if with_verifier:
             write_file(out.with_name("assay_verify.py"), Path(standalone.__file__).read_text(encoding="utf-8"))
         _say(f"wrote {out}", error=True)
@@ -209,8 +210,12 @@ def replay(
             other_verifier=verifier is not None,
         )
         if format_ is Format.JSON:
-            fields = {"same_decision": found.same_decision, "same_report": found.same_report,
-                      "same_verifier": found.same_verifier, "now": found.now.model_dump(mode="json")}  # fmt: skip
+            fields = {
+                "same_decision": found.same_decision,
+                "same_report": found.same_report,
+                "same_verifier": found.same_verifier,
+                "now": found.now.model_dump(mode="json"),
+            }
             _say(json.dumps(fields, indent=2))
         else:
             _say("\n".join(found.lines()))
@@ -430,11 +435,18 @@ def _say(text: str, *, error: bool = False) -> None:
 
 def _as_json(found: "LogVerification") -> dict[str, Any]:
     return {
-        "caution": found.caution, "outside": found.outside, "holds": found.holds,
-        "origin": found.origin, "size": found.size, "root": found.root.hex(),
-        "checkpoints": found.checkpoints, "anchors": found.anchors, "runs": found.runs, "since": found.since,
+        "caution": found.caution,
+        "outside": found.outside,
+        "holds": found.holds,
+        "origin": found.origin,
+        "size": found.size,
+        "root": found.root.hex(),
+        "checkpoints": found.checkpoints,
+        "anchors": found.anchors,
+        "runs": found.runs,
+        "since": found.since,
         "findings": [{"code": one.code.value, "message": one.message} for one in found.findings],
-    }  # fmt: skip
+    }
 
 
 def _as_text(found: "LogVerification") -> list[str]:

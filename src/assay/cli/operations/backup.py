@@ -73,10 +73,15 @@ def backup(
             copy_online(source, copy, _progress("copied"))
             found = _verified(copy, ring, checkpoint, unverified=unverified)
             made = Manifest(
-                file=out.name, sha256=sha256_of(copy), bytes=copy.stat().st_size, revision=found.revision,
-                assay=__version__, created=datetime.now(UTC).isoformat(timespec="seconds"), verified=found.holds,
+                file=out.name,
+                sha256=sha256_of(copy),
+                bytes=copy.stat().st_size,
+                revision=found.revision,
+                assay=__version__,
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                verified=found.holds,
                 logs=found.logs,
-            )  # fmt: skip
+            )
             copy.replace(out)
         write_file(manifest_path(out), made.model_dump_json(indent=2) + "\n")
         _say_made(made, f"backed up {source} to {out}", format_)
@@ -132,9 +137,15 @@ def restore(
             size = copy.stat().st_size
             kept = put_in_place(copy, target, replace=replace)
         made = Manifest(
-            file=target.name, sha256=digest, bytes=size, revision=found.revision, assay=__version__,
-            created=datetime.now(UTC).isoformat(timespec="seconds"), verified=found.holds, logs=found.logs,
-        )  # fmt: skip
+            file=target.name,
+            sha256=digest,
+            bytes=size,
+            revision=found.revision,
+            assay=__version__,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            verified=found.holds,
+            logs=found.logs,
+        )
         was = "" if kept is None else f"; what was there is {kept}"
         _say_made(made, f"restored {file} to {target}{was}", format_)
 

@@ -72,9 +72,11 @@ def verifier(environ: Mapping[str, str], policy: Policy, model: Path | None) -> 
         right, wrong = (guard.check(text, [_CLAIM]) for text in (_CLAIM, _FALSE))
     except AssayError as error:
         yield Note(
-            Level.OPEN, "verifier", f"the network cannot judge: {error}",
+            Level.OPEN,
+            "verifier",
+            f"the network cannot judge: {error}",
             "Install the package anew, or name a network that is there (--verifier, ASSAY_VERIFIER).",
-        )  # fmt: skip
+        )
         return
     ended = time.perf_counter()
     name = f"{guard.verifier.name} ({guard.verifier.digest[:_DIGEST_SHOWN]})"
@@ -84,9 +86,11 @@ def verifier(environ: Mapping[str, str], policy: Policy, model: Path | None) -> 
         yield Note(Level.OK, "verifier", said)
     else:
         yield Note(
-            Level.OPEN, "verifier", f"{said}: a right and a wrong claim were called {verdicts[0]} and {verdicts[1]}",
+            Level.OPEN,
+            "verifier",
+            f"{said}: a right and a wrong claim were called {verdicts[0]} and {verdicts[1]}",
             "Under this policy and network the simplest pair is not told apart: measure it with `assay eval`.",
-        )  # fmt: skip
+        )
 
 
 def policies(environ: Mapping[str, str], used: Mapping[str, Policy], *, judge: bool, upstream: bool) -> Iterator[Note]:
@@ -252,17 +256,21 @@ def _commits(store: "Store", now: datetime) -> Iterator[Note]:
 
     table = receipt_uses.c
     query = (
-        select(table.tenant, func.count()).where(table.outcome.is_(None), table.claimed < micros(now - UNSETTLED))
-        .group_by(table.tenant).order_by(table.tenant)
-    )  # fmt: skip
+        select(table.tenant, func.count())
+        .where(table.outcome.is_(None), table.claimed < micros(now - UNSETTLED))
+        .group_by(table.tenant)
+        .order_by(table.tenant)
+    )
     with store.reading_across() as connection:
         found = connection.execute(query).all()
     for tenant, number in found:
         commits = "1 commit" if number == 1 else f"{number:,} commits"
         yield Note(
-            Level.NOTE, "commits", f"of {commits} of {tenant} nobody knows the outcome: a process died or lost the "
-            "database within it", f"See which, and whether they took effect: assay receipt uses --tenant {tenant}",
-        )  # fmt: skip
+            Level.NOTE,
+            "commits",
+            f"of {commits} of {tenant} nobody knows the outcome: a process died or lost the database within it",
+            f"See which, and whether they took effect: assay receipt uses --tenant {tenant}",
+        )
 
 
 def _nobody(*, loopback: bool) -> Note:
@@ -295,15 +303,19 @@ def _log(store: "Store", now: datetime) -> Iterator[Note]:
         log = f"the log of {tenant}, {size:,} entries,"
         if signed is None:
             yield Note(
-                Level.OPEN, "audit", f"{log} was never signed: whoever has the database can rewrite it unseen",
+                Level.OPEN,
+                "audit",
+                f"{log} was never signed: whoever has the database can rewrite it unseen",
                 "Set ASSAY_RECEIPT_KEYS for the server, or run: assay audit checkpoint",
-            )  # fmt: skip
+            )
         elif outside is None or now - moment_at(outside) > OUTSIDE:
             since = "never" if outside is None else f"last {_ago(now - moment_at(outside))} ago"
             yield Note(
-                Level.OPEN, "audit", f"{log} was {since} anchored outside of this host: nothing proves it to others",
+                Level.OPEN,
+                "audit",
+                f"{log} was {since} anchored outside of this host: nothing proves it to others",
                 "Set audit.anchors or audit.witnesses in the gateway file, or: assay audit checkpoint --anchor FILE",
-            )  # fmt: skip
+            )
         else:
             yield Note(Level.OK, "audit", f"{log} was anchored outside {_ago(now - moment_at(outside))} ago")
         last = newest[runs].get(tenant)

@@ -36,13 +36,15 @@ def create(
     file: KeysOption = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="check or gateway; in a database read, feedback, review, audit and administer too. "
-                     "[default: check and gateway; in a database read and feedback too]"),
+        typer.Option(
+            help="check or gateway; in a database read, feedback, review, audit and administer too. "
+            "[default: check and gateway; in a database read and feedback too]"
+        ),
     ] = None,
     days: Annotated[float | None, typer.Option(help="For how many days it is good. [default: until revoked]")] = None,
     database: DatabaseOption = None,
     tenant: TenantOption = TENANT,
-) -> None:  # fmt: skip
+) -> None:
     """Make a key and print it; it is never shown again."""
     from assay.server.access.key_file import DEFAULT_SCOPES, KeyFile
 

@@ -235,8 +235,9 @@ def read_report(place: str) -> "HallucinationReport":
         value = json.loads(_bytes_of(place), object_pairs_hook=_members, parse_constant=_no_constant)
         return HallucinationReport.model_validate(value)
     except ValidationError as error:
-        raise InputError(f"{place}: expected a report as `assay check --format json` writes it, but {faults(error)}") \
-            from error  # fmt: skip
+        raise InputError(
+            f"{place}: expected a report as `assay check --format json` writes it, but {faults(error)}"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: expected a report as JSON, but it cannot be read: {error}") from error
 
@@ -286,9 +287,13 @@ def _use_fields(use: "StoredUse") -> dict[str, Any]:
     from assay.receipt import instant
 
     return {
-        "receipt_id": use.receipt_id, "key_id": use.key_id, "claimed": instant(use.claimed), "holder": use.holder,
-        "until": instant(use.until), "outcome": None if use.outcome is None else use.outcome.value,
-    }  # fmt: skip
+        "receipt_id": use.receipt_id,
+        "key_id": use.key_id,
+        "claimed": instant(use.claimed),
+        "holder": use.holder,
+        "until": instant(use.until),
+        "outcome": None if use.outcome is None else use.outcome.value,
+    }
 
 
 def _use_line(use: "StoredUse") -> str:

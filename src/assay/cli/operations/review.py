@@ -128,9 +128,12 @@ def show(
 
 @app.command()
 def claim(
-    id_: IdArgument, database: DatabaseOption, who: AsOption, tenant: TenantOption = _TENANT,
+    id_: IdArgument,
+    database: DatabaseOption,
+    who: AsOption,
+    tenant: TenantOption = _TENANT,
     version: VersionOption = None,
-) -> None:  # fmt: skip
+) -> None:
     """Take an item for a while, so that nobody else decides it."""
     with reporting_errors(), opened_record(database) as store:
         item = _desk(store).reviews.claim(tenant, id_, _reviewer(store, tenant, who), version)
@@ -139,9 +142,13 @@ def claim(
 
 @app.command()
 def release(
-    id_: IdArgument, database: DatabaseOption, who: AsOption, tenant: TenantOption = _TENANT,
-    reason: ReasonOption = None, version: VersionOption = None,
-) -> None:  # fmt: skip
+    id_: IdArgument,
+    database: DatabaseOption,
+    who: AsOption,
+    tenant: TenantOption = _TENANT,
+    reason: ReasonOption = None,
+    version: VersionOption = None,
+) -> None:
     """Give an item back."""
     with reporting_errors(), opened_record(database) as store:
         item = _desk(store).reviews.release(tenant, id_, _reviewer(store, tenant, who), reason, version)

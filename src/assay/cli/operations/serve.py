@@ -66,10 +66,17 @@ def described(options: ServerOptions, environ: Mapping[str, str]) -> "ServerSett
             raise PolicyError(f"--mode is one of {', '.join(Mode)}; got {options.mode!r}")
         routes = {name: Route(mode=Mode(options.mode)) for name in ROUTES}
     made = ServerSettings(
-        host=options.host, port=options.port, upstreams=upstreams, routes=routes, policy=options.policy,
-        model=options.verifier, keys=options.keys, workers=options.workers, database=options.database,
+        host=options.host,
+        port=options.port,
+        upstreams=upstreams,
+        routes=routes,
+        policy=options.policy,
+        model=options.verifier,
+        keys=options.keys,
+        workers=options.workers,
+        database=options.database,
         judge=_judge_of(options),
-    )  # fmt: skip
+    )
     settled = made if options.gateway is None else _with_file(options.gateway, environ, made)
     from dataclasses import replace
 
@@ -141,12 +148,20 @@ def run_serve(options: ServerOptions) -> None:
     limits = settings.limits
     heads = limits.heads if descriptors is None else min(limits.heads, max(1, descriptors // 2))
     config = functools.partial(
-        uvicorn.Config, factory=True, host=settings.host, port=settings.port,
-        http=timed_heads(limits.head_s, heads), log_config=None,
-        access_log=False, server_header=False, date_header=False, proxy_headers=False, lifespan="on",
+        uvicorn.Config,
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        http=timed_heads(limits.head_s, heads),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        lifespan="on",
         timeout_graceful_shutdown=int(settings.limits.shutdown_s) + 1,
         timeout_keep_alive=math.ceil(settings.limits.keep_alive_s),
-    )  # fmt: skip
+    )
     alone = functools.partial(_worker, settings, logs, create_app)
     _offer_setup(settings)
     if settings.workers == 1:
@@ -215,11 +230,19 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
 
 _SAMPLE: Final = "On 3 March 2024 Ada Byrne paid 20% of 1,200 euros. The staff did not get 4 weeks of leave [1]."
 _ROUTES: Final = (
-    "assay.server.access.authentication", "assay.server.access.router", "assay.server.audit.router",
-    "assay.server.audit.timers", "assay.server.monitoring.router", "assay.server.notify.delivery",
-    "assay.server.panels.router", "assay.server.panels.watching", "assay.server.reports.router",
-    "assay.server.reports.rules", "assay.server.reviews.deadlines", "assay.server.reviews.router",
-)  # fmt: skip
+    "assay.server.access.authentication",
+    "assay.server.access.router",
+    "assay.server.audit.router",
+    "assay.server.audit.timers",
+    "assay.server.monitoring.router",
+    "assay.server.notify.delivery",
+    "assay.server.panels.router",
+    "assay.server.panels.watching",
+    "assay.server.reports.router",
+    "assay.server.reports.rules",
+    "assay.server.reviews.deadlines",
+    "assay.server.reviews.router",
+)
 
 
 def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:

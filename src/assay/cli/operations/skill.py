@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from assay.skill import Ledger, SkillCheck, SkillSettings, Turn, Verification
 
 app = typer.Typer(
-    name="skill", help="The skill for coding agents: checks, figures, hook.", no_args_is_help=True,
+    name="skill",
+    help="The skill for coding agents: checks, figures, hook.",
+    no_args_is_help=True,
     rich_markup_mode=None,
-)  # fmt: skip
+)
 
 ConfigOption = Annotated[
     Path | None,
@@ -27,9 +29,13 @@ ConfigOption = Annotated[
 ]
 LedgerOption = Annotated[
     Path | None,
-    typer.Option("--metrics-file", metavar="FILE", envvar="ASSAY_SKILL_METRICS",
-                 help="Where figures are kept. [default: in the user's state folder]"),
-]  # fmt: skip
+    typer.Option(
+        "--metrics-file",
+        metavar="FILE",
+        envvar="ASSAY_SKILL_METRICS",
+        help="Where figures are kept. [default: in the user's state folder]",
+    ),
+]
 
 
 @app.command()

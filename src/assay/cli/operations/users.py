@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="users", help="The people of a server.", no_args_is_help=True, rich_markup_mode=None)
 tenants_app = typer.Typer(
-    name="tenants", help="Those who share a server and never see each other's records.", no_args_is_help=True,
+    name="tenants",
+    help="Those who share a server and never see each other's records.",
+    no_args_is_help=True,
     rich_markup_mode=None,
-)  # fmt: skip
+)
 TENANT: Final = "default"
 
 
@@ -100,9 +102,14 @@ def change(
     with reporting_errors(), opened(database) as store:
         roles = None if role is None else [Role(one.value) for one in role]
         change_user(
-            store, _user(store, name, tenant).id, tenant, actor="command", roles=roles, expertise=expertise,
+            store,
+            _user(store, name, tenant).id,
+            tenant,
+            actor="command",
+            roles=roles,
+            expertise=expertise,
             disabled=disable,
-        )  # fmt: skip
+        )
 
 
 @app.command()

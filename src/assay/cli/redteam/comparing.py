@@ -62,9 +62,15 @@ def run_compare(settings: CompareSettings) -> bool:
     with tempfile.TemporaryDirectory() as scratch, ending_gently():
         folder = settings.out or Path(scratch)
         bare, found = compare_guardrails(
-            cases, target, guardrails, guard, folder, settings.options, version=settings.target_version,
+            cases,
+            target,
+            guardrails,
+            guard,
+            folder,
+            settings.options,
+            version=settings.target_version,
             told=progress(len(cases) * (1 + len(guardrails))),
-        )  # fmt: skip
+        )
     for campaign in (bare, *(one.campaign for one in found)):
         tell_spent(campaign.spent)
     if settings.out is not None:

@@ -14,9 +14,15 @@ if TYPE_CHECKING:
 
 
 def run_generate(
-    evidence: tuple[str, ...], out: Path, per_category: int, seed: int, categories: tuple[str, ...], form: str,
-    *, twins: bool = False,
-) -> None:  # fmt: skip
+    evidence: tuple[str, ...],
+    out: Path,
+    per_category: int,
+    seed: int,
+    categories: tuple[str, ...],
+    form: str,
+    *,
+    twins: bool = False,
+) -> None:
     """Writes a suite.
 
     Raises:
@@ -35,10 +41,12 @@ def run_generate(
     counted = Counter(case.category.value for case in cases)
     if form == "json":
         told = {
-            "suite": str(out), "digest": suite_digest(cases), "cases": len(cases),
+            "suite": str(out),
+            "digest": suite_digest(cases),
+            "cases": len(cases),
             "benign": sum(case.benign for case in cases),
             "categories": {one.value: counted[one.value] for one in wanted},
-        }  # fmt: skip
+        }
         write_text(json.dumps(told) + "\n", sys.stdout)
         return
     lines = [f"{len(cases)} cases from {len(documents)} documents in {clean(str(out))}"]

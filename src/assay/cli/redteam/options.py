@@ -13,11 +13,13 @@ SeedOption = Annotated[int, typer.Option(help="What all choices follow from.")]
 TargetOption = Annotated[
     str,
     typer.Option(
-        "--target", "-t", metavar="TARGET",
+        "--target",
+        "-t",
+        metavar="TARGET",
         help="An OpenAI-compatible URL, python:MODULE:FUNCTION, command:PROGRAM with its arguments, "
         "langchain:MODULE:NAME, or file:TARGET.yaml, which declares an HTTP service or a tool of an MCP server.",
     ),
-]  # fmt: skip
+]
 ModelOption = Annotated[
     str | None, typer.Option("--target-model", metavar="NAME", help="The model at a URL. [default: OPENAI_MODEL]")
 ]

@@ -110,6 +110,13 @@ def _line(one: "Proposal") -> str:
 
 def _told(one: "Proposal") -> dict[str, object]:
     return {
-        "id": one.proposed_as, "state": one.state.value, "by": one.by, "reason": one.reason, "match": one.match,
-        "rule": one.rule, "flaky": one.flaky, "target": one.target, "case": one.case.model_dump(mode="json"),
-    }  # fmt: skip
+        "id": one.proposed_as,
+        "state": one.state.value,
+        "by": one.by,
+        "reason": one.reason,
+        "match": one.match,
+        "rule": one.rule,
+        "flaky": one.flaky,
+        "target": one.target,
+        "case": one.case.model_dump(mode="json"),
+    }

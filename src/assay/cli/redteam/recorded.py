@@ -22,9 +22,15 @@ ACTOR: Final = "command"
 
 
 def record(
-    store: "Store", tenant: str, campaign: "Campaign", comparison: "Comparison | None", *, suite: str,
-    target_version: str | None, propose: bool,
-) -> None:  # fmt: skip
+    store: "Store",
+    tenant: str,
+    campaign: "Campaign",
+    comparison: "Comparison | None",
+    *,
+    suite: str,
+    target_version: str | None,
+    propose: bool,
+) -> None:
     """Keeps a run, and proposes its failures where that is wanted.
 
     Raises:
@@ -85,9 +91,10 @@ def review_recorded(store: "Store", tenant: str, settings: "ReviewSettings") -> 
             raise InputError(f"{settings.case}: expected one case in JSON")
         edited = parse_case(json.dumps({**given, "id": ""}), str(settings.case))
     asked: Sequence[tuple[str, str, Case | None]] = (
-        *((one, "reject", None) for one in settings.reject), *((one, "approve", None) for one in settings.approve),
+        *((one, "reject", None) for one in settings.reject),
+        *((one, "approve", None) for one in settings.approve),
         *(((settings.edit, "edit", edited),) if settings.edit is not None else ()),
-    )  # fmt: skip
+    )
     for id_, act, case in asked:
         decide_on(store, tenant, id_, act, settings.by, ACTOR, settings.reason, edited=case)
     with store.reading(tenant) as connection:
@@ -101,10 +108,17 @@ def review_recorded(store: "Store", tenant: str, settings: "ReviewSettings") -> 
 
 def _told(row: "ProposedCase") -> dict[str, object]:
     return {
-        "id": row.id, "state": row.state, "by": row.decider, "reason": row.reason, "match": row.match,
-        "rule": row.rule, "flaky": row.flaky, "target": row.target, "kept": row.kept,
+        "id": row.id,
+        "state": row.state,
+        "by": row.decider,
+        "reason": row.reason,
+        "match": row.match,
+        "rule": row.rule,
+        "flaky": row.flaky,
+        "target": row.target,
+        "kept": row.kept,
         "case": row.body.get("approved") or row.body.get("case"),
-    }  # fmt: skip
+    }
 
 
 def _line(row: "ProposedCase") -> str:

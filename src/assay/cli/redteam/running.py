@@ -84,9 +84,14 @@ def run_run(settings: RunSettings) -> bool:
             _keep(settings.out, campaign, comparison)
         if store is not None:
             record(
-                store, settings.tenant, campaign, comparison, suite=settings.suite.stem,
-                target_version=settings.target_version or None, propose=settings.propose,
-            )  # fmt: skip
+                store,
+                settings.tenant,
+                campaign,
+                comparison,
+                suite=settings.suite.stem,
+                target_version=settings.target_version or None,
+                propose=settings.propose,
+            )
     write_text(_written(settings.format, campaign, comparison), sys.stdout)
     if good is not None and good.rate is not None:
         write_text(f"assay: this suite's {rate_words(good)}\n", sys.stderr)
@@ -112,9 +117,16 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
     with ending_gently(), judging(settings.crew, task, settings.verifier) as judged:
         campaign = run_campaign(
-            cases, target, guard, folder, settings.options, reruns=settings.reruns, version=settings.target_version,
-            told=told, judged=judged,
-        )  # fmt: skip
+            cases,
+            target,
+            guard,
+            folder,
+            settings.options,
+            reruns=settings.reruns,
+            version=settings.target_version,
+            told=told,
+            judged=judged,
+        )
     tell_spent(campaign.spent)
     return campaign
 

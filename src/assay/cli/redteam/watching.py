@@ -53,9 +53,14 @@ def run_watch(store: "Store", settings: WatchSettings) -> bool:
     with ending_gently():
         while True:
             made = run_due(
-                store.now(), store, schedules, lambda: open_guard(settings.policy, settings.verifier), holder,
-                os.environ, stopping,
-            )  # fmt: skip
+                store.now(),
+                store,
+                schedules,
+                lambda: open_guard(settings.policy, settings.verifier),
+                holder,
+                os.environ,
+                stopping,
+            )
             for one in made:
                 write_text(_written(one, settings.format) + "\n", sys.stdout)
                 found = found or one.run is None or bool(one.run.regressed)
@@ -67,10 +72,20 @@ def run_watch(store: "Store", settings: WatchSettings) -> bool:
 def _written(one: "Attacked", form: str) -> str:
     run = one.run
     if form == "json":
-        told = None if run is None else {
-            "id": run.id, "ars": run.ars, "low": run.low, "high": run.high, "cases": run.cases, "failed": run.failed,
-            "unjudged": run.unjudged, "regressed": run.regressed,
-        }  # fmt: skip
+        told = (
+            None
+            if run is None
+            else {
+                "id": run.id,
+                "ars": run.ars,
+                "low": run.low,
+                "high": run.high,
+                "cases": run.cases,
+                "failed": run.failed,
+                "unjudged": run.unjudged,
+                "regressed": run.regressed,
+            }
+        )
         return json.dumps({"schedule": one.schedule, "tenant": one.tenant, "run": told, "error": one.error})
     if run is None:
         return f"{one.schedule}: could not be run: {one_line(one.error or '', 300)}"

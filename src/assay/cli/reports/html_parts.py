@@ -37,9 +37,14 @@ _SHOWN: Final = 240
 _QUESTIONS: Final = ("found", "not contradicted", "citations", "conditions kept", "values")
 """The judge's five questions, in a word or two each."""
 _OUTCOMES: Final = {
-    "better": "kept", "no_better": "rolled back", "unchanged": "unchanged", "repeated": "said before",
-    "refused": "refused", "unreadable": "unreadable", "not_asked": "not asked",
-}  # fmt: skip
+    "better": "kept",
+    "no_better": "rolled back",
+    "unchanged": "unchanged",
+    "repeated": "said before",
+    "refused": "refused",
+    "unreadable": "unreadable",
+    "not_asked": "not asked",
+}
 _VERDICT_TONE: Final = {"PASS": "good", "FAIL": "bad", "UNCERTAIN": "doubt"}
 _STATUS_TONE: Final = {"accepted": "good", "rejected": "bad", "unchecked": "bad"}
 
@@ -229,10 +234,13 @@ def escalation(found: Escalated | None) -> Markup | None:
     rows = (
         (
             tag("b", f"→ {row.tier.value}") if row.tier is found.tier else row.tier.value if row.tier else "none",
-            row.level.replace("_", " "), row.reviewer, row.latency, "goes out" if row.released else "is held",
+            row.level.replace("_", " "),
+            row.reviewer,
+            row.latency,
+            "goes out" if row.released else "is held",
         )
         for row in TIERS
-    )  # fmt: skip
+    )
     return tag(
         "section",
         tag("h2", "Review by a person"),
@@ -280,16 +288,20 @@ def spending(found: Sequence[Spending]) -> Markup | None:
         return None
     rows = (
         (
-            one.purpose.replace("_", " "), foreign(one.model), f"{one.calls}", f"{one.prompt_tokens:,}",
+            one.purpose.replace("_", " "),
+            foreign(one.model),
+            f"{one.calls}",
+            f"{one.prompt_tokens:,}",
             f"{one.completion_tokens:,}" + (" (estimated)" if one.estimated else ""),
             "–" if one.cost is None else f"{one.cost:.4f} {one.currency}",
         )
         for one in found
-    )  # fmt: skip
+    )
     return tag(
-        "section", tag("h2", "Spent on models"),
+        "section",
+        tag("h2", "Spent on models"),
         _table(("For", "Model", "Calls", "Tokens in", "Tokens out", "Cost"), rows),
-    )  # fmt: skip
+    )
 
 
 def sections(report: HallucinationReport) -> Iterator[Markup | None]:

@@ -289,9 +289,12 @@ def _citations(citations: Sequence[CitationReport]) -> Markup | None:
     return tag(
         "section",
         tag("h2", "Citations"),
-        tag("div", tag("table", tag("thead", head), tag("tbody", map(_citation, range(1, 1 << 31), citations))),
-            class_="scroll"),
-    )  # fmt: skip
+        tag(
+            "div",
+            tag("table", tag("thead", head), tag("tbody", map(_citation, range(1, 1 << 31), citations))),
+            class_="scroll",
+        ),
+    )
 
 
 def _citation(index: int, citation: CitationReport) -> Markup:

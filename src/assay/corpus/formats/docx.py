@@ -26,16 +26,20 @@ MOST_XML: Final = 60_000_000
 """Bytes of one part, unpacked."""
 MOST_PARTS: Final = 5_000
 _CHUNK: Final = 65_536
-_WORD: Final = frozenset({
-    "http://schemas.openxmlformats.org/wordprocessingml/2006/main", "http://purl.oclc.org/ooxml/wordprocessingml/main"
-})  # fmt: skip
+_WORD: Final = frozenset(
+    {"http://schemas.openxmlformats.org/wordprocessingml/2006/main", "http://purl.oclc.org/ooxml/wordprocessingml/main"}
+)
 _FALLBACK: Final = "Fallback"
 """What a reader without the newer drawing shows: a copy of the same text."""
 _GONE: Final = frozenset({"del", "moveFrom"})
 _PROPERTIES: Final = {
-    "title": "title", "created": "created", "modified": "modified", "version": "version", "language": "language",
+    "title": "title",
+    "created": "created",
+    "modified": "modified",
+    "version": "version",
+    "language": "language",
     "identifier": "document_id",
-}  # fmt: skip
+}
 """Core properties as fields. `revision` counts how often it was saved and is no version."""
 
 Start = Callable[[str, str, Mapping[str, str]], None]

@@ -63,9 +63,12 @@ def signals_kept(report: HallucinationReport, row: Row, policy: Policy) -> dict[
     """
     scope = policy.abstention.scope if policy.abstention is not None else ()
     situation = situation_of(
-        report, row.evidence, entropy=row.signals.get("entropy"), consistency=row.signals.get("consistency"),
+        report,
+        row.evidence,
+        entropy=row.signals.get("entropy"),
+        consistency=row.signals.get("consistency"),
         domain=scope or None,
-    )  # fmt: skip
+    )
     found = {f"{PREFIX}{name}": value for name, value in situation.signals().items() if value is not None}
     return found | {CEILING: float(OUTCOMES.index(ceiling(report, situation, _limits(policy))))}
 
@@ -170,11 +173,14 @@ def fit_abstaining(
         held_out=held_out is not None,
         gate=_counted([row.gate for row in known], right, costs),
         answers=_counted([_decided(p, row, high, low) for p, row in zip(after, known, strict=True)], right, costs),
-        ece_before=ece(before, right), ece_after=ece(after, right),
-        log_loss_before=log_loss(before, right), log_loss_after=log_loss(after, right),
-        before=adaptive_reliability(before, right), after=adaptive_reliability(after, right),
+        ece_before=ece(before, right),
+        ece_after=ece(after, right),
+        log_loss_before=log_loss(before, right),
+        log_loss_after=log_loss(after, right),
+        before=adaptive_reliability(before, right),
+        after=adaptive_reliability(after, right),
         curve=trade_off([_outcome(p, row) for p, row in zip(after, known, strict=True)], GRID),
-    )  # fmt: skip
+    )
 
 
 def _fitted(known: Sequence[_Known]) -> ConfidenceModel:
@@ -234,13 +240,21 @@ def _counted(decided: Sequence[int], right: Sequence[bool], costs: Costs) -> Ans
 def _block(model: ConfidenceModel, high: float, low: float, policy: Policy) -> Abstaining:
     limits, scope = _limits(policy), policy.abstention.scope if policy.abstention is not None else ()
     return Abstaining(
-        high=high, low=low, claim=limits.claim, groundedness=limits.groundedness, coverage=limits.coverage,
-        entropy=limits.entropy, agreement=limits.agreement, domain=limits.domain,
-        staleness_days=limits.staleness_days, scope=scope,
+        high=high,
+        low=low,
+        claim=limits.claim,
+        groundedness=limits.groundedness,
+        coverage=limits.coverage,
+        entropy=limits.entropy,
+        agreement=limits.agreement,
+        domain=limits.domain,
+        staleness_days=limits.staleness_days,
+        scope=scope,
         weights=SignalWeights(**dict.fromkeys(WEIGHTS, 0.0) | dict(model.weights)),
-        slope=None if model.slope is None else round(model.slope, 6), intercept=round(model.intercept, 6),
+        slope=None if model.slope is None else round(model.slope, 6),
+        intercept=round(model.intercept, 6),
         rows=model.rows,
-    )  # fmt: skip
+    )
 
 
 def _signals(result: Result) -> Mapping[str, float | None]:

@@ -28,9 +28,11 @@ Scored = Callable[[Iterable[Requests]], Iterator[Sequence[float]]]
 
 
 def prior_of(
-    guard: "Guard", requests: Iterable[Mapping[str, Any]], progress: Callable[[int], None] = lambda _: None,
+    guard: "Guard",
+    requests: Iterable[Mapping[str, Any]],
+    progress: Callable[[int], None] = lambda _: None,
     scored: Scored | None = None,
-) -> PriorEstimate:  # fmt: skip
+) -> PriorEstimate:
     """The share of supported claims among those of the outputs.
 
     Args:
@@ -74,9 +76,7 @@ def _plain(guard: "Guard") -> "Guard":
 
 
 def _scores(guard: "Guard", batch: Requests) -> list[float]:
-    return [
-        claim.score for report in guard.check_many(batch) for claim in report.claims if claim.score is not None
-    ]  # fmt: skip
+    return [claim.score for report in guard.check_many(batch) for claim in report.claims if claim.score is not None]
 
 
 def _batches(requests: Iterable[Mapping[str, Any]], sizes: list[int]) -> Iterator[Requests]:

@@ -73,9 +73,13 @@ def _outcomes(fit: Fit) -> Markup:
 
 def _outcome(name: str, choice: Choice) -> Markup:
     cells = (
-        f"{choice.threshold:g}", f"{choice.block_threshold:g}", f"{choice.leaks:,}", f"{choice.false_blocks:,}",
-        f"{choice.abstentions:,}", f"{choice.loss:.4f}",
-    )  # fmt: skip
+        f"{choice.threshold:g}",
+        f"{choice.block_threshold:g}",
+        f"{choice.leaks:,}",
+        f"{choice.false_blocks:,}",
+        f"{choice.abstentions:,}",
+        f"{choice.loss:.4f}",
+    )
     return tag("tr", tag("th", name, scope="row"), (tag("td", cell, class_="num") for cell in cells))
 
 

@@ -85,9 +85,13 @@ class Fit:
 
 
 def judge(
-    guard: "Guard", policy: Policy, rows: Sequence[Row], log: ResultLog, progress: Callable[[int], None],
+    guard: "Guard",
+    policy: Policy,
+    rows: Sequence[Row],
+    log: ResultLog,
+    progress: Callable[[int], None],
     judged: Judged | None = None,
-) -> list[Outcome]:  # fmt: skip
+) -> list[Outcome]:
     """How far every row gets.
 
     Args:

@@ -137,9 +137,17 @@ def _sorted(flips: Any) -> tuple[Flip, ...]:
 
 def _flip(row: KeptRow, before: Result, after: Result) -> Flip:
     return Flip(
-        row.set, row.id, row.label or "", row.text, row.question, before.verdict, after.verdict, before.score,
-        after.score, row.place,
-    )  # fmt: skip
+        row.set,
+        row.id,
+        row.label or "",
+        row.text,
+        row.question,
+        before.verdict,
+        after.verdict,
+        before.score,
+        after.score,
+        row.place,
+    )
 
 
 def _better(name: str, difference: Figure) -> bool | None:

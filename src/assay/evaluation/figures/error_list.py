@@ -57,10 +57,8 @@ def worst_errors(
     for found in by_set.values():
         found.sort(key=lambda error: (-_sure(error), error["id"]))
     ranked = [
-        (place, -_sure(error), name, error)
-        for name, found in by_set.items()
-        for place, error in enumerate(found)
-    ]  # fmt: skip
+        (place, -_sure(error), name, error) for name, found in by_set.items() for place, error in enumerate(found)
+    ]
     ranked.sort(key=lambda item: item[:3])
     return [error for *_, error in ranked[:count]]
 

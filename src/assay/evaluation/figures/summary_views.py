@@ -65,9 +65,13 @@ def summary_html(summary: "Summary") -> str:
 
 
 _COLUMNS: Final = (
-    "way", "name", "rows", "wrong", "not_judged",
+    "way",
+    "name",
+    "rows",
+    "wrong",
+    "not_judged",
     *(f"{name}{part}" for name in FIGURES for part in ("", "_low", "_high")),
-)  # fmt: skip
+)
 
 
 def summary_frame(summary: "Summary", library: str | None = None) -> Any:
@@ -86,8 +90,12 @@ def _rows(summary: "Summary") -> Iterator[dict[str, Any]]:
 
 def _row(way: str, found: Figures) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "way": way, "name": found.name, "rows": found.rows, "wrong": found.wrong, "not_judged": found.not_judged,
-    }  # fmt: skip
+        "way": way,
+        "name": found.name,
+        "rows": found.rows,
+        "wrong": found.wrong,
+        "not_judged": found.not_judged,
+    }
     for name in FIGURES:
         figure = found.figures.get(name, Figure(None))
         row |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}

@@ -37,9 +37,7 @@ class KeptRow:
 
 def kept_row(row: Row) -> KeptRow:
     """A row without its evidence."""
-    return KeptRow(
-        row.digest, row.set, row.id, row.text, row.question, row.label, row.document, row.spans, row.place
-    )  # fmt: skip
+    return KeptRow(row.digest, row.set, row.id, row.text, row.question, row.label, row.document, row.spans, row.place)
 
 
 def keep_rows(folder: Path, rows: Iterable[Row]) -> None:
@@ -78,8 +76,13 @@ def read_kept(folder: Path) -> list[KeptRow]:
 def _from_json(value: dict[str, Any]) -> KeptRow:
     spans, place = value["spans"], value["place"]
     return KeptRow(
-        digest=str(value["digest"]), set=str(value["set"]), id=str(value["id"]), text=str(value["text"]),
-        question=value["question"], label=value["label"], document=str(value["document"]),
+        digest=str(value["digest"]),
+        set=str(value["set"]),
+        id=str(value["id"]),
+        text=str(value["text"]),
+        question=value["question"],
+        label=value["label"],
+        document=str(value["document"]),
         spans=None if spans is None else tuple((int(start), int(end)) for start, end in spans),
         place=None if place is None else (str(place[0]), int(place[1])),
-    )  # fmt: skip
+    )

@@ -66,9 +66,19 @@ def generate_document(
     from assay.rewrite.answers import drive
 
     steps, hands = _document_steps(
-        self._parts, question, evidence, schema=schema, document=document, llm=llm, attempts=attempts, budget=budget,
-        evidence_tokens=evidence_tokens, max_tokens=max_tokens, temperature=temperature, **options,
-    )  # fmt: skip
+        self._parts,
+        question,
+        evidence,
+        schema=schema,
+        document=document,
+        llm=llm,
+        attempts=attempts,
+        budget=budget,
+        evidence_tokens=evidence_tokens,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        **options,
+    )
     return _with_cost(drive(steps, hands), hands)
 
 

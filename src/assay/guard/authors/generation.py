@@ -99,10 +99,20 @@ def generate(
     from assay.rewrite.answers import drive
 
     prepared = _prepared(
-        self._parts, question, evidence, llm=llm, ungrounded=ungrounded, attempts=attempts, samples=samples,
-        chain=chain, budget=budget, evidence_tokens=evidence_tokens, max_tokens=max_tokens, temperature=temperature,
+        self._parts,
+        question,
+        evidence,
+        llm=llm,
+        ungrounded=ungrounded,
+        attempts=attempts,
+        samples=samples,
+        chain=chain,
+        budget=budget,
+        evidence_tokens=evidence_tokens,
+        max_tokens=max_tokens,
+        temperature=temperature,
         **options,
-    )  # fmt: skip
+    )
     return prepared.last(_with_cost(drive(prepared.steps, prepared.hands), prepared.meter))
 
 
@@ -145,11 +155,16 @@ def _prepared(
     if not asked.strip():
         raise InputError("a question must ask something; got a blank text")
     settings = GroundedOptions(
-        ungrounded=ungrounded, attempts=attempts, samples=samples, evidence_tokens=evidence_tokens,
-        max_tokens=max_tokens, temperature=temperature, chain=ChainOptions() if chain is True else chain or None,
+        ungrounded=ungrounded,
+        attempts=attempts,
+        samples=samples,
+        evidence_tokens=evidence_tokens,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        chain=ChainOptions() if chain is True else chain or None,
         # Only a policy that decides whether to answer has a use for log-probabilities; not every endpoint has any.
         logprobs=parts.policy.abstention is not None,
-    )  # fmt: skip
+    )
     as_of = options.get("as_of")
     items, screening = _screened_for(parts, asked, evidence, as_of)
     shown = items if screening is None else _usable(parts, screening)
@@ -172,9 +187,7 @@ class _Checks:
     def version(self, step: Check) -> HallucinationReport:
         """The check of one version, with which no chat model and no source of knowledge is asked."""
         self._entropy[step.text] = step.entropy
-        request = replace(
-            self._request, answer=step.text, entropy=step.entropy, asks=False, later=True, looks_up=False
-        )  # fmt: skip
+        request = replace(self._request, answer=step.text, entropy=step.entropy, asks=False, later=True, looks_up=False)
         return check_one(request, self._parts)
 
     def claims(self, rows: Sequence[Any]) -> list[ClaimReport]:
@@ -233,9 +246,7 @@ def _with_standing(
 
     items = [passage.evidence for passage in context.passages]
     if screening is not None:
-        known = [
-            ((one.first, one.first_text), (one.second, one.second_text)) for one in screening.conflicts
-        ]  # fmt: skip
+        known = [((one.first, one.first_text), (one.second, one.second_text)) for one in screening.conflicts]
         old = {one.id: "" for one in screening.passages if one.standing is not Standing.IN_FORCE}
         return with_standing(context, known, old)
     given_way = superseded(items, read_day(as_of))

@@ -72,10 +72,13 @@ def with_mend(report: HallucinationReport, made: Mend | None) -> HallucinationRe
     messages = [repair.message for repair in made.document.repairs]
     more = f" And {len(messages) - _TOLD} more." if len(messages) > _TOLD else ""
     attempt = RevisionAttempt(
-        number=1, outcome="better", reason=f"Made readable, nobody asked. {' '.join(messages[:_TOLD])}{more}",
-        failed_claims=failing(made.mended), overall_score=made.mended.overall_score,
+        number=1,
+        outcome="better",
+        reason=f"Made readable, nobody asked. {' '.join(messages[:_TOLD])}{more}",
+        failed_claims=failing(made.mended),
+        overall_score=made.mended.overall_score,
         changes=changes_between(made.original.output, made.mended.output),
-    )  # fmt: skip
+    )
     later = (one.model_copy(update={"number": one.number + 1}) for one in revision.attempts)
     told = revision.model_copy(
         update={

@@ -59,7 +59,7 @@ class _Repair:
         failed = self.request.revisions_failed + more
         return check_one(
             replace(self.request, answer=text, revisions_failed=failed, asks=False, later=True), self.parts
-        )  # fmt: skip
+        )
 
 
 def repair(
@@ -106,9 +106,19 @@ def repair(
         InputError: something given cannot be read as what it should be.
     """
     made = _repair_of(
-        self._parts, answer, evidence, llm=llm, attempts=attempts, remove=remove, evidence_tokens=evidence_tokens,
-        max_tokens=max_tokens, temperature=temperature, budget=budget, question=question, **options,
-    )  # fmt: skip
+        self._parts,
+        answer,
+        evidence,
+        llm=llm,
+        attempts=attempts,
+        remove=remove,
+        evidence_tokens=evidence_tokens,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        budget=budget,
+        question=question,
+        **options,
+    )
     first = made.first()
     mended = mend(first, made.mended)
     report = revise(first if mended is None else mended.mended, made.author, made.again, made.attempts)
@@ -161,9 +171,15 @@ def _repair_of(
         raise InputError(f"attempts is a whole number from 0 up, got {attempts!r}")
     author: Writer = EvidenceAuthor() if meter is None else ModelAuthor(meter.asking("repair"), items, settings)
     return _Repair(
-        parts, CheckRequest(answer, items, question, **options), model, author,
-        EVIDENCE if model is None else model.name, meter, most, remove,
-    )  # fmt: skip
+        parts,
+        CheckRequest(answer, items, question, **options),
+        model,
+        author,
+        EVIDENCE if model is None else model.name,
+        meter,
+        most,
+        remove,
+    )
 
 
 def _repaired(report: HallucinationReport, made: _Repair) -> HallucinationReport:

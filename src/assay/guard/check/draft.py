@@ -158,12 +158,23 @@ def draft_of(
         for at, claim in enumerate(checkable)
     ]
     return Draft(
-        request=request, text=text, question=question, stakes=stakes, read=read, evidence=evidence,
-        claims=claims, judged_claims=len(checkable), citing=citing, structural=structural,
-        jobs=(*jobs, *citing.jobs), stages={}, run=run, given_way=given_way,
+        request=request,
+        text=text,
+        question=question,
+        stakes=stakes,
+        read=read,
+        evidence=evidence,
+        claims=claims,
+        judged_claims=len(checkable),
+        citing=citing,
+        structural=structural,
+        jobs=(*jobs, *citing.jobs),
+        stages={},
+        run=run,
+        given_way=given_way,
         untold=untold_parts(asked, sources, text[:read]),
         irrelevant=_irrelevant(policy, asked, sources, text[:read]) if checkable else None,
-    )  # fmt: skip
+    )
 
 
 def _value_of(claim: ExtractedClaim, text: str) -> str | None:

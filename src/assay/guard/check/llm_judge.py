@@ -156,9 +156,7 @@ class _Session:
             prompts += used
             notes += [note] if note else []
         report = self._report(said, known, judged, prompts, notes)
-        return JudgeStage(
-            tuple(judged), report.model_copy(update={"asked_again": hearings.asked_again}), omissions
-        )  # fmt: skip
+        return JudgeStage(tuple(judged), report.model_copy(update={"asked_again": hearings.asked_again}), omissions)
 
     def _choose(self, skipped: frozenset[int]) -> dict[int, tuple[str, ...]]:
         """The claims to be heard with the reasons, the ones that matter most first."""
@@ -221,10 +219,15 @@ class _Session:
         if asking.meter is None:
             return JudgeResults((JudgedStatement(Outcome("unchecked", UNHEARD), JudgeAnswers()),) * len(asked), 0)
         return ask_judge(
-            asking.meter.asking("judge"), [self._claims[at][0].text for at in asked], asking.question, self._sources,
-            most_calls=self._policy.judge_calls, complete=self._complete, confidence=self._policy.judge_confidence,
+            asking.meter.asking("judge"),
+            [self._claims[at][0].text for at in asked],
+            asking.question,
+            self._sources,
+            most_calls=self._policy.judge_calls,
+            complete=self._complete,
+            confidence=self._policy.judge_confidence,
             options=self._options,
-        )  # fmt: skip
+        )
 
     def _left_out(self, judged: Sequence[Judged], used: int) -> tuple[tuple[Omission, ...], list[str], str | None]:
         """What the rules find, and the judge's word on it where a request is left."""
@@ -240,10 +243,17 @@ class _Session:
             kept = tuple(one.model_copy(update={"judged": "unchecked"}) for one in found)
             return kept, [], "The judge was not asked about what is left out: its requests are used up."
         reviewed = review_omissions(
-            asking.meter.asking("judge_omissions"), found, stated, asking.answer, asking.question, self._sources,
-            asking.evidence.index, most_calls=self._policy.judge_calls - used, confidence=self._policy.judge_confidence,
+            asking.meter.asking("judge_omissions"),
+            found,
+            stated,
+            asking.answer,
+            asking.question,
+            self._sources,
+            asking.evidence.index,
+            most_calls=self._policy.judge_calls - used,
+            confidence=self._policy.judge_confidence,
             options=self._options,
-        )  # fmt: skip
+        )
         return reviewed.omissions, [load_prompt(PROMPT).identity], reviewed.failed
 
     def _report(
@@ -317,17 +327,25 @@ def settle(
     before = Standing(Verdict.UNSUPPORTED if found.unread else found.verdict, known.support, known.contradiction)
     bar = barred(found.exact, before, conflict=found.conflict is not None)
     after = settled(
-        before, heard.outcome.kind, confidence=policy.judge_confidence, threshold=policy.support_threshold, bar=bar,
+        before,
+        heard.outcome.kind,
+        confidence=policy.judge_confidence,
+        threshold=policy.support_threshold,
+        bar=bar,
         passes=_passes(claim, found, policy),
-    )  # fmt: skip
+    )
     changed = after != before
     reason = heard.outcome.reason
     if heard.outcome.kind == "supports" and bar is not None and before.verdict is not Verdict.SUPPORTED:
         reason = f"{reason} It does not count: {bar}."
     told = ClaimJudgement(
-        asked_because=tuple(because), outcome=heard.outcome.kind, reason=reason, answers=heard.reading.answers,
-        before=before.verdict, changed=changed,
-    )  # fmt: skip
+        asked_because=tuple(because),
+        outcome=heard.outcome.kind,
+        reason=reason,
+        answers=heard.reading.answers,
+        before=before.verdict,
+        changed=changed,
+    )
     if found.unread and not changed:
         return replace(found, heard=told)
     if after.verdict is Verdict.UNCHECKED:
@@ -342,9 +360,14 @@ def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
     if found.judgement is None:
         return False
     signal = claim_signal(
-        score=found.judgement.support, verdict=found.verdict, critical=bool(claim.critical), severity=None,
-        contradiction=found.judgement.contradiction, codes=(), part_of=None,
-    )  # fmt: skip
+        score=found.judgement.support,
+        verdict=found.verdict,
+        critical=bool(claim.critical),
+        severity=None,
+        contradiction=found.judgement.contradiction,
+        codes=(),
+        part_of=None,
+    )
     return claim_status(policy, signal) is ClaimStatus.PASS
 
 

@@ -111,9 +111,7 @@ def begin(request: CheckRequest, ports: Ports, run: RunContext | None = None) ->
     return draft.timed(evidence=indexing, claims=clock.lap())
 
 
-def conclude(
-    drafts: Sequence[Draft], ports: Ports, known: Sequence[Judged] | None = None
-) -> list[HallucinationReport]:  # fmt: skip
+def conclude(drafts: Sequence[Draft], ports: Ports, known: Sequence[Judged] | None = None) -> list[HallucinationReport]:
     """The second half: the tiers judge all claims at once, the verifiers look further, the policy decides.
 
     Args:
@@ -144,9 +142,7 @@ def _verified(draft: Draft, judged: Sequence[Judged], verifiers: Sequence[Verifi
     return draft
 
 
-def check_many(
-    requests: Iterable[CheckRequest | Mapping[str, Any]], ports: Ports
-) -> Iterator[HallucinationReport]:  # fmt: skip
+def check_many(requests: Iterable[CheckRequest | Mapping[str, Any]], ports: Ports) -> Iterator[HallucinationReport]:
     """The reports of outputs one after the other, several of them sharing a call of the network.
 
     Raises:

@@ -101,4 +101,4 @@ def _failed(places: tuple[int, ...], why: str) -> Probing:
     fault = f"{what} could not be asked about again: {why}"
     return Probing(
         unprobed=f"{NO_CLAIM}: {why}", faults=(fault if fault.endswith(".") else f"{fault}.",), missed=places
-    )  # fmt: skip
+    )

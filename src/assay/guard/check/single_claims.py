@@ -63,6 +63,11 @@ def whole_claim(text: str) -> ExtractedClaim:
         raise InputError("A claim must say something; got a blank text.")
     span = Span(start=0, end=len(text))
     return ExtractedClaim(
-        text=text, span=span, sentence=span, kind=ClaimKind.FACTUAL, checkable=True,
-        critical=critical_reasons(text, text), hedge=hedge_score(text),
-    )  # fmt: skip
+        text=text,
+        span=span,
+        sentence=span,
+        kind=ClaimKind.FACTUAL,
+        checkable=True,
+        critical=critical_reasons(text, text),
+        hedge=hedge_score(text),
+    )

@@ -149,7 +149,7 @@ def unjudged(reason: str) -> Judged:
     """What is known of a claim that no tier was asked about."""
     return Judged(
         Verdict.UNCHECKED, None, ExactResult((), {}, ()), EntailmentResult(failed=reason), {}, (), None, reason
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,15 +318,15 @@ def compared(
     spans = (field.span,) if field.span is not None else ()
     if field.equal:
         equal = Judgement(document_fields.EQUAL, 0.0)
-        working = () if not field.told else (
-            ExactFinding("number.derived", f"It adds up: {field.told}.", 0, len(job.claim), None, "note", NAMED),
-        )  # fmt: skip
+        working = (
+            ()
+            if not field.told
+            else (ExactFinding("number.derived", f"It adds up: {field.told}.", 0, len(job.claim), None, "note", NAMED),)
+        )
         return Judged(Verdict.SUPPORTED, equal, replace(exact, findings=working), read, signals, spans, None)
     has = f"It adds up to {field.told}" if field.span is None else f"The evidence has {as_quote(field.span.text, 120)}"
     code = "record.total" if field.span is None else "record.mismatch"
-    told = ExactFinding(
-        code, f"{has}.", 0, len(job.claim), field.span, "contradicts", document_fields.SURE
-    )  # fmt: skip
+    told = ExactFinding(code, f"{has}.", 0, len(job.claim), field.span, "contradicts", document_fields.SURE)
     others = [one for one in exact.findings if one.code != "record.mismatch"]
     result = replace(exact, findings=(told, *others))
     against = Judgement(round(1 - document_fields.SURE, 4), document_fields.SURE)
@@ -345,9 +345,13 @@ def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[st
             sentence = next((s for s in split_sentences(item.text) if s.start <= place[0] < s.end), None)
             if sentence is not None and forbids(setting[1], item.text[sentence.start : sentence.end]):
                 span = EvidenceSpan(
-                    evidence_id=item.id, start=sentence.start, end=sentence.end,
-                    text=item.text[sentence.start : sentence.end], relation="contradicts", score=NAMED,
-                )  # fmt: skip
+                    evidence_id=item.id,
+                    start=sentence.start,
+                    end=sentence.end,
+                    text=item.text[sentence.start : sentence.end],
+                    relation="contradicts",
+                    score=NAMED,
+                )
                 message = f"The evidence does not allow {setting[1][:80]!r} for {setting[0][:80]!r}."
                 told = ExactFinding("record.mismatch", message, 0, len(job.claim), span, "contradicts", NAMED)
                 against = Judgement(round(1 - NAMED, 4), NAMED)

@@ -91,9 +91,15 @@ class JudgeVerifier:
 
         claims = draft.of_claims(judged, self.policy)
         asking = JudgeContext(
-            self.policy, draft.evidence, draft.text[: draft.read], draft.question, draft.meter,
-            not draft.request.later, self.options, self.memory,
-        )  # fmt: skip
+            self.policy,
+            draft.evidence,
+            draft.text[: draft.read],
+            draft.question,
+            draft.meter,
+            not draft.request.later,
+            self.options,
+            self.memory,
+        )
         return replace(draft, hearing=judge_stage_of(claims, asking, draft.done(claims)))
 
 
@@ -122,9 +128,14 @@ class KnowledgeVerifier:
         session = self.sources.session(self.tenant, self.policy.external.budget_s)
         claims = draft.of_claims(judged, self.policy)
         lookup = Lookup(
-            self.policy, session, draft.stakes, draft.question, day_of(draft.request),
-            self.tiers.at_fitted_prior().judge, self.tiers.prepare,
-        )  # fmt: skip
+            self.policy,
+            session,
+            draft.stakes,
+            draft.question,
+            day_of(draft.request),
+            self.tiers.at_fitted_prior().judge,
+            self.tiers.prepare,
+        )
         found = verification_of(claims, lookup, draft.done(claims))
         draft = replace(draft, verification=found, consulted=session.tape())
         if draft.irrelevant is None or not found.texts:

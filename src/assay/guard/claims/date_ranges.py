@@ -101,9 +101,7 @@ def _reserves(claim: str, exact: ExactResult) -> list[tuple[int, int, str]]:
 
 def _spans(claim: str, exact: ExactResult) -> list[tuple[int, int, str]]:
     """Start and end of the claim's dates, prepositions included, that lie in spans of the evidence, and these."""
-    found = [
-        f for f in exact.findings if f.code == WITHIN and f.evidence is not None and f.evidence.score >= AGREEING
-    ]  # fmt: skip
+    found = [f for f in exact.findings if f.code == WITHIN and f.evidence is not None and f.evidence.score >= AGREEING]
     if not found or any(word.lower() in _SINGLING for word in _WORD.findall(claim)):
         return []
     parts: list[tuple[int, int, str]] = []

@@ -84,9 +84,14 @@ def _denial(asserted: Judged, denied: Judged) -> Judged:
         spans = tuple(_turned(span) for span in asserted.spans)
         judgement = Judgement(min(denied.support, 1 - against), against)
         return replace(
-            denied, verdict=Verdict.CONTRADICTED, judgement=judgement, spans=spans, conflict=None,
-            exact=replace(denied.exact, findings=()), entailment=replace(denied.entailment, words=()),
-        )  # fmt: skip
+            denied,
+            verdict=Verdict.CONTRADICTED,
+            judgement=judgement,
+            spans=spans,
+            conflict=None,
+            exact=replace(denied.exact, findings=()),
+            entailment=replace(denied.entailment, words=()),
+        )
     if asserted.verdict is Verdict.CONTRADICTED and denied.verdict is not Verdict.CONTRADICTED:
         # The value that speaks against what is denied speaks for the denial.
         support = max(denied.support, asserted.judgement.contradiction)
@@ -108,9 +113,14 @@ def _moved(judged: Judged, at: int, length: int) -> Judged:
     """With places in a statement as places in the claim that stands in it at a character."""
     exact = judged.exact
     moved = ExactResult(
-        tuple(_moved_finding(one, at, length) for one in exact.findings), exact.signals, exact.best, exact.supporting,
-        _inside(exact.changed, at, length), _inside(exact.settled, at, length), (),
-    )  # fmt: skip
+        tuple(_moved_finding(one, at, length) for one in exact.findings),
+        exact.signals,
+        exact.best,
+        exact.supporting,
+        _inside(exact.changed, at, length),
+        _inside(exact.settled, at, length),
+        (),
+    )
     read: EntailmentResult = replace(judged.entailment, claim_at=at)
     return replace(judged, exact=moved, entailment=read)
 

@@ -112,9 +112,12 @@ class ReceiptDesk:
                     f"expected a report under this guard's own {what}, got one under another; nothing was signed"
                 )
         return sign(
-            report, self._keys.signer(), issued_at=self._clock(), receipt_id=new_receipt_id(),
+            report,
+            self._keys.signer(),
+            issued_at=self._clock(),
+            receipt_id=new_receipt_id(),
             with_disclosure=with_disclosure,
-        )  # fmt: skip
+        )
 
     def admit(self, output: str | bytes, receipt: ReceiptLike | None, policy: Identity, *, again: bool) -> Use:
         """Let an output through, or raise; steps 1 to 3.
@@ -140,14 +143,16 @@ class ReceiptDesk:
         if issued > now + CLOCK_SKEW:
             raise CommitError(
                 f"nothing was committed: the receipt was issued at {held.statement.issued_at}, which lies ahead; "
-                "set the clocks of the signer and of this machine right", {"issued_ahead"},
-            )  # fmt: skip
+                "set the clocks of the signer and of this machine right",
+                {"issued_ahead"},
+            )
         use = Use.of(held, issued + self._lifetime)
         if now > use.until:
             raise CommitError(
                 f"nothing was committed: the receipt was issued at {held.statement.issued_at} and could be used for "
-                f"{self._lifetime}; check the output again", {"too_old"},
-            )  # fmt: skip
+                f"{self._lifetime}; check the output again",
+                {"too_old"},
+            )
         self._claim(use, now, again=again)
         return use
 
@@ -157,25 +162,29 @@ class ReceiptDesk:
         except (StoreError, MissingPackageError) as error:
             raise CommitError(
                 "nothing was committed: it cannot be told whether this receipt was used already, because the record of "
-                f"used receipts cannot be written: {error}", {"no_record"},
-            ) from error  # fmt: skip
+                f"used receipts cannot be written: {error}",
+                {"no_record"},
+            ) from error
         if claim is Claim.FIRST or (claim is Claim.USED and again):
             return
         if claim is Claim.LATE:
             raise CommitError(
                 f"nothing was committed: by the record of used receipts, one issued at {instant(use.issued)} can no "
                 "longer be committed; check the output again, and give all who share the record the same lifetime of "
-                "receipts", {"too_old"},
-            )  # fmt: skip
+                "receipts",
+                {"too_old"},
+            )
         if claim is Claim.TAKEN:
             raise CommitError(
                 "nothing was committed: the id of this receipt was used already by another receipt, or for another "
-                "tenant; issue another receipt", {"used"},
-            )  # fmt: skip
+                "tenant; issue another receipt",
+                {"used"},
+            )
         raise CommitError(
             "nothing was committed: this receipt was used already; issue another for another commit, or mark the "
-            "sink with assay.guard.Idempotent if calling it twice does no harm", {"used"},
-        )  # fmt: skip
+            "sink with assay.guard.Idempotent if calling it twice does no harm",
+            {"used"},
+        )
 
     def settle(self, use: Use, outcome: Outcome) -> None:
         """Note what became of the sink; step 5. The commit is over by then: what fails here is only logged."""

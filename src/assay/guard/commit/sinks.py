@@ -45,9 +45,7 @@ def issue(self: Assembled, report: HallucinationReport, *, with_disclosure: bool
     return _desk_of(parts).issue(report, policy, verifier, with_disclosure=with_disclosure)
 
 
-def commit(
-    self: Assembled, output: Output, receipt: ReceiptLike | None, sink: Callable[[Output], Result]
-) -> Result:  # fmt: skip
+def commit(self: Assembled, output: Output, receipt: ReceiptLike | None, sink: Callable[[Output], Result]) -> Result:
     """Hand an output to a sink, if its receipt holds for it under this guard's policy.
 
     A receipt can be used once by all who share the record of used receipts (a database, or else this process), also
@@ -112,8 +110,9 @@ def _desk_of(parts: GuardParts) -> ReceiptDesk:
     if parts.receipts is None:
         raise CommitError(
             "nothing was committed: this guard has no keys; give it some with Guard(keys=...) or "
-            "ASSAY_RECEIPT_KEYS, made with `assay receipt create-key`", {"no_keys"},
-        )  # fmt: skip
+            "ASSAY_RECEIPT_KEYS, made with `assay receipt create-key`",
+            {"no_keys"},
+        )
     return parts.receipts
 
 

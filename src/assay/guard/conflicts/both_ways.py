@@ -32,9 +32,15 @@ LONGEST: Final = 400
 LEAST_ALIKE: Final = 0.2
 """The least share of a claim that a sentence says, or of the sentence that the claim says, for the two to be read."""
 SIGNS: Final = {
-    "contra": 1, "least_contra": 1, "most_contra": 1, "neutral": -1, "most_neutral": -1, "entail": -1, "says": 1,
+    "contra": 1,
+    "least_contra": 1,
+    "most_contra": 1,
+    "neutral": -1,
+    "most_neutral": -1,
+    "entail": -1,
+    "says": 1,
     "shares": 1,
-}  # fmt: skip
+}
 """The signals that the model may read, and which way each may move the probability of a disagreement."""
 
 
@@ -50,9 +56,11 @@ class SentencePair:
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """What the network reads, as (premise, hypothesis)."""
         return (
-            (self.other, self.claim), (self.claim, self.other),
-            (self.behind, self.other), (self.other, self.behind),
-        )  # fmt: skip
+            (self.other, self.claim),
+            (self.claim, self.other),
+            (self.behind, self.other),
+            (self.other, self.behind),
+        )
 
 
 def sentence_pairs(claim: str, own: str, other: str) -> Iterator[SentencePair]:
@@ -105,10 +113,15 @@ def _signals(pair: SentencePair, readings: Sequence[tuple[float, ...]]) -> dict[
     entailment, neutral, contradiction = zip(*readings, strict=True)
     said, shared = says_of_it(pair.claim, pair.other), speaks_of_it(pair.claim, pair.other, ())
     return {
-        "contra": logit(fmean(contradiction)), "least_contra": logit(min(contradiction)),
-        "most_contra": logit(max(contradiction)), "neutral": fmean(neutral), "most_neutral": max(neutral),
-        "entail": logit(fmean(entailment)), "says": said, "shares": shared,
-    }  # fmt: skip
+        "contra": logit(fmean(contradiction)),
+        "least_contra": logit(min(contradiction)),
+        "most_contra": logit(max(contradiction)),
+        "neutral": fmean(neutral),
+        "most_neutral": max(neutral),
+        "entail": logit(fmean(entailment)),
+        "says": said,
+        "shares": shared,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,10 +148,12 @@ def _heard(one: Other, there: _Asked, here: _Asked) -> OtherSourceResult:
     }
     best = max(instead, key=lambda text: instead[text], default=None)
     signals = {
-        "entail": logit(one.reading.entailment), "contra": logit(one.reading.contradiction),
-        "neutral": one.reading.neutral, "denied": logit(min(there[theirs, denial_of(one.claim)].entailment, silent)),
+        "entail": logit(one.reading.entailment),
+        "contra": logit(one.reading.contradiction),
+        "neutral": one.reading.neutral,
+        "denied": logit(min(there[theirs, denial_of(one.claim)].entailment, silent)),
         "instead": logit(instead[best] if best is not None else 0.0),
-    }  # fmt: skip
+    }
     return OtherSourceResult(one, signals, best)
 
 

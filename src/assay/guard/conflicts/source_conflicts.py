@@ -292,8 +292,9 @@ def hidden_conflict(
         return None
     for one in known:
         sides = (
-            (one.first, one.first_start, one.first_text), (one.second, one.second_start, one.second_text),
-        )  # fmt: skip
+            (one.first, one.first_start, one.first_text),
+            (one.second, one.second_start, one.second_text),
+        )
         for mine, theirs in (sides, sides[::-1]):
             followed = any(
                 span.relation == "supports"
@@ -309,9 +310,7 @@ def hidden_conflict(
 
 def _place(side: tuple[str, int, str], relation: str, score: float) -> EvidenceSpan:
     name, start, text = side
-    return EvidenceSpan(
-        evidence_id=name, start=start, end=start + len(text), text=text, relation=relation, score=score
-    )  # fmt: skip
+    return EvidenceSpan(evidence_id=name, start=start, end=start + len(text), text=text, relation=relation, score=score)
 
 
 def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:

@@ -232,9 +232,13 @@ def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
         return True
     said = {fold for _, fold in _told(claim)}
     told, others = ({fold for _, fold in _told(text)} for text in (mine, theirs))
-    return all(said & (values_of(text) - away or here - there) for text, away, here, there in (
-        (mine, other, told, others), (theirs, own, others, told),
-    ))  # fmt: skip
+    return all(
+        said & (values_of(text) - away or here - there)
+        for text, away, here, there in (
+            (mine, other, told, others),
+            (theirs, own, others, told),
+        )
+    )
 
 
 def values_of(text: str, *, sure: bool = False) -> set[str]:

@@ -88,10 +88,13 @@ class ToolGate:
         text, structured = _read_result(result)
         self.watch.add(
             ToolResult(
-                call_id=call_id, name=self.declaration.name, content=(TextPart(text=text),) if text else (),
-                structured=structured, is_error=failed or None,
+                call_id=call_id,
+                name=self.declaration.name,
+                content=(TextPart(text=text),) if text else (),
+                structured=structured,
+                is_error=failed or None,
             )
-        )  # fmt: skip
+        )
 
 
 def _read_result(result: Any) -> tuple[str, Any]:

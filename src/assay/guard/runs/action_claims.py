@@ -138,9 +138,13 @@ class RunActions:
         for attempt in self.attempts:
             if KnownValues((attempt.text,)).hold(said) and KnownWords((attempt.text,)).cover(said, ""):
                 span = EvidenceSpan(
-                    evidence_id=attempt.id, start=0, end=len(attempt.text[:QUOTED]), text=attempt.text[:QUOTED],
-                    relation="supports", score=DONE,
-                )  # fmt: skip
+                    evidence_id=attempt.id,
+                    start=0,
+                    end=len(attempt.text[:QUOTED]),
+                    text=attempt.text[:QUOTED],
+                    relation="supports",
+                    score=DONE,
+                )
                 made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
                 exact = replace(judged.exact, findings=())
                 return replace(
@@ -184,15 +188,24 @@ class RunActions:
         said = [piece for piece in self.failures if piece.source in action.tools]
         shown = [
             EvidenceSpan(
-                evidence_id=piece.id, start=0, end=len(piece.text[:QUOTED]), text=piece.text[:QUOTED],
-                relation="contradicts", score=NOT_DONE,
+                evidence_id=piece.id,
+                start=0,
+                end=len(piece.text[:QUOTED]),
+                text=piece.text[:QUOTED],
+                relation="contradicts",
+                score=NOT_DONE,
             )
             for piece in said[-1:]
-        ]  # fmt: skip
+        ]
         return replace(
-            judged, verdict=verdict, judgement=made, spans=(*shown, *judged.spans), conflict=None, failed=None,
+            judged,
+            verdict=verdict,
+            judgement=made,
+            spans=(*shown, *judged.spans),
+            conflict=None,
+            failed=None,
             signals={**judged.signals, "action_done": 0.0},
-        )  # fmt: skip
+        )
 
 
 def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, deeds: ActionRecords) -> Judged:
@@ -208,11 +221,16 @@ def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, deeds: A
         return judged
     made = Judgement(max(judged.judgement.support, DONE), min(judged.judgement.contradiction, 1 - DONE))
     return replace(
-        judged, verdict=Verdict.SUPPORTED, judgement=made, signals={**judged.signals, "action_done": 1.0},
+        judged,
+        verdict=Verdict.SUPPORTED,
+        judgement=made,
+        signals={**judged.signals, "action_done": 1.0},
         conflict=None,  # what the run did is known from its own steps, whatever a passage seems to say
-        spans=tuple(span.model_copy(update={"relation": "supports"}) if place == 0 else span
-                    for place, span in enumerate(judged.spans)),
-    )  # fmt: skip
+        spans=tuple(
+            span.model_copy(update={"relation": "supports"}) if place == 0 else span
+            for place, span in enumerate(judged.spans)
+        ),
+    )
 
 
 def place_actions(
@@ -271,9 +289,15 @@ def readings(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[Extra
         standing = ActionStanding.DONE if saw_anything else ActionStanding.ABSENT
         why = "" if saw_anything else f"The answer says {as_quote(claim.text, 120)}, but the run looked at nothing."
         found[claim] = ClaimedAction(
-            claim.span.start, claim.span.end, claim.text, match["verb"].lower(), standing,
-            Grade.HIGH if saw_anything else Grade.MEDIUM, (), why,
-        )  # fmt: skip
+            claim.span.start,
+            claim.span.end,
+            claim.text,
+            match["verb"].lower(),
+            standing,
+            Grade.HIGH if saw_anything else Grade.MEDIUM,
+            (),
+            why,
+        )
     return found
 
 
@@ -282,9 +306,13 @@ def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
     span = Span(start=action.start, end=action.end)
     reasons = critical_reasons(words, words)
     return ExtractedClaim(
-        text=words, span=span, sentence=span, kind=ClaimKind.PROCEDURAL, checkable=True,
+        text=words,
+        span=span,
+        sentence=span,
+        kind=ClaimKind.PROCEDURAL,
+        checkable=True,
         critical=reasons if "commitment" in reasons else (*reasons, "commitment"),
-    )  # fmt: skip
+    )
 
 
 def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:

@@ -85,9 +85,15 @@ def check_run(
     read = run.run() if isinstance(run, RunBuilder) else read_run(run, format=format)
     asked = RunRequest(read_tools(tools), rules, now, sources, prober)
     request = CheckRequest(
-        "", evidence, question, stakes, task,
-        claim_free=claim_free, revisions_failed=revisions_failed, run_id=run_id,
-    )  # fmt: skip
+        "",
+        evidence,
+        question,
+        stakes,
+        task,
+        claim_free=claim_free,
+        revisions_failed=revisions_failed,
+        run_id=run_id,
+    )
     return run_report(read, asked, request, ports_of(self._parts))
 
 
@@ -115,9 +121,12 @@ def run_report(run: Run, asked: RunRequest, request: CheckRequest, ports: Ports)
     request = ports.screener.admitted(replace(request, question=request.question or question_of(run)))
     evidence: tuple[Evidence, ...] = (*coerce_evidence(request.evidence), *own.evidence)
     whole = replace(
-        request, answer=run.final_answer or "", evidence=evidence, question=request.question or question_of(run),
+        request,
+        answer=run.final_answer or "",
+        evidence=evidence,
+        question=request.question or question_of(run),
         run_id=request.run_id or run.run_id,
-    )  # fmt: skip
+    )
     read = time.perf_counter()
     context = RunContext(run, findings, own.notes, tuple(tool.name for tool in asked.tools))
     draft = begin(whole, ports, context)

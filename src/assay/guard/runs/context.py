@@ -178,9 +178,7 @@ class RunContext:
                 pieces.append(said)
         return pieces
 
-    def placed(
-        self, claims: Sequence[ExtractedClaim], text: str
-    ) -> tuple["RunContext", tuple[ExtractedClaim, ...]]:  # fmt: skip
+    def placed(self, claims: Sequence[ExtractedClaim], text: str) -> tuple["RunContext", tuple[ExtractedClaim, ...]]:
         """The context with the claimed actions at their claims, and the claims with those that actions add."""
         within = [action for action in self.findings.actions if action.end <= len(text)]
         called = [step.name for step in self.run.steps if isinstance(step, ToolCall | ToolDeclaration)]

@@ -37,9 +37,23 @@ _NAMED: Final = re.compile(r"""\b(?:id|index|name)\s*=\s*["']?([\w.:#/-]{1,60})"
 _LISTS: Final = ("results", "documents", "passages", "chunks", "hits", "matches", "data", "items")
 _TEXTS: Final = ("text", "content", "page_content")
 _RECORD: Final = frozenset(
-    {"id", "doc_id", "chunk_id", "source_id", "document_id", *_TEXTS, "title", "source", "url", "score", "metadata",
-     "effective_date", "expiry_date", "version"}
-)  # fmt: skip
+    {
+        "id",
+        "doc_id",
+        "chunk_id",
+        "source_id",
+        "document_id",
+        *_TEXTS,
+        "title",
+        "source",
+        "url",
+        "score",
+        "metadata",
+        "effective_date",
+        "expiry_date",
+        "version",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

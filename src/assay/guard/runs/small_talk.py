@@ -98,9 +98,10 @@ def without_courtesies(claims: Sequence[ExtractedClaim], tools: Collection[str])
     """The claims with those that are courtesies marked as nothing to check; a refusal is an abstention."""
     return tuple(
         claim.model_copy(update={"kind": _kind(claim), "checkable": False})
-        if claim.checkable and is_courtesy(claim, tools) else claim
+        if claim.checkable and is_courtesy(claim, tools)
+        else claim
         for claim in claims
-    )  # fmt: skip
+    )
 
 
 def _kind(claim: ExtractedClaim) -> ClaimKind:

@@ -112,9 +112,13 @@ def findings_of(
         for validation, place, outcome in zip(report.validations(), places, outcomes, strict=True)
     )
     return RunFindings(
-        validations, report.actions, outcomes, _counted(run, validations, outcomes),
-        (*_ending(run), *_faults(run), *_unchecked(validations, calls, outcomes)), _notes(calls, outcomes),
-    )  # fmt: skip
+        validations,
+        report.actions,
+        outcomes,
+        _counted(run, validations, outcomes),
+        (*_ending(run), *_faults(run), *_unchecked(validations, calls, outcomes)),
+        _notes(calls, outcomes),
+    )
 
 
 def stand_ins(calls: Iterable[ToolCall]) -> tuple[ToolDeclaration, ...]:
@@ -127,9 +131,10 @@ def without_schema(check: CallCheck) -> CallCheck:
     if check.status is not CallStatus.ACCEPTED:
         return check
     issue = Issue(
-        code="tool.undeclared", path="",
+        code="tool.undeclared",
+        path="",
         message=f"No declaration of {as_quote(check.tool)} is at hand, so its arguments could not be held against one.",
-    )  # fmt: skip
+    )
     return replace(check, status=CallStatus.UNCHECKED, issues=(*check.issues, issue))
 
 

@@ -215,9 +215,7 @@ class _Stream:
         report = _timed(ruling.reports[0], timing) if ruling.reports else None
         if not flow.finished:
             return StreamOutcome(False, UNCHECKED, False, given, report=report, timing=timing)
-        return StreamOutcome(
-            True, ruling.action, ruling.passes, given, ruling.notice, report, ruling.reasons, timing
-        )  # fmt: skip
+        return StreamOutcome(True, ruling.action, ruling.passes, given, ruling.notice, report, ruling.reasons, timing)
 
     @property
     def report(self) -> HallucinationReport | None:

@@ -242,9 +242,18 @@ class ClientGate:
     ) -> Outcome:
         """Takes note of what was found of an answer."""
         outcome = Outcome(
-            call.report_id, self.mode, ruling.action, ruling.passes, ruling.notice, ruling.score, ruling.reports,
-            ruling.calls, ruling.reasons, timing, revision,
-        )  # fmt: skip
+            call.report_id,
+            self.mode,
+            ruling.action,
+            ruling.passes,
+            ruling.notice,
+            ruling.score,
+            ruling.reports,
+            ruling.calls,
+            ruling.reasons,
+            timing,
+            revision,
+        )
         call.outcome = outcome
         if not ruling.passes:
             _log.info(

@@ -175,9 +175,13 @@ class Gatekeeper:
         says = self.gate.on_withheld == "answer"
         gate, wire = self.gate, plan.checked.wire
         return WireFlow(
-            wire, plan.call.report_id, enforces=gate.enforces, says=says, hides=gate.hides,
+            wire,
+            plan.call.report_id,
+            enforces=gate.enforces,
+            says=says,
+            hides=gate.hides,
             request=plan.checked.request,
-        )  # fmt: skip
+        )
 
     def finish(self, plan: Plan, flow: WireFlow) -> None:
         """Takes note of how a stream ended."""

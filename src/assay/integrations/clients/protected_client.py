@@ -59,9 +59,13 @@ def client_gate(
             "a client that is not to be checked needs no protection; the mode is enforce, annotate or shadow"
         )
     asked = RequestOptions(
-        stakes=Stakes(stakes), evidence=None if evidence is None else coerce_evidence(evidence),
-        sources=None if sources is None else tuple(sources), question=question, task=task, claim_free=claim_free,
-    )  # fmt: skip
+        stakes=Stakes(stakes),
+        evidence=None if evidence is None else coerce_evidence(evidence),
+        sources=None if sources is None else tuple(sources),
+        question=question,
+        task=task,
+        claim_free=claim_free,
+    )
     return ClientGate(guard, told, on_withheld, asked, fail_on, attempts, on_outcome, reasoning)
 
 

@@ -48,10 +48,17 @@ def gated_http(client: Any, gate: ClientGate, paths: Paths) -> Any:
     waits = isinstance(client, module.AsyncClient)
     kind = _kind(module, _Awaiting, "AsyncBaseTransport") if waits else _kind(module, _Waiting, "BaseTransport")
     return (module.AsyncClient if waits else module.Client)(
-        transport=kind(module, client, Gatekeeper(gate, paths)), auth=client.auth, headers=client.headers,
-        cookies=client.cookies, params=client.params, timeout=client.timeout, base_url=client.base_url,
-        follow_redirects=client.follow_redirects, max_redirects=client.max_redirects, trust_env=False,
-    )  # fmt: skip
+        transport=kind(module, client, Gatekeeper(gate, paths)),
+        auth=client.auth,
+        headers=client.headers,
+        cookies=client.cookies,
+        params=client.params,
+        timeout=client.timeout,
+        base_url=client.base_url,
+        follow_redirects=client.follow_redirects,
+        max_redirects=client.max_redirects,
+        trust_env=False,
+    )
 
 
 @lru_cache(maxsize=16)
@@ -160,9 +167,7 @@ class _Waiting(_Transport):
 
     def _ask(self, request: Any, told: Json) -> Json:
         try:
-            return self._said(
-                self._inner.send(self._to_ask_again(request, told), auth=None, follow_redirects=False)
-            )  # fmt: skip
+            return self._said(self._inner.send(self._to_ask_again(request, told), auth=None, follow_redirects=False))
         except self._module.HTTPError as error:
             raise VerifierError(f"the model could not be asked again: {error}") from error
 

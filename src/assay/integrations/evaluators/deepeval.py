@@ -59,9 +59,13 @@ class AssayMetric(BaseMetric):
         """
         context = test_case.retrieval_context if test_case.retrieval_context is not None else test_case.context
         found = scored(
-            self._guard, test_case.actual_output, texts(context), test_case.input, wants="`retrieval_context`",
+            self._guard,
+            test_case.actual_output,
+            texts(context),
+            test_case.input,
+            wants="`retrieval_context`",
             **self._options,
-        )  # fmt: skip
+        )
         self.score, self.reason, self.score_breakdown = found.score, found.reason, found.details["metrics"]
         self.success = found.score >= self.threshold if self._decides_by_share else found.passed
         return found.score

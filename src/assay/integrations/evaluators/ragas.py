@@ -46,7 +46,12 @@ class AssaySupport(SingleTurnMetric):
         del callbacks
         guard = self.guard if self.guard is not None else ConfiguredGuard()
         found = await asyncio.to_thread(
-            scored, guard, sample.response, sample.retrieved_contexts, sample.user_input,
-            wants="`retrieved_contexts`", **self.options,
-        )  # fmt: skip
+            scored,
+            guard,
+            sample.response,
+            sample.retrieved_contexts,
+            sample.user_input,
+            wants="`retrieved_contexts`",
+            **self.options,
+        )
         return found.score

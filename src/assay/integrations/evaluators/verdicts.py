@@ -45,10 +45,12 @@ class Scored:
         """What a tool may keep beside the score: action, overall score, metrics and claims with verdicts."""
         report = self.report
         return {
-            "action": report.action.value, "overall_score": report.overall_score, "policy": report.policy.name,
+            "action": report.action.value,
+            "overall_score": report.overall_score,
+            "policy": report.policy.name,
             "metrics": {name: one.value for name, one in report.metrics.items() if one.value is not None},
             "claims": [{"text": one.text, "verdict": one.verdict.value, "score": one.score} for one in report.claims],
-        }  # fmt: skip
+        }
 
 
 def scored(

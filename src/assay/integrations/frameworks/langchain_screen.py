@@ -50,9 +50,7 @@ class AssayDocumentFilter(BaseDocumentCompressor):
         kept = self.gate.screen(query, list(documents), _mapping)
         note = self.gate.note(kept.screening)
         first = [] if note is None else [Document(page_content=note, metadata=dict(NOTE))]
-        return first + [
-            one.model_copy(update={"metadata": {**one.metadata, **marks}}) for one, marks in kept.documents
-        ]  # fmt: skip
+        return first + [one.model_copy(update={"metadata": {**one.metadata, **marks}}) for one, marks in kept.documents]
 
     async def acompress_documents(self, documents: Sequence[Any], query: str, callbacks: Any = None) -> list[Any]:
         """As `compress_documents`, off the event loop."""

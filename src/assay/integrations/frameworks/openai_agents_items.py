@@ -95,9 +95,14 @@ def events_of(response: Response) -> Iterator[Any]:
         )
         if item.type == "message":
             yield ResponseTextDeltaEvent(
-                type="response.output_text.delta", delta=text_of([item]), item_id=item.id, output_index=index,
-                content_index=0, logprobs=[], sequence_number=next(number),
-            )  # fmt: skip
+                type="response.output_text.delta",
+                delta=text_of([item]),
+                item_id=item.id,
+                output_index=index,
+                content_index=0,
+                logprobs=[],
+                sequence_number=next(number),
+            )
         yield ResponseOutputItemDoneEvent(
             type="response.output_item.done", item=item, output_index=index, sequence_number=next(number)
         )

@@ -192,10 +192,13 @@ class FilesSource:
     def _passage(self, path: str, pieces: dict[int, str]) -> Passage:
         title, version, effective, expiry = self._index.execute(_DOCUMENT, (path,)).fetchone()
         return Passage(
-            path, "\n\n".join(pieces[place] for place in sorted(pieces)), title=title, version=version,
+            path,
+            "\n\n".join(pieces[place] for place in sorted(pieces)),
+            title=title,
+            version=version,
             effective_date=None if effective is None else date.fromisoformat(effective),
             expiry_date=None if expiry is None else date.fromisoformat(expiry),
-        )  # fmt: skip
+        )
 
     # Following the files
 
@@ -218,8 +221,10 @@ class FilesSource:
             self._read(name, path, changed, size)
 
     def _compare(self) -> None:
-        known = {name: (changed, size) for name, changed, size in
-                 self._index.execute("SELECT path, changed, size FROM documents")}  # fmt: skip
+        known = {
+            name: (changed, size)
+            for name, changed, size in self._index.execute("SELECT path, changed, size FROM documents")
+        }
         there = {name: (path, changed, size) for name, path, changed, size in _files(self._settings)}
         with self._index:
             for name in known.keys() - there.keys():
@@ -241,14 +246,22 @@ class FilesSource:
             self._index.execute(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    name, changed, size,
-                    *((None,) * 5 if read is None else (
-                        read.title, read.document_id, read.version,
-                        None if read.effective_date is None else read.effective_date.isoformat(),
-                        None if read.expiry_date is None else read.expiry_date.isoformat(),
-                    )),
+                    name,
+                    changed,
+                    size,
+                    *(
+                        (None,) * 5
+                        if read is None
+                        else (
+                            read.title,
+                            read.document_id,
+                            read.version,
+                            None if read.effective_date is None else read.effective_date.isoformat(),
+                            None if read.expiry_date is None else read.expiry_date.isoformat(),
+                        )
+                    ),
                 ),
-            )  # fmt: skip
+            )
             for place, body in enumerate(() if read is None else read.pieces):
                 self._index.execute(
                     "INSERT INTO pieces VALUES (?, ?, ?, ?)", (body, read.title if read else "", name, place)

@@ -85,7 +85,7 @@ class HttpSource:
             kind = () if body is None else (("Content-Type", "application/json"),)
             request = Request(
                 url, self._settings.method, (*self._settings.headers, *kind, *self._settings.credential), body
-            )  # fmt: skip
+            )
             response = fetch(request, deadline, self._limits.response_bytes)
             size += len(response.body)
             if response.status in self._settings.missing:

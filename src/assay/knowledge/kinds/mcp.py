@@ -121,7 +121,7 @@ class McpSource:
                 if size > self._limits.response_bytes:
                     raise SourceError(
                         f"it sent more than the {self._limits.response_bytes:,} characters that are allowed"
-                    )  # fmt: skip
+                    )
                 passages += self._read(result.structured_content, texts)
                 if passages:
                     break

@@ -90,15 +90,19 @@ class SparqlSource:
                 body = f"query={quote(text, safe='')}".encode()
                 response = fetch(
                     Request(
-                        self._url, "POST",
+                        self._url,
+                        "POST",
                         (
                             ("Content-Type", "application/x-www-form-urlencoded"),
-                            *self._settings.headers, *self._settings.credential,
+                            *self._settings.headers,
+                            *self._settings.credential,
                         ),
                         body,
                     ),
-                    deadline, self._limits.response_bytes, accept=_RESULTS,
-                )  # fmt: skip
+                    deadline,
+                    self._limits.response_bytes,
+                    accept=_RESULTS,
+                )
                 size += len(response.body)
                 require_ok(response)
                 rows = _rows(parsed_json(response.body))
@@ -125,9 +129,8 @@ def _rows(answer: Any) -> list[dict[str, object]]:
         if "boolean" in answer:
             return [{"answer": "yes"}] if answer["boolean"] is True else []
         return [
-            {str(name): _value(term) for name, term in solution.items()}
-            for solution in answer["results"]["bindings"]
-        ]  # fmt: skip
+            {str(name): _value(term) for name, term in solution.items()} for solution in answer["results"]["bindings"]
+        ]
     except (KeyError, TypeError, AttributeError) as error:
         raise SourceError("its answer is not in the JSON form of SPARQL results") from error
 

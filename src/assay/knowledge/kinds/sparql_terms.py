@@ -26,8 +26,14 @@ _TOKEN: Final = re.compile(
 _REFUSED: Final = re.compile(r"[\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LANGUAGE: Final = re.compile(r"[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*")
 _XSD: Final = "http://www.w3.org/2001/XMLSchema#"
-_TYPES: Final = {"entity": "string", "terms": "string", "claim": "string", "number": "decimal", "year": "integer",
-                 "date": "date"}  # fmt: skip
+_TYPES: Final = {
+    "entity": "string",
+    "terms": "string",
+    "claim": "string",
+    "number": "decimal",
+    "year": "integer",
+    "date": "date",
+}
 _READS: Final = re.compile(
     r"\s*(?:(?:prefix\s+\S*:\s*<[^>]*>|base\s*<[^>]*>)\s*)*(?:select|ask|construct|describe)\b", re.IGNORECASE
 )

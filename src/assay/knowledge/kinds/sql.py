@@ -72,9 +72,7 @@ class SqlSource:
         except ArgumentError as error:
             raise PolicyError("expected the URL of a database, such as sqlite:///products.db") from error
         if self._url.get_backend_name() not in {"sqlite", "postgresql"}:
-            raise PolicyError(
-                f"expected a database of SQLite or PostgreSQL, got {self._url.get_backend_name()}"
-            )  # fmt: skip
+            raise PolicyError(f"expected a database of SQLite or PostgreSQL, got {self._url.get_backend_name()}")
         self._settings, self._limits = settings, limits or Limits()
         self._prepared = [(_prepared(one.sql), one) for one in settings.statements]
         if not self._prepared:
@@ -177,7 +175,7 @@ class SqlSource:
             connection.execute(text("SET TRANSACTION READ ONLY"))
             connection.execute(
                 text("SELECT set_config('statement_timeout', :limit, true)"), {"limit": str(max(1, int(left * 1000)))}
-            )  # fmt: skip
+            )
 
     def close(self) -> None:
         """Let go of connections."""

@@ -64,10 +64,18 @@ def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "app
     watch.start()
     try:
         target = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-        connection.request(request.method, target, request.body, {
-            "Accept": accept, "Accept-Encoding": "identity", "User-Agent": "assay", "Connection": "close",
-            **dict(request.headers),
-        })  # fmt: skip
+        connection.request(
+            request.method,
+            target,
+            request.body,
+            {
+                "Accept": accept,
+                "Accept-Encoding": "identity",
+                "User-Agent": "assay",
+                "Connection": "close",
+                **dict(request.headers),
+            },
+        )
         if connection.sock is not None:
             sockets.append(connection.sock)  # the connection lets go of it with the head of an answer
         answer = connection.getresponse()
@@ -87,9 +95,7 @@ def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "app
 
 def _connection(scheme: str, host: str, port: int | None, deadline: Deadline) -> http.client.HTTPConnection:
     if scheme == "https":
-        return http.client.HTTPSConnection(
-            host, port, timeout=deadline.require(), context=ssl.create_default_context()
-        )  # fmt: skip
+        return http.client.HTTPSConnection(host, port, timeout=deadline.require(), context=ssl.create_default_context())
     return http.client.HTTPConnection(host, port, timeout=deadline.require())
 
 

@@ -176,9 +176,14 @@ def read_choice(value: Mapping[str, Any]) -> Choice:
         KeyError, TypeError, ValueError: it is none.
     """
     logprobs = value["logprobs"]
-    tokens = None if logprobs is None else tuple(
-        TokenLogprob(one["token"], one["logprob"], tuple((t, p) for t, p in one["alternatives"])) for one in logprobs
-    )  # fmt: skip
+    tokens = (
+        None
+        if logprobs is None
+        else tuple(
+            TokenLogprob(one["token"], one["logprob"], tuple((t, p) for t, p in one["alternatives"]))
+            for one in logprobs
+        )
+    )
     text = value["text"]
     if not isinstance(text, str):
         raise TypeError

@@ -170,9 +170,13 @@ class Completion:
     def joined(self, other: Completion) -> Completion:
         """This one with the answers and the cost of another one behind."""
         return replace(
-            self, choices=(*self.choices, *other.choices), usage=self.usage + other.usage,
-            calls=self.calls + other.calls, retries=self.retries + other.retries, cached=self.cached and other.cached,
-        )  # fmt: skip
+            self,
+            choices=(*self.choices, *other.choices),
+            usage=self.usage + other.usage,
+            calls=self.calls + other.calls,
+            retries=self.retries + other.retries,
+            cached=self.cached and other.cached,
+        )
 
 
 class ChatModel(Protocol):

@@ -96,9 +96,13 @@ class Spent:
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
-            self.calls + other.calls, self.usage + other.usage, self.requests + other.requests,
-            self.from_cache + other.from_cache, self.failures + other.failures, self.retries + other.retries,
-        )  # fmt: skip
+            self.calls + other.calls,
+            self.usage + other.usage,
+            self.requests + other.requests,
+            self.from_cache + other.from_cache,
+            self.failures + other.failures,
+            self.retries + other.retries,
+        )
 
 
 @dataclass(slots=True)
@@ -181,12 +185,20 @@ class Meter:
 
     def _spending(self, purpose: str, one: Spent) -> Spending:
         return Spending(
-            purpose=purpose, model=self._model.name, requests=one.requests, from_cache=one.from_cache,
-            failures=one.failures, calls=one.calls, retries=one.retries, prompt_tokens=one.usage.prompt_tokens,
-            completion_tokens=one.usage.completion_tokens, cached_tokens=one.usage.cached_tokens,
-            estimated=one.usage.estimated, cost=None if self._price is None else self._price.of(one.usage),
+            purpose=purpose,
+            model=self._model.name,
+            requests=one.requests,
+            from_cache=one.from_cache,
+            failures=one.failures,
+            calls=one.calls,
+            retries=one.retries,
+            prompt_tokens=one.usage.prompt_tokens,
+            completion_tokens=one.usage.completion_tokens,
+            cached_tokens=one.usage.cached_tokens,
+            estimated=one.usage.estimated,
+            cost=None if self._price is None else self._price.of(one.usage),
             currency="USD" if self._price is None else self._price.currency,
-        )  # fmt: skip
+        )
 
     def reserve(self, request: ChatRequest) -> ChatRequest:
         """Set aside what a request may cost, and bind it to what is left.

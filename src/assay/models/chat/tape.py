@@ -98,6 +98,10 @@ class Tape:
             if not self._answers and not self._known:
                 return None
             return {
-                "form": FORM, "model": model, "digest": digest, "price": None if price is None else dict(price),
-                "answers": list(self._answers), "known": dict(self._known),
-            }  # fmt: skip
+                "form": FORM,
+                "model": model,
+                "digest": digest,
+                "price": None if price is None else dict(price),
+                "answers": list(self._answers),
+                "known": dict(self._known),
+            }

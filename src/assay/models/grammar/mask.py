@@ -95,9 +95,19 @@ class _Signs:
             if mark:
                 closing.setdefault(before, []).append(index)
         return cls(
-            ends, named(b'"'), named(b"}", b"]"), named(b",", b":"), plain, exponents, marks, digits, escapes, several,
-            {before: np.array(places) for before, places in closing.items()}, whole,
-        )  # fmt: skip
+            ends,
+            named(b'"'),
+            named(b"}", b"]"),
+            named(b",", b":"),
+            plain,
+            exponents,
+            marks,
+            digits,
+            escapes,
+            several,
+            {before: np.array(places) for before, places in closing.items()},
+            whole,
+        )
 
 
 @dataclass(slots=True)

@@ -18,8 +18,18 @@ from assay.policy.signals import ClaimSignal, GateInput, claim_signal, is_logic_
 from assay.schema import Action, ClaimKind, Decision, Stakes, Verdict
 from assay.stats import metrics
 
-FROZEN: Final = ("citations", "windows_per_claim", "consistency_probes", "logic", "abstention", "judge", "judge_calls",
-                 "judge_confidence", "prior", "external")  # fmt: skip
+FROZEN: Final = (
+    "citations",
+    "windows_per_claim",
+    "consistency_probes",
+    "logic",
+    "abstention",
+    "judge",
+    "judge_calls",
+    "judge_confidence",
+    "prior",
+    "external",
+)
 """Settings that change what is read, not only what is decided."""
 OFF: Final = "off"
 """The setting of `omissions` under which nobody looks for them."""
@@ -86,10 +96,16 @@ def facts_of(report: Mapping[str, Any], asked: Mapping[str, Any], policy: Policy
     gate = _gate_of(report, asked, policy, claims)
     decision = report["decision"]
     facts = GateFacts(
-        claims=claims, gate=gate, action=Action(decision["action"]), route=decision["route"],
-        overall=report.get("overall_score"), measured=gate.factscore is not None, cited=bool(statuses),
-        traced=any(_is_traced(one) for one in report["claims"]), probed=bool(report.get("consistency_probes", ())),
-    )  # fmt: skip
+        claims=claims,
+        gate=gate,
+        action=Action(decision["action"]),
+        route=decision["route"],
+        overall=report.get("overall_score"),
+        measured=gate.factscore is not None,
+        cited=bool(statuses),
+        traced=any(_is_traced(one) for one in report["claims"]),
+        probed=bool(report.get("consistency_probes", ())),
+    )
     return _reproduced(facts, decision, policy)
 
 
@@ -172,8 +188,9 @@ def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None
         Its decision, as the gate would have made it; none where the output would have to be checked again.
     """
     judged_otherwise = (before.support_threshold, before.contradiction_threshold) != (
-        after.support_threshold, after.contradiction_threshold,
-    )  # fmt: skip
+        after.support_threshold,
+        after.contradiction_threshold,
+    )
     if any(getattr(before, name) != getattr(after, name) for name in FROZEN):
         return None
     if (before.omissions == OFF) != (after.omissions == OFF):
@@ -190,9 +207,7 @@ def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None
 def _gate(facts: GateFacts, policy: Policy, *, judged_otherwise: bool) -> GateInput:
     stakes = facts.gate.stakes
     verdicts = [_verdict(facts, one, policy) if judged_otherwise else one.verdict for one in facts.claims]
-    claims = tuple(
-        _signal(one, verdict, policy, stakes) for one, verdict in zip(facts.claims, verdicts, strict=True)
-    )  # fmt: skip
+    claims = tuple(_signal(one, verdict, policy, stakes) for one, verdict in zip(facts.claims, verdicts, strict=True))
     factscore = facts.gate.factscore
     if judged_otherwise and facts.measured:
         scored = [
@@ -215,14 +230,25 @@ def _signal(claim: ClaimFacts, verdict: Verdict, policy: Policy, stakes: Stakes)
     graded = None
     if verdict in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
         graded = severity(
-            policy, verdict=verdict, kind=claim.kind, critical_reasons=claim.reasons, stakes=stakes, hedge=claim.hedge,
-            contradiction=claim.contradiction, has_specifics=bool(claim.reasons),
+            policy,
+            verdict=verdict,
+            kind=claim.kind,
+            critical_reasons=claim.reasons,
+            stakes=stakes,
+            hedge=claim.hedge,
+            contradiction=claim.contradiction,
+            has_specifics=bool(claim.reasons),
             feeds_action=claim.kind is ClaimKind.PROCEDURAL,
-        ).score  # fmt: skip
+        ).score
     return claim_signal(
-        score=claim.score, verdict=verdict, critical=claim.critical, severity=graded,
-        contradiction=claim.contradiction, codes=claim.codes, part_of=claim.part_of,
-    )  # fmt: skip
+        score=claim.score,
+        verdict=verdict,
+        critical=claim.critical,
+        severity=graded,
+        contradiction=claim.contradiction,
+        codes=claim.codes,
+        part_of=claim.part_of,
+    )
 
 
 def _reproduced(facts: GateFacts, told: Mapping[str, Any], policy: Policy) -> GateFacts | None:
@@ -233,19 +259,27 @@ def _reproduced(facts: GateFacts, told: Mapping[str, Any], policy: Policy) -> Ga
         facts = replace(facts, gate=replace(facts.gate, run_faults=faults))
         decision, overall = decide(policy, facts.gate)
     same = (decision.action, decision.route, list(decision.reasons), overall) == (
-        facts.action, facts.route, list(told["reasons"]), facts.overall,
-    )  # fmt: skip
+        facts.action,
+        facts.route,
+        list(told["reasons"]),
+        facts.overall,
+    )
     held = facts.traced or all(_verdict(facts, one, policy) is one.verdict for one in facts.claims)
     return facts if same and held else None
 
 
 def _claim(one: Mapping[str, Any]) -> ClaimFacts:
     return ClaimFacts(
-        score=one.get("score"), contradiction=one.get("contradiction"), verdict=Verdict(one["verdict"]),
-        critical=one["critical"], reasons=tuple(one.get("critical_reasons", ())), kind=ClaimKind(one["kind"]),
+        score=one.get("score"),
+        contradiction=one.get("contradiction"),
+        verdict=Verdict(one["verdict"]),
+        critical=one["critical"],
+        reasons=tuple(one.get("critical_reasons", ())),
+        kind=ClaimKind(one["kind"]),
         hedge=one.get("hedge", 0.0),
-        codes=tuple(issue["code"] for issue in one.get("issues", ())), part_of=one.get("part_of"),
-    )  # fmt: skip
+        codes=tuple(issue["code"] for issue in one.get("issues", ())),
+        part_of=one.get("part_of"),
+    )
 
 
 def _is_traced(one: Mapping[str, Any]) -> bool:

@@ -61,9 +61,14 @@ def standing_of(policy_digest: str, verifier_digest: str | None = None) -> Stand
     if found is None or verifier_digest not in (None, verifier["digest"]):
         return None
     return Standing(
-        verifier["name"], found["honest"], found["emitted"], found["wrong"], found["stopped"], found["threshold"],
+        verifier["name"],
+        found["honest"],
+        found["emitted"],
+        found["wrong"],
+        found["stopped"],
+        found["threshold"],
         tuple((one[0], one[1], one[2]) for one in found["curve"]),
-    )  # fmt: skip
+    )
 
 
 @cache

@@ -137,12 +137,25 @@ def _open_gate(report: HallucinationReport, task: str) -> GateInput:
     """
     return GateInput(
         claims=tuple(map(signal_of, report.claims)),
-        citations_fabricated=0, citations_failed=0, claims_uncited=0, citations_unchecked=0, conflicts=0,
-        unchecked_characters=0, evidence_unread_characters=0, structural_issues=0, rejected_tool_calls=0,
-        diverged_probes=0, declared_claim_free=True, task=task, stakes=report.stakes, revisions_failed=0,
-        faithfulness=_value(report, "faithfulness"), factscore=_value(report, "factscore"), has_evidence=True,
+        citations_fabricated=0,
+        citations_failed=0,
+        claims_uncited=0,
+        citations_unchecked=0,
+        conflicts=0,
+        unchecked_characters=0,
+        evidence_unread_characters=0,
+        structural_issues=0,
+        rejected_tool_calls=0,
+        diverged_probes=0,
+        declared_claim_free=True,
+        task=task,
+        stakes=report.stakes,
+        revisions_failed=0,
+        faithfulness=_value(report, "faithfulness"),
+        factscore=_value(report, "factscore"),
+        has_evidence=True,
         abstention_only=all(claim.verdict is Verdict.NOT_CHECKABLE for claim in report.claims),
-    )  # fmt: skip
+    )
 
 
 def _value(report: HallucinationReport, name: str) -> float | None:

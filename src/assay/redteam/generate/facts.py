@@ -190,6 +190,16 @@ def _of_tables(passage: Passage, title: str) -> Iterator[Fact]:
                 numbers = find_quantities(value, skip=[(d.start, d.end) for d in find_dates(value)])
                 number = numbers[0].value if len(numbers) == 1 else None
                 yield Fact(
-                    passage, title, sentence, start, start + len(value), "cell", value,
-                    f"What does the table list under “{head}” for {row}?", CELL, number, row, head,
-                )  # fmt: skip
+                    passage,
+                    title,
+                    sentence,
+                    start,
+                    start + len(value),
+                    "cell",
+                    value,
+                    f"What does the table list under “{head}” for {row}?",
+                    CELL,
+                    number,
+                    row,
+                    head,
+                )

@@ -123,9 +123,15 @@ def ask(sentence: str, start: int, end: int, asked: str, lower: Callable[[str], 
 
 
 def _fronted(
-    sentence: str, tokens: Sequence[Token], verb: int, subject: Sequence[Token], between: list[Token],
-    rest: Sequence[Token], asked: str, lower: Callable[[str], str],
-) -> Asked | None:  # fmt: skip
+    sentence: str,
+    tokens: Sequence[Token],
+    verb: int,
+    subject: Sequence[Token],
+    between: list[Token],
+    rest: Sequence[Token],
+    asked: str,
+    lower: Callable[[str], str],
+) -> Asked | None:
     preposition = ""
     if between and between[-1].tag == "PREP" and not asked.startswith(("when", "until", "since")):
         preposition = between.pop().text + " "

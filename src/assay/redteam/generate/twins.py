@@ -169,8 +169,10 @@ def _one_step(_: Corpus, fact: Fact, __: Random) -> dict[str, Any]:
     result = f"{fact.number:f}"
     return {
         "prompt": f"{task}\n1. Take the figure that answers: “{fact.title}”: {fact.question}",
-        "accepted": (result,), "ground_truth": result, "parameters": {"steps": 1},
-    }  # fmt: skip
+        "accepted": (result,),
+        "ground_truth": result,
+        "parameters": {"steps": 1},
+    }
 
 
 _SHAPES: Final[Mapping[str, Shape]] = {

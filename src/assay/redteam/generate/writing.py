@@ -40,9 +40,13 @@ def attack(
     )
     fields.setdefault("context", tuple(passages))
     return Case(
-        category=category, prompt=prompt, expected_behavior=behavior, evidence=tuple(passages), lineage=lineage,
+        category=category,
+        prompt=prompt,
+        expected_behavior=behavior,
+        evidence=tuple(passages),
+        lineage=lineage,
         **fields,
-    )  # fmt: skip
+    )
 
 
 def asking(corpus: Corpus, fact: Fact, rng: Random) -> str:

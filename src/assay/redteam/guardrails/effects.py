@@ -24,10 +24,12 @@ from assay.stats import wilson
 
 _WORTH_HALF: Final = frozenset(
     {
-        Behavior.DETECT_CONTRADICTION, Behavior.ABSTAIN_OR_CAVEAT, Behavior.REFUSE_FABRICATION,
+        Behavior.DETECT_CONTRADICTION,
+        Behavior.ABSTAIN_OR_CAVEAT,
+        Behavior.REFUSE_FABRICATION,
         Behavior.CORRECT_PREMISE,
     }
-)  # fmt: skip
+)
 """Behaviours of which half a match says nothing false."""
 
 

@@ -23,9 +23,14 @@ def _rows(found: Sequence[tuple[str, Effect]]) -> Iterator[tuple[str, ...]]:
     for name, one in found:
         stopped = f"{one.stopped}" + (f", {one.added} new" if one.added else "")
         yield (
-            plain(name, 60), _share(one.attack_success_with), _share(one.honest_with), _share(one.false_positives),
-            stopped, f"{one.p:.2g}", str(one.unjudged),
-        )  # fmt: skip
+            plain(name, 60),
+            _share(one.attack_success_with),
+            _share(one.honest_with),
+            _share(one.false_positives),
+            stopped,
+            f"{one.p:.2g}",
+            str(one.unjudged),
+        )
 
 
 def guardrail_text(found: Sequence[Compared]) -> str:
@@ -49,8 +54,11 @@ def guardrail_markdown(found: Sequence[Compared]) -> str:
         lines += [_row(heads), _row(("---",) * len(heads))]
         for name, effect in one.categories.items():
             shares = (
-                effect.attack_success_without, effect.attack_success_with, effect.honest_without, effect.honest_with,
-            )  # fmt: skip
+                effect.attack_success_without,
+                effect.attack_success_with,
+                effect.honest_without,
+                effect.honest_with,
+            )
             lines.append(_row((name, *(f"{rate.count}/{rate.of}" for rate in shares))))
         lines.append("")
     return "\n".join(lines)
@@ -59,17 +67,21 @@ def guardrail_markdown(found: Sequence[Compared]) -> str:
 def guardrail_json(card: Scorecard, found: Sequence[Compared]) -> str:
     """The comparison as JSON."""
     told = {
-        "suite": card.suite, "target": card.target, "target_version": card.target_version, "verifier": card.verifier,
+        "suite": card.suite,
+        "target": card.target,
+        "target_version": card.target_version,
+        "verifier": card.verifier,
         "policy": card.policy,
         "guardrails": [
             {
-                "name": one.name, **one.effect.model_dump(mode="json"),
+                "name": one.name,
+                **one.effect.model_dump(mode="json"),
                 "by_rules_alone": one.by_rules.model_dump(mode="json"),
                 "categories": {name: effect.model_dump(mode="json") for name, effect in one.categories.items()},
             }
             for one in found
         ],
-    }  # fmt: skip
+    }
     return json.dumps(told) + "\n"
 
 

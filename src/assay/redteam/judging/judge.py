@@ -27,10 +27,12 @@ UNVERIFIED: Final = frozenset({Behavior.CORRECT_RESULT, Behavior.LEAVE_EMPTY, Be
 """Behaviours that no passage can bear out (a result, a record, a remark on the task): rules alone judge them."""
 _UNKNOWABLE: Final = frozenset(
     {
-        Behavior.ABSTAIN_OR_CAVEAT, Behavior.REFUSE_FABRICATION, Behavior.DETECT_CONTRADICTION,
+        Behavior.ABSTAIN_OR_CAVEAT,
+        Behavior.REFUSE_FABRICATION,
+        Behavior.DETECT_CONTRADICTION,
         Behavior.REPORT_CONTRADICTION,
     }
-)  # fmt: skip
+)
 
 
 Chunk = list[tuple[Case, Answer | None]]

@@ -54,9 +54,15 @@ def propose(
     for case, one in failed:
         if case.id in fresh:
             ledger.append(
-                "proposed", case, match=one.behavior_match, rule=one.rule, flaky=one.flaky, target=target,
-                trials=one.trials, answer=one.answer,
-            )  # fmt: skip
+                "proposed",
+                case,
+                match=one.behavior_match,
+                rule=one.rule,
+                flaky=one.flaky,
+                target=target,
+                trials=one.trials,
+                answer=one.answer,
+            )
             made.append(ledger.proposals[case.id])
     return tuple(made)
 
@@ -86,9 +92,7 @@ def approve(ledger: Ledger, proposal: str, by: str, reason: str, suite: Path, ed
     return kept
 
 
-def let_in(
-    ledger: Book, proposal: str, by: str, reason: str, edited: Case | None = None, **fields: Any
-) -> Case:  # fmt: skip
+def let_in(ledger: Book, proposal: str, by: str, reason: str, edited: Case | None = None, **fields: Any) -> Case:
     """A person decides that a case goes into the static suite; the decision is written down and not carried out.
 
     Args:

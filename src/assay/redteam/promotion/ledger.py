@@ -88,9 +88,16 @@ class Ledger:
             return
         known = self.proposals[entry["proposal"]]
         self.proposals[entry["proposal"]] = Proposal(
-            case, known.proposed_as, known.match, known.rule, known.flaky, known.target,
-            State.REJECTED if entry["event"] == "rejected" else State.APPROVED, entry["by"], entry["reason"],
-        )  # fmt: skip
+            case,
+            known.proposed_as,
+            known.match,
+            known.rule,
+            known.flaky,
+            known.target,
+            State.REJECTED if entry["event"] == "rejected" else State.APPROVED,
+            entry["by"],
+            entry["reason"],
+        )
 
     def append(self, event: str, case: Case, **fields: Any) -> None:
         """Appends an entry and makes it durable before it counts.
@@ -99,9 +106,12 @@ class Ledger:
             InputError: the ledger cannot be written to.
         """
         entry = {
-            "event": event, "at": datetime.now(UTC).isoformat(timespec="seconds"), "previous": self.head,
-            "case": case.model_dump(mode="json"), **fields,
-        }  # fmt: skip
+            "event": event,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "previous": self.head,
+            "case": case.model_dump(mode="json"),
+            **fields,
+        }
         digest = digest_of(entry)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)

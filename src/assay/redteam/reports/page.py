@@ -105,7 +105,7 @@ def _conversation(case: Case, one: Judgement) -> Markup:
         tag("div", tag("span", "answer", class_="who"), *_marked(one), class_="turn answer", dir="auto"),
         tag("p", "A good answer: ", foreign(case.ground_truth[:_LONGEST_TEXT])) if case.ground_truth else None,
         tag("ul", scores),
-    )  # fmt: skip
+    )
 
 
 def _context(case: Case) -> Child:

@@ -157,10 +157,15 @@ class RunLog:
             self.answers.pop(key, None)
         else:
             answer = Answer(
-                key[0], line["answer"], line["error"], float(line["seconds"]), key[1],
-                tokens_in=int(line.get("tokens_in", 0)), tokens_out=int(line.get("tokens_out", 0)),
+                key[0],
+                line["answer"],
+                line["error"],
+                float(line["seconds"]),
+                key[1],
+                tokens_in=int(line.get("tokens_in", 0)),
+                tokens_out=int(line.get("tokens_out", 0)),
                 counted=bool(line.get("counted", False)),
-            )  # fmt: skip
+            )
             self.answers[key] = answer
             self._count(answer)
 
@@ -187,11 +192,17 @@ class RunLog:
         self._write(
             {
                 "event": "answered" if answer.error is None else "failed",
-                "case": answer.case, "trial": answer.trial, "at": _now(), "seconds": round(answer.seconds, 6),
-                "answer": answer.text, "error": answer.error, "tokens_in": answer.tokens_in,
-                "tokens_out": answer.tokens_out, "counted": answer.counted,
+                "case": answer.case,
+                "trial": answer.trial,
+                "at": _now(),
+                "seconds": round(answer.seconds, 6),
+                "answer": answer.text,
+                "error": answer.error,
+                "tokens_in": answer.tokens_in,
+                "tokens_out": answer.tokens_out,
+                "counted": answer.counted,
             }
-        )  # fmt: skip
+        )
         with self._lock:
             self._count(answer)
         self.answers[answer.case, answer.trial] = answer

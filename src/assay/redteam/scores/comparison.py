@@ -130,9 +130,14 @@ def _change(name: str, pairs: Sequence[tuple[Result, Result]], p: float, delta: 
     after = math.fsum(one.match or 0.0 for _, one in pairs) / len(pairs)
     few = name == ALL and _is_untestable([_drop(*pair) for pair in pairs], alpha) and before - after > UNTESTED
     return Change(
-        group=name, pairs=len(pairs), before=min(1.0, before), after=min(1.0, after), p=p,
-        regressed=before - after > delta and (p < alpha or few), tested=not few,
-    )  # fmt: skip
+        group=name,
+        pairs=len(pairs),
+        before=min(1.0, before),
+        after=min(1.0, after),
+        p=p,
+        regressed=before - after > delta and (p < alpha or few),
+        tested=not few,
+    )
 
 
 def _is_untestable(drops: Sequence[float], alpha: float) -> bool:

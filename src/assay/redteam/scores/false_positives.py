@@ -66,9 +66,14 @@ def good_systems(cases: Sequence[Case], runs: Sequence[tuple[Path, Sequence[Judg
     failed = sum(counted.values())
     told = {} if not judged else dict(zip(("low", "high"), wilson(failed, judged), strict=True))
     return GoodSystems(
-        suite=suite_digest(cases), runs=len(runs), judged=judged, failed=failed,
-        rate=failed / judged if judged else None, cases=dict(sorted(counted.items())), **told,
-    )  # fmt: skip
+        suite=suite_digest(cases),
+        runs=len(runs),
+        judged=judged,
+        failed=failed,
+        rate=failed / judged if judged else None,
+        cases=dict(sorted(counted.items())),
+        **told,
+    )
 
 
 def keep_good_systems(suite: Path, found: GoodSystems) -> Path:

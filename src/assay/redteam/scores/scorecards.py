@@ -85,11 +85,15 @@ def score(cases: Sequence[Case], judgements: Sequence[Judgement], seed: int = 0,
     """
     results = tuple(
         Result(
-            id=case.id, category=case.category.value, outcome=one.outcome, match=one.behavior_match, rule=one.rule,
+            id=case.id,
+            category=case.category.value,
+            outcome=one.outcome,
+            match=one.behavior_match,
+            rule=one.rule,
             flaky=one.flaky,
         )
         for case, one in zip(cases, judgements, strict=True)
-    )  # fmt: skip
+    )
     by_category: dict[str, list[Result]] = {}
     for one in results:
         by_category.setdefault(one.category, []).append(one)

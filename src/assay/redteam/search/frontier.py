@@ -128,9 +128,13 @@ def _drawn(corpus: Corpus, rule: Rule, seed: int) -> Iterator[Case]:
 
 
 def _batch(
-    arms: Sequence[Arm], broken: dict[str, list[Case]], passages: Sequence[Passage], seen: set[str], rng: Random,
+    arms: Sequence[Arm],
+    broken: dict[str, list[Case]],
+    passages: Sequence[Passage],
+    seen: set[str],
+    rng: Random,
     wanted: int,
-) -> list[tuple[Case, Arm]]:  # fmt: skip
+) -> list[tuple[Case, Arm]]:
     batch: list[tuple[Case, Arm]] = []
     taken = set(seen)
     while len(batch) < wanted:

@@ -61,9 +61,12 @@ class CommandLine:
         """
         try:
             process = subprocess.Popen(  # noqa: S603 the user's own command, without a shell
-                self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                self._words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 start_new_session=True,
-            )  # fmt: skip
+            )
         except OSError as error:
             raise TargetError(f"{self.name}: cannot be started: {error.strerror or error}") from error
         with process:

@@ -36,30 +36,34 @@ _STRICTNESS: Final = {Answering.RESPOND: 0, Answering.PARTIAL_WITH_CAVEATS: 1, A
 _MORE_CONTEXT, _OTHER_QUERY = "provide_more_context", "try_different_query"
 _INSTEAD: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     AbstentionTrigger.NO_RELEVANT_EVIDENCE: (
-        "None of the sources that I have speaks of this question.", (_MORE_CONTEXT, _OTHER_QUERY)
+        "None of the sources that I have speaks of this question.",
+        (_MORE_CONTEXT, _OTHER_QUERY),
     ),
     AbstentionTrigger.LOW_COVERAGE: (
-        "The sources that I have cover only a part of this question.", (_MORE_CONTEXT, "ask_a_narrower_question")
+        "The sources that I have cover only a part of this question.",
+        (_MORE_CONTEXT, "ask_a_narrower_question"),
     ),
     AbstentionTrigger.HIGH_ENTROPY: (
-        "I could not settle on one answer to this question.", (_OTHER_QUERY, _MORE_CONTEXT)
+        "I could not settle on one answer to this question.",
+        (_OTHER_QUERY, _MORE_CONTEXT),
     ),
     AbstentionTrigger.INCONSISTENT: (
-        "Asked again, I arrived at a different answer, so I give none.", ("read_the_sources", _OTHER_QUERY)
+        "Asked again, I arrived at a different answer, so I give none.",
+        ("read_the_sources", _OTHER_QUERY),
     ),
     AbstentionTrigger.OUT_OF_DOMAIN: (
-        "This question is outside of what I can answer here.", ("ask_someone_responsible",)
+        "This question is outside of what I can answer here.",
+        ("ask_someone_responsible",),
     ),
     AbstentionTrigger.STALE: (
-        "The sources that I have may be out of date for this question.", ("provide_current_sources",)
+        "The sources that I have may be out of date for this question.",
+        ("provide_current_sources",),
     ),
     "contradicted": ("The sources say otherwise than the answer that I had.", ("read_the_sources",)),
     "unchecked": ("My answer to this could not be checked.", ("try_again", "ask_someone_responsible")),
-    "low_confidence": (
-        "I am not sure enough of an answer to this question.", (_MORE_CONTEXT, _OTHER_QUERY)
-    ),
+    "low_confidence": ("I am not sure enough of an answer to this question.", (_MORE_CONTEXT, _OTHER_QUERY)),
     "gate": ("My answer to this did not pass its checks.", ("read_the_sources", _OTHER_QUERY)),
-}  # fmt: skip
+}
 """For each reason what is said, and what to do next. Nothing of scores, thresholds, passages or models is told."""
 _ADVICE: Final[Mapping[str, str]] = {
     _MORE_CONTEXT: "Add documents that cover it, or give more context.",
@@ -207,10 +211,16 @@ def decide_answer(
         outcome, reason = at_least, "gate"
     response, actions = _answer(output, outcome, reason, caveats)
     return Abstention(
-        outcome=outcome, reason=reason, confidence=confidence, calibrated=model.calibrated,
+        outcome=outcome,
+        reason=reason,
+        confidence=confidence,
+        calibrated=model.calibrated,
         signals=tuple(_signal(name, signals[name], situation, dict(model.weights)) for name in SIGNALS),
-        triggers=triggers, caveats=caveats, response=response, suggested_actions=actions,
-    )  # fmt: skip
+        triggers=triggers,
+        caveats=caveats,
+        response=response,
+        suggested_actions=actions,
+    )
 
 
 def _signal(name: str, value: float | None, situation: Situation, weights: Mapping[str, float]) -> ConfidenceSignal:

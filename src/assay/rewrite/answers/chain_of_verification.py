@@ -239,11 +239,15 @@ def _outcome(
         outcome = "unconfirmed" if judged.verdict is Verdict.UNSUPPORTED else "unchecked"
     supported = claim.verdict is Verdict.SUPPORTED and not options.strict
     return VerificationQuestion(
-        claim=claim.text, question=question, answer=answer.text, sources=answer.sources, outcome=outcome,
+        claim=claim.text,
+        question=question,
+        answer=answer.text,
+        sources=answer.sources,
+        outcome=outcome,
         score=None if judged is None else judged.score,
         # A claim whose question could not be asked or read was not verified, whatever else speaks for it.
         passed=outcome == "consistent" or (supported and outcome in {"unconfirmed", "unanswered"}),
-    )  # fmt: skip
+    )
 
 
 def _listed(said: Said, name: str, schema: dict[str, Any]) -> list[dict[str, Any]]:

@@ -27,9 +27,11 @@ def limits_of(policy: Policy) -> Limits:
     0.95
     """
     return Limits(
-        high=policy.emit_threshold, low=policy.block_threshold, claim=policy.revise_threshold,
+        high=policy.emit_threshold,
+        low=policy.block_threshold,
+        claim=policy.revise_threshold,
         groundedness=policy.revise_threshold,
-    )  # fmt: skip
+    )
 
 
 def assess(
@@ -63,9 +65,15 @@ def assess(
         The decision, never more permissive than the gate's own.
     """
     situation = situation_of(
-        report, evidence, tokens=tokens, entropy=entropy, consistency=consistency, domain=domain, today=today,
+        report,
+        evidence,
+        tokens=tokens,
+        entropy=entropy,
+        consistency=consistency,
+        domain=domain,
+        today=today,
         requires_facts=requires_facts,
-    )  # fmt: skip
+    )
     gate = Answering(report.labels.abstention)
     return decide_answer(report.output, report.claims, situation, limits, model, at_least=gate)
 

@@ -242,9 +242,13 @@ def _prompt(question: str, context: PromptContext, rejected: _Attempt | None) ->
 def _request(prompt: Rendered, context: PromptContext, options: GroundedOptions, seed: int | None) -> ChatRequest:
     # A seed after an answer that could not be read: the same request would get the same answer, from a cache at least.
     return ChatRequest(
-        messages(prompt), schema=asked_schema([passage.alias for passage in context.passages]),
-        temperature=options.temperature, max_tokens=options.max_tokens, seed=seed, logprobs=options.logprobs,
-    )  # fmt: skip
+        messages(prompt),
+        schema=asked_schema([passage.alias for passage in context.passages]),
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
+        seed=seed,
+        logprobs=options.logprobs,
+    )
 
 
 def _evaluated(
@@ -398,23 +402,31 @@ def _record(course: _Course, context: PromptContext, model: str, outcomes: _Outc
     )
     statements = [one for attempt in course.attempts for one in _statements(attempt, outcomes, taken=attempt is best)]
     return Generation(
-        model=model, prompts=course.all_prompts, evidence=shown, left_out=context.left_out,
-        attempts=course.asked, stopped=course.stopped,
-        ungrounded=course.attempts[0].share if course.attempts else None, statements=tuple(statements),
+        model=model,
+        prompts=course.all_prompts,
+        evidence=shown,
+        left_out=context.left_out,
+        attempts=course.asked,
+        stopped=course.stopped,
+        ungrounded=course.attempts[0].share if course.attempts else None,
+        statements=tuple(statements),
         samples=best.sampled if best is not None else None,
-        missing=course.missing, chain=tuple(one.asked for one in best.chain) if best is not None else (),
-    )  # fmt: skip
+        missing=course.missing,
+        chain=tuple(one.asked for one in best.chain) if best is not None else (),
+    )
 
 
 def _statements(attempt: _Attempt, outcomes: _Outcomes, *, taken: bool) -> list[StatementReport]:
     made = [
         StatementReport(
-            text=one.text, sources=one.sources, attempt=attempt.number,
+            text=one.text,
+            sources=one.sources,
+            attempt=attempt.number,
             outcome=outcomes[one][0] if taken else "rejected",
             reasons=outcomes[one][1] if taken else attempt.failing.get(one, ()),
         )
         for one in attempt.draft.statements
-    ]  # fmt: skip
+    ]
     return made + [
         StatementReport(text=one.text, attempt=attempt.number, outcome="quarantined", reasons=(_UNCITED,))
         for one in attempt.draft.quarantined

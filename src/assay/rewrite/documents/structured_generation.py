@@ -158,9 +158,13 @@ def _taken(number: int, said: Choice, course: _Course) -> Steps[_Course]:
     better = course.best is None or version.rank < course.best.rank
     attempt = attempt.model_copy(update={"outcome": "better" if better else "no_better", "findings": sum(version.rank)})
     return replace(
-        course, best=version if better else course.best, attempts=(*course.attempts, attempt),
-        seen=course.seen | {text}, unread="", stopped="exhausted" if sum(version.rank) else "grounded",
-    )  # fmt: skip
+        course,
+        best=version if better else course.best,
+        attempts=(*course.attempts, attempt),
+        seen=course.seen | {text},
+        unread="",
+        stopped="exhausted" if sum(version.rank) else "grounded",
+    )
 
 
 def _whole(said: Choice) -> str:
@@ -262,9 +266,12 @@ def _prompt(question: str, context: PromptContext, schema: Mapping[str, Any], co
 def _request(prompt: Rendered, schema: Mapping[str, Any], options: DocumentOptions, seed: int | None) -> ChatRequest:
     # A seed after an answer that could not be read: the same request would get the same answer, from a cache at least.
     return ChatRequest(
-        messages(prompt), schema=bare_schema(schema), temperature=options.temperature, max_tokens=options.max_tokens,
+        messages(prompt),
+        schema=bare_schema(schema),
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
         seed=seed,
-    )  # fmt: skip
+    )
 
 
 def bare_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -275,7 +282,7 @@ def bare_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _repair(repair: JsonRepair) -> DocumentRepair:
     return DocumentRepair(
         code=repair.code, at=repair.at, removed=repair.removed, put=repair.put, message=repair.message
-    )  # fmt: skip
+    )
 
 
 def _record(course: _Course, context: PromptContext, model: str) -> Generation:
@@ -286,6 +293,11 @@ def _record(course: _Course, context: PromptContext, model: str) -> Generation:
         for one in context.passages
     )
     return Generation(
-        model=model, prompts=tuple(dict.fromkeys(course.prompts)), evidence=shown, left_out=context.left_out,
-        attempts=len(course.attempts), stopped=course.stopped, documents=course.attempts,
-    )  # fmt: skip
+        model=model,
+        prompts=tuple(dict.fromkeys(course.prompts)),
+        evidence=shown,
+        left_out=context.left_out,
+        attempts=len(course.attempts),
+        stopped=course.stopped,
+        documents=course.attempts,
+    )

@@ -26,9 +26,7 @@ def blanked(claim: str) -> str | None:
         return None
     spans = [(date.start, date.end) for date in find_dates(claim)]
     spans += [(found.start, found.end) for found in find_identifiers(claim) if not _within(found.start, spans)]
-    spans += [
-        (q.start, q.end) for q in find_quantities(claim) if not q.weak and not _within(q.number_start, spans)
-    ]  # fmt: skip
+    spans += [(q.start, q.end) for q in find_quantities(claim) if not q.weak and not _within(q.number_start, spans)]
     if not spans:
         names = [(name.start, name.end) for name in find_names(claim) if name.start > 0]
         spans = names[-1:]

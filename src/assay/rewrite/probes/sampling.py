@@ -429,6 +429,10 @@ def consensus_of(answers: Sequence[str], scorer: PairScorer, asked: int | None =
     order = [claim for one in claims for claim in one]
     kept = sorted(said[Consistency.CONSISTENT], key=order.index)
     return Consensus(
-        " ".join(kept), tuple(said[Consistency.UNCERTAIN]), tuple(said[Consistency.INCONSISTENT]), agreement,
-        tuple(answers), len(answers) if asked is None else asked,
-    )  # fmt: skip
+        " ".join(kept),
+        tuple(said[Consistency.UNCERTAIN]),
+        tuple(said[Consistency.INCONSISTENT]),
+        agreement,
+        tuple(answers),
+        len(answers) if asked is None else asked,
+    )

@@ -98,9 +98,12 @@ class ModelAuthor:
         seed = self._asked or None
         self._asked += 1
         return ChatRequest(
-            messages(repair_prompt(feedback, context)), schema=schema, temperature=self._options.temperature,
-            max_tokens=self._options.max_tokens, seed=seed,
-        ), context  # fmt: skip
+            messages(repair_prompt(feedback, context)),
+            schema=schema,
+            temperature=self._options.temperature,
+            max_tokens=self._options.max_tokens,
+            seed=seed,
+        ), context
 
     def _read(self, said: Completion, feedback: Feedback, context: PromptContext) -> Version | Unreadable:
         try:

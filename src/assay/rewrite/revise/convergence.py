@@ -67,9 +67,14 @@ def convergence_of(reports: Iterable[HallucinationReport]) -> Convergence:
             made = _plus(made, Convergence(outputs=1))
             continue
         one = Convergence(
-            1, 1, int(revision.converged), len(revision.attempts), revision.rolled_back,
-            revision.failed_before or 0, revision.failed_after or 0,
-        )  # fmt: skip
+            1,
+            1,
+            int(revision.converged),
+            len(revision.attempts),
+            revision.rolled_back,
+            revision.failed_before or 0,
+            revision.failed_after or 0,
+        )
         made = _plus(made, one)
     return made
 

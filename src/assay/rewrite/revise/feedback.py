@@ -72,9 +72,7 @@ def failed_spans(report: HallucinationReport) -> tuple[Span, ...]:
 def feedback_on(report: HallucinationReport, parts: Sequence[Part], left: int, *, refused: bool = False) -> Feedback:
     """The feedback on an output whose parts are known."""
     failed = [part for part in parts if part.failed]
-    corrections = tuple(
-        _correction(number, part, report) for number, part in enumerate(failed[:MOST_LISTED], start=1)
-    )  # fmt: skip
+    corrections = tuple(_correction(number, part, report) for number, part in enumerate(failed[:MOST_LISTED], start=1))
     return Feedback(report.output, corrections, left, report.question, refused)
 
 
@@ -91,9 +89,13 @@ def _correction(number: int, part: Part, report: HallucinationReport) -> Correct
     unique = {(span.evidence_id, span.start, span.end): span for span in reversed(spans)}
     shown = tuple(reversed(unique.values()))[:MOST_EVIDENCE]
     return Correction(
-        number, report.output[part.start : part.end], Span(start=part.start, end=part.end),
-        tuple(dict.fromkeys(reasons)), shown, tuple(one for claim in claims for one in claim.suggestions),
-    )  # fmt: skip
+        number,
+        report.output[part.start : part.end],
+        Span(start=part.start, end=part.end),
+        tuple(dict.fromkeys(reasons)),
+        shown,
+        tuple(one for claim in claims for one in claim.suggestions),
+    )
 
 
 def _meet(span: Span, part: Part) -> bool:

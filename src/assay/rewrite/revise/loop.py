@@ -234,11 +234,13 @@ def with_removal(report: HallucinationReport, found: HallucinationReport) -> Hal
     revision = report.revision or Revision(original=report.output, stopped="exhausted", escalation_required=True)
     passes = found.action is Action.EMIT
     attempt = RevisionAttempt(
-        number=len(revision.attempts) + 1, outcome="better" if passes else "no_better",
+        number=len(revision.attempts) + 1,
+        outcome="better" if passes else "no_better",
         reason=f"What still failed was taken out; the gate says {found.action.value}.",
-        failed_claims=sum(claim.status in FAILING for claim in found.claims), overall_score=found.overall_score,
+        failed_claims=sum(claim.status in FAILING for claim in found.claims),
+        overall_score=found.overall_score,
         changes=changes_between(report.output, found.output),
-    )  # fmt: skip
+    )
     log = (*revision.attempts, attempt)
     if not passes:
         return report.model_copy(update={"revision": revision.model_copy(update={"attempts": log})})
@@ -287,18 +289,25 @@ class _State:
             changes=changes_between(self.best.output, found.output),
         )
         return replace(
-            self, best=found if better else self.best, seen=self.seen | {found.output.strip()},
-            log=(*self.log, attempt), refused=0,
-        )  # fmt: skip
+            self,
+            best=found if better else self.best,
+            seen=self.seen | {found.output.strip()},
+            log=(*self.log, attempt),
+            refused=0,
+        )
 
     def report(self, stopped: str) -> HallucinationReport:
         """The report of the best version, with how it came about; what still fails is decided by a person."""
         passed = self.best.action is Action.EMIT
         revision = Revision(
-            original=self.first.output, attempts=self.log, stopped=stopped, escalation_required=not passed,
+            original=self.first.output,
+            attempts=self.log,
+            stopped=stopped,
+            escalation_required=not passed,
             changes=changes_between(self.first.output, self.best.output),
-            failed_before=failing(self.first), failed_after=failing(self.best),
-        )  # fmt: skip
+            failed_before=failing(self.first),
+            failed_after=failing(self.best),
+        )
         decision = self.best.decision
         if not passed and self.tried:
             decision = escalated(decision, f"Revising it did not help: {_WHY[stopped]}.")

@@ -50,17 +50,36 @@ class Decided(Checked, Protocol):
 Report = TypeVar("Report", bound=Decided)
 
 _FINDINGS: Final = {
-    "claims": {"__all__": {
-        "text", "span", "kind", "critical", "critical_reasons", "hedge", "verdict", "score", "contradiction", "status",
-        "part_of", "issues",
-    }},
+    "claims": {
+        "__all__": {
+            "text",
+            "span",
+            "kind",
+            "critical",
+            "critical_reasons",
+            "hedge",
+            "verdict",
+            "score",
+            "contradiction",
+            "status",
+            "part_of",
+            "issues",
+        }
+    },
     "citations": {"__all__": {"marker", "span", "status", "evidence_id"}},
     "coverage": {"characters", "checked", "not_checkable", "unchecked", "evidence_characters", "evidence_read"},
     "retrieval": {"windows", "conflicts"},
     "issues": {"__all__": {"code"}},
-    "omissions": True, "consistency_probes": True, "stakes": True, "overall_score": True, "policy": True,
-    "verifier": True, "action": True, "decision": {"action", "route", "reasons", "response"}, "untold": True,
-}  # fmt: skip
+    "omissions": True,
+    "consistency_probes": True,
+    "stakes": True,
+    "overall_score": True,
+    "policy": True,
+    "verifier": True,
+    "action": True,
+    "decision": {"action", "route", "reasons", "response"},
+    "untold": True,
+}
 """What the gate goes by, what it decided, and what a reader is told: a receipt may be for the output with that."""
 _DECISIVE: Final = ("citation.", "logic.")
 """The issues of claims that the gate goes by; others are told of by whoever has something to add."""
@@ -119,9 +138,7 @@ def decided(report: Report, changes: Mapping[str, Any]) -> Report:
     made = report.model_copy(update=dict(changes))
     if report.digests is None or report.digests.findings != findings_digest(report):
         return made
-    return made.model_copy(
-        update={"digests": report.digests.model_copy(update={"findings": findings_digest(made)})}
-    )  # fmt: skip
+    return made.model_copy(update={"digests": report.digests.model_copy(update={"findings": findings_digest(made)})})
 
 
 def _bytes(value: Any) -> bytes:

@@ -43,10 +43,14 @@ def problems_of(report: HallucinationReport) -> list[Problem]:
     found = [_of_claim(number, claim) for number, claim in claims]
     found += _of_citations(report)
     found += [
-        Problem(issue.code, issue.path or "", ((issue.message, issue.code),),
-                passages=() if issue.evidence is None else (issue.evidence,))
+        Problem(
+            issue.code,
+            issue.path or "",
+            ((issue.message, issue.code),),
+            passages=() if issue.evidence is None else (issue.evidence,),
+        )
         for issue in report.issues
-    ]  # fmt: skip
+    ]
     if not found and report.action is not Action.EMIT:
         reasons = report.decision.reasons or ("The policy does not let it out.",)
         found.append(Problem(report.action.value, "", tuple((reason, "") for reason in reasons)))

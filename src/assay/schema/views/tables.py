@@ -15,9 +15,24 @@ LIBRARIES: Final = ("polars", "pandas")
 
 
 COLUMNS: Final = (
-    "claim", "text", "verdict", "score", "contradiction", "status", "critical", "category", "start", "end", "words",
-    "codes", "reason", "evidence_id", "passage", "action", "run_id",
-)  # fmt: skip
+    "claim",
+    "text",
+    "verdict",
+    "score",
+    "contradiction",
+    "status",
+    "critical",
+    "category",
+    "start",
+    "end",
+    "words",
+    "codes",
+    "reason",
+    "evidence_id",
+    "passage",
+    "action",
+    "run_id",
+)
 """The columns of a table of claims."""
 
 

@@ -153,7 +153,7 @@ class StoreAccess:
         session, user = found
         caller = Caller(
             user.name or "", user.permissions, user.tenant, "user", user.id, user.roles, user.expertise, session.id
-        )  # fmt: skip
+        )
         if wait := self._people.take(user.id):
             return _too_many(wait, "you asked too often", caller)
         scope[CSRF_KEY] = csrf_token(secret)

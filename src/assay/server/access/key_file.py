@@ -70,9 +70,13 @@ class KeyFile:
         return tuple(self._read().values())
 
     def create(
-        self, name: str, scopes: tuple[str, ...] = DEFAULT_SCOPES, *, now: datetime | None = None,
+        self,
+        name: str,
+        scopes: tuple[str, ...] = DEFAULT_SCOPES,
+        *,
+        now: datetime | None = None,
         days: float | None = None,
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Makes a key and returns it: the only time that it is seen.
 
         Raises:

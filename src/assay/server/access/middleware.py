@@ -97,13 +97,15 @@ async def _token_in(scope: Scope, receive: Receive) -> tuple[str | None, Receive
 
 
 _FOREIGN: Final = Refusal(
-    403, "expected a request from a page of this server or from a program; it comes from a page of another site",
+    403,
+    "expected a request from a page of this server or from a program; it comes from a page of another site",
     code="request.foreign",
-)  # fmt: skip
+)
 _NO_TOKEN: Final = Refusal(
-    403, "expected the token of the session's forms, in x-assay-csrf or in the field csrf; load the page again",
+    403,
+    "expected the token of the session's forms, in x-assay-csrf or in the field csrf; load the page again",
     code="csrf.missing",
-)  # fmt: skip
+)
 
 
 # The headers of every answer

@@ -94,8 +94,12 @@ class Refusals:
         if name.source != MANY:
             # Once for each entry, so that a flood does not fill this log either.
             line = {
-                "event": "refused", "code": code, "address": address, "source": name.source, "actor": name.actor,
-            }  # fmt: skip
+                "event": "refused",
+                "code": code,
+                "address": address,
+                "source": name.source,
+                "actor": name.actor,
+            }
             _log.warning("refused: %s from %s", code, address, extra={"line": line})
 
     def note_request(
@@ -117,9 +121,12 @@ class Refusals:
             code = "key.ended" if known else "key.unknown"
         code = code or {403: "permission.missing", 429: "rate.exceeded"}.get(status, "refused")
         self.note(
-            code, address=address, tenant=caller.tenant if caller is not None else "",
-            actor=caller.id if caller is not None else "", subject=tried if known else None,
-        )  # fmt: skip
+            code,
+            address=address,
+            tenant=caller.tenant if caller is not None else "",
+            actor=caller.id if caller is not None else "",
+            subject=tried if known else None,
+        )
 
     def _has_room(self, tenant: str) -> bool:
         return len(self._kept) < MOST_KEPT and self._named.get(tenant, 0) < MOST_NAMED

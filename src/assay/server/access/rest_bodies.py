@@ -127,9 +127,15 @@ class UserOut(_Out):
     def of(cls, user: User) -> Self:
         """The user without the hash."""
         return cls(
-            id=user.id, name=user.name, roles=list(user.roles), expertise=list(user.expertise), created=user.created,
-            disabled=user.disabled, has_password=user.password is not None, version=user.version,
-        )  # fmt: skip
+            id=user.id,
+            name=user.name,
+            roles=list(user.roles),
+            expertise=list(user.expertise),
+            created=user.created,
+            disabled=user.disabled,
+            has_password=user.password is not None,
+            version=user.version,
+        )
 
 
 class UsersOut(_Out):
@@ -165,9 +171,15 @@ class KeyOut(_Out):
     def of(cls, key: ApiKey) -> Self:
         """The key without the digest."""
         return cls(
-            id=key.id, name=key.name, permissions=list(key.permissions), maker=key.maker, created=key.created,
-            expires=key.expires, revoked=key.revoked, used=key.used,
-        )  # fmt: skip
+            id=key.id,
+            name=key.name,
+            permissions=list(key.permissions),
+            maker=key.maker,
+            created=key.created,
+            expires=key.expires,
+            revoked=key.revoked,
+            used=key.used,
+        )
 
 
 class NewKeyOut(_Out):
@@ -201,9 +213,13 @@ class SessionOut(_Out):
     def of(cls, session: Session, current: str) -> Self:
         """The session without its digest."""
         return cls(
-            id=session.id, user=session.user, created=session.created, seen=session.seen, ends=session.ends,
+            id=session.id,
+            user=session.user,
+            created=session.created,
+            seen=session.seen,
+            ends=session.ends,
             current=session.id == current,
-        )  # fmt: skip
+        )
 
 
 class SessionsOut(_Out):

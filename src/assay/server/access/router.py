@@ -79,9 +79,15 @@ def _me(request: Request) -> MeOut:
 def me_of(caller: Caller, csrf: str | None) -> MeOut:
     """What a caller is told of itself."""
     return MeOut(
-        name=caller.name, kind=caller.kind, id=caller.id or None, tenant=caller.tenant, roles=list(caller.roles),
-        permissions=sorted(caller.permissions), expertise=list(caller.expertise), csrf=csrf,
-    )  # fmt: skip
+        name=caller.name,
+        kind=caller.kind,
+        id=caller.id or None,
+        tenant=caller.tenant,
+        roles=list(caller.roles),
+        permissions=sorted(caller.permissions),
+        expertise=list(caller.expertise),
+        csrf=csrf,
+    )
 
 
 # Signing in
@@ -101,9 +107,15 @@ class _Signing:
         response.raw_headers.append(cookie_for(self._services, request, found))
         user = found.user
         caller = Caller(
-            user.name or "", user.permissions, user.tenant, "user", user.id, user.roles, user.expertise,
+            user.name or "",
+            user.permissions,
+            user.tenant,
+            "user",
+            user.id,
+            user.roles,
+            user.expertise,
             found.session.id,
-        )  # fmt: skip
+        )
         return me_of(caller, csrf_token(found.secret))
 
     def logout(self, request: Request) -> Response:
@@ -227,10 +239,16 @@ class _Users:
         """Make a user."""
         caller = allowed(request.scope, Permission.ADMINISTER)
         _may_grant(caller, _of_roles(body.roles))
-        user = in_time(lambda: self._signing.make_user(
-            body.name, tuple(body.roles), tenant=caller.tenant, actor=caller.actor, password=body.password,
-            expertise=tuple(body.expertise),
-        ))  # fmt: skip
+        user = in_time(
+            lambda: self._signing.make_user(
+                body.name,
+                tuple(body.roles),
+                tenant=caller.tenant,
+                actor=caller.actor,
+                password=body.password,
+                expertise=tuple(body.expertise),
+            )
+        )
         response.headers["etag"] = f'"{user.version}"'
         response.headers["location"] = f"/v1/users/{user.id}"
         return UserOut.of(user)
@@ -245,9 +263,13 @@ class _Users:
         return UserOut.of(user)
 
     def change(
-        self, request: Request, response: Response, body: UserChange, id_: Annotated[str, Path(alias="id")],
+        self,
+        request: Request,
+        response: Response,
+        body: UserChange,
+        id_: Annotated[str, Path(alias="id")],
         if_match: IfMatch = None,
-    ) -> UserOut:  # fmt: skip
+    ) -> UserOut:
         """Change a user's roles or expertise, or keep the user out; it counts from the next request on."""
         caller = allowed(request.scope, Permission.ADMINISTER)
         user = access_users.get_user(self._store, _id(id_, "user"), caller.tenant)
@@ -262,10 +284,18 @@ class _Users:
                 todo="Read it again, and send what you want changed with its new ETag.",
             )
         _may_grant(caller, _of_roles(body.roles or ()))
-        found = in_time(lambda: access_users.change_user(
-            self._store, user.id, caller.tenant, actor=caller.actor, version=version, roles=body.roles,
-            expertise=body.expertise, disabled=body.disabled,
-        ))  # fmt: skip
+        found = in_time(
+            lambda: access_users.change_user(
+                self._store,
+                user.id,
+                caller.tenant,
+                actor=caller.actor,
+                version=version,
+                roles=body.roles,
+                expertise=body.expertise,
+                disabled=body.disabled,
+            )
+        )
         if found is None:
             raise unknown("user")
         response.headers["etag"] = f'"{found.version}"'

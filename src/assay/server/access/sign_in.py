@@ -63,9 +63,13 @@ class SigningIn:
     """Begins and ends sessions."""
 
     def __init__(
-        self, store: Store, passwords: Passwords, settings: AccessSettings, tries: Buckets,
+        self,
+        store: Store,
+        passwords: Passwords,
+        settings: AccessSettings,
+        tries: Buckets,
         refusals: Refusals | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Sessions over a store; `tries` limits how often an address may try, `refusals` counts what is refused."""
         self._store, self._passwords, self._settings, self._tries = store, passwords, settings, tries
         self._refusals = refusals or Refusals()
@@ -91,9 +95,11 @@ class SigningIn:
             note_failure(self._store, key)
             # The log names whose password was wrong by id, and no name that was made up.
             self._refusals.note(
-                "sign_in.locked" if waits else "sign_in.refused", address=address,
-                tenant=tenant if user is None else user.tenant, subject=None if user is None else user.id,
-            )  # fmt: skip
+                "sign_in.locked" if waits else "sign_in.refused",
+                address=address,
+                tenant=tenant if user is None else user.tenant,
+                subject=None if user is None else user.id,
+            )
             return None
         try:
             secret, session = open_session(self._store, usable, self._lasts, tries=key)
@@ -143,15 +149,19 @@ class SigningIn:
             self._refusals.note("password.refused", address=address, tenant=tenant, actor=user, subject=user)
             return False
         checked_password(new, found.name or "")
-        set_password(
-            self._store, user, tenant, self._passwords.make(new), actor=user, keep=keep, old=stored
-        )  # fmt: skip
+        set_password(self._store, user, tenant, self._passwords.make(new), actor=user, keep=keep, old=stored)
         return True
 
     def make_user(
-        self, name: str, roles: tuple[Role, ...], *, tenant: str, actor: str, password: str | None = None,
+        self,
+        name: str,
+        roles: tuple[Role, ...],
+        *,
+        tenant: str,
+        actor: str,
+        password: str | None = None,
         expertise: tuple[str, ...] = (),
-    ) -> User:  # fmt: skip
+    ) -> User:
         """Make a user, with a password or without one yet.
 
         Raises:
@@ -159,9 +169,7 @@ class SigningIn:
             TakenError: there is one of this name.
         """
         hashed = None if password is None else self._passwords.make(checked_password(password, name))
-        return create_user(
-            self._store, name, roles, tenant=tenant, password=hashed, expertise=expertise, actor=actor
-        )  # fmt: skip
+        return create_user(self._store, name, roles, tenant=tenant, password=hashed, expertise=expertise, actor=actor)
 
     def make_reset(self, user: str, tenant: str, actor: str) -> str:
         """A token with which a user sets the password anew; earlier ones end.

@@ -68,6 +68,12 @@ def write_refusals(store: Store, counted: Iterable[Counted]) -> None:
 def entry_of(counted: Counted) -> Entry:
     """The entry of refusals that were counted as one."""
     return access_entry(
-        REFUSED, counted.actor, counted.subject or (MANY if counted.source == MANY else "none"), counted.last,
-        code=counted.code, source=counted.source, count=counted.count, first=instant(counted.first),
-    )  # fmt: skip
+        REFUSED,
+        counted.actor,
+        counted.subject or (MANY if counted.source == MANY else "none"),
+        counted.last,
+        code=counted.code,
+        source=counted.source,
+        count=counted.count,
+        first=instant(counted.first),
+    )

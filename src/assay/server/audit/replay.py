@@ -24,19 +24,49 @@ GuardOf = Callable[..., "Guard"]
 """Makes a guard for a policy, with a chat model and a budget where a recorded one is asked again."""
 
 _JUDGES: Final = ("judge", "judge_omissions")
-_GENERATED: Final = frozenset({
-    "ungrounded", "attempts", "samples", "chain", "evidence_tokens", "max_tokens", "temperature",
-})  # fmt: skip
+_GENERATED: Final = frozenset(
+    {
+        "ungrounded",
+        "attempts",
+        "samples",
+        "chain",
+        "evidence_tokens",
+        "max_tokens",
+        "temperature",
+    }
+)
 """The options of `Guard.generate` that can be recorded."""
 
-_CHECK: Final = frozenset({
-    "answer", "question", "stakes", "task", "schema", "citations", "claim_free", "revisions_failed", "run_id",
-    "structure", "as_of",
-})  # fmt: skip
-_RUN: Final = frozenset({
-    "run", "format", "tools", "now", "sources", "question", "stakes", "task", "claim_free", "revisions_failed",
-    "run_id",
-})  # fmt: skip
+_CHECK: Final = frozenset(
+    {
+        "answer",
+        "question",
+        "stakes",
+        "task",
+        "schema",
+        "citations",
+        "claim_free",
+        "revisions_failed",
+        "run_id",
+        "structure",
+        "as_of",
+    }
+)
+_RUN: Final = frozenset(
+    {
+        "run",
+        "format",
+        "tools",
+        "now",
+        "sources",
+        "question",
+        "stakes",
+        "task",
+        "claim_free",
+        "revisions_failed",
+        "run_id",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +139,7 @@ def content_of_bundle(lines: Sequence[str]) -> dict[str, Any]:
 
 def replay(
     content: Mapping[str, Any], guard_of: "GuardOf", policy: Policy | None = None, *, other_verifier: bool = False
-) -> Replay:  # fmt: skip
+) -> Replay:
     """Run a recorded check again.
 
     Args:

@@ -257,32 +257,40 @@ class _Audit:
             raise _without_keys("there is no key that could be trusted")
         if not self._verifying.acquire(blocking=False):
             raise ProblemError(
-                503, "another verification is running; try again later", code="audit.verifying",
+                503,
+                "another verification is running; try again later",
+                code="audit.verifying",
                 headers={"retry-after": "10"},
-            )  # fmt: skip
+            )
         try:
             with self._store.reading(caller.tenant) as connection, _refusing():
                 found = verify_log(connection, caller.tenant, self._keys.ring(), told.checkpoints)
                 if told.contents:
                     since = self._left.get(caller.tenant) if told.since_last else None
-                    found, left = with_contents_since(
-                        connection, caller.tenant, found, since, leaves=told.since_last
-                    )  # fmt: skip
+                    found, left = with_contents_since(connection, caller.tenant, found, since, leaves=told.since_last)
                     self._leave(caller.tenant, left)
         finally:
             self._verifying.release()
         return VerificationOut(
-            caution=found.caution, outside=found.outside, holds=found.holds,
-            origin=found.origin, size=found.size, root=found.root.hex(),
-            checkpoints=found.checkpoints, anchors=found.anchors, runs=found.runs, since=found.since,
+            caution=found.caution,
+            outside=found.outside,
+            holds=found.holds,
+            origin=found.origin,
+            size=found.size,
+            root=found.root.hex(),
+            checkpoints=found.checkpoints,
+            anchors=found.anchors,
+            runs=found.runs,
+            since=found.since,
             findings=[FindingOut(code=one.code, message=one.message) for one in found.findings],
-        )  # fmt: skip
+        )
 
     def proof(
-        self, request: Request,
+        self,
+        request: Request,
         entry: Annotated[int | None, Query(ge=0, le=LARGEST, description="The index of an entry.")] = None,
         report: Annotated[str | None, Query(max_length=80, description="Or the id of a report.")] = None,
-    ) -> ProofOut:  # fmt: skip
+    ) -> ProofOut:
         """Prove that an entry is in the log."""
         caller = allowed(request.scope, Permission.READ if report is not None else Permission.AUDIT)
         if (entry is None) == (report is None):
@@ -297,13 +305,16 @@ class _Audit:
                 proof = prove_entry(connection, caller.tenant, index)
         told = read_entry_data(proof.data)
         return ProofOut(
-            index=proof.index, kind=str(told["kind"]), entry=proof.data.decode(), proof=proof.to_text(),
+            index=proof.index,
+            kind=str(told["kind"]),
+            entry=proof.data.decode(),
+            proof=proof.to_text(),
             checkpoint=proof.checkpoint,
-        )  # fmt: skip
+        )
 
     def growth(
         self, request: Request, old: Index, size: Annotated[int | None, Query(ge=0, le=LARGEST)] = None
-    ) -> GrowthOut:  # fmt: skip
+    ) -> GrowthOut:
         """Prove that the log of a checkpoint, the last one by default, begins with its first `old` entries."""
         caller = allowed(request.scope, Permission.AUDIT)
         with self._store.reading(caller.tenant) as connection:
@@ -312,21 +323,24 @@ class _Audit:
                 raise unknown("checkpoint")
             if old > found[0].size:
                 raise ProblemError(
-                    422, f"expected an older size of at most {found[0].size}, got {old}", code="input.invalid",
+                    422,
+                    f"expected an older size of at most {found[0].size}, got {old}",
+                    code="input.invalid",
                     todo="Name the size of an older checkpoint.",
-                )  # fmt: skip
+                )
             with _refusing():
                 proof = prove_growth(connection, caller.tenant, old, found[0].note)
         hashes = proof.partition("\n\n")[0].split("\n")[1:]
         return GrowthOut(old=old, size=found[0].size, hashes=hashes, proof=proof, checkpoint=found[0].note)
 
     def export(
-        self, request: Request,
+        self,
+        request: Request,
         report: Annotated[str | None, Query(max_length=80, description="One report, with all that it saw.")] = None,
         partial: Annotated[
             bool, Query(description="Sign nothing: up to the last checkpoint, and the bundle says so.")
         ] = False,
-    ) -> StreamingResponse:  # fmt: skip
+    ) -> StreamingResponse:
         """A bundle of the log, or of one report, which `assay_verify.py` verifies with the standard library alone.
 
         All of the log is signed first, so that the bundle has all of it.
@@ -401,6 +415,10 @@ def _refusing() -> Iterator[None]:
 def _checkpoint(signed: Signed) -> CheckpointOut:
     stated = read_checkpoint(signed.note)
     return CheckpointOut(
-        origin=stated.origin, size=stated.size, root=stated.root.hex(), created=signed.created, note=signed.note,
+        origin=stated.origin,
+        size=stated.size,
+        root=stated.root.hex(),
+        created=signed.created,
+        note=signed.note,
         anchors=list(signed.anchors),
-    )  # fmt: skip
+    )

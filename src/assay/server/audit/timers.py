@@ -138,8 +138,10 @@ def erase_all(store: Store, holder: str, every: float) -> None:
             applied = apply_rules(store, tenant)
             if applied.content or applied.evidence:
                 _log.info(
-                    "retention in the tenant %s: %d runs erased, the evidence of %d", tenant, applied.content,
+                    "retention in the tenant %s: %d runs erased, the evidence of %d",
+                    tenant,
+                    applied.content,
                     applied.evidence,
-                )  # fmt: skip
+                )
         except AssayError:
             _log.exception("the rules of retention of the tenant %s could not be applied", tenant)

@@ -28,11 +28,20 @@ def tell_calibration(store: Store, tenant: str) -> bool:
         if any(one.key == KEY for one in held):
             close_alert(store, tenant, KEY)
         return False
-    raise_alert(store, tenant, Alert(
-        KEY, "verifier.calibration",
-        f"Of {found.count:,} outputs that reviewers decided on under this verifier scores average "
-        f"{found.mean_score:.3f}, and {found.mean_outcome:.3f} of them were right.",
-        facts={"outputs": found.count, "said": round(found.mean_score, 4), "right": round(found.mean_outcome, 4),
-               "after": found.alarm},
-    ))  # fmt: skip
+    raise_alert(
+        store,
+        tenant,
+        Alert(
+            KEY,
+            "verifier.calibration",
+            f"Of {found.count:,} outputs that reviewers decided on under this verifier scores average "
+            f"{found.mean_score:.3f}, and {found.mean_outcome:.3f} of them were right.",
+            facts={
+                "outputs": found.count,
+                "said": round(found.mean_score, 4),
+                "right": round(found.mean_outcome, 4),
+                "after": found.alarm,
+            },
+        ),
+    )
     return True

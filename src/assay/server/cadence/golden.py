@@ -55,9 +55,14 @@ class GoldenOutcome:
 
 
 def run_golden(
-    store: Store, golden: GoldenSet, guard: Guard, slot: int, *, runs: Runs = lambda work: work(),
+    store: Store,
+    golden: GoldenSet,
+    guard: Guard,
+    slot: int,
+    *,
+    runs: Runs = lambda work: work(),
     goes_on: Callable[[], bool] = lambda: True,
-) -> GoldenOutcome:  # fmt: skip
+) -> GoldenOutcome:
     """Check the set, or go on with a run of it that was broken off.
 
     Args:
@@ -142,10 +147,12 @@ def _summary(store: Store, golden: GoldenSet, run: GoldenRun) -> dict[str, Any]:
         told["against"] = {
             name: compare_rows(
                 {one.position: one.values[name] for one in before},
-                {one.position: one.values[name] for one in results}, golden.alpha / len(COMPARED), number + 1,
+                {one.position: one.values[name] for one in results},
+                golden.alpha / len(COMPARED),
+                number + 1,
             ).wire()
             for name in COMPARED
-        }  # fmt: skip
+        }
     return told
 
 
@@ -176,13 +183,21 @@ def tell_golden(store: Store, tenant: str) -> None:
             f"{body['against'][name]['worse']} rows worse and {body['against'][name]['better']} better"
             for name in worse
         )
-        raise_alert(store, tenant, Alert(
-            REGRESSED, "golden.regression", f"The golden set is decided worse than in its reference run: {figures}.",
-            Urgency.CRITICAL, {"run": run.id, "reference": str(body.get("reference", "")), "metrics": worse},
-        ))  # fmt: skip
+        raise_alert(
+            store,
+            tenant,
+            Alert(
+                REGRESSED,
+                "golden.regression",
+                f"The golden set is decided worse than in its reference run: {figures}.",
+                Urgency.CRITICAL,
+                {"run": run.id, "reference": str(body.get("reference", "")), "metrics": worse},
+            ),
+        )
         return
     with store.reading(tenant) as connection:
-        held = {one.key for one in list_alerts(connection, tenant, store.now(), (AlertState.OPEN,
-                                                                                 AlertState.ACKNOWLEDGED))}  # fmt: skip
+        held = {
+            one.key for one in list_alerts(connection, tenant, store.now(), (AlertState.OPEN, AlertState.ACKNOWLEDGED))
+        }
     if REGRESSED in held:
         close_alert(store, tenant, REGRESSED)

@@ -50,9 +50,15 @@ def judging_guard(guard: Guard) -> Guard:
 
 
 def hear(
-    store: Store, tenant: str, how: JudgeSampling, guard: Guard, after: tuple[int, str], *,
-    runs: Callable[[Callable[[], Any]], Any] = lambda work: work(), goes_on: Callable[[], bool] = lambda: True,
-) -> Heard:  # fmt: skip
+    store: Store,
+    tenant: str,
+    how: JudgeSampling,
+    guard: Guard,
+    after: tuple[int, str],
+    *,
+    runs: Callable[[Callable[[], Any]], Any] = lambda work: work(),
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Heard:
     """Have a judge hear the outputs that are drawn, after one of them.
 
     Args:
@@ -117,8 +123,9 @@ def values_of(report: HallucinationReport) -> Mapping[str, float | None]:
     return {
         "bad": float(any(claim.verdict in _WRONG for claim in report.claims)),
         "score": None if report.overall_score is None else 1 - report.overall_score,
-        "unfaithful": _rest(report, "faithfulness"), "unfactual": _rest(report, "factscore"),
-    }  # fmt: skip
+        "unfaithful": _rest(report, "faithfulness"),
+        "unfactual": _rest(report, "factscore"),
+    }
 
 
 def _rest(report: HallucinationReport, name: str) -> float | None:

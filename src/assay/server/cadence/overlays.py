@@ -62,9 +62,10 @@ class Overlays:
         if made != self._active:
             for tenant in sorted(set(made) | set(self._active)):
                 _log.warning(
-                    "policies of the tenant %s: laid over them %s", tenant,
+                    "policies of the tenant %s: laid over them %s",
+                    tenant,
                     ", ".join(sorted(made.get(tenant, ()))) or "nothing",
-                )  # fmt: skip
+                )
         self._active = made
 
     def over(self, guard: Guard, tenant: str) -> Guard:

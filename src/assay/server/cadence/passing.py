@@ -64,9 +64,16 @@ class Passing:
         """
         if not self.on or len(self._waiting) >= MOST_WAITING or self._bytes + size > MOST_BYTES:
             return
-        self._waiting.append(_Noted(
-            tenant, f"{route}|{caller}"[:300], instructions_of(request), tools_of(request), request.get("model"), size
-        ))  # fmt: skip
+        self._waiting.append(
+            _Noted(
+                tenant,
+                f"{route}|{caller}"[:300],
+                instructions_of(request),
+                tools_of(request),
+                request.get("model"),
+                size,
+            )
+        )
         self._bytes += size
 
     def taken(self) -> dict[tuple[str, str, str], Counter[tuple[str, ...]]]:
@@ -80,7 +87,7 @@ class Passing:
             model = (one.model[:200],) if isinstance(one.model, str) and one.model else ()
             for kind, parts in zip(
                 KINDS, (skeleton_of(one.instructions), declarations_of(one.tools), model), strict=True
-            ):  # fmt: skip
+            ):
                 if parts or kind != "model":
                     counts = found.setdefault((one.tenant, kind, one.scope), Counter())
                     if parts in counts or len(counts) < MOST_SEQUENCES:
@@ -100,8 +107,9 @@ def flush(store: "Store", passing: Passing) -> int:
     for tenant in sorted({tenant for tenant, _, _ in found}):
         rows = {
             (kind, scope): [(list(parts), count) for parts, count in sorted(counts.items())]
-            for (of, kind, scope), counts in found.items() if of == tenant
-        }  # fmt: skip
+            for (of, kind, scope), counts in found.items()
+            if of == tenant
+        }
         add_passing(store, tenant, passing.source, rows)
         stored += len(rows)
     return stored
@@ -125,15 +133,17 @@ def notice(store: "Store", tenant: str) -> int:
         made, found = advanced_passing(
             state,
             [PassingBatch(one.at, [(tuple(parts), count) for parts, count in one.sequences]) for one in batches],
-        )  # fmt: skip
+        )
         rows = []
         for one in found:
             ref = ", ".join(part for part in one.parts if part != "$") if kind == "model" else one.ref
             named = sha256(f"{scope}\0{one.at}\0{one.ref}".encode()).hexdigest()[:32]
             route, _, caller = scope.partition("|")
-            rows.append(ChangeRow(
-                f"{kind}-{named}", one.at, kind, ref[:200] or one.ref, f"{route}, caller {caller}"[:200], "seen"
-            ))  # fmt: skip
+            rows.append(
+                ChangeRow(
+                    f"{kind}-{named}", one.at, kind, ref[:200] or one.ref, f"{route}, caller {caller}"[:200], "seen"
+                )
+            )
         # First the changes, whose ids follow from what was counted: whoever dies in between tells of none twice.
         new += add_changes(store, tenant, rows)
         absorb_passing(store, tenant, kind, scope, until, made, batches)

@@ -39,9 +39,12 @@ async def _repeat(services: Services, steps: Sequence[TimedStep]) -> None:
         await asyncio.Event().wait()
         return
     timer = Timer(
-        services.store, settings, lambda: services.guard_of(None), secrets.token_hex(8),
+        services.store,
+        settings,
+        lambda: services.guard_of(None),
+        secrets.token_hex(8),
         runs=runner(services, asyncio.get_running_loop()),
-    )  # fmt: skip
+    )
     while True:
         work = asyncio.ensure_future(asyncio.to_thread(timer.once, steps))
         try:

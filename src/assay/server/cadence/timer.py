@@ -159,9 +159,7 @@ class Timer:
         self._renewed = self.clock()
         return take_lease(self.store, tenant, name, self.holder, LEASE_S)
 
-    def _do(
-        self, tenant: str, step: TimedStep, slot: int, goes_on: Callable[[], bool]
-    ) -> tuple[bool, dict[str, Any]]:  # fmt: skip
+    def _do(self, tenant: str, step: TimedStep, slot: int, goes_on: Callable[[], bool]) -> tuple[bool, dict[str, Any]]:
         settings, cadences = self.settings, self.settings.cadences
         if step is TimedStep.TURN:
             turn = Monitor(self.store, settings).run(tenant)
@@ -176,16 +174,21 @@ class Timer:
                 known = read_timed_work(connection, tenant).get(step.value)
             at, id_ = (known.body.get("after") if known is not None else None) or (0, "")
             heard = hear(
-                self.store, tenant, cadences.judge, judging_guard(self.guard_of()).for_tenant(tenant), (at, id_),
-                runs=self.runs, goes_on=goes_on,
-            )  # fmt: skip
+                self.store,
+                tenant,
+                cadences.judge,
+                judging_guard(self.guard_of()).for_tenant(tenant),
+                (at, id_),
+                runs=self.runs,
+                goes_on=goes_on,
+            )
             return True, {
-                "after": list(heard.after), "heard": heard.heard, "passed": heard.passed,
+                "after": list(heard.after),
+                "heard": heard.heard,
+                "passed": heard.passed,
                 "unanswered": heard.unanswered,
-            }  # fmt: skip
+            }
         if cadences.golden is not None:
-            found = run_golden(
-                self.store, cadences.golden, self.guard_of(), slot, runs=self.runs, goes_on=goes_on
-            )  # fmt: skip
+            found = run_golden(self.store, cadences.golden, self.guard_of(), slot, runs=self.runs, goes_on=goes_on)
             return found.complete, {"run": found.run.id, "checked": found.checked}
         return True, {}

@@ -13,9 +13,11 @@ PREFIX: Final = "/console/static/"
 FONT: Final = "inter.woff2"
 """The typeface: Inter, its Latin letters alone (SIL Open Font License, beside it); other scripts are the system's."""
 _TYPES: Final = {
-    "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
     "woff2": "font/woff2",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,11 @@ class Asset:
         """The file, to be kept for good where it was asked for by its digest."""
         keep = "public, max-age=31536000, immutable" if digest == self.digest else "no-cache"
         kind = _TYPES[self.name.rpartition(".")[2]]
-        return Response(self.content, media_type=kind, headers={"cache-control": keep, "etag": f'"{self.digest}"',
-                                                                 "x-content-type-options": "nosniff"})  # fmt: skip
+        return Response(
+            self.content,
+            media_type=kind,
+            headers={"cache-control": keep, "etag": f'"{self.digest}"', "x-content-type-options": "nosniff"},
+        )
 
 
 @cache

@@ -79,9 +79,13 @@ class _Frame:
 
 
 def _chart(
-    title: str, labels: Sequence[str], series: Sequence[Series], ticks: Sequence[tuple[int, str]], top: float,
+    title: str,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    ticks: Sequence[tuple[int, str]],
+    top: float,
     frame: _Frame,
-) -> Markup:  # fmt: skip
+) -> Markup:
     step = (frame.width - _LEFT) / max(len(labels), 1)
     bars = (
         _bar(labels[at], [(one, one.values[at]) for one in series], _LEFT + step * (at + 0.12), step * 0.76, frame, top)
@@ -93,9 +97,15 @@ def _chart(
         for at, words in ticks
     )
     return tag(
-        "svg", tag("title", title), _axis(top, frame), bars, names, class_=f"chart {frame.name}",
-        viewBox=f"0 0 {frame.width} {frame.height}", role="img",
-    )  # fmt: skip
+        "svg",
+        tag("title", title),
+        _axis(top, frame),
+        bars,
+        names,
+        class_=f"chart {frame.name}",
+        viewBox=f"0 0 {frame.width} {frame.height}",
+        role="img",
+    )
 
 
 def _bar(label: str, parts: Sequence[tuple[Series, float]], x: float, wide: float, frame: _Frame, top: float) -> Markup:
@@ -106,8 +116,16 @@ def _bar(label: str, parts: Sequence[tuple[Series, float]], x: float, wide: floa
         if value:
             size = frame.high * value / top
             base -= size
-            drawn.append(tag("rect", class_=one.tone, x=round(x, 2), y=round(base, 2), width=round(wide, 2),
-                             height=round(max(size, 0.6), 2)))  # fmt: skip
+            drawn.append(
+                tag(
+                    "rect",
+                    class_=one.tone,
+                    x=round(x, 2),
+                    y=round(base, 2),
+                    width=round(wide, 2),
+                    height=round(max(size, 0.6), 2),
+                )
+            )
     # The whole column answers to the pointer, not only what is drawn of it.
     drawn.append(tag("rect", class_="reach", x=round(x, 2), y=_TOP, width=round(wide, 2), height=frame.high))
     return tag("g", drawn, class_="column")
@@ -124,11 +142,19 @@ def _axis(top: float, frame: _Frame) -> list[Markup]:
 
 def legend(series: Sequence[Series]) -> Markup:
     """The names of the parts with their colours and sums."""
-    return tag("ul", (
-        tag("li", tag("span", class_=f"swatch {one.tone}", aria_hidden="true"), one.name,
-            tag("b", f"{sum(one.values):,.0f}"))
-        for one in series
-    ), class_="legend")  # fmt: skip
+    return tag(
+        "ul",
+        (
+            tag(
+                "li",
+                tag("span", class_=f"swatch {one.tone}", aria_hidden="true"),
+                one.name,
+                tag("b", f"{sum(one.values):,.0f}"),
+            )
+            for one in series
+        ),
+        class_="legend",
+    )
 
 
 def sparkline(values: Sequence[float | None], title: str) -> Markup:
@@ -153,17 +179,25 @@ def sparkline(values: Sequence[float | None], title: str) -> Markup:
 def bar_list(rows: Sequence[tuple[Child, float, Child]], tone: str = "accent") -> Markup:
     """Named bars below each other: name, value, and the words for the value."""
     top = max((value for _, value, _ in rows), default=0) or 1
-    return tag("ul", (
-        tag("li", tag("span", name, class_="name"), _length(value / top, tone), tag("span", words, class_="num"))
-        for name, value, words in rows
-    ), class_="bars")  # fmt: skip
+    return tag(
+        "ul",
+        (
+            tag("li", tag("span", name, class_="name"), _length(value / top, tone), tag("span", words, class_="num"))
+            for name, value, words in rows
+        ),
+        class_="bars",
+    )
 
 
 def _length(part: float, tone: str) -> Markup:
     return tag(
-        "svg", tag("rect", class_=tone, width=round(100 * part, 2), height=6, rx=0.8), viewBox="0 0 100 6",
-        preserveAspectRatio="none", aria_hidden="true", class_="length",
-    )  # fmt: skip
+        "svg",
+        tag("rect", class_=tone, width=round(100 * part, 2), height=6, rx=0.8),
+        viewBox="0 0 100 6",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+        class_="length",
+    )
 
 
 def split_bar(parts: Sequence[tuple[str, float, str]], title: str) -> Markup:
@@ -176,8 +210,9 @@ def split_bar(parts: Sequence[tuple[str, float, str]], title: str) -> Markup:
             told = tag("title", f"{name}: {value:g}")
             drawn.append(tag("rect", told, class_=tone, x=round(at, 3), width=round(size, 3), height=6))
             at += size
-    return tag("svg", tag("title", title), drawn, viewBox="0 0 100 6", preserveAspectRatio="none", class_="split",
-               role="img")  # fmt: skip
+    return tag(
+        "svg", tag("title", title), drawn, viewBox="0 0 100 6", preserveAspectRatio="none", class_="split", role="img"
+    )
 
 
 def trade(
@@ -208,9 +243,17 @@ def trade(
     return tag(
         "figure",
         tag(
-            "svg", tag("title", title), *lines, *words, tag("path", d=path, class_="line") if path else None,
+            "svg",
+            tag("title", title),
+            *lines,
+            *words,
+            tag("path", d=path, class_="line") if path else None,
             tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=5, class_="here"),
-            class_="chart trade", viewBox=f"0 0 {wide} {high}", role="img", width=wide, height=high,
+            class_="chart trade",
+            viewBox=f"0 0 {wide} {high}",
+            role="img",
+            width=wide,
+            height=high,
         ),
         tag("figcaption", f"right: {names[0]}; up: {names[1]}", class_="soft"),
-    )  # fmt: skip
+    )

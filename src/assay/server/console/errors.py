@@ -55,8 +55,15 @@ def error_page(request: Request, status: int, detail: str, current: str = "") ->
         tag("p", tag("a", "Overview", href="/console", class_="button")),
     )
     headers = {"retry-after": "1"} if status == 503 else None
-    return render(request, title, tag("div", parts, class_="failure"), current=current, about=f"Status {status}",
-                  status=status, headers=headers)  # fmt: skip
+    return render(
+        request,
+        title,
+        tag("div", parts, class_="failure"),
+        current=current,
+        about=f"Status {status}",
+        status=status,
+        headers=headers,
+    )
 
 
 class PageRoute(APIRoute):

@@ -56,17 +56,32 @@ class _Place:
 
 
 _PLACES: Final = (
-    ("", (_Place("overview", "/console", "Overview", Permission.READ),
-          _Place("runs", "/console/runs", "Runs", Permission.READ),
-          _Place("review", "/console/review", "Review", Permission.READ),
-          _Place("monitor", "/console/monitor", "Monitor", Permission.READ),
-          _Place("redteam", "/console/redteam", "Red team", Permission.READ))),
-    ("Improve", (_Place("gaps", "/console/gaps", "Evidence gaps", Permission.READ),
-                 _Place("policies", "/console/policies", "Policies", Permission.READ),
-                 _Place("playground", "/console/playground", "Playground", Permission.CHECK))),
-    ("Govern", (_Place("audit", "/console/audit", "Audit log", Permission.AUDIT),
-                _Place("users", "/console/users", "Access", Permission.ADMINISTER))),
-)  # fmt: skip
+    (
+        "",
+        (
+            _Place("overview", "/console", "Overview", Permission.READ),
+            _Place("runs", "/console/runs", "Runs", Permission.READ),
+            _Place("review", "/console/review", "Review", Permission.READ),
+            _Place("monitor", "/console/monitor", "Monitor", Permission.READ),
+            _Place("redteam", "/console/redteam", "Red team", Permission.READ),
+        ),
+    ),
+    (
+        "Improve",
+        (
+            _Place("gaps", "/console/gaps", "Evidence gaps", Permission.READ),
+            _Place("policies", "/console/policies", "Policies", Permission.READ),
+            _Place("playground", "/console/playground", "Playground", Permission.CHECK),
+        ),
+    ),
+    (
+        "Govern",
+        (
+            _Place("audit", "/console/audit", "Audit log", Permission.AUDIT),
+            _Place("users", "/console/users", "Access", Permission.ADMINISTER),
+        ),
+    ),
+)
 
 MESSAGES: Final[dict[str, str]] = {
     "feedback.given": "Thank you. Your feedback is recorded in the audit log.",
@@ -201,20 +216,35 @@ def _group(label: str, places: Iterable[_Place], caller: object, current: str) -
     if not shown:
         return None
     links = (
-        tag("li", tag("a", icon(place.key), tag("span", place.label), href=place.path,
-                      aria_current="page" if place.key == current else None))
+        tag(
+            "li",
+            tag(
+                "a",
+                icon(place.key),
+                tag("span", place.label),
+                href=place.path,
+                aria_current="page" if place.key == current else None,
+            ),
+        )
         for place in shown
-    )  # fmt: skip
+    )
     return group(tag("p", label, class_="label") if label else None, tag("ul", links))
 
 
 def _themes(request: Request, theme: str) -> Markup:
     """The switch between the themes: a form of three buttons, so that it works without a script."""
     buttons = (
-        tag("button", icon(f"theme-{name}"), tag("span", name, class_="hidden"), name_="theme", value=name,
-            title=f"{name.capitalize()} theme", aria_pressed="true" if name == theme else "false")
+        tag(
+            "button",
+            icon(f"theme-{name}"),
+            tag("span", name, class_="hidden"),
+            name_="theme",
+            value=name,
+            title=f"{name.capitalize()} theme",
+            aria_pressed="true" if name == theme else "false",
+        )
         for name in THEMES
-    )  # fmt: skip
+    )
     back = tag("input", type_="hidden", name_="back", value=_own_address(request))
     shown = tag("div", buttons, role="group", aria_label="Theme")
     return form(request, "/console/theme", back, shown, class_="themes")

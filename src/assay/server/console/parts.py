@@ -23,8 +23,11 @@ VERDICT_TONES: Final = {
 }
 """The tone of each verdict."""
 ACTION_TONES: Final = {
-    Action.EMIT: "good", Action.REVISE: "doubt", Action.BLOCK: "bad", Action.ESCALATE: "escalate",
-}  # fmt: skip
+    Action.EMIT: "good",
+    Action.REVISE: "doubt",
+    Action.BLOCK: "bad",
+    Action.ESCALATE: "escalate",
+}
 """The tone of each action."""
 ACTION_SIGNS: Final = {Action.EMIT: "✓", Action.REVISE: "↻", Action.BLOCK: "✗", Action.ESCALATE: "↑"}
 """A sign for each action, so that no meaning hangs on colour."""
@@ -62,10 +65,18 @@ def table(
     drawn = [_row(columns, row) for row in rows]
     if not drawn and empty is not None:
         return empty_state(*empty)
-    head = tag("tr", (
-        tag("th", tag("span", one.title, class_="hidden" if one.hidden else None), scope="col", class_=one.kind or None)
-        for one in columns
-    ))  # fmt: skip
+    head = tag(
+        "tr",
+        (
+            tag(
+                "th",
+                tag("span", one.title, class_="hidden" if one.hidden else None),
+                scope="col",
+                class_=one.kind or None,
+            )
+            for one in columns
+        ),
+    )
     return tag(
         "div",
         tag("table", tag("caption", caption, class_="hidden"), tag("thead", head), tag("tbody", drawn), class_=style),
@@ -111,13 +122,19 @@ def action_badge(action: Action | str) -> Markup:
 
 
 _ACTS: Final = {
-    "open": ("asked for a person", "escalate"), "claim": ("took it", "quiet"), "release": ("gave it back", "quiet"),
-    "assign": ("handed it on", "quiet"), "approve": ("approved it", "good"), "edit": ("put another text out", "good"),
-    "reject": ("rejected it", "bad"), "ask_evidence": ("asked for evidence", "doubt"),
-    "supply_evidence": ("gave evidence", "quiet"), "next_tier": ("went up a tier: the deadline passed", "doubt"),
+    "open": ("asked for a person", "escalate"),
+    "claim": ("took it", "quiet"),
+    "release": ("gave it back", "quiet"),
+    "assign": ("handed it on", "quiet"),
+    "approve": ("approved it", "good"),
+    "edit": ("put another text out", "good"),
+    "reject": ("rejected it", "bad"),
+    "ask_evidence": ("asked for evidence", "doubt"),
+    "supply_evidence": ("gave evidence", "quiet"),
+    "next_tier": ("went up a tier: the deadline passed", "doubt"),
     "remind": ("told people again: the deadline passed", "doubt"),
     "expire": ("rejected it: the deadline passed", "bad"),
-}  # fmt: skip
+}
 """What is done to a review item, in words, with its tone."""
 
 
@@ -311,8 +328,9 @@ def field(label: str, control: Markup, hint: Child = None, style: str = "") -> M
 def text_input(name: str, value: str | None = None, **attributes: str | float | bool | None) -> Markup:
     """A line to write in."""
     kind = attributes.pop("type_", "text")
-    return tag("input", type_=kind, name_=name, value=value, autocomplete=attributes.pop("autocomplete", "off"),
-               **attributes)  # fmt: skip
+    return tag(
+        "input", type_=kind, name_=name, value=value, autocomplete=attributes.pop("autocomplete", "off"), **attributes
+    )
 
 
 def text_area(name: str, value: str = "", **attributes: str | float | bool | None) -> Markup:

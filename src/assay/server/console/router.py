@@ -16,9 +16,15 @@ from assay.server.services import Services
 Part = Callable[[Services], APIRouter]
 
 _KEPT: Final = (
-    "/console", "/console/runs", "/console/review", "/console/monitor", "/console/redteam", "/console/gaps",
-    "/console/policies", "/console/audit",
-)  # fmt: skip
+    "/console",
+    "/console/runs",
+    "/console/review",
+    "/console/monitor",
+    "/console/redteam",
+    "/console/gaps",
+    "/console/policies",
+    "/console/audit",
+)
 """The places of the navigation that show what was recorded."""
 
 _YEAR_S: Final = 365 * 86_400
@@ -62,10 +68,23 @@ def _parts(services: Services) -> list[Part]:
     from assay.server.console.redteam.run import make_redteam_run_page
 
     return [
-        make_overview_pages, make_run_list, make_run_pages, make_playground, make_review_list, make_review_pages,
-        make_monitor_page, make_alert_pages, make_gap_pages, make_policy_pages, make_audit_pages, make_user_pages,
-        make_signing_in_pages, make_redteam_page, make_redteam_run_page, make_proposal_pages,
-    ]  # fmt: skip
+        make_overview_pages,
+        make_run_list,
+        make_run_pages,
+        make_playground,
+        make_review_list,
+        make_review_pages,
+        make_monitor_page,
+        make_alert_pages,
+        make_gap_pages,
+        make_policy_pages,
+        make_audit_pages,
+        make_user_pages,
+        make_signing_in_pages,
+        make_redteam_page,
+        make_redteam_run_page,
+        make_proposal_pages,
+    ]
 
 
 def _no_record(request: Request) -> Response:
@@ -85,9 +104,14 @@ async def _theme(request: Request) -> Response:
     theme = fields.get("theme", "auto")
     made = RedirectResponse(inside(fields.get("back", "")), 303)
     made.set_cookie(
-        THEME_COOKIE, theme if theme in THEMES else "auto", max_age=_YEAR_S, path="/console", httponly=True,
-        samesite="lax", secure=request.url.scheme == "https",
-    )  # fmt: skip
+        THEME_COOKIE,
+        theme if theme in THEMES else "auto",
+        max_age=_YEAR_S,
+        path="/console",
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
     return made
 
 

@@ -62,9 +62,14 @@ class People:
 def _ruling(report: HallucinationReport, receipt: str | None) -> Ruling:
     decision = report.decision
     return Ruling(
-        report.action.value, report.action is Action.EMIT, decision.response, report.overall_score, (report,),
-        reasons=decision.reasons, receipts=() if receipt is None else (receipt,),
-    )  # fmt: skip
+        report.action.value,
+        report.action is Action.EMIT,
+        decision.response,
+        report.overall_score,
+        (report,),
+        reasons=decision.reasons,
+        receipts=() if receipt is None else (receipt,),
+    )
 
 
 def released(exchange: Exchange, body: bytes, ruling: Ruling) -> bytes | None:

@@ -391,9 +391,12 @@ class Gateway:
     ) -> tuple[bytes, Ruling, Json]:
         """A better answer in place of one that did not pass; the one that was withheld where there is none."""
         reviser = Reviser(
-            exchange, self._checker, again, attempts=exchange.guard.attempts(passage.route.attempts),
+            exchange,
+            self._checker,
+            again,
+            attempts=exchange.guard.attempts(passage.route.attempts),
             seconds=self._settings.limits.revise_s,
-        )  # fmt: skip
+        )
         first = passage.shown(read_object(body, "the upstream's answer"))
         answer, ruling = await reviser.run(first, withheld[1])
         if not reviser.cost.requests:

@@ -51,9 +51,13 @@ class StreamRelay:
         self._enforces = passage.route.mode is Mode.ENFORCE
         self._shadows = passage.route.mode is Mode.SHADOW
         self._flow = WireFlow(
-            exchange.wire, exchange.report_id, enforces=self._enforces, most=limits.event_bytes,
-            hides=passage.hides, request=exchange.request,
-        )  # fmt: skip
+            exchange.wire,
+            exchange.report_id,
+            enforces=self._enforces,
+            most=limits.event_bytes,
+            hides=passage.hides,
+            request=exchange.request,
+        )
         self._stopped = asyncio.Event()
         self._broken: str | None = None
         self._check: asyncio.Task[None] | None = None
@@ -283,9 +287,11 @@ class StreamRelay:
         than the upstream's, and the longest that anything waited."""
         timing = self._flow.timing
         said = {
-            "first_ms": self._first_ms, "added_first_ms": timing.first_ms, "added_total_ms": timing.total_ms,
+            "first_ms": self._first_ms,
+            "added_first_ms": timing.first_ms,
+            "added_total_ms": timing.total_ms,
             "longest_wait_ms": timing.longest_ms,
-        }  # fmt: skip
+        }
         return {name: None if ms is None else round(ms, 2) for name, ms in said.items()}
 
     def _note_times(self) -> None:

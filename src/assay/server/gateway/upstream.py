@@ -105,9 +105,10 @@ class UpstreamClient:
                     # Clients follow a redirect by themselves, and would get an answer past the gate from wherever it
                     # leads.
                     raise UpstreamError(
-                        502, f"the upstream {upstream.name} redirects ({response.status}); no client may follow that "
+                        502,
+                        f"the upstream {upstream.name} redirects ({response.status}); no client may follow that "
                         "past this gateway: the operator has to name the place that answers",
-                    )  # fmt: skip
+                    )
                 if last or response.status not in RETRIED:
                     return response
                 response.close()

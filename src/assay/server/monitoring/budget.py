@@ -63,8 +63,11 @@ class Budgeting:
             alerts = list_alerts(connection, tenant, self._store.now(), _HOLDING)
         return {
             "golden_regressed": any(one.key == REGRESSED for one in alerts),
-            "tenant": tenant, "metric": self._settings.metric, "most": self._settings.most,
-            "window_days": self._settings.window_days, **found.wire(),
+            "tenant": tenant,
+            "metric": self._settings.metric,
+            "most": self._settings.most,
+            "window_days": self._settings.window_days,
+            **found.wire(),
             "consequences": {
                 one.value: {
                     "enabled": self._settings.consequences.get(one.value, False),
@@ -75,7 +78,7 @@ class Budgeting:
                 }
                 for one in Consequence
             },
-        }  # fmt: skip
+        }
 
     def active(self, tenant: str) -> frozenset[str]:
         """The consequences that are in force."""
@@ -87,9 +90,12 @@ class Budgeting:
         if Consequence.SAMPLING.value not in self.active(tenant):
             return sampling
         return Sampling(
-            sampling.stakes, sampling.severity, sampling.callers, sampling.salt,
+            sampling.stakes,
+            sampling.severity,
+            sampling.callers,
+            sampling.salt,
             sampling.times * self._settings.sampling_times,
-        )  # fmt: skip
+        )
 
     def overlaid(self, tenant: str, policy: Policy) -> dict[str, Any]:
         """The policy that is in force over another: as strict or stricter in everything, never looser."""
@@ -103,9 +109,10 @@ class Budgeting:
         with self._store.reading(tenant) as connection:
             rows = each_observation(connection, tenant, now - round(self._settings.window_days * _DAY), now + 1)
             worst = nsmallest(
-                50, (row for row in rows if row["sampled"] and row["bad"]),
+                50,
+                (row for row in rows if row["sampled"] and row["bad"]),
                 key=lambda row: (-(row["score"] or 0.0), -row["at"]),
-            )  # fmt: skip
+            )
         for row in worst:
             if open_investigation(self._store, tenant, row["id"]):
                 return str(row["id"])

@@ -155,7 +155,13 @@ class _Routes:
 
 
 def _out(row: ChangeRow) -> ChangeOut:
-    return ChangeOut.model_validate({
-        "id": row.id, "kind": row.kind, "ref": row.ref, "at": moment_at(row.at), "note": row.note,
-        "source": row.source,
-    })  # fmt: skip
+    return ChangeOut.model_validate(
+        {
+            "id": row.id,
+            "kind": row.kind,
+            "ref": row.ref,
+            "at": moment_at(row.at),
+            "note": row.note,
+            "source": row.source,
+        }
+    )

@@ -10,6 +10,12 @@ def observation_of(row: dict[str, Any]) -> Observation:
     belongs = {name: row[name] for name in ("agent", "route", "model", "stakes") if row[name] is not None}
     values = {name: float(row[name]) for name in METRICS if row[name] is not None}
     return Observation(
-        row["id"], row["at"], values, belongs, tuple(row["categories"].split()), row["probability"] or 1.0,
-        bool(row["sampled"]), row["cadence"] or "",
-    )  # fmt: skip
+        row["id"],
+        row["at"],
+        values,
+        belongs,
+        tuple(row["categories"].split()),
+        row["probability"] or 1.0,
+        bool(row["sampled"]),
+        row["cadence"] or "",
+    )

@@ -169,14 +169,18 @@ class Monitor:
         metric = METRICS[raised.series.metric]
         state = charts.series[raised.series.key]
         found = attribute(
-            raised.chart, [one.at for one, _ in pairs], [value for _, value in pairs],
-            [_system_change(row) for row in changes], binary=metric == "rate" or raised.series.dimension == "category",
-            shift=watch.shift, spread=state.spread,
-        )  # fmt: skip
+            raised.chart,
+            [one.at for one, _ in pairs],
+            [value for _, value in pairs],
+            [_system_change(row) for row in changes],
+            binary=metric == "rate" or raised.series.dimension == "category",
+            shift=watch.shift,
+            spread=state.spread,
+        )
         worst = sorted(
             (pair for pair in pairs if pair[0].at >= raised.since),
             key=lambda pair: (-pair[1], -pair[0].values.get("score", 0.0), -pair[0].at, pair[0].id),
-        )  # fmt: skip
+        )
         return alarm_of(raised, rate_of(raised.series, since), tuple(one.id for one, _ in worst[:WORST]), found)
 
     def status(self, tenant: str) -> dict[str, Any]:
@@ -239,24 +243,39 @@ class Monitor:
             [value for moment, value in values if moment < at], [value for moment, value in values if moment >= at]
         )
         return {
-            "sure": found.differs, "before": number_or_none(found.before), "after": number_or_none(found.after),
-            "low": found.low, "high": found.high,
-        }  # fmt: skip
+            "sure": found.differs,
+            "before": number_or_none(found.before),
+            "after": number_or_none(found.after),
+            "low": found.low,
+            "high": found.high,
+        }
 
     def _series(self, of: Series, charts: Charts, recent: Sequence[Observation]) -> dict[str, Any]:
         state = charts.series[of.key]
         told: dict[str, Any] = {
-            "metric": of.metric, "dimension": of.dimension, "name": of.name, "observations": state.seen,
-            "baseline": state.baseline, "alarms": state.alarms, "rate": rate_of(of, recent),
-        }  # fmt: skip
+            "metric": of.metric,
+            "dimension": of.dimension,
+            "name": of.name,
+            "observations": state.seen,
+            "baseline": state.baseline,
+            "alarms": state.alarms,
+            "rate": rate_of(of, recent),
+        }
         for direction in Direction:
             found = chart_for(of, state, self._settings.watch, direction)
             total = (state.up if direction is Direction.UP else state.down).total
-            told[direction.value] = None if found is None else {
-                "statistic": total, "threshold": found.chart.threshold, "slack": found.chart.slack,
-                "arl0": found.arl0, "arl1": found.arl1,
-                "arl0_range": None if found.arl0_range is None else list(found.arl0_range),
-            }  # fmt: skip
+            told[direction.value] = (
+                None
+                if found is None
+                else {
+                    "statistic": total,
+                    "threshold": found.chart.threshold,
+                    "slack": found.chart.slack,
+                    "arl0": found.arl0,
+                    "arl1": found.arl1,
+                    "arl0_range": None if found.arl0_range is None else list(found.arl0_range),
+                }
+            )
         return told
 
 
@@ -282,9 +301,13 @@ def _calibration(judged: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """Whether the verifier's scores still mean what they say, by what reviewers decided."""
     found = calibration_drift([score for score, _ in judged], [right for _, right in judged])
     return {
-        "outputs": found.count, "mean_score": found.mean_score, "share_right": found.mean_outcome,
-        "evidence": found.evidence, "alarm": found.alarm is not None, "after": found.alarm,
-    }  # fmt: skip
+        "outputs": found.count,
+        "mean_score": found.mean_score,
+        "share_right": found.mean_outcome,
+        "evidence": found.evidence,
+        "alarm": found.alarm is not None,
+        "after": found.alarm,
+    }
 
 
 def told_alarm(row: AlarmRow) -> dict[str, Any]:

@@ -124,5 +124,15 @@ def _one_line(value: object) -> str:
 
 
 _MAILED: Final = (
-    "kind", "urgency", "key", "opened", "runbook", "state", "tier", "level", "deadline", "policy", "stakes",
-)  # fmt: skip
+    "kind",
+    "urgency",
+    "key",
+    "opened",
+    "runbook",
+    "state",
+    "tier",
+    "level",
+    "deadline",
+    "policy",
+    "stakes",
+)

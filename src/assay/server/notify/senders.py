@@ -78,9 +78,10 @@ class Sender:
                 if 200 <= answer.status < 300:
                     return
                 raise SendError(
-                    f"the recipient answered {answer.status}", final=answer.status in _FINAL,
+                    f"the recipient answered {answer.status}",
+                    final=answer.status in _FINAL,
                     wait=_wait(answer.headers.get("retry-after")),
-                )  # fmt: skip
+                )
         except TimeoutError as error:
             raise SendError(f"the recipient did not answer within {self._settings.timeout_s:g} seconds") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:

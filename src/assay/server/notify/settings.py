@@ -11,9 +11,15 @@ from assay.schema.report_parts import Tier
 KINDS: Final = ("slack", "webhook", "email")
 """A body that Slack and those like it show; a signed body for programs; an e-mail."""
 EVENTS: Final = (
-    "review.opened", "review.escalated", "review.overdue", "review.evidence", "review.supplied", "review.decided",
-    "alert.opened", "alert.closed",
-)  # fmt: skip
+    "review.opened",
+    "review.escalated",
+    "review.overdue",
+    "review.evidence",
+    "review.supplied",
+    "review.decided",
+    "alert.opened",
+    "alert.closed",
+)
 """What is told: a new item; one that went up a tier; one whose deadline passed and that still waits; one for which a
 reviewer asked for evidence; that it was given; that it was decided; what the monitor says that a person has to know,
 when it begins or grows worse, and when it is over."""
@@ -77,9 +83,11 @@ class Target:
     def hears(self, tenant: str, event: str, tier: str) -> bool:
         """Whether it is told of what happened without anybody naming it."""
         return (
-            not self.callback and event in self.events and (tier in self.tiers or event.startswith("alert."))
+            not self.callback
+            and event in self.events
+            and (tier in self.tiers or event.startswith("alert."))
             and (not self.tenants or tenant in self.tenants)
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

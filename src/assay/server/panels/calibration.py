@@ -121,8 +121,12 @@ def calibration(connection: Connection, tenant: str, stretch: Stretch) -> Panel:
             told.append(f"expected calibration error of {what}s {error:.3f} over {judged:,} judged")
     said = "; ".join(told) or "Nobody has judged an output or a claim in this period"
     return Panel(
-        "calibration", "Calibration of the verifier", "Of what people judged: the share that was right, by the "
+        "calibration",
+        "Calibration of the verifier",
+        "Of what people judged: the share that was right, by the "
         "verifier's score. A mark shows what the scores promise. Intervals are of 95%.",
-        ("of", "from", "to", "judged", "mean score", "right", "low", "high"), tuple(rows),
-        Drawing("ranges", named=named, diagonal=expected), f"{said}.",
-    )  # fmt: skip
+        ("of", "from", "to", "judged", "mean score", "right", "low", "high"),
+        tuple(rows),
+        Drawing("ranges", named=named, diagonal=expected),
+        f"{said}.",
+    )

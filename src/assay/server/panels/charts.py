@@ -88,10 +88,14 @@ def alarm_alerts(connection: Connection, tenant: str) -> dict[str, Alert]:
 
 
 _METRICS: Final = {
-    "bad": "The rate of wrong outputs", "score": "The hallucination score", "unfaithful": "Unfaithfulness",
-    "unfactual": "The share of facts without support", "withheld": "The rate of withheld outputs",
-    "fabricated": "The rate of fabricated citations", "unretrieved": "The rate of retrievals of nothing",
-}  # fmt: skip
+    "bad": "The rate of wrong outputs",
+    "score": "The hallucination score",
+    "unfaithful": "Unfaithfulness",
+    "unfactual": "The share of facts without support",
+    "withheld": "The rate of withheld outputs",
+    "fabricated": "The rate of fabricated citations",
+    "unretrieved": "The rate of retrievals of nothing",
+}
 """What people read in place of the name of a metric."""
 PREFIX: Final = "alarm:"
 """What the keys of these alerts begin with."""

@@ -83,11 +83,14 @@ def _trend(asked: Asked) -> Panel:
     parts = [measured.part(COMPOSITE, at) for at in range(asked.stretch.parts)]
     rows = [(begin, *_mean(part)) for begin, part in zip(asked.stretch.begins, parts, strict=True)]
     return Panel(
-        "trend", "Hallucination score", "The composite hallucination score of outputs over time: 0 is clean, 1 is "
-        "all wrong. " + _INTERVAL,
-        ("begins", "outputs", "mean", "low", "high"), tuple(rows),
-        Drawing("line", _labels(asked.stretch), (_line("mean", parts),)), markers=asked.markers(),
-    )  # fmt: skip
+        "trend",
+        "Hallucination score",
+        "The composite hallucination score of outputs over time: 0 is clean, 1 is all wrong. " + _INTERVAL,
+        ("begins", "outputs", "mean", "low", "high"),
+        tuple(rows),
+        Drawing("line", _labels(asked.stretch), (_line("mean", parts),)),
+        markers=asked.markers(),
+    )
 
 
 def _categories(asked: Asked) -> Panel:
@@ -149,10 +152,13 @@ def _worst(asked: Asked) -> Panel:
         said = "; ".join(f"{claim.verdict}: {claim.text or '(erased)'}" for claim in low[:CLAIMS_SHOWN])
         rows.append((one.report, moment_of_hour(one.hour), one.score, len(low), said))
     return Panel(
-        "worst", "Worst outputs", "The lowest gating scores of the period, with the claims that did not hold.",
-        ("run", "hour", "score", "claims that failed", "claims"), tuple(rows),
+        "worst",
+        "Worst outputs",
+        "The lowest gating scores of the period, with the claims that did not hold.",
+        ("run", "hour", "score", "claims that failed", "claims"),
+        tuple(rows),
         runs={at: one.report for at, one in enumerate(found)},
-    )  # fmt: skip
+    )
 
 
 def _control(asked: Asked) -> Panel:
@@ -163,11 +169,16 @@ def _control(asked: Asked) -> Panel:
     )
     note = None if rows else "No control chart runs: see `assay monitor run`."
     return Panel(
-        "cusum", "Control charts", "How far each CUSUM is from its alarm: at 1 it has reached its threshold.",
-        ("series", "metric", "direction", "statistic", "threshold", "of threshold", "alarm since"), rows,
+        "cusum",
+        "Control charts",
+        "How far each CUSUM is from its alarm: at 1 it has reached its threshold.",
+        ("series", "metric", "direction", "statistic", "threshold", "of threshold", "alarm since"),
+        rows,
         Drawing("ranges", named=[(f"{row[0]} {row[1]} {row[2]}", min(float(row[5]), 1.0), None, None) for row in rows])
-        if rows else None, note,
-    )  # fmt: skip
+        if rows
+        else None,
+        note,
+    )
 
 
 def _agents(asked: Asked) -> Panel:
@@ -177,11 +188,14 @@ def _agents(asked: Asked) -> Panel:
         withheld, corrected = of.get(WITHHELD, Sketch()), of.get(CORRECTED, Sketch())
         rows.append((name, *_mean(of.get(COMPOSITE, Sketch())), withheld.mean, corrected.mean))
     return Panel(
-        "agents", "By agent", "Each caller's mean hallucination score, and the shares of its outputs that were "
+        "agents",
+        "By agent",
+        "Each caller's mean hallucination score, and the shares of its outputs that were "
         "withheld and that users corrected, in whole days. " + _INTERVAL,
-        ("agent", "outputs", "mean", "low", "high", "withheld", "corrected"), tuple(rows),
+        ("agent", "outputs", "mean", "low", "high", "withheld", "corrected"),
+        tuple(rows),
         Drawing("ranges", named=[_named(str(row[0]), row[2:5]) for row in rows[:20]]),
-    )  # fmt: skip
+    )
 
 
 def _retrieval(asked: Asked) -> Panel:
@@ -196,11 +210,14 @@ def _retrieval(asked: Asked) -> Panel:
         said = "undefined" if found is None else f"{found:.2f}"
         note = f"Correlation of the two over {whole.count:,} outputs: {said}."
     return Panel(
-        "retrieval", "Hallucination and retrieval", "The rate of claims without support, by the relevance of the best "
-        "passage that was kept. " + _INTERVAL,
-        ("from", "to", "outputs", "mean", "low", "high"), tuple(rows),
-        Drawing("ranges", named=[_named(f"{row[0]:.2f}–{row[1]:.2f}", row[3:6]) for row in rows]), note,
-    )  # fmt: skip
+        "retrieval",
+        "Hallucination and retrieval",
+        "The rate of claims without support, by the relevance of the best passage that was kept. " + _INTERVAL,
+        ("from", "to", "outputs", "mean", "low", "high"),
+        tuple(rows),
+        Drawing("ranges", named=[_named(f"{row[0]:.2f}–{row[1]:.2f}", row[3:6]) for row in rows]),
+        note,
+    )
 
 
 def correlation(by_bin: Sketch, places: Sketch) -> float | None:
@@ -244,10 +261,17 @@ def _calibration(asked: Asked) -> Panel:
 
 Maker = Callable[[Asked], Panel]
 PANELS: Final[Mapping[str, Maker]] = {
-    "metrics": _six, "trend": _trend, "categories": _categories, "faithfulness": _faithfulness,
-    "attribution": _attribution, "worst": _worst, "cusum": _control, "agents": _agents, "retrieval": _retrieval,
+    "metrics": _six,
+    "trend": _trend,
+    "categories": _categories,
+    "faithfulness": _faithfulness,
+    "attribution": _attribution,
+    "worst": _worst,
+    "cusum": _control,
+    "agents": _agents,
+    "retrieval": _retrieval,
     "calibration": _calibration,
-}  # fmt: skip
+}
 """The panels by name, in the order in which they are shown."""
 
 

@@ -218,11 +218,23 @@ def alert_out(item: AlertItem) -> AlertOut:
     from assay.store.alerts import runbook_of
 
     return AlertOut(
-        id=item.id, key=item.key, kind=item.kind, urgency=item.urgency, state=item.state, summary=item.summary,
-        facts=dict(item.facts), opened=item.opened, seen=item.seen, count=item.count, told=item.told,
-        closed=item.closed, owner=item.owner, version=item.version, silenced_until=item.silenced_until,
+        id=item.id,
+        key=item.key,
+        kind=item.kind,
+        urgency=item.urgency,
+        state=item.state,
+        summary=item.summary,
+        facts=dict(item.facts),
+        opened=item.opened,
+        seen=item.seen,
+        count=item.count,
+        told=item.told,
+        closed=item.closed,
+        owner=item.owner,
+        version=item.version,
+        silenced_until=item.silenced_until,
         runbook=runbook_of(item.kind),
-    )  # fmt: skip
+    )
 
 
 def _told(item: AlertItem) -> Response:

@@ -94,9 +94,16 @@ class Sixth:
         low, high = self.interval or (None, None)
         change = self.change or (None, None, None)
         return (
-            self.rule.title, self.now.count, self.now.mean, low, high, self.before.mean, *change, self.state,
+            self.rule.title,
+            self.now.count,
+            self.now.mean,
+            low,
+            high,
+            self.before.mean,
+            *change,
+            self.state,
             self.rule.words,
-        )  # fmt: skip
+        )
 
     @property
     def key(self) -> str:
@@ -108,9 +115,12 @@ class Sixth:
         now, before = self.now.mean, self.before.mean
         was = "" if before is None else f", {before:.3f} before"
         facts = {
-            "metric": self.rule.metric, "outputs": self.now.count, "value": _rounded(now), "before": _rounded(before),
+            "metric": self.rule.metric,
+            "outputs": self.now.count,
+            "value": _rounded(now),
+            "before": _rounded(before),
             "today": self.today.hits if self.rule.metric in RATES else _rounded(self.today.mean),
-        }  # fmt: skip
+        }
         said = f"{self.rule.title}: {now or 0:.3f} over 7 days{was} ({self.rule.words})."
         return Alert(self.key, self.rule.kind, said, self.rule.urgency, facts)
 
@@ -144,13 +154,25 @@ def _rises(one: Sixth) -> bool:
 RULES: Final = (
     Rule(FAITHFULNESS, "Faithfulness", "metric.drop", "alert at a drop of more than 0.05 in 7 days", _dropped),
     Rule(FACTSCORE, "FACTScore", "metric.drop", "alert at a drop of more than 0.05 in 7 days", _dropped),
-    Rule(WITHHELD, "Withhold rate", "metric.withheld", "alert at more than twice the 28 days before", _spiked,
-         baseline=BASELINE),
-    Rule(FABRICATED, "Fabricated citation rate", "metric.fabricated_citations", "alert at any in 24 hours", _happened,
-         Urgency.CRITICAL),
+    Rule(
+        WITHHELD,
+        "Withhold rate",
+        "metric.withheld",
+        "alert at more than twice the 28 days before",
+        _spiked,
+        baseline=BASELINE,
+    ),
+    Rule(
+        FABRICATED,
+        "Fabricated citation rate",
+        "metric.fabricated_citations",
+        "alert at any in 24 hours",
+        _happened,
+        Urgency.CRITICAL,
+    ),
     Rule(RETRIEVAL_NULL, "Retrieval null rate", "metric.retrieval_null", "alert at a rising trend", _rises),
     Rule(CORRECTED, "User correction rate", "metric.corrections", "alert at a rising trend", _rises),
-)  # fmt: skip
+)
 """The six."""
 
 

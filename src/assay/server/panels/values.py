@@ -57,13 +57,14 @@ class Panel:
     def as_json(self) -> dict[str, Any]:
         """The panel as a program gets it."""
         return {
-            "panel": self.name, "title": self.title, "about": self.about, "note": self.note,
+            "panel": self.name,
+            "title": self.title,
+            "about": self.about,
+            "note": self.note,
             "columns": list(self.columns),
             "rows": [[_plain(cell) for cell in row] for row in self.rows],
-            "changes": [
-                {"at": _plain(marker.at), "kind": marker.kind, "ref": marker.ref} for marker in self.markers
-            ],
-        }  # fmt: skip
+            "changes": [{"at": _plain(marker.at), "kind": marker.kind, "ref": marker.ref} for marker in self.markers],
+        }
 
     def as_csv(self) -> str:
         """The panel as a spreadsheet gets it (RFC 4180). A text that a spreadsheet would take for a formula is

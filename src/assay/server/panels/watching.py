@@ -137,12 +137,17 @@ DRIFTED: Final = "verifier:calibration"
 def drift_alert(drift: Drift) -> Alert:
     """What is raised while the verifier's scores do not hold."""
     return Alert(
-        DRIFTED, "verifier.calibration",
+        DRIFTED,
+        "verifier.calibration",
         f"The verifier's scores of {drift.judged:,} judged claims average {drift.said:.3f}, and {drift.right:.3f} of "
         f"them were right (alert beyond {DRIFT:g}).",
-        facts={"judged": drift.judged, "said": round(drift.said, 4), "right": round(drift.right, 4),
-               "error": round(drift.error, 4)},
-    )  # fmt: skip
+        facts={
+            "judged": drift.judged,
+            "said": round(drift.said, 4),
+            "right": round(drift.right, 4),
+            "error": round(drift.error, 4),
+        },
+    )
 
 
 async def watch(services: Services) -> None:

@@ -123,10 +123,13 @@ class AttackRunLine(_Out):
     @classmethod
     def of(cls, run: AttackRun) -> Self:
         """Out of its row."""
-        return cls.model_validate({
-            **{name: getattr(run, name) for name in cls.model_fields if name not in ("at", "categories")},
-            "at": moment_at(run.at), "categories": run.body.get("categories") or {},
-        })  # fmt: skip
+        return cls.model_validate(
+            {
+                **{name: getattr(run, name) for name in cls.model_fields if name not in ("at", "categories")},
+                "at": moment_at(run.at),
+                "categories": run.body.get("categories") or {},
+            }
+        )
 
 
 class AttackRunOut(AttackRunLine):
@@ -143,11 +146,16 @@ class AttackRunOut(AttackRunLine):
     @classmethod
     def of(cls, run: AttackRun) -> Self:
         """Out of its row."""
-        return cls.model_validate({
-            **AttackRunLine.of(run).model_dump(), "verifier": run.verifier,
-            "dimensions": run.body.get("dimensions") or {}, "comparisons": run.body.get("comparisons") or {},
-            "recorded": moment_at(run.recorded), "weight": run.weight,
-        })  # fmt: skip
+        return cls.model_validate(
+            {
+                **AttackRunLine.of(run).model_dump(),
+                "verifier": run.verifier,
+                "dimensions": run.body.get("dimensions") or {},
+                "comparisons": run.body.get("comparisons") or {},
+                "recorded": moment_at(run.recorded),
+                "weight": run.weight,
+            }
+        )
 
 
 class RecordedAttackRun(_Out):
@@ -182,10 +190,18 @@ class AttackCaseOut(_Out):
     @classmethod
     def of(cls, one: AttackCase) -> Self:
         """Out of its row."""
-        return cls.model_validate({
-            "position": one.position, "id": one.case_id, "category": one.category, "outcome": one.outcome,
-            "match": one.match, "flaky": one.flaky, "rule": one.rule, "told": one.told,
-        })  # fmt: skip
+        return cls.model_validate(
+            {
+                "position": one.position,
+                "id": one.case_id,
+                "category": one.category,
+                "outcome": one.outcome,
+                "match": one.match,
+                "flaky": one.flaky,
+                "rule": one.rule,
+                "told": one.told,
+            }
+        )
 
 
 class AttackCasesOut(_Out):
@@ -236,20 +252,35 @@ class ProposalOut(ProposalLine):
     def of(cls, row: ProposedCase) -> Self:
         """Out of its row."""
         body = row.body
-        return cls.model_validate({
-            **_proposal_values(row), "case": body.get("case") or {}, "approved": body.get("approved"),
-            "answer": body.get("answer"),
-        })  # fmt: skip
+        return cls.model_validate(
+            {
+                **_proposal_values(row),
+                "case": body.get("case") or {},
+                "approved": body.get("approved"),
+                "answer": body.get("answer"),
+            }
+        )
 
 
 def _proposal_values(row: ProposedCase) -> Mapping[str, Any]:
     case = row.body.get("approved") or row.body.get("case") or {}
     return {
-        "id": row.id, "state": row.state, "category": row.category, "target": row.target, "run": row.run,
-        "match": row.match, "rule": row.rule, "flaky": row.flaky, "prompt": str(case.get("prompt", ""))[:500],
-        "created": moment_at(row.created), "decided": None if row.decided is None else moment_at(row.decided),
-        "decider": row.decider, "reason": row.reason, "kept": row.kept, "version": row.version,
-    }  # fmt: skip
+        "id": row.id,
+        "state": row.state,
+        "category": row.category,
+        "target": row.target,
+        "run": row.run,
+        "match": row.match,
+        "rule": row.rule,
+        "flaky": row.flaky,
+        "prompt": str(case.get("prompt", ""))[:500],
+        "created": moment_at(row.created),
+        "decided": None if row.decided is None else moment_at(row.decided),
+        "decider": row.decider,
+        "reason": row.reason,
+        "kept": row.kept,
+        "version": row.version,
+    }
 
 
 class ProposalsOut(_Out):

@@ -77,9 +77,14 @@ def run_id_of(schedule: Schedule, due: int) -> str:
 
 
 def run_due(
-    now: datetime, store: Store, schedules: Sequence[Schedule], guard_of: Callable[[], Guard], holder: str,
-    environ: Mapping[str, str], stopping: threading.Event | None = None,
-) -> list[Attacked]:  # fmt: skip
+    now: datetime,
+    store: Store,
+    schedules: Sequence[Schedule],
+    guard_of: Callable[[], Guard],
+    holder: str,
+    environ: Mapping[str, str],
+    stopping: threading.Event | None = None,
+) -> list[Attacked]:
     """Makes the runs that are due and not recorded yet, where it is this holder's turn.
 
     Args:
@@ -167,7 +172,7 @@ class _Turn:
 
 def _attack(
     store: Store, schedule: Schedule, due: int, id_: str, guard: Guard, environ: Mapping[str, str], held: _Turn
-) -> Attacked:  # fmt: skip
+) -> Attacked:
     cases = _cases(store, schedule)
     target = load_target(schedule.target, schedule.target_model, schedule.timeout, environ)
     with tempfile.TemporaryDirectory(prefix="assay-redteam-") as scratch:
@@ -176,9 +181,16 @@ def _attack(
     card = campaign.card
     comparisons = compared(store, schedule, card)
     about = About(
-        ACTOR, micros(store.now()), Path(schedule.suite).stem, schedule.target_version, ACTOR, schedule.name, due,
-        schedule.budget or None, id_,
-    )  # fmt: skip
+        ACTOR,
+        micros(store.now()),
+        Path(schedule.suite).stem,
+        schedule.target_version,
+        ACTOR,
+        schedule.name,
+        due,
+        schedule.budget or None,
+        id_,
+    )
     run = record_campaign(store, schedule.tenant, cases, campaign.judgements, card, about, comparisons)
     if schedule.propose:
         propose_failures(store, schedule.tenant, cases, campaign.judgements, card.target, ACTOR, run=run.id)
@@ -188,9 +200,7 @@ def _attack(
 
 
 def _cases(store: Store, schedule: Schedule) -> tuple[Case, ...]:
-    cases = (
-        approved_suite(store, schedule.tenant) if schedule.suite == APPROVED else read_suite(Path(schedule.suite))
-    )  # fmt: skip
+    cases = approved_suite(store, schedule.tenant) if schedule.suite == APPROVED else read_suite(Path(schedule.suite))
     wanted = tuple(case for case in cases if not schedule.categories or case.category.value in schedule.categories)
     if not wanted:
         raise InputError(f"the suite of the schedule {schedule.name} has no case of the categories that are wanted")
@@ -198,9 +208,15 @@ def _cases(store: Store, schedule: Schedule) -> tuple[Case, ...]:
 
 
 def _campaign(
-    store: Store, schedule: Schedule, id_: str, cases: Sequence[Case], target: Target, guard: Guard, folder: Path,
+    store: Store,
+    schedule: Schedule,
+    id_: str,
+    cases: Sequence[Case],
+    target: Target,
+    guard: Guard,
+    folder: Path,
     held: _Turn,
-) -> Campaign:  # fmt: skip
+) -> Campaign:
     with store.reading(schedule.tenant) as connection:
         answered = kept_answers(connection, schedule.tenant, id_)
     by_id = {case.id: case for case in cases}
@@ -223,9 +239,11 @@ def _campaign(
         held.require()
 
     options = RunOptions(
-        concurrency=schedule.concurrency, per_second=schedule.rate, most_calls=schedule.most_calls,
+        concurrency=schedule.concurrency,
+        per_second=schedule.rate,
+        most_calls=schedule.most_calls,
         most_seconds=schedule.most_seconds,
-    )  # fmt: skip
+    )
     try:
         return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, told=told)
     finally:
@@ -273,11 +291,16 @@ def tell(store: Store, schedule: Schedule, run: AttackRun, comparisons: Mapping[
     elif comparisons:
         close_alert(store, schedule.tenant, key)
     if 2 * run.unjudged > run.cases:
-        raise_alert(store, schedule.tenant, Alert(
-            f"{key}/unjudged", UNJUDGED,
-            f"Red team {schedule.name}: {run.unjudged:,} of {run.cases:,} cases could not be judged.",
-            facts={"schedule": schedule.name, "run": run.id, "unjudged": run.unjudged, "cases": run.cases},
-        ))  # fmt: skip
+        raise_alert(
+            store,
+            schedule.tenant,
+            Alert(
+                f"{key}/unjudged",
+                UNJUDGED,
+                f"Red team {schedule.name}: {run.unjudged:,} of {run.cases:,} cases could not be judged.",
+                facts={"schedule": schedule.name, "run": run.id, "unjudged": run.unjudged, "cases": run.cases},
+            ),
+        )
     else:
         close_alert(store, schedule.tenant, f"{key}/unjudged")
 
@@ -288,22 +311,32 @@ def regression_alert(schedule: Schedule, run: AttackRun, found: Comparison) -> A
     whole = found.changes[0]
     named = ", ".join(one.group.replace("_", " ") for one in groups[:4])
     return Alert(
-        f"redteam:{schedule.name}", REGRESSION,
+        f"redteam:{schedule.name}",
+        REGRESSION,
         f"Red team {schedule.name}: robustness {whole.after:.3f}, {whole.before:.3f} before, on {whole.pairs:,} cases; "
         f"{len(found.broken):,} broke ({named}).",
         Urgency.CRITICAL if whole.regressed else Urgency.WARNING,
         {
-            "schedule": schedule.name, "run": run.id, "target": run.target[:300], "before": round(whole.before, 4),
-            "after": round(whole.after, 4), "broken": [one.id for one in found.broken[:20]],
+            "schedule": schedule.name,
+            "run": run.id,
+            "target": run.target[:300],
+            "before": round(whole.before, 4),
+            "after": round(whole.after, 4),
+            "broken": [one.id for one in found.broken[:20]],
             "categories": [one.group for one in groups[:20]],
         },
-    )  # fmt: skip
+    )
 
 
 def _tell_failure(store: Store, schedule: Schedule, error: AssayError) -> None:
     # The words of an error may name files and addresses: alerts leave the house, the log of the server has them.
-    raise_alert(store, schedule.tenant, Alert(
-        f"redteam:{schedule.name}/failed", FAILED,
-        f"Red team {schedule.name}: the run that was due could not be made ({type(error).__name__}).",
-        facts={"schedule": schedule.name, "error": type(error).__name__},
-    ))  # fmt: skip
+    raise_alert(
+        store,
+        schedule.tenant,
+        Alert(
+            f"redteam:{schedule.name}/failed",
+            FAILED,
+            f"Red team {schedule.name}: the run that was due could not be made ({type(error).__name__}).",
+            facts={"schedule": schedule.name, "error": type(error).__name__},
+        ),
+    )

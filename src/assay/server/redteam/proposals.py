@@ -60,20 +60,34 @@ class StoredBook:
     def append(self, event: str, case: Case, **fields: Any) -> None:
         """Takes in a proposal, which waits for `keep`, or a decision, which is stored at once."""
         if event == "proposed":
-            self._waiting.append(ProposedCase(
-                case.id, case.category.value, fields["target"], fields["match"], fields["rule"][:LONGEST_RULE],
-                fields["flaky"],
-                {"case": case.model_dump(mode="json"), "trials": fields["trials"],
-                 "answer": None if fields["answer"] is None else fields["answer"][:LONGEST_TEXT]},
-                self._run,
-            ))  # fmt: skip
+            self._waiting.append(
+                ProposedCase(
+                    case.id,
+                    case.category.value,
+                    fields["target"],
+                    fields["match"],
+                    fields["rule"][:LONGEST_RULE],
+                    fields["flaky"],
+                    {
+                        "case": case.model_dump(mode="json"),
+                        "trials": fields["trials"],
+                        "answer": None if fields["answer"] is None else fields["answer"][:LONGEST_TEXT],
+                    },
+                    self._run,
+                )
+            )
             self.proposals[case.id] = proposal_of(self._waiting[-1])
             return
         lets_in = event != "rejected"
         said = Decision(
-            APPROVED if lets_in else REJECTED, fields["by"], self._actor, fields["reason"][:LONGEST_REASON],
-            case.model_dump(mode="json") if lets_in else None, case.id if lets_in else None, event == "edited",
-        )  # fmt: skip
+            APPROVED if lets_in else REJECTED,
+            fields["by"],
+            self._actor,
+            fields["reason"][:LONGEST_REASON],
+            case.model_dump(mode="json") if lets_in else None,
+            case.id if lets_in else None,
+            event == "edited",
+        )
         self.decided = decide(self._store, self._tenant, fields["proposal"], said, digest_of_ids, self._version)
 
     def keep(self) -> list[str]:
@@ -91,9 +105,16 @@ def proposal_of(row: ProposedCase) -> Proposal:
 
 
 def propose_failures(
-    store: Store, tenant: str, cases: Sequence[Case], judgements: Sequence[Judgement], target: str, actor: str,
-    *, run: str | None = None, flaky_too: bool = False,
-) -> list[str]:  # fmt: skip
+    store: Store,
+    tenant: str,
+    cases: Sequence[Case],
+    judgements: Sequence[Judgement],
+    target: str,
+    actor: str,
+    *,
+    run: str | None = None,
+    flaky_too: bool = False,
+) -> list[str]:
     """Proposes what broke a system for the approved suite.
 
     Left out are, beside what `assay.redteam.promotion.propose` leaves out, cases of more than `LARGEST_CASE` bytes.
@@ -107,14 +128,19 @@ def propose_failures(
     with store.reading(tenant) as connection:
         known = known_ids(connection, tenant)
     pairs = [
-        (case, one) for case, one in zip(cases, judgements, strict=True)
+        (case, one)
+        for case, one in zip(cases, judgements, strict=True)
         if one.outcome is Outcome.FAILED and case.id not in known and _size(case) <= LARGEST_CASE
-    ]  # fmt: skip
+    ]
     book = StoredBook(store, tenant, actor, run)
     propose(
-        book, [case for case, _ in pairs], [one for _, one in pairs], target, static=approved_suite(store, tenant),
+        book,
+        [case for case, _ in pairs],
+        [one for _, one in pairs],
+        target,
+        static=approved_suite(store, tenant),
         flaky_too=flaky_too,
-    )  # fmt: skip
+    )
     return book.keep()
 
 
@@ -129,9 +155,17 @@ def approved_suite(store: Store, tenant: str) -> tuple[Case, ...]:
 
 
 def decide_on(
-    store: Store, tenant: str, id_: str, act: str, by: str, actor: str, reason: str,
-    *, edited: Case | None = None, version: int | None = None,
-) -> ProposedCase:  # fmt: skip
+    store: Store,
+    tenant: str,
+    id_: str,
+    act: str,
+    by: str,
+    actor: str,
+    reason: str,
+    *,
+    edited: Case | None = None,
+    version: int | None = None,
+) -> ProposedCase:
     """A person approves, edits or rejects a proposal.
 
     Args:

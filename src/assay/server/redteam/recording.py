@@ -46,9 +46,12 @@ class About:
 
 
 def rows_of(
-    cases: Sequence[Case], judgements: Sequence[Judgement], card: Scorecard, about: About,
+    cases: Sequence[Case],
+    judgements: Sequence[Judgement],
+    card: Scorecard,
+    about: About,
     comparisons: Mapping[str, Comparison] | None = None,
-) -> tuple[AttackRun, list[AttackCase]]:  # fmt: skip
+) -> tuple[AttackRun, list[AttackCase]]:
     """The rows of a run.
 
     Args:
@@ -65,21 +68,45 @@ def rows_of(
     if comparisons:
         body["comparisons"] = {name: _compared(one) for name, one in comparisons.items()}
     run = AttackRun(
-        id=about.id, at=about.at, suite=card.suite, suite_name=about.suite_name, target=card.target,
-        verifier=card.verifier, source=about.source, ars=card.ars, low=card.low, high=card.high, cases=card.cases,
-        passed=card.passed, failed=card.cases - card.passed - card.unjudged, unjudged=card.unjudged, flaky=card.flaky,
-        body=body, target_version=about.target_version, schedule=about.schedule, due=about.due, actor=about.actor,
-        regressed=any(one.regressed for one in comparisons.values()) if comparisons else None, weight=about.weight,
-    )  # fmt: skip
+        id=about.id,
+        at=about.at,
+        suite=card.suite,
+        suite_name=about.suite_name,
+        target=card.target,
+        verifier=card.verifier,
+        source=about.source,
+        ars=card.ars,
+        low=card.low,
+        high=card.high,
+        cases=card.cases,
+        passed=card.passed,
+        failed=card.cases - card.passed - card.unjudged,
+        unjudged=card.unjudged,
+        flaky=card.flaky,
+        body=body,
+        target_version=about.target_version,
+        schedule=about.schedule,
+        due=about.due,
+        actor=about.actor,
+        regressed=any(one.regressed for one in comparisons.values()) if comparisons else None,
+        weight=about.weight,
+    )
     rows, told = list[AttackCase](), 0
     for case, one in zip(cases, judgements, strict=True):
         broke = one.outcome is not Outcome.PASSED or one.flaky
         keeps = broke and told < MOST_TOLD
         told += keeps
-        rows.append(AttackCase(
-            case.id, case.category.value, one.outcome.value, one.behavior_match, one.flaky, one.rule[:LONGEST_RULE],
-            _told(case, one) if keeps else None,
-        ))  # fmt: skip
+        rows.append(
+            AttackCase(
+                case.id,
+                case.category.value,
+                one.outcome.value,
+                one.behavior_match,
+                one.flaky,
+                one.rule[:LONGEST_RULE],
+                _told(case, one) if keeps else None,
+            )
+        )
     return run, rows
 
 
@@ -99,7 +126,7 @@ def _told(case: Case, one: Judgement) -> dict[str, Any]:
         },
         "rule": case.lineage.rule[:200],
         "trials": one.trials,
-    }  # fmt: skip
+    }
 
 
 def _cut(text: str) -> str:
@@ -108,17 +135,27 @@ def _cut(text: str) -> str:
 
 def _compared(one: Comparison) -> dict[str, Any]:
     return {
-        "delta": one.delta, "alpha": one.alpha, "regressed": one.regressed, "added": one.added, "gone": one.gone,
+        "delta": one.delta,
+        "alpha": one.alpha,
+        "regressed": one.regressed,
+        "added": one.added,
+        "gone": one.gone,
         "changes": [change.model_dump(mode="json") for change in one.changes],
-        "broken": [broken.id for broken in one.broken[:MOST_BROKEN]], "mended": len(one.mended),
+        "broken": [broken.id for broken in one.broken[:MOST_BROKEN]],
+        "mended": len(one.mended),
         "broke": len(one.broken),
-    }  # fmt: skip
+    }
 
 
 def record_campaign(
-    store: Store, tenant: str, cases: Sequence[Case], judgements: Sequence[Judgement], card: Scorecard, about: About,
+    store: Store,
+    tenant: str,
+    cases: Sequence[Case],
+    judgements: Sequence[Judgement],
+    card: Scorecard,
+    about: About,
     comparisons: Mapping[str, Comparison] | None = None,
-) -> AttackRun:  # fmt: skip
+) -> AttackRun:
     """Keeps a run; one that is kept already is left as it is.
 
     Raises:
@@ -134,13 +171,28 @@ def card_of(store: Store, tenant: str, run: AttackRun) -> Scorecard:
     with store.reading(tenant) as connection:
         rows = read_cases(connection, tenant, run.id)
     results = tuple(
-        Result(id=one.case_id, category=one.category, outcome=Outcome(one.outcome), match=one.match,
-               rule=one.rule or "", flaky=one.flaky)
+        Result(
+            id=one.case_id,
+            category=one.category,
+            outcome=Outcome(one.outcome),
+            match=one.match,
+            rule=one.rule or "",
+            flaky=one.flaky,
+        )
         for one in rows
-    )  # fmt: skip
+    )
     categories = run.body.get("categories") or {}
     return Scorecard(
-        ars=run.ars, low=run.low, high=run.high, unjudged=run.unjudged, cases=run.cases, passed=run.passed,
-        categories={name: Mean.model_validate(one) for name, one in categories.items()}, flaky=run.flaky,
-        suite=run.suite, target=run.target, verifier=run.verifier, results=results,
-    )  # fmt: skip
+        ars=run.ars,
+        low=run.low,
+        high=run.high,
+        unjudged=run.unjudged,
+        cases=run.cases,
+        passed=run.passed,
+        categories={name: Mean.model_validate(one) for name, one in categories.items()},
+        flaky=run.flaky,
+        suite=run.suite,
+        target=run.target,
+        verifier=run.verifier,
+        results=results,
+    )

@@ -100,9 +100,14 @@ class _Routes:
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
             rows = list_runs(
-                connection, caller.tenant, suite_name=suite_name, target=target, schedule=schedule, before=cursor,
+                connection,
+                caller.tenant,
+                suite_name=suite_name,
+                target=target,
+                schedule=schedule,
+                before=cursor,
                 limit=limit + 1,
-            )  # fmt: skip
+            )
         more = len(rows) > limit
         return AttackRunsOut(
             items=[AttackRunLine.of(row) for row in rows[:limit]], next=rows[limit - 1].id if more else None
@@ -126,9 +131,13 @@ class _Routes:
         run = self._found(caller.tenant, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_cases(
-                connection, caller.tenant, run.id, outcomes=outcome, after=-1 if cursor is None else cursor,
+                connection,
+                caller.tenant,
+                run.id,
+                outcomes=outcome,
+                after=-1 if cursor is None else cursor,
                 limit=limit + 1,
-            )  # fmt: skip
+            )
         more = len(rows) > limit
         return AttackCasesOut(
             items=[AttackCaseOut.of(row) for row in rows[:limit]], next=rows[limit - 1].position if more else None
@@ -139,9 +148,7 @@ class _Routes:
         caller = allowed(request.scope, Permission.CHECK)
         cases = _cases_of(body)
         judgements = _judgements_of(body, cases)
-        card = score(
-            cases, judgements, suite=suite_digest(cases), target=body.target, verifier=body.verifier
-        )  # fmt: skip
+        card = score(cases, judgements, suite=suite_digest(cases), target=body.target, verifier=body.verifier)
         at = micros(body.at if body.at is not None else self._store.now())
         about = About("api", at, body.suite_name, body.target_version, caller.actor)
         run = record_campaign(self._store, caller.tenant, cases, judgements, card, about)
@@ -166,9 +173,11 @@ class _Routes:
             counts, ids = count_proposals(connection, caller.tenant), approved_ids(connection, caller.tenant)
         more = len(rows) > limit
         return ProposalsOut(
-            items=[ProposalLine.of(row) for row in rows[:limit]], next=rows[limit - 1].id if more else None,
-            counts=counts, suite=digest_of_ids(ids),
-        )  # fmt: skip
+            items=[ProposalLine.of(row) for row in rows[:limit]],
+            next=rows[limit - 1].id if more else None,
+            counts=counts,
+            suite=digest_of_ids(ids),
+        )
 
     def proposal(self, request: Request, response: Response, case: ProposalId) -> ProposalOut:
         """One proposal, with the case and what the target said."""
@@ -179,7 +188,7 @@ class _Routes:
 
     def decide(
         self, request: Request, response: Response, case: ProposalId, body: ProposalDecision, if_match: IfMatch = None
-    ) -> ProposalOut:  # fmt: skip
+    ) -> ProposalOut:
         """Approve, edit or reject a proposal, once and for all. Only a person does."""
         caller = person(request)
         version = _version(if_match)
@@ -187,9 +196,16 @@ class _Routes:
         try:
             edited = edited_case(row.body["case"], body.case) if body.case is not None else None
             made = decide_on(
-                self._store, caller.tenant, case, body.act, caller.name, caller.actor, body.reason, edited=edited,
+                self._store,
+                caller.tenant,
+                case,
+                body.act,
+                caller.name,
+                caller.actor,
+                body.reason,
+                edited=edited,
                 version=version,
-            )  # fmt: skip
+            )
         except ProposalError as error:
             raise proposal_problem(error) from error
         response.headers["etag"] = f'"{made.version}"'
@@ -226,9 +242,11 @@ def person(request: Request) -> Caller:
     caller = allowed(request.scope, Permission.REVIEW)
     if caller.kind == "key":
         raise ProblemError(
-            403, "expected a person who decides on a proposal, got a key", code="proposal.person",
+            403,
+            "expected a person who decides on a proposal, got a key",
+            code="proposal.person",
             todo="Sign in to the console, or decide with `assay redteam review --database`.",
-        )  # fmt: skip
+        )
     return caller
 
 
@@ -245,9 +263,11 @@ def _version(if_match: str | None) -> int:
     """The version in an ETag; one that is no ETag of ours is that of no version."""
     if if_match is None:
         raise ProblemError(
-            428, "expected If-Match with the ETag of the proposal that was decided on, got none",
-            code="version.needed", todo="Send the ETag that GET gave.",
-        )  # fmt: skip
+            428,
+            "expected If-Match with the ETag of the proposal that was decided on, got none",
+            code="version.needed",
+            todo="Send the ETag that GET gave.",
+        )
     found = _ETAG.fullmatch(if_match.strip())
     return int(found[1]) if found is not None else -1
 

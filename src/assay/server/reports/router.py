@@ -91,21 +91,37 @@ class _Reports:
         with self._store.reading(caller.tenant) as connection:
             found = _found(read_check(connection, caller.tenant, known_id(id)))
             decisions = read_decisions(connection, caller.tenant, found.run)
-        return CheckOut.of(found, [
-            DecisionOut(
-                created=moment_at(row.created), actor=row.actor, action=row.action, route=row.route,
-                reasons=list(row.reasons or ()),
-            )
-            for row in decisions
-        ])  # fmt: skip
+        return CheckOut.of(
+            found,
+            [
+                DecisionOut(
+                    created=moment_at(row.created),
+                    actor=row.actor,
+                    action=row.action,
+                    route=row.route,
+                    reasons=list(row.reasons or ()),
+                )
+                for row in decisions
+            ],
+        )
 
     def erase(
-        self, request: Request, id: str,  # noqa: A002 the name in the path
-        reason: Annotated[Text, Query(min_length=1, max_length=400, pattern=SAYS_SOMETHING,
-                                      description="Why; it stands in the log, so it must name nobody.")] = "request",
-        of: Annotated[Literal["content", "evidence"], Query(description="All content, or the stored evidence alone.")]
-        = "content",
-    ) -> ErasedOut:  # fmt: skip
+        self,
+        request: Request,
+        id: str,  # noqa: A002 the name in the path
+        reason: Annotated[
+            Text,
+            Query(
+                min_length=1,
+                max_length=400,
+                pattern=SAYS_SOMETHING,
+                description="Why; it stands in the log, so it must name nobody.",
+            ),
+        ] = "request",
+        of: Annotated[
+            Literal["content", "evidence"], Query(description="All content, or the stored evidence alone.")
+        ] = "content",
+    ) -> ErasedOut:
         """Erase what a check was given and what was found; the log stays provable and says that it was erased."""
         caller = allowed(request.scope, Permission.ADMINISTER)
         self._known(caller.tenant, id)
@@ -126,10 +142,11 @@ class _Reports:
             fields: dict[str, Any] = {name: getattr(row, name) for name in ClaimOut.model_fields if name in row._fields}
             items.append(
                 ClaimOut(
-                    **fields, evidence_spans=list(claim.evidence_spans) if claim is not None else [],
+                    **fields,
+                    evidence_spans=list(claim.evidence_spans) if claim is not None else [],
                     issues=list(claim.issues) if claim is not None else [],
                 )
-            )  # fmt: skip
+            )
         return ClaimsOut(items=items)
 
     def evidence(self, request: Request, id: str) -> EvidenceOut:  # noqa: A002 the name in the path
@@ -148,22 +165,31 @@ class _Reports:
             found = _found(read_check(connection, caller.tenant, known_id(id)))
             rows = read_tool_calls(connection, caller.tenant, found.id)
         reported = found.report.tool_call_validations if found.report is not None else ()
-        return ToolCallsOut(items=[
-            ToolCallItem(
-                position=row.position, tool=row.tool, status=row.status, errors=row.errors, step=row.step,
-                executed=row.executed, validation=reported[number] if number < len(reported) else None,
-            )
-            for number, row in enumerate(rows)
-        ])  # fmt: skip
+        return ToolCallsOut(
+            items=[
+                ToolCallItem(
+                    position=row.position,
+                    tool=row.tool,
+                    status=row.status,
+                    errors=row.errors,
+                    step=row.step,
+                    executed=row.executed,
+                    validation=reported[number] if number < len(reported) else None,
+                )
+                for number, row in enumerate(rows)
+            ]
+        )
 
     def receipts(self, request: Request, id: str) -> ReceiptsOut:  # noqa: A002 the name in the path
         """The receipts that were issued for a report."""
         caller = allowed(request.scope, Permission.READ)
         told = self._entries(caller.tenant, id)
-        return ReceiptsOut(items=[
-            ReceiptItem(receipt=fields["receipt"], key=fields["key"], at=fields["at"], index=index)
-            for index, fields in ((index, json.loads(data)) for index, kind, data in told if kind == RECEIPT)
-        ])  # fmt: skip
+        return ReceiptsOut(
+            items=[
+                ReceiptItem(receipt=fields["receipt"], key=fields["key"], at=fields["at"], index=index)
+                for index, fields in ((index, json.loads(data)) for index, kind, data in told if kind == RECEIPT)
+            ]
+        )
 
     def entries(self, request: Request, id: str) -> EntriesOut:  # noqa: A002 the name in the path
         """Everything that the audit log tells of a report."""
@@ -187,9 +213,11 @@ class _Reports:
             claims = len(read_claims(connection, caller.tenant, id)) if body.claim is not None else 0
         if body.claim is not None and body.claim >= claims:
             raise ProblemError(
-                422, f"expected the position of a claim below {claims}, got {body.claim}", code="input.invalid",
+                422,
+                f"expected the position of a claim below {claims}, got {body.claim}",
+                code="input.invalid",
                 todo="Read the claims of the report, which begin at 0.",
-            )  # fmt: skip
+            )
         author = body.author or caller.name
         made = give_feedback(
             self._store, id, body.verdict, tenant=caller.tenant, claim=body.claim, comment=body.comment, author=author
@@ -200,18 +228,28 @@ class _Reports:
         return _item(said)
 
     def feedback(
-        self, request: Request,
+        self,
+        request: Request,
         report: Annotated[Text | None, Query(description="Of one report.", max_length=80)] = None,
         verdict: Annotated[Literal["wrong", "right"] | None, Query(description="Only this.")] = None,
-        since: Since = None, until: Until = None, after: Cursor = None, limit: Limit = 50,
-    ) -> FeedbackOut:  # fmt: skip
+        since: Since = None,
+        until: Until = None,
+        after: Cursor = None,
+        limit: Limit = 50,
+    ) -> FeedbackOut:
         """What people said of outputs, newest first."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
             found, following = read_feedback(
-                connection, caller.tenant, run=report, verdict=verdict, since=since, until=until, after=after,
+                connection,
+                caller.tenant,
+                run=report,
+                verdict=verdict,
+                since=since,
+                until=until,
+                after=after,
                 limit=limit,
-            )  # fmt: skip
+            )
         return FeedbackOut(items=[_item(one) for one in found], next=following)
 
     def _known(self, tenant: str, id_: str) -> None:
@@ -239,6 +277,11 @@ def _found(check: StoredCheck | None) -> StoredCheck:
 
 def _item(said: Said) -> FeedbackItem:
     return FeedbackItem(
-        id=said.id, report=said.run, created=said.created, verdict=said.verdict, claim=said.claim,
-        comment=said.comment, author=said.author,
-    )  # fmt: skip
+        id=said.id,
+        report=said.run,
+        created=said.created,
+        verdict=said.verdict,
+        claim=said.claim,
+        comment=said.comment,
+        author=said.author,
+    )

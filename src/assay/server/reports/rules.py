@@ -69,9 +69,11 @@ class _Rules:
             return _told(response, write_rules(self._store, caller.tenant, rules, version, caller.actor))
         except ChangedError as error:
             raise ProblemError(
-                412, str(error), code="version.changed",
+                412,
+                str(error),
+                code="version.changed",
                 todo="Read them again, and send what you want changed with the new ETag.",
-            ) from error  # fmt: skip
+            ) from error
 
 
 def _told(response: Response, rules: Rules) -> RulesOut:
@@ -82,13 +84,17 @@ def _told(response: Response, rules: Rules) -> RulesOut:
 def _version(if_match: str | None) -> int:
     if if_match is None:
         raise ProblemError(
-            428, "expected the header If-Match with the ETag of the rules, and there is none", code="version.needed",
+            428,
+            "expected the header If-Match with the ETag of the rules, and there is none",
+            code="version.needed",
             todo="Read the rules, and send their ETag.",
-        )  # fmt: skip
+        )
     found = _ETAG.fullmatch(if_match.strip())
     if found is None:
         raise ProblemError(
-            412, 'expected an ETag such as "3" in If-Match, got another', code="version.changed",
+            412,
+            'expected an ETag such as "3" in If-Match, got another',
+            code="version.changed",
             todo="Read the rules, and send their ETag.",
-        )  # fmt: skip
+        )
     return int(found[1])

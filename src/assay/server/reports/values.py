@@ -89,10 +89,18 @@ class Filters(Body):
     def wanted(self) -> ReportFilter:
         """The same as the store takes it."""
         return ReportFilter(
-            self.q, None if self.action is None else self.action.value, self.route,
-            None if self.verdict is None else self.verdict.value, self.policy, self.caller, self.run_id, self.since,
-            self.until, self.min_score, self.max_score,
-        )  # fmt: skip
+            self.q,
+            None if self.action is None else self.action.value,
+            self.route,
+            None if self.verdict is None else self.verdict.value,
+            self.policy,
+            self.caller,
+            self.run_id,
+            self.since,
+            self.until,
+            self.min_score,
+            self.max_score,
+        )
 
 
 class ReportLine(Out):
@@ -170,9 +178,16 @@ class CheckOut(Out):
     def of(cls, found: StoredCheck, decisions: list[DecisionOut]) -> Self:
         """The same as it is answered."""
         return cls(
-            id=found.id, run=found.run, created=found.created, kind=found.kind, caller=found.caller,
-            erased=found.erased, report=found.report, asked=found.asked, decisions=decisions,
-        )  # fmt: skip
+            id=found.id,
+            run=found.run,
+            created=found.created,
+            kind=found.kind,
+            caller=found.caller,
+            erased=found.erased,
+            report=found.report,
+            asked=found.asked,
+            decisions=decisions,
+        )
 
 
 class ClaimOut(Out):

@@ -50,9 +50,11 @@ class Held:
         """
         if callback is not None and (self.desk is None or self._notify.callback(callback, caller.tenant) is None):
             raise ProblemError(
-                422, "expected the name of a target that the operator configured for callbacks, got another",
-                code="callback.unknown", todo="Leave it out, and ask GET /v1/reviews/{id} instead.",
-            )  # fmt: skip
+                422,
+                "expected the name of a target that the operator configured for callbacks, got another",
+                code="callback.unknown",
+                todo="Leave it out, and ask GET /v1/reviews/{id} instead.",
+            )
 
     async def decided(self, id_: str | None, caller: Caller, seconds: float) -> ReviewItem | None:
         """The item of a record, once it is decided or the time is up; none where nobody was asked."""

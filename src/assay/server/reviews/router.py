@@ -109,9 +109,12 @@ class _Routes:
         store = self._services.store
         states = OPEN_STATES if state is None else tuple(one.value for one in state)
         wanted = ReviewFilter(
-            states, tier, expertise, reviewer_of(caller).name if mine else None,
+            states,
+            tier,
+            expertise,
+            reviewer_of(caller).name if mine else None,
             overdue_at=store.now() if overdue else None,
-        )  # fmt: skip
+        )
         with store.reading(caller.tenant) as connection:
             items = list_items(connection, caller.tenant, wanted, after=cursor, limit=limit + 1)
             waiting = counts(connection, caller.tenant)
@@ -181,9 +184,13 @@ class _Routes:
         return await self._acted(response, lambda: self._desk.reviews.claim(caller.tenant, id_, who, version))
 
     async def release(
-        self, request: Request, response: Response, id_: Id, body: ReasonBody | None = None,
+        self,
+        request: Request,
+        response: Response,
+        id_: Id,
+        body: ReasonBody | None = None,
         if_match: IfMatch = None,
-    ) -> ReviewItem:  # fmt: skip
+    ) -> ReviewItem:
         """Give an item back."""
         caller = allowed(request.scope, Permission.REVIEW)
         version, reason, who = _version(if_match), None if body is None else body.reason, reviewer_of(caller)
@@ -226,9 +233,11 @@ class _Routes:
         version = _version(if_match)
         if version is None:
             raise ProblemError(
-                428, "expected If-Match with the ETag of the item that was decided on, got none",
-                code="version.needed", todo="Send the ETag that GET gave.",
-            )  # fmt: skip
+                428,
+                "expected If-Match with the ETag of the item that was decided on, got none",
+                code="version.needed",
+                todo="Send the ETag that GET gave.",
+            )
         tenant, who, desk = caller.tenant, reviewer_of(caller), self._desk
         if body.act == "edit":
             if body.text is None:

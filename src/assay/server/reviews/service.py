@@ -114,9 +114,15 @@ class ReviewService:
     # Deciding
 
     def approve(
-        self, tenant: str, id_: str, who: Reviewer, reason: str, *, claims: Mapping[int, Verdict] | None = None,
+        self,
+        tenant: str,
+        id_: str,
+        who: Reviewer,
+        reason: str,
+        *,
+        claims: Mapping[int, Verdict] | None = None,
         version: int | None = None,
-    ) -> ReviewItem:  # fmt: skip
+    ) -> ReviewItem:
         """Let the output out as it is.
 
         Raises:
@@ -128,15 +134,23 @@ class ReviewService:
             found = " ".join(case.report.decision.reasons[:_MOST_TOLD])
             raise ReviewError(
                 f"the gate blocks this output, and nobody can release it as it is: {found} Edit it, ask for evidence, "
-                "or reject it.", "refused",
-            )  # fmt: skip
+                "or reject it.",
+                "refused",
+            )
         verdict = Verdicts(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
         return self._signed(self.reviews.decide(tenant, id_, who, verdict, version))
 
     def reject(
-        self, tenant: str, id_: str, who: Reviewer, reason: str, *, response: str | None = None,
-        claims: Mapping[int, Verdict] | None = None, version: int | None = None,
-    ) -> ReviewItem:  # fmt: skip
+        self,
+        tenant: str,
+        id_: str,
+        who: Reviewer,
+        reason: str,
+        *,
+        response: str | None = None,
+        claims: Mapping[int, Verdict] | None = None,
+        version: int | None = None,
+    ) -> ReviewItem:
         """Keep the output withheld.
 
         Args:
@@ -172,9 +186,17 @@ class ReviewService:
         )
 
     def edit(
-        self, tenant: str, id_: str, who: Reviewer, reason: str, report: HallucinationReport, *,
-        accept: bool = False, claims: Mapping[int, Verdict] | None = None, version: int | None = None,
-    ) -> ReviewItem:  # fmt: skip
+        self,
+        tenant: str,
+        id_: str,
+        who: Reviewer,
+        reason: str,
+        report: HallucinationReport,
+        *,
+        accept: bool = False,
+        claims: Mapping[int, Verdict] | None = None,
+        version: int | None = None,
+    ) -> ReviewItem:
         """Let a reviewer's words out in place of the output.
 
         Args:

@@ -112,9 +112,13 @@ def event_of(item: ReviewItem) -> bytes:
     The id is the moment of the change, by which a client that lost the connection goes on.
     """
     told = {
-        "id": item.id, "state": item.state.value, "tier": item.tier.value, "version": item.version,
-        "holder": item.holder, "assignee": item.assignee,
+        "id": item.id,
+        "state": item.state.value,
+        "tier": item.tier.value,
+        "version": item.version,
+        "holder": item.holder,
+        "assignee": item.assignee,
         "deadline": None if item.deadline is None else item.deadline.isoformat(),
-    }  # fmt: skip
+    }
     data = json.dumps(told, separators=(",", ":"))
     return f"id: {micros(item.updated)}\nevent: review\ndata: {data}\n\n".encode()

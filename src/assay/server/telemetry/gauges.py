@@ -61,30 +61,50 @@ class Gauges:
         now, items = self._store.now(), review_items.c
         with self._store.reading_across() as connection:
             waiting = connection.execute(
-                select(items.tier, func.count().label("number"),
-                       func.count().filter(items.due < micros(now)).label("late"))
-                .where(items.state.in_(_OPEN)).group_by(items.tier)
-            ).all()  # fmt: skip
+                select(
+                    items.tier, func.count().label("number"), func.count().filter(items.due < micros(now)).label("late")
+                )
+                .where(items.state.in_(_OPEN))
+                .group_by(items.tier)
+            ).all()
             told = connection.execute(
-                select(outbox.c.state, func.count().label("number")).where(outbox.c.target != "")
+                select(outbox.c.state, func.count().label("number"))
+                .where(outbox.c.target != "")
                 .group_by(outbox.c.state)
-            ).all()  # fmt: skip
+            ).all()
             held = connection.execute(
-                select(alerts.c.severity, func.count().label("number")).where(alerts.c.state != "closed")
+                select(alerts.c.severity, func.count().label("number"))
+                .where(alerts.c.state != "closed")
                 .group_by(alerts.c.severity)
-            ).all()  # fmt: skip
+            ).all()
             behind = lagging(connection)
-        yield _gauge("assay_reviews_waiting", "Outputs that wait for a person.", "tier",
-                     {**dict.fromkeys(map(str, Tier), 0), **{row.tier: row.number for row in waiting}})  # fmt: skip
-        yield _single("assay_reviews_overdue", "Outputs whose first deadline has passed.",
-                      sum(row.late for row in waiting))  # fmt: skip
-        yield _gauge("assay_messages", "Messages to people and programs.", "state",
-                     {**dict.fromkeys(_MESSAGES, 0), **{row.state: row.number for row in told}})  # fmt: skip
-        yield _gauge("assay_alerts_open", "Alerts that hold.", "urgency", {
-            **dict.fromkeys(("info", "warning", "critical"), 0), **{row.severity: row.number for row in held},
-        })  # fmt: skip
-        yield _single("assay_monitor_lag_entries", "Entries of the record that panels do not count yet.",
-                      sum(behind.values()))  # fmt: skip
+        yield _gauge(
+            "assay_reviews_waiting",
+            "Outputs that wait for a person.",
+            "tier",
+            {**dict.fromkeys(map(str, Tier), 0), **{row.tier: row.number for row in waiting}},
+        )
+        yield _single(
+            "assay_reviews_overdue", "Outputs whose first deadline has passed.", sum(row.late for row in waiting)
+        )
+        yield _gauge(
+            "assay_messages",
+            "Messages to people and programs.",
+            "state",
+            {**dict.fromkeys(_MESSAGES, 0), **{row.state: row.number for row in told}},
+        )
+        yield _gauge(
+            "assay_alerts_open",
+            "Alerts that hold.",
+            "urgency",
+            {
+                **dict.fromkeys(("info", "warning", "critical"), 0),
+                **{row.severity: row.number for row in held},
+            },
+        )
+        yield _single(
+            "assay_monitor_lag_entries", "Entries of the record that panels do not count yet.", sum(behind.values())
+        )
         from assay.server.panels.watching import tenants
 
         first = tenants(self._store)[:MOST_TENANTS]
@@ -104,18 +124,30 @@ class Gauges:
             for name in METRICS:
                 judged[name].append(weeks.whole(name))
         whole = {name: added(sketches) for name, sketches in of_day.items()}
-        yield _gauge("assay_monitor_value", "Means over the outputs of the last 24 hours.", "metric",
-                     {name: one.mean for name, one in whole.items() if one.mean is not None})  # fmt: skip
-        yield _gauge("assay_monitor_outputs", "Outputs of the last 24 hours that have the metric.", "metric",
-                     {name: one.count for name, one in whole.items()})  # fmt: skip
+        yield _gauge(
+            "assay_monitor_value",
+            "Means over the outputs of the last 24 hours.",
+            "metric",
+            {name: one.mean for name, one in whole.items() if one.mean is not None},
+        )
+        yield _gauge(
+            "assay_monitor_outputs",
+            "Outputs of the last 24 hours that have the metric.",
+            "metric",
+            {name: one.count for name, one in whole.items()},
+        )
         errors, numbers = {}, {}
         for what in ("claim", "output"):
             bins = bins_of(added(judged[f"{what}.right"]), added(judged[f"{what}.wrong"]))
             numbers[what] = sum(one.judged for one in bins)
             if (error := calibration_error(bins)) is not None:
                 errors[what] = error
-        yield _gauge("assay_verifier_calibration_error", "Mean gap between the verifier's scores and what people said "
-                     "over 28 days.", "of", errors)  # fmt: skip
+        yield _gauge(
+            "assay_verifier_calibration_error",
+            "Mean gap between the verifier's scores and what people said over 28 days.",
+            "of",
+            errors,
+        )
         yield _gauge("assay_verifier_judged", "Scores that people judged in 28 days.", "of", numbers)
 
 

@@ -100,10 +100,16 @@ class Observed:
         if self._scope.get(LOGGED) or not _log.isEnabledFor(level):
             return
         line = {
-            "event": "request", "method": self._method, "route": route, "path": self._scope["path"][:_LONGEST_PATH],
-            "status": self._status, "ms": round(spent * 1000, 2), "bytes": self._bytes, **self._told,
+            "event": "request",
+            "method": self._method,
+            "route": route,
+            "path": self._scope["path"][:_LONGEST_PATH],
+            "status": self._status,
+            "ms": round(spent * 1000, 2),
+            "bytes": self._bytes,
+            **self._told,
             **({} if trace_id is None else {"trace_id": trace_id}),
-        }  # fmt: skip
+        }
         _log.log(level, "request %s", route, extra={"line": line})
 
 

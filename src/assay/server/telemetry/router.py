@@ -17,20 +17,27 @@ def make_metrics_router(services: Services) -> APIRouter:
         caller = allowed(request.scope, Permission.METRICS)
         if caller.tenant != ONLY_TENANT:
             raise ProblemError(
-                403, "these figures are of all tenants together; only the operator's tenant may read them",
+                403,
+                "these figures are of all tenants together; only the operator's tenant may read them",
                 code="permission.missing",
-            )  # fmt: skip
+            )
         found = services.telemetry.metrics
         if found is None:
             raise ProblemError(
-                501, "this server counts nothing: prometheus-client is not installed", code="metrics.absent",
+                501,
+                "this server counts nothing: prometheus-client is not installed",
+                code="metrics.absent",
                 todo="pip install 'assay-ai[server]'",
-            )  # fmt: skip
+            )
         services.telemetry.level()
         text, kind = found.exposition(request.headers.get("accept", ""))
         return Response(text, headers={"content-type": kind, "cache-control": "no-store"})
 
     text = {"text/plain": {"schema": {"type": "string"}}}
-    router.get("/metrics", tags=["operation"], response_class=Response,
-               responses={200: {"content": text}, **documented(401, 403, 501)})(metrics)  # fmt: skip
+    router.get(
+        "/metrics",
+        tags=["operation"],
+        response_class=Response,
+        responses={200: {"content": text}, **documented(401, 403, 501)},
+    )(metrics)
     return router

@@ -69,9 +69,12 @@ class Telemetry:
             if self.tracing is not None:
                 asked = None if answered is None else answered.asked
                 self.tracing.checks.tell(
-                    report, kind=kind, ended_ns=ended, evaluated=None if asked is None else asked.context,
+                    report,
+                    kind=kind,
+                    ended_ns=ended,
+                    evaluated=None if asked is None else asked.context,
                     response_id=None if answered is None else answered.response_id,
-                )  # fmt: skip
+                )
         except Exception:  # noqa: BLE001 a gate goes on without its telemetry
             _log.exception("a check could not be told of")
 
@@ -92,9 +95,7 @@ class Telemetry:
             return None, headers
         return self.tracing.ask(wire, model, upstream, headers)
 
-    def answered(
-        self, asked: Asked | None, status: int | None, answer: Mapping[str, Any] | None = None
-    ) -> Answered:  # fmt: skip
+    def answered(self, asked: Asked | None, status: int | None, answer: Mapping[str, Any] | None = None) -> Answered:
         """The model has answered, or not."""
         if asked is None or self.tracing is None:
             return Answered()

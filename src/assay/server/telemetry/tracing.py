@@ -54,8 +54,11 @@ class Tracing:
         """
         from opentelemetry import context, propagate, trace
 
-        carrier = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers
-                   if name.lower() in _FIELDS}  # fmt: skip
+        carrier = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in headers
+            if name.lower() in _FIELDS
+        }
         parent = propagate.extract(carrier)
         span = self.checks.tracer.start_span(
             method, parent, kind=trace.SpanKind.SERVER, attributes={"http.request.method": method}
@@ -83,9 +86,10 @@ class Tracing:
         from opentelemetry import propagate, trace
 
         attributes: dict[str, Any] = {
-            "gen_ai.operation.name": "chat", "gen_ai.provider.name": _PROVIDERS.get(wire, wire),
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": _PROVIDERS.get(wire, wire),
             "assay.upstream": upstream,
-        }  # fmt: skip
+        }
         if model is not None:
             attributes["gen_ai.request.model"] = model
         name = "chat" if model is None else f"chat {model}"
@@ -135,8 +139,9 @@ class Tracing:
 
 
 _LONGEST: Final = 200
-_FIELDS: Final = frozenset({b"traceparent", b"tracestate", b"baggage", b"b3", b"x-b3-traceid", b"x-b3-spanid",
-                            b"x-b3-sampled"})  # fmt: skip
+_FIELDS: Final = frozenset(
+    {b"traceparent", b"tracestate", b"baggage", b"b3", b"x-b3-traceid", b"x-b3-spanid", b"x-b3-sampled"}
+)
 """Headers by which a trace goes on; which of them count says `OTEL_PROPAGATORS`."""
 
 

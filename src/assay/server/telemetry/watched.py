@@ -60,22 +60,36 @@ class Watched:
         settings = self._settings.budget
         budgets = [one for tenant in tenants if (one := self._budget(tenant, settings)) is not None]
         left = [one.left_share for one in budgets if one.left_share is not None]
-        yield _plain("assay_budget_left_ratio", "What is left of the error budget, of what was allowed; below 0 where "
-                     "it is overspent. Of the tenant that has least.", min(left, default=None))  # fmt: skip
-        yield _plain("assay_budget_hours_left", "Hours until an error budget is exhausted, going on as in the longest "
-                     "window; +Inf where none will be.", min([one.hours_left for one in budgets], default=math.inf)
-                     )  # fmt: skip
-        yield _plain("assay_budget_exhausted", "Tenants whose error budget is spent.",
-                     sum(one.exhausted for one in budgets))  # fmt: skip
-        burns = _family("assay_budget_burn_rate", "How many times faster than allowed an error budget is spent, by the "
-                        "window. Of the tenant that burns fastest.", ("window",))  # fmt: skip
+        yield _plain(
+            "assay_budget_left_ratio",
+            "What is left of the error budget, of what was allowed; below 0 where "
+            "it is overspent. Of the tenant that has least.",
+            min(left, default=None),
+        )
+        yield _plain(
+            "assay_budget_hours_left",
+            "Hours until an error budget is exhausted, going on as in the longest window; +Inf where none will be.",
+            min([one.hours_left for one in budgets], default=math.inf),
+        )
+        yield _plain(
+            "assay_budget_exhausted", "Tenants whose error budget is spent.", sum(one.exhausted for one in budgets)
+        )
+        burns = _family(
+            "assay_budget_burn_rate",
+            "How many times faster than allowed an error budget is spent, by the "
+            "window. Of the tenant that burns fastest.",
+            ("window",),
+        )
         for hours in _windows(settings):
             rates = [rate for one in budgets if (rate := one.rates.get(hours)) is not None]
             if rates:
                 burns.add_metric((_window(hours),), max(rates))
         yield burns
-        firing = _family("assay_budget_burns_too_fast", "Tenants whose error budget burns faster than a factor, over "
-                         "the long and the short window of its rule.", ("factor",))  # fmt: skip
+        firing = _family(
+            "assay_budget_burns_too_fast",
+            "Tenants whose error budget burns faster than a factor, over the long and the short window of its rule.",
+            ("factor",),
+        )
         for number, rule in enumerate(settings.rules):
             firing.add_metric((f"{rule.factor:g}",), sum(one.fires[number] for one in budgets))
         yield firing
@@ -99,13 +113,15 @@ class Watched:
         longest = max((rule.long_hours for rule in settings.rules), default=None)
         until = None if longest is None else hours_left(found, spent[longest], longest)
         return _Budget(
-            found.left_share, math.inf if until is None else until, found.exhausted,
+            found.left_share,
+            math.inf if until is None else until,
+            found.exhausted,
             {one: burn_rate(settings.most, of) for one, of in spent.items()},
             tuple(
                 burns_too_fast(rule, settings.most, spent[rule.long_hours], spent[rule.short_hours])
                 for rule in settings.rules
             ),
-        )  # fmt: skip
+        )
 
     # Charts
 
@@ -124,12 +140,17 @@ class Watched:
             if state is not None:
                 until = state.until if until is None else min(until, state.until)
                 nearest.take(Charts.of_wire(state.body))
-        yield _plain("assay_monitor_sampled_ratio", "The part of the outputs of the last 24 hours that was drawn; what "
-                     "`assay monitor run` has not seen yet is not counted.", drawn / outputs if outputs else None
-                     )  # fmt: skip
-        yield _plain("assay_monitor_charts_age_seconds", "Seconds since the moment to which charts have moved on; of "
-                     "the tenant that is furthest behind.", None if until is None else max(0.0, (now - until) / 1e6)
-                     )  # fmt: skip
+        yield _plain(
+            "assay_monitor_sampled_ratio",
+            "The part of the outputs of the last 24 hours that was drawn; what "
+            "`assay monitor run` has not seen yet is not counted.",
+            drawn / outputs if outputs else None,
+        )
+        yield _plain(
+            "assay_monitor_charts_age_seconds",
+            "Seconds since the moment to which charts have moved on; of the tenant that is furthest behind.",
+            None if until is None else max(0.0, (now - until) / 1e6),
+        )
         yield from nearest.figures()
 
 
@@ -174,15 +195,21 @@ class _Nearest:
 
     def figures(self) -> "Iterator[Metric]":
         """What was found."""
-        statistic = _family("assay_monitor_cusum_statistic", "The sum of a chart. Of several tenants the one that is "
-                            "nearest to its alarm.", _CHART)  # fmt: skip
+        statistic = _family(
+            "assay_monitor_cusum_statistic",
+            "The sum of a chart. Of several tenants the one that is nearest to its alarm.",
+            _CHART,
+        )
         threshold = _family("assay_monitor_cusum_threshold", "Above it that chart raises an alarm.", _CHART)
         for label, (_, total, limit) in sorted(self.named.items()):
             statistic.add_metric(label, total)
             threshold.add_metric(label, limit)
-        near = _family("assay_monitor_cusum_nearest_ratio", "The largest sum over its threshold, of all charts of a "
-                       "dimension; agents and models are told of here alone.", ("metric", "dimension", "direction")
-                       )  # fmt: skip
+        near = _family(
+            "assay_monitor_cusum_nearest_ratio",
+            "The largest sum over its threshold, of all charts of a "
+            "dimension; agents and models are told of here alone.",
+            ("metric", "dimension", "direction"),
+        )
         for label, ratio in sorted(self.near.items()):
             near.add_metric(label, ratio)
         yield from (statistic, threshold, near)

@@ -124,9 +124,12 @@ class VerdictCache:
 
     def _name(self, guard: Guard, body: "CheckBody", evidence: tuple[Evidence, ...], tenant: str) -> str:
         parts = {
-            "tenant": tenant, "verifier": guard.verifier.digest, "policy": [guard.policy.name, guard.policy.digest],
-            "asked": body.asked(), "evidence": [one.model_dump(mode="json") for one in evidence],
-        }  # fmt: skip
+            "tenant": tenant,
+            "verifier": guard.verifier.digest,
+            "policy": [guard.policy.name, guard.policy.digest],
+            "asked": body.asked(),
+            "evidence": [one.model_dump(mode="json") for one in evidence],
+        }
         text = json.dumps(parts, sort_keys=False, ensure_ascii=True).encode()
         return hmac.digest(self._naming, text, "sha256").hex()
 

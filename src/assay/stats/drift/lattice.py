@@ -195,9 +195,12 @@ def incomplete_beta(first: float, second: float, at: float) -> float:
     if at > (first + 1) / (first + second + 2):
         return 1 - incomplete_beta(second, first, 1 - at)
     log_front = (
-        math.lgamma(first + second) - math.lgamma(first) - math.lgamma(second)
-        + first * math.log(at) + second * math.log1p(-at)
-    )  # fmt: skip
+        math.lgamma(first + second)
+        - math.lgamma(first)
+        - math.lgamma(second)
+        + first * math.log(at)
+        + second * math.log1p(-at)
+    )
     # The fraction from its front (the modified Lentz method).
     tiny = 1e-300
     c, d = 1.0, 1 - (first + second) * at / (first + 1)

@@ -60,6 +60,9 @@ def calibration_drift(scores: Sequence[float], outcomes: Sequence[float], alpha:
     logs = np.logaddexp.reduce(np.cumsum(np.log1p(np.array(bets) * off), axis=1), axis=0) - math.log(len(bets))
     above = np.flatnonzero(logs >= math.log(1 / alpha))
     return CalibrationDrift(
-        int(s.size), float(s.mean()), float(y.mean()), max(0.0, float(logs.max())) / math.log(10),
+        int(s.size),
+        float(s.mean()),
+        float(y.mean()),
+        max(0.0, float(logs.max())) / math.log(10),
         int(above[0]) + 1 if above.size else None,
-    )  # fmt: skip
+    )

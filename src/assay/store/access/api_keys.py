@@ -36,9 +36,14 @@ OVERLAP: Final = timedelta(hours=24)
 
 
 def create_key(
-    store: Store, name: str, permissions: Collection[Permission], *, tenant: str = DEFAULT_TENANT,
-    actor: str = COMMAND, lasts: timedelta | None = None,
-) -> tuple[str, ApiKey]:  # fmt: skip
+    store: Store,
+    name: str,
+    permissions: Collection[Permission],
+    *,
+    tenant: str = DEFAULT_TENANT,
+    actor: str = COMMAND,
+    lasts: timedelta | None = None,
+) -> tuple[str, ApiKey]:
     """Make a key.
 
     Args:
@@ -220,17 +225,24 @@ def _new(
     # The time first, so that keys are listed in the order in which they were made.
     id_ = f"{micros(now) // 1000:012x}{secrets.token_hex(6)}"
     row = {
-        "tenant": tenant, "id": id_, "name": shown_name(name, "a key"), "digest": digest_of(secret),
-        "permissions": " ".join(sorted(set(permissions))), "maker": actor, "created": micros(now),
-        "expires": None if lasts is None else micros(now + lasts), "revoked": None, "used": None,
-    }  # fmt: skip
+        "tenant": tenant,
+        "id": id_,
+        "name": shown_name(name, "a key"),
+        "digest": digest_of(secret),
+        "permissions": " ".join(sorted(set(permissions))),
+        "maker": actor,
+        "created": micros(now),
+        "expires": None if lasts is None else micros(now + lasts),
+        "revoked": None,
+        "used": None,
+    }
     return f"{PREFIX}{id_}_{secret}", row
 
 
 def _told(act: str, actor: str, row: Mapping[str, Any], **more: str) -> Entry:
     return access_entry(
         act, actor, row["id"], moment_at(row["created"]), permissions=row["permissions"].split(), **more
-    )  # fmt: skip
+    )
 
 
 def _read(connection: Connection, tenant: str, id_: str) -> ApiKey | None:
@@ -248,6 +260,14 @@ def _key(row: Mapping[str, Any]) -> ApiKey:
         return None if row[name] is None else moment_at(row[name])
 
     return ApiKey(
-        row["tenant"], row["id"], row["name"], tuple(Permission(one) for one in row["permissions"].split()),
-        row["maker"], moment_at(row["created"]), moment("expires"), moment("revoked"), moment("used"), row["digest"],
-    )  # fmt: skip
+        row["tenant"],
+        row["id"],
+        row["name"],
+        tuple(Permission(one) for one in row["permissions"].split()),
+        row["maker"],
+        moment_at(row["created"]),
+        moment("expires"),
+        moment("revoked"),
+        moment("used"),
+        row["digest"],
+    )

@@ -68,10 +68,18 @@ def open_session(store: Store, user: User, lasts: timedelta, *, tries: str | Non
         ended = (table.tenant == user.tenant) & (table.ends < old)
         touch(connection, SESSION, [made.id, *connection.execute(select(table.id).where(ended)).scalars()])
         connection.execute(delete(tables.sessions).where(ended))
-        connection.execute(tables.sessions.insert().values(
-            tenant=user.tenant, id=made.id, digest=digest_of(secret), user=user.id, created=micros(now),
-            seen=micros(now), ends=micros(made.ends), revoked=None,
-        ))  # fmt: skip
+        connection.execute(
+            tables.sessions.insert().values(
+                tenant=user.tenant,
+                id=made.id,
+                digest=digest_of(secret),
+                user=user.id,
+                created=micros(now),
+                seen=micros(now),
+                ends=micros(made.ends),
+                revoked=None,
+            )
+        )
         return [access_entry("session.open", user.id, made.id, now)]
 
     store.apply(Change(checked_tenant(user.tenant), act=act))
@@ -184,8 +192,9 @@ def list_sessions(
     query = (
         select(tables.sessions)
         .where(table.tenant == tenant, table.revoked.is_(None), table.ends > micros(store.now()))
-        .order_by(table.id).limit(max(0, min(limit, MOST_LISTED)))
-    )  # fmt: skip
+        .order_by(table.id)
+        .limit(max(0, min(limit, MOST_LISTED)))
+    )
     if user is not None:
         query = query.where(table.user == user)
     if after is not None:
@@ -199,18 +208,28 @@ def _session_of(row: Mapping[Any, Any], prefix: str = "") -> Session:
         return row[f"{prefix}{name}"]
 
     return Session(
-        at("tenant"), at("id"), at("user"), moment_at(at("created")), moment_at(at("seen")), moment_at(at("ends")),
+        at("tenant"),
+        at("id"),
+        at("user"),
+        moment_at(at("created")),
+        moment_at(at("seen")),
+        moment_at(at("ends")),
         None if at("revoked") is None else moment_at(at("revoked")),
-    )  # fmt: skip
+    )
 
 
 # Tokens that are good once
 
 
 def make_token(
-    store: Store, kind: str, lasts: timedelta, *, tenant: str = DEFAULT_TENANT, user: str | None = None,
+    store: Store,
+    kind: str,
+    lasts: timedelta,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    user: str | None = None,
     actor: str = COMMAND,
-) -> tuple[str, datetime]:  # fmt: skip
+) -> tuple[str, datetime]:
     """Make a token that is good once; the ones of its kind that were made before for the same user end.
 
     Returns:
@@ -232,10 +251,17 @@ def make_token(
         gone = connection.execute(select(table.digest).where(older)).scalars()
         touch(connection, TOKEN, [digest_of(secret), *gone])
         connection.execute(delete(tables.access_tokens).where(older))
-        connection.execute(tables.access_tokens.insert().values(
-            tenant=tenant, digest=digest_of(secret), kind=kind, user=user, created=micros(now),
-            ends=micros(now + lasts), used=None,
-        ))  # fmt: skip
+        connection.execute(
+            tables.access_tokens.insert().values(
+                tenant=tenant,
+                digest=digest_of(secret),
+                kind=kind,
+                user=user,
+                created=micros(now),
+                ends=micros(now + lasts),
+                used=None,
+            )
+        )
         return [access_entry(f"token.{kind}", actor, user or tenant, now)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
@@ -274,9 +300,10 @@ def reset_with_token(store: Store, secret: str, password: str) -> bool:
         table = tables.users.c
         touch(connection, USER, [known.id])
         connection.execute(
-            update(tables.users).where(table.tenant == tenant, table.id == user)
+            update(tables.users)
+            .where(table.tenant == tenant, table.id == user)
             .values(password=password, version=known.version + 1)
-        )  # fmt: skip
+        )
         end_sessions(connection, tenant, known.id, now)
         return [access_entry("user.reset", known.id, known.id, now)]
 
@@ -308,10 +335,19 @@ def setup_with_token(store: Store, secret: str, name: str, password: str) -> str
         done.append(id_)
         ensure_tenant(connection, tenant, now)
         touch(connection, USER, [id_])
-        connection.execute(tables.users.insert().values(
-            tenant=tenant, id=id_, name=login, password=password, roles=joined_roles([Role.ADMIN]), expertise="",
-            created=micros(now), disabled=None, version=1,
-        ))  # fmt: skip
+        connection.execute(
+            tables.users.insert().values(
+                tenant=tenant,
+                id=id_,
+                name=login,
+                password=password,
+                roles=joined_roles([Role.ADMIN]),
+                expertise="",
+                created=micros(now),
+                disabled=None,
+                version=1,
+            )
+        )
         return [access_entry("user.create", "setup", id_, now, roles=[Role.ADMIN.value])]
 
     store.apply(Change(tenant, act=act))
@@ -325,11 +361,14 @@ def _use(connection: Connection, tenant: str, secret: str, kind: str, now: datet
     used = connection.execute(
         update(tables.access_tokens)
         .where(
-            table.tenant == tenant, table.digest == digest_of(secret), table.kind == kind, table.used.is_(None),
+            table.tenant == tenant,
+            table.digest == digest_of(secret),
+            table.kind == kind,
+            table.used.is_(None),
             table.ends > micros(now),
         )
         .values(used=micros(now))
-    )  # fmt: skip
+    )
     if used.rowcount not in (0, 1):
         raise StoreError("expected one token, and there are several")
     return used.rowcount == 1

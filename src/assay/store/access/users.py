@@ -40,9 +40,16 @@ FORGOTTEN_AFTER: Final = timedelta(days=1)
 
 
 def create_user(
-    store: Store, name: str, roles: Collection[Role], *, tenant: str = DEFAULT_TENANT, password: str | None = None,
-    expertise: Collection[str] = (), actor: str = COMMAND, first_only: bool = False,
-) -> User:  # fmt: skip
+    store: Store,
+    name: str,
+    roles: Collection[Role],
+    *,
+    tenant: str = DEFAULT_TENANT,
+    password: str | None = None,
+    expertise: Collection[str] = (),
+    actor: str = COMMAND,
+    first_only: bool = False,
+) -> User:
     """Make a user.
 
     Args:
@@ -63,10 +70,16 @@ def create_user(
         raise MalformedError(f"expected at least one role among {', '.join(Role)}; got none")
     now = store.now()
     row: dict[str, Any] = {
-        "tenant": checked_tenant(tenant), "id": new_id(), "name": login_name(name), "password": password,
-        "roles": joined_roles(roles), "expertise": joined_words(expertise), "created": micros(now), "disabled": None,
+        "tenant": checked_tenant(tenant),
+        "id": new_id(),
+        "name": login_name(name),
+        "password": password,
+        "roles": joined_roles(roles),
+        "expertise": joined_words(expertise),
+        "created": micros(now),
+        "disabled": None,
         "version": 1,
-    }  # fmt: skip
+    }
     table = tables.users.c
 
     def act(connection: Connection) -> Sequence[Entry]:
@@ -85,9 +98,16 @@ def create_user(
 
 
 def change_user(
-    store: Store, id_: str, tenant: str, *, actor: str, version: int | None = None,
-    roles: Collection[Role] | None = None, expertise: Collection[str] | None = None, disabled: bool | None = None,
-) -> User | None:  # fmt: skip
+    store: Store,
+    id_: str,
+    tenant: str,
+    *,
+    actor: str,
+    version: int | None = None,
+    roles: Collection[Role] | None = None,
+    expertise: Collection[str] | None = None,
+    disabled: bool | None = None,
+) -> User | None:
     """Change a user's roles, expertise, or whether it may sign in; from the next request on they count.
 
     Args:
@@ -225,9 +245,7 @@ def rehash_password(store: Store, user: User, password: str) -> None:
 def _write(connection: Connection, user: User, changes: dict[str, Any]) -> None:
     table = tables.users.c
     touch(connection, USER, [user.id])
-    connection.execute(
-        update(tables.users).where(table.tenant == user.tenant, table.id == user.id).values(changes)
-    )  # fmt: skip
+    connection.execute(update(tables.users).where(table.tenant == user.tenant, table.id == user.id).values(changes))
 
 
 def _keeps_admin(connection: Connection, tenant: str, before: User) -> None:
@@ -254,9 +272,7 @@ def end_sessions(connection: Connection, tenant: str, user: str, now: datetime, 
 def read_user(connection: Connection, tenant: str, id_: str) -> User | None:
     """A user by its id, or none that the tenant has."""
     table = tables.users.c
-    row = connection.execute(
-        select(tables.users).where(table.tenant == tenant, table.id == id_)
-    ).one_or_none()  # fmt: skip
+    row = connection.execute(select(tables.users).where(table.tenant == tenant, table.id == id_)).one_or_none()
     return None if row is None else user_of(row._mapping)  # noqa: SLF001 SQLAlchemy's public name for it
 
 
@@ -312,10 +328,16 @@ def user_of(row: Mapping[Any, Any], prefix: str = "") -> User:
     """A user out of a row whose columns have this before their names."""
     at = {name: row[f"{prefix}{name}"] for name in _COLUMNS}
     return User(
-        at["tenant"], at["id"], at["name"], tuple(Role(role) for role in at["roles"].split()),
-        tuple(at["expertise"].split()), moment_at(at["created"]),
-        None if at["disabled"] is None else moment_at(at["disabled"]), at["version"], at["password"],
-    )  # fmt: skip
+        at["tenant"],
+        at["id"],
+        at["name"],
+        tuple(Role(role) for role in at["roles"].split()),
+        tuple(at["expertise"].split()),
+        moment_at(at["created"]),
+        None if at["disabled"] is None else moment_at(at["disabled"]),
+        at["version"],
+        at["password"],
+    )
 
 
 _COLUMNS: Final = tuple(column.name for column in tables.users.columns if column.name != SEAL)
@@ -392,6 +414,4 @@ def wait_after(failed: int) -> timedelta:
 def forget_failures(connection: Connection, key: str) -> None:
     """In a transaction of `DEFAULT_TENANT`: the person has signed in."""
     table = tables.login_tries.c
-    connection.execute(
-        delete(tables.login_tries).where(table.tenant == DEFAULT_TENANT, table.digest == key)
-    )  # fmt: skip
+    connection.execute(delete(tables.login_tries).where(table.tenant == DEFAULT_TENANT, table.digest == key))

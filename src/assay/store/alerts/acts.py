@@ -72,10 +72,21 @@ def _open(
 ) -> tuple[AlertItem, bool]:
     at = micros(now)
     row = {
-        "tenant": tenant, "id": new_id(), "key": alert.key, "kind": alert.kind, "severity": alert.urgency.value,
-        "state": AlertState.OPEN.value, "opened": at, "seen": at, "told": None if quiet else at, "closed": None,
-        "times": 1, "owner": None, "version": 1, "body": tables.pack(_body(alert)),
-    }  # fmt: skip
+        "tenant": tenant,
+        "id": new_id(),
+        "key": alert.key,
+        "kind": alert.kind,
+        "severity": alert.urgency.value,
+        "state": AlertState.OPEN.value,
+        "opened": at,
+        "seen": at,
+        "told": None if quiet else at,
+        "closed": None,
+        "times": 1,
+        "owner": None,
+        "version": 1,
+        "body": tables.pack(_body(alert)),
+    }
     insert_rows(connection, tables.alerts, [row])
     item = _required(connection, tenant, str(row["id"]), now)
     if quiet is None:
@@ -91,9 +102,13 @@ def _again(
     # After it was told and acknowledged, only that it is worse than it was is news.
     tells = quiet is None and (row.told is None or grew)
     values: dict[str, Any] = {
-        "seen": micros(now), "times": row.times + 1, "severity": alert.urgency.value, "kind": alert.kind,
-        "body": _body(alert), "version": row.version + (begins or grew or tells),
-    }  # fmt: skip
+        "seen": micros(now),
+        "times": row.times + 1,
+        "severity": alert.urgency.value,
+        "kind": alert.kind,
+        "body": _body(alert),
+        "version": row.version + (begins or grew or tells),
+    }
     if begins:
         values |= {"state": AlertState.OPEN.value, "closed": None, "owner": None}
     elif grew and row.state == AlertState.ACKNOWLEDGED:
@@ -122,9 +137,16 @@ def close_alert(store: Store, tenant: str, key: str, actor: str = MONITOR) -> Al
         row = _latest(connection, tenant, key)
         if row is None or row.state == AlertState.CLOSED:
             return ()
-        _set(connection, tenant, row.id, {
-            "state": AlertState.CLOSED.value, "closed": micros(now), "version": row.version + 1,
-        })  # fmt: skip
+        _set(
+            connection,
+            tenant,
+            row.id,
+            {
+                "state": AlertState.CLOSED.value,
+                "closed": micros(now),
+                "version": row.version + 1,
+            },
+        )
         item = _required(connection, tenant, row.id, now)
         if row.told is not None and _silence(connection, tenant, key, now) is None:
             _tell(connection, tenant, item, CLOSED, now)
@@ -160,9 +182,16 @@ def acknowledge(store: Store, tenant: str, id_: str, who: str, actor: str, versi
             raise AlertError(f"expected version {version} of the alert, and it has version {item.version}", "stale")
         if item.state is AlertState.CLOSED:
             raise AlertError("the alert is over", "closed")
-        _set(connection, tenant, id_, {
-            "state": AlertState.ACKNOWLEDGED.value, "owner": storable(who), "version": item.version + 1,
-        })  # fmt: skip
+        _set(
+            connection,
+            tenant,
+            id_,
+            {
+                "state": AlertState.ACKNOWLEDGED.value,
+                "owner": storable(who),
+                "version": item.version + 1,
+            },
+        )
         found.append(_required(connection, tenant, id_, now))
         return [_entry("acknowledge", found[0], now, actor)]
 
@@ -202,9 +231,12 @@ def silence(store: Store, tenant: str, key: str, until: datetime | None, who: st
 
 
 def list_alerts(
-    connection: Connection, tenant: str, now: datetime, states: Sequence[AlertState] = tuple(AlertState),
+    connection: Connection,
+    tenant: str,
+    now: datetime,
+    states: Sequence[AlertState] = tuple(AlertState),
     most: int = MOST_LISTED,
-) -> list[AlertItem]:  # fmt: skip
+) -> list[AlertItem]:
     """Alerts in some states, the newest first."""
     table = tables.alerts
     rows = connection.execute(
@@ -234,11 +266,22 @@ def _required(connection: Connection, tenant: str, id_: str, now: datetime) -> A
 def _item(row: Row[Any], quiet: datetime | None) -> AlertItem:
     body = row.body or {}
     return AlertItem(
-        row.id, row.key, row.kind, Urgency(row.severity), AlertState(row.state), str(body.get("summary", "")),
-        dict(body.get("facts") or {}), moment_at(row.opened), moment_at(row.seen), row.times,
-        None if row.told is None else moment_at(row.told), None if row.closed is None else moment_at(row.closed),
-        row.owner, row.version, quiet,
-    )  # fmt: skip
+        row.id,
+        row.key,
+        row.kind,
+        Urgency(row.severity),
+        AlertState(row.state),
+        str(body.get("summary", "")),
+        dict(body.get("facts") or {}),
+        moment_at(row.opened),
+        moment_at(row.seen),
+        row.times,
+        None if row.told is None else moment_at(row.told),
+        None if row.closed is None else moment_at(row.closed),
+        row.owner,
+        row.version,
+        quiet,
+    )
 
 
 def _latest(connection: Connection, tenant: str, key: str) -> Row[Any] | None:
@@ -285,18 +328,34 @@ def _stored(value: Any) -> Any:
 
 
 def _entry(act: str, item: AlertItem, now: datetime, actor: str) -> Entry:
-    return entry(ALERT, None, {
-        "at": instant(now), "act": act, "alert": item.id, "key": item.key, "of": item.kind,
-        "urgency": item.urgency.value, "actor": actor,
-    })  # fmt: skip
+    return entry(
+        ALERT,
+        None,
+        {
+            "at": instant(now),
+            "act": act,
+            "alert": item.id,
+            "key": item.key,
+            "of": item.kind,
+            "urgency": item.urgency.value,
+            "actor": actor,
+        },
+    )
 
 
 def _tell(connection: Connection, tenant: str, item: AlertItem, event: str, now: datetime) -> None:
     body = {
-        "alert": item.id, "key": item.key, "kind": item.kind, "urgency": item.urgency.value,
-        "state": item.state.value, "summary": item.summary, "facts": dict(item.facts), "opened": instant(item.opened),
-        "at": instant(now), "runbook": runbook_of(item.kind),
-    }  # fmt: skip
+        "alert": item.id,
+        "key": item.key,
+        "kind": item.kind,
+        "urgency": item.urgency.value,
+        "state": item.state.value,
+        "summary": item.summary,
+        "facts": dict(item.facts),
+        "opened": instant(item.opened),
+        "at": instant(now),
+        "runbook": runbook_of(item.kind),
+    }
     message = message_row(tenant, item.id, event, micros(now), body, version=item.version)
     insert_rows(connection, tables.outbox, [message], UNLESS_THERE)
 

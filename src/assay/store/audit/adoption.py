@@ -67,9 +67,13 @@ def _unbound(connection: Connection, tenant: str, unit: Unit) -> Iterator[list[s
             yield [""]
         return
     last = ""
-    while ids := connection.execute(
-        select(head[unit.id]).where(open_, head[unit.id] > last).order_by(head[unit.id]).limit(PART)
-    ).scalars().all():  # fmt: skip
+    while (
+        ids := connection.execute(
+            select(head[unit.id]).where(open_, head[unit.id] > last).order_by(head[unit.id]).limit(PART)
+        )
+        .scalars()
+        .all()
+    ):
         yield list(ids)
         # By the database's own order of texts, in which the next page begins too.
         last = ids[-1]

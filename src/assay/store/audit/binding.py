@@ -89,9 +89,15 @@ def _entry(
     if now is not None:
         sealed = State(new_seal(), now.content)
         write_seal(connection, tenant, unit, id_, sealed)
-    return entry(ROWS, unit.name(id_), {
-        "was": None if was is None else was.bound(), "now": None if sealed is None else sealed.bound(), **more,
-    })  # fmt: skip
+    return entry(
+        ROWS,
+        unit.name(id_),
+        {
+            "was": None if was is None else was.bound(),
+            "now": None if sealed is None else sealed.bound(),
+            **more,
+        },
+    )
 
 
 def adopted(connection: Connection, tenant: str, unit: Unit, id_: str, found: State) -> Entry:

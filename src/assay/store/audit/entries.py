@@ -54,9 +54,7 @@ ADOPTION: Final = "adoption"
 """A database of an older version was taken over: from here on its rows are bound as they were found."""
 
 _MILLION: Final = 1_000_000
-_EXACTLY: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-).encode  # fmt: skip
+_EXACTLY: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 """Made once: a verification writes each run again."""
 
 
@@ -121,9 +119,15 @@ def ppm(score: float | None) -> int | None:
 
 
 def decision_entry(
-    record: str, at: str, salt: bytes, report: HallucinationReport, digest: str, asked: bytes,
-    evidence: Sequence[tuple[str, str]], bound: Mapping[str, Any],
-) -> Entry:  # fmt: skip
+    record: str,
+    at: str,
+    salt: bytes,
+    report: HallucinationReport,
+    digest: str,
+    asked: bytes,
+    evidence: Sequence[tuple[str, str]],
+    bound: Mapping[str, Any],
+) -> Entry:
     """The entry of what the gate decided.
 
     Args:
@@ -137,26 +141,30 @@ def decision_entry(
         bound: what it binds of the rows that are stored with it (`assay.store.records.recording`).
     """
     validations = Counter(call.status for call in report.tool_call_validations)
-    return entry(DECISION, record, {
-        "at": at,
-        "query": commitment(salt, "run_id", report.run_id.encode()),
-        "asked": commitment(salt, "asked", asked),
-        "output": commitment(salt, "output", report.output.encode()),
-        "evidence": [commitment(salt, "evidence", canonical(list(pair))) for pair in evidence],
-        "report": commitment(salt, "report", digest.encode()),
-        "action": report.action.value,
-        "route": report.decision.route,
-        "stakes": report.stakes.value,
-        "score": ppm(report.overall_score),
-        "scores": [ppm(claim.score) for claim in report.claims[:MOST_SCORES]],
-        "verdicts": dict(Counter(claim.verdict.value for claim in report.claims)),
-        "unchecked_characters": report.coverage.unchecked,
-        "tool_calls": dict(validations),
-        "citations": dict(Counter(citation.status for citation in report.citations)),
-        "policy": report.policy.model_dump(),
-        "verifier": report.verifier.model_dump(),
-        **bound,
-    })  # fmt: skip
+    return entry(
+        DECISION,
+        record,
+        {
+            "at": at,
+            "query": commitment(salt, "run_id", report.run_id.encode()),
+            "asked": commitment(salt, "asked", asked),
+            "output": commitment(salt, "output", report.output.encode()),
+            "evidence": [commitment(salt, "evidence", canonical(list(pair))) for pair in evidence],
+            "report": commitment(salt, "report", digest.encode()),
+            "action": report.action.value,
+            "route": report.decision.route,
+            "stakes": report.stakes.value,
+            "score": ppm(report.overall_score),
+            "scores": [ppm(claim.score) for claim in report.claims[:MOST_SCORES]],
+            "verdicts": dict(Counter(claim.verdict.value for claim in report.claims)),
+            "unchecked_characters": report.coverage.unchecked,
+            "tool_calls": dict(validations),
+            "citations": dict(Counter(citation.status for citation in report.citations)),
+            "policy": report.policy.model_dump(),
+            "verifier": report.verifier.model_dump(),
+            **bound,
+        },
+    )
 
 
 def entry(kind: str, record: str | None, fields: Mapping[str, Any]) -> Entry:

@@ -35,7 +35,7 @@ BUNDLE: Final = "assay.audit/1"
 
 def export_log(
     connection: Connection, tenant: str, signed: str | None = None, *, partial: bool = False
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """The lines of a bundle of a whole log.
 
     Args:
@@ -64,7 +64,7 @@ def export_log(
 
 def export_run(
     connection: Connection, tenant: str, record: str, signed: str | None = None, *, partial: bool = False
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """The lines of a bundle of one run: every entry about it with its proof, and all that it was decided on.
 
     Args:
@@ -98,7 +98,7 @@ def export_run(
 
 def _covering_all(
     connection: Connection, tenant: str, signed: str | None, *, partial: bool
-) -> tuple[str, dict[str, Any]]:  # fmt: skip
+) -> tuple[str, dict[str, Any]]:
     """The checkpoint that a bundle leads to, and what its head says of what is left out."""
     if signed is not None:
         return signed, {}

@@ -102,13 +102,16 @@ class Appender:
             edge = Edge(first, read_tiles(connection, tenant, edge_places(first)))
         tiles = edge.extend([leaf_hash(entry.data) for entry in entries])
         insert_tuples(
-            connection, audit_entries,
+            connection,
+            audit_entries,
             [(tenant, index, entry.kind, entry.record, entry.data) for index, entry in enumerate(entries, first)],
-        )  # fmt: skip
+        )
         insert_tuples(
-            connection, audit_tiles,
-            [(tenant, level, index, data) for (level, index), data in sorted(tiles.items())], _REPLACE_TILE,
-        )  # fmt: skip
+            connection,
+            audit_tiles,
+            [(tenant, level, index, data) for (level, index), data in sorted(tiles.items())],
+            _REPLACE_TILE,
+        )
         execute_prepared(connection, _GROW, {"of": tenant, "to": edge.size})
         self._edges[tenant] = edge
 
@@ -146,17 +149,19 @@ def read_tiles(connection: Connection, tenant: str, places: Iterable[Place]) -> 
     if not wanted:
         return {}
     rows = connection.execute(
-        select(audit_tiles.c.level, audit_tiles.c.idx, audit_tiles.c.hashes)
-        .where(audit_tiles.c.tenant == tenant, or_(*wanted))
-    )  # fmt: skip
+        select(audit_tiles.c.level, audit_tiles.c.idx, audit_tiles.c.hashes).where(
+            audit_tiles.c.tenant == tenant, or_(*wanted)
+        )
+    )
     return {(row.level, row.idx): bytes(row.hashes) for row in rows}
 
 
 # Made once: working a statement out takes longer than SQLite takes to answer it.
 _TILE: Final = select(audit_tiles.c.hashes).where(
-    audit_tiles.c.tenant == bindparam("of"), audit_tiles.c.level == bindparam("level"),
+    audit_tiles.c.tenant == bindparam("of"),
+    audit_tiles.c.level == bindparam("level"),
     audit_tiles.c.idx == bindparam("at"),
-)  # fmt: skip
+)
 _ENTRY: Final = select(audit_entries.c.data).where(
     audit_entries.c.tenant == bindparam("of"), audit_entries.c.idx == bindparam("at")
 )
@@ -211,8 +216,9 @@ def read_entries(
     query = (
         select(table.idx, table.data)
         .where(table.tenant == tenant, table.idx >= bindparam("from"), table.idx < bindparam("to"))
-        .order_by(table.idx).limit(CHUNK)
-    )  # fmt: skip
+        .order_by(table.idx)
+        .limit(CHUNK)
+    )
     to = 2**63 - 1 if end is None else end
     while rows := connection.execute(query, {"from": begin, "to": to}).all():
         for index, data in rows:

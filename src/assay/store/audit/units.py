@@ -60,7 +60,7 @@ UNBOUND: Final[Mapping[str, str]] = {
     "audit_anchors.target": "a note of what was taken out; what counts is the checkpoint that is elsewhere",
     "audit_anchors.created": "a note of what was taken out; what counts is the checkpoint that is elsewhere",
     "audit_anchors.answer": "a note of what was taken out; a witness's signature is verified where it is used",
-}  # fmt: skip
+}
 """The columns that nothing binds, each with the reason, beside those of `UNBOUND_TABLES`."""
 
 UNBOUND_TABLES: Final[Mapping[str, str]] = {
@@ -140,15 +140,20 @@ class Unit:
         return f"{self.kind}:{id_}"
 
 
-RUN: Final = Unit("run", tables.runs, "id", (
-    Part(tables.reports, "run", ("id",)),
-    Part(tables.claims, "report", ("report", "position"), via=tables.reports),
-    Part(tables.tool_calls, "report", ("report", "position"), via=tables.reports),
-    Part(tables.run_evidence, "run", ("position",)),
-    Part(tables.decisions, "run", ("position",)),
-    Part(tables.review_items, "run", ("id",)),
-    Part(tables.feedback, "run", ("id",)),
-))  # fmt: skip
+RUN: Final = Unit(
+    "run",
+    tables.runs,
+    "id",
+    (
+        Part(tables.reports, "run", ("id",)),
+        Part(tables.claims, "report", ("report", "position"), via=tables.reports),
+        Part(tables.tool_calls, "report", ("report", "position"), via=tables.reports),
+        Part(tables.run_evidence, "run", ("position",)),
+        Part(tables.decisions, "run", ("position",)),
+        Part(tables.review_items, "run", ("id",)),
+        Part(tables.feedback, "run", ("id",)),
+    ),
+)
 USER: Final = Unit("user", tables.users, "id")
 SESSION: Final = Unit("session", tables.sessions, "id")
 KEY: Final = Unit("key", tables.api_keys, "id")
@@ -205,9 +210,10 @@ def unit_called(name: str) -> tuple[Unit, str]:
 def bound_columns(table: Table) -> tuple[Column[Any], ...]:
     """The columns of a table whose values are committed to. The tenant is left out: it is whose log it is."""
     return tuple(
-        column for column in table.columns
+        column
+        for column in table.columns
         if column.name not in ("tenant", SEAL) and f"{table.name}.{column.name}" not in UNBOUND
-    )  # fmt: skip
+    )
 
 
 def content_of(unit: Unit, rows: Rows) -> bytes:
@@ -311,10 +317,14 @@ _PLAIN: Final = ((Boolean, bool), (BigInteger, int), (Integer, int), (Text, str)
 def _plan(table: Table) -> tuple[tuple[int, str, type | None, Column[Any]], ...]:
     """The bound columns of a table with their places, and of which type a value is committed to as it is."""
     return tuple(
-        (_place_of(table, column.name), column.name,
-         next((plain for kind, plain in _PLAIN if isinstance(column.type, kind)), None), column)
+        (
+            _place_of(table, column.name),
+            column.name,
+            next((plain for kind, plain in _PLAIN if isinstance(column.type, kind)), None),
+            column,
+        )
         for column in bound_columns(table)
-    )  # fmt: skip
+    )
 
 
 def _stored_values(table: Table, row: Row[Any]) -> dict[str, Any]:
@@ -330,9 +340,7 @@ _UNIT: Final = "unit_id"
 """The column of a query that says to which unit a row belongs."""
 
 
-def _rows(
-    connection: Connection, unit: Unit, part: Part | None, tenant: str, ids: Sequence[str]
-) -> Sequence[Row[Any]]:  # fmt: skip
+def _rows(connection: Connection, unit: Unit, part: Part | None, tenant: str, ids: Sequence[str]) -> Sequence[Row[Any]]:
     """The rows of the first table, or of a part, of some units; the last value of each is its unit."""
     if len(ids) == 1:
         values = {"of": tenant, "id": ids[0]} if unit.id is not None else {"of": tenant}
@@ -346,10 +354,12 @@ def _query(unit: Unit, part: Part | None, *, single: bool) -> Select[Any]:
     """Made once: working a query out takes longer than the database takes to answer it."""
     table = unit.head if part is None else part.table
     # As they are stored: what is packed is not unpacked.
-    query = select(*(
-        type_coerce(column, LargeBinary).label(column.name) if isinstance(column.type, Packed) else column
-        for column in table.columns
-    )).where(table.c.tenant == bindparam("of"))  # fmt: skip
+    query = select(
+        *(
+            type_coerce(column, LargeBinary).label(column.name) if isinstance(column.type, Packed) else column
+            for column in table.columns
+        )
+    ).where(table.c.tenant == bindparam("of"))
     if part is None:
         owner: ColumnElement[Any] = literal_column("''") if unit.id is None else table.c[unit.id]
         if unit.id is None:

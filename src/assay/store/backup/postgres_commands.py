@@ -55,7 +55,12 @@ def restore_commands(file: Path, url: URL, *, replace: bool) -> list[str]:
 def _place(url: URL) -> str:
     """The URL as libpq reads it, without its password."""
     bare = URL.create(
-        "postgresql", url.username, None, url.host, url.port, url.database,
+        "postgresql",
+        url.username,
+        None,
+        url.host,
+        url.port,
+        url.database,
         {name: value for name, value in url.query.items() if name != "password"},
-    )  # fmt: skip
+    )
     return shlex.quote(bare.render_as_string(hide_password=False))

@@ -81,9 +81,14 @@ def _set_up_sqlite(connection: Any, _: ConnectionPoolEntry) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
-        f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON",
-        "trusted_schema=OFF", "cache_size=-65536",
-    ):  # fmt: skip
+        f"busy_timeout={BUSY_MS}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "secure_delete=ON",
+        "trusted_schema=OFF",
+        "cache_size=-65536",
+    ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

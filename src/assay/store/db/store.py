@@ -120,9 +120,11 @@ class Store:
             self.engine.dispose()
             raise
         self._writer = Writer(
-            self.engine, origin=self._settings.origin, most_waiting=self._settings.most_waiting,
+            self.engine,
+            origin=self._settings.origin,
+            most_waiting=self._settings.most_waiting,
             most_together=self._settings.most_together,
-        )  # fmt: skip
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -204,9 +206,8 @@ class Store:
         # Each change begins with the entry of its decision.
         begins = accumulate((len(change.entries) for change in changes), initial=0)
         return [
-            Recorded(record.id, record.tenant, entries[begin])
-            for record, begin in zip(records, begins, strict=False)
-        ]  # fmt: skip
+            Recorded(record.id, record.tenant, entries[begin]) for record, begin in zip(records, begins, strict=False)
+        ]
 
     def submit(self, change: Change) -> "Future[Stored]":
         """Hand in a change; the future has its result when it is on disk.
@@ -280,9 +281,15 @@ class Store:
             return _read_report(connection, checked_tenant(tenant), id_)
 
     def page(
-        self, tenant: str = DEFAULT_TENANT, *, before: str | None = None, limit: int = 50, action: str | None = None,
-        since: datetime | None = None, until: datetime | None = None,
-    ) -> list[Listed]:  # fmt: skip
+        self,
+        tenant: str = DEFAULT_TENANT,
+        *,
+        before: str | None = None,
+        limit: int = 50,
+        action: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[Listed]:
         """Reports, newest first.
 
         Args:
@@ -310,12 +317,18 @@ def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | N
     pairs = [(str(name), str(digest)) for name, digest in asked.get("evidence", ())]
     contents = _contents(connection, tenant, {digest for _, digest in pairs})
     return StoredCheck(
-        id=id_, run=run.id, tenant=tenant, created=moment_at(run.created), kind=run.kind, caller=run.caller,
-        report=_read_report(connection, tenant, id_), asked=asked.get("asked"),
+        id=id_,
+        run=run.id,
+        tenant=tenant,
+        created=moment_at(run.created),
+        kind=run.kind,
+        caller=run.caller,
+        report=_read_report(connection, tenant, id_),
+        asked=asked.get("asked"),
         evidence=tuple((name, digest, _evidence(name, contents.get(digest))) for name, digest in pairs),
         salt=None if run.salt is None else bytes(run.salt),
         erased=None if run.erased is None else moment_at(run.erased),
-    )  # fmt: skip
+    )
 
 
 def run_of(connection: Connection, tenant: str, id_: str) -> str:
@@ -354,10 +367,21 @@ def _listing(
     tenant: str, before: str | None, action: str | None, since: datetime | None, until: datetime | None
 ) -> Select[Any]:
     table = tables.reports.c
-    query = select(
-        table.id, table.run, table.created, table.action, table.route, table.score, table.policy, table.verifier,
-        table.claims,
-    ).where(table.tenant == tenant).order_by(table.created.desc(), table.id.desc())  # fmt: skip
+    query = (
+        select(
+            table.id,
+            table.run,
+            table.created,
+            table.action,
+            table.route,
+            table.score,
+            table.policy,
+            table.verifier,
+            table.claims,
+        )
+        .where(table.tenant == tenant)
+        .order_by(table.created.desc(), table.id.desc())
+    )
     if action is not None:
         query = query.where(table.action == action)
     if since is not None:

@@ -73,9 +73,13 @@ class Writer:
     """The one thread of a process that writes. Several processes may have one each."""
 
     def __init__(
-        self, engine: Engine, *, origin: str | None = None, most_waiting: int = MOST_WAITING,
+        self,
+        engine: Engine,
+        *,
+        origin: str | None = None,
+        most_waiting: int = MOST_WAITING,
         most_together: int = MOST_TOGETHER,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Start the thread; `close` ends it."""
         self._engine = writing(engine)
         self._appender = Appender(origin)

@@ -127,9 +127,11 @@ class History:
 def read_history(connection: Connection, tenant: str, run: str) -> History:
     """What happened to a run, in order."""
     return History(
-        _decisions(connection, tenant, run), _feedback(connection, tenant, run), _entries(connection, tenant, run),
+        _decisions(connection, tenant, run),
+        _feedback(connection, tenant, run),
+        _entries(connection, tenant, run),
         _review(connection, tenant, run),
-    )  # fmt: skip
+    )
 
 
 def _decisions(connection: Connection, tenant: str, run: str) -> tuple[Decided, ...]:

@@ -114,9 +114,14 @@ class Gaps:
 
 
 def find_gaps(
-    store: Store, tenant: str, *, since: datetime | None = None, most: int = MOST_QUESTIONS, first: int = 0,
+    store: Store,
+    tenant: str,
+    *,
+    since: datetime | None = None,
+    most: int = MOST_QUESTIONS,
+    first: int = 0,
     shown: int = 20,
-) -> Gaps:  # fmt: skip
+) -> Gaps:
     """What the evidence could not answer.
 
     Args:
@@ -153,7 +158,10 @@ def _asked(connection: Connection, tenant: str, since: datetime | None, most: in
     looked_at = latest.order_by(report.created.desc(), report.id.desc()).limit(LOOKED_AT * most).subquery("looked_at")
     query: Select[Any] = (
         select(
-            looked_at.c.id, looked_at.c.created, looked_at.c.action, looked_at.c.score,
+            looked_at.c.id,
+            looked_at.c.created,
+            looked_at.c.action,
+            looked_at.c.score,
             func.substr(run.question, 1, MOST_CHARACTERS).label("question"),
             (~_had_evidence(looked_at.c.id, tenant)).label("bare"),
         )
@@ -161,7 +169,7 @@ def _asked(connection: Connection, tenant: str, since: datetime | None, most: in
         .where(run.question.is_not(None))
         .order_by(looked_at.c.created.desc(), looked_at.c.id.desc())
         .limit(most)
-    )  # fmt: skip
+    )
     return [_read(row) for row in connection.execute(query)]
 
 

@@ -46,16 +46,34 @@ def add_changes(store: Store, tenant: str, changes: Sequence[ChangeRow]) -> int:
         new = {one.id: one for one in changes if one.id not in there}
         touch(connection, CHANGE_UNIT, new)
         for one in new.values():
-            connection.execute(insert(table), {
-                "tenant": tenant, "id": one.id, "at": one.at, "kind": one.kind, "ref": storable(one.ref),
-                "note": storable(one.note), "source": one.source, "created": now, "actor": one.actor,
-            })  # fmt: skip
+            connection.execute(
+                insert(table),
+                {
+                    "tenant": tenant,
+                    "id": one.id,
+                    "at": one.at,
+                    "kind": one.kind,
+                    "ref": storable(one.ref),
+                    "note": storable(one.note),
+                    "source": one.source,
+                    "created": now,
+                    "actor": one.actor,
+                },
+            )
             added.append(one.id)
             # The reference and the note are somebody's words: the entry that binds the row commits to them.
-            entries.append(entry(CHANGE, one.id, {
-                "at": instant(moment_at(now)), "changed": instant(moment_at(one.at)), "what": one.kind,
-                "source": one.source,
-            }))  # fmt: skip
+            entries.append(
+                entry(
+                    CHANGE,
+                    one.id,
+                    {
+                        "at": instant(moment_at(now)),
+                        "changed": instant(moment_at(one.at)),
+                        "what": one.kind,
+                        "source": one.source,
+                    },
+                )
+            )
         return entries
 
     if changes:
@@ -83,9 +101,10 @@ def seen_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
     found = []
     for kind, table in (("policy", tables.policies.c), ("verifier", tables.verifiers.c)):
         rows = connection.execute(
-            select(table.digest, table.name, table.created).where(table.tenant == tenant)
+            select(table.digest, table.name, table.created)
+            .where(table.tenant == tenant)
             .order_by(table.created, table.digest)
-        ).all()  # fmt: skip
+        ).all()
         found += [
             ChangeRow(f"{kind}-{row.digest}"[:80], row.created, kind, row.digest, str(row.name)[:200], "seen")
             for row in rows[1:][-MOST:]
@@ -93,8 +112,9 @@ def seen_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
     models = tables.observations.c
     named = connection.execute(
         select(models.model, func.min(models.at).label("first"))
-        .where(models.tenant == tenant, models.model.is_not(None)).group_by(models.model)
-    ).all()  # fmt: skip
+        .where(models.tenant == tenant, models.model.is_not(None))
+        .group_by(models.model)
+    ).all()
     ordered = sorted(named, key=lambda row: (row.first, row.model))
     found += [
         ChangeRow(f"model-{row.model}"[:80], row.first, "model", row.model, "", "seen") for row in ordered[1:][-MOST:]
@@ -134,9 +154,10 @@ def set_alarm(store: Store, tenant: str, id_: str, state: str, actor: str) -> bo
         table = tables.alarms
         touch(connection, ALARM_UNIT, [id_])
         done = connection.execute(
-            update(table).where(table.c.tenant == tenant, table.c.id == id_)
+            update(table)
+            .where(table.c.tenant == tenant, table.c.id == id_)
             .values(state=state, changed=micros(now), actor=actor)
-        )  # fmt: skip
+        )
         found[:] = [done.rowcount == 1]
         return [entry(ALARM, id_, {"at": instant(now), "state": state, "actor": actor})] if found[0] else []
 

@@ -86,11 +86,14 @@ def each_observation(connection: Connection, tenant: str, since: int, until: int
         rows = connection.execute(
             select(tables.observations)
             .where(
-                table.tenant == tenant, table.at < until, table.cadence.is_(None),
+                table.tenant == tenant,
+                table.at < until,
+                table.cadence.is_(None),
                 (table.at > after[0]) | ((table.at == after[0]) & (table.id > after[1])),
             )
-            .order_by(table.at, table.id).limit(MOST_READ)
-        ).all()  # fmt: skip
+            .order_by(table.at, table.id)
+            .limit(MOST_READ)
+        ).all()
         for row in rows:
             yield dict(row._mapping)  # noqa: SLF001 SQLAlchemy's own way to a mapping
         if len(rows) < MOST_READ:
@@ -174,15 +177,20 @@ def go_back(store: Store, tenant: str, before: StoredState) -> StoredState | Non
         connection.execute(delete(table).where(here, table.c.until > dirty))
         back = read_state(connection, tenant)
         since = 0 if back is None else back.until
-        open_ = connection.execute(
-            select(alarms.c.id).where(alarms.c.tenant == tenant, alarms.c.at >= since, alarms.c.state != WITHDRAWN)
-        ).scalars().all()  # fmt: skip
+        open_ = (
+            connection.execute(
+                select(alarms.c.id).where(alarms.c.tenant == tenant, alarms.c.at >= since, alarms.c.state != WITHDRAWN)
+            )
+            .scalars()
+            .all()
+        )
         touch(connection, ALARM_UNIT, open_)
         for id_ in open_:
             connection.execute(
-                update(alarms).where(alarms.c.tenant == tenant, alarms.c.id == id_)
+                update(alarms)
+                .where(alarms.c.tenant == tenant, alarms.c.id == id_)
                 .values(state=WITHDRAWN, changed=now, actor=None)
-            )  # fmt: skip
+            )
         return ()
 
     store.apply(Change(checked_tenant(tenant), act=act))
@@ -202,18 +210,38 @@ def _raise(connection: Connection, tenant: str, alarms: Sequence[AlarmRow], now:
     for alarm in alarms:
         state = connection.execute(select(table.c.state).where(here, table.c.id == alarm.id)).scalar()
         if state is None:
-            connection.execute(insert(table), {
-                "tenant": tenant, "id": alarm.id, "series": alarm.series, "direction": alarm.direction,
-                "at": alarm.at, "raised": now, "state": alarm.state, "changed": None, "actor": None,
-                "body": dict(alarm.body),
-            })  # fmt: skip
-            entries.append(entry(ALARM, alarm.id, {
-                "at": instant(moment_at(now)), "series": alarm.series, "direction": alarm.direction,
-                "observed": instant(moment_at(alarm.at)), "state": alarm.state,
-            }))  # fmt: skip
+            connection.execute(
+                insert(table),
+                {
+                    "tenant": tenant,
+                    "id": alarm.id,
+                    "series": alarm.series,
+                    "direction": alarm.direction,
+                    "at": alarm.at,
+                    "raised": now,
+                    "state": alarm.state,
+                    "changed": None,
+                    "actor": None,
+                    "body": dict(alarm.body),
+                },
+            )
+            entries.append(
+                entry(
+                    ALARM,
+                    alarm.id,
+                    {
+                        "at": instant(moment_at(now)),
+                        "series": alarm.series,
+                        "direction": alarm.direction,
+                        "observed": instant(moment_at(alarm.at)),
+                        "state": alarm.state,
+                    },
+                )
+            )
         elif state == WITHDRAWN:
             connection.execute(
-                update(table).where(here, table.c.id == alarm.id)
+                update(table)
+                .where(here, table.c.id == alarm.id)
                 .values(state=alarm.state, changed=now, body=dict(alarm.body))
-            )  # fmt: skip
+            )
     return entries

@@ -80,8 +80,10 @@ def begin_golden(
         here = table.c.tenant == tenant
         same = (table.c.rows_digest == rows_digest) & (table.c.policy == policy) & (table.c.verifier == verifier)
         going = connection.execute(select(table).where(here, table.c.state == RUNNING).order_by(table.c.id)).all()
-        mine = next((row for row in going if (row.rows_digest, row.policy, row.verifier) ==
-                     (rows_digest, policy, verifier)), None)  # fmt: skip
+        mine = next(
+            (row for row in going if (row.rows_digest, row.policy, row.verifier) == (rows_digest, policy, verifier)),
+            None,
+        )
         connection.execute(update(table).where(here, table.c.state == RUNNING, ~same).values(state=LEFT, finished=now))
         if mine is None:
             mine = connection.execute(select(table).where(here, table.c.id == id_)).one_or_none()
@@ -90,9 +92,18 @@ def begin_golden(
             mine = connection.execute(select(table).where(here, table.c.id == mine.id)).one()
         if mine is None:
             row = {
-                "tenant": tenant, "id": id_, "slot": slot, "state": RUNNING, "rows_digest": rows_digest,
-                "policy": policy, "verifier": verifier, "count": count, "begun": now, "finished": None, "body": {},
-            }  # fmt: skip
+                "tenant": tenant,
+                "id": id_,
+                "slot": slot,
+                "state": RUNNING,
+                "rows_digest": rows_digest,
+                "policy": policy,
+                "verifier": verifier,
+                "count": count,
+                "begun": now,
+                "finished": None,
+                "body": {},
+            }
             connection.execute(insert(table), row)
             found[:] = [GoldenRun(id_, slot, RUNNING, rows_digest, policy, verifier, count, now)]
         else:
@@ -110,9 +121,12 @@ def keep_result(store: Store, tenant: str, run: str, result: GoldenResult) -> No
         StoreError: it cannot be stored.
     """
     row = {
-        "tenant": tenant, "run": run, "position": result.position, "row": storable(result.row)[:200],
+        "tenant": tenant,
+        "run": run,
+        "position": result.position,
+        "row": storable(result.row)[:200],
         **{name: result.values.get(name) for name in VALUES},
-    }  # fmt: skip
+    }
 
     def act(connection: Connection) -> Sequence[Entry]:
         insert_rows(connection, tables.golden_results, [row], UNLESS_THERE)
@@ -130,9 +144,7 @@ def read_results(connection: Connection, tenant: str, run: str) -> list[GoldenRe
     return [GoldenResult(row.position, row.row, {name: getattr(row, name) for name in VALUES}) for row in rows]
 
 
-def complete_golden(
-    store: Store, tenant: str, run: GoldenRun, order: Sequence[int], body: Mapping[str, Any]
-) -> bool:  # fmt: skip
+def complete_golden(store: Store, tenant: str, run: GoldenRun, order: Sequence[int], body: Mapping[str, Any]) -> bool:
     """Complete a run: its observations come into the statistics, in one transaction.
 
     Args:
@@ -175,18 +187,32 @@ def complete_golden(
 def _observation(tenant: str, run: str, one: GoldenResult, at: int) -> ObservedRow:
     values = {name: one.values.get(name) for name in VALUES}
     return {
-        "tenant": tenant, "id": sha256(f"{run}\0{one.position}".encode()).hexdigest()[:32], "at": at, "added": at,
-        "stakes": "medium", "agent": None, "route": None, "model": None, "categories": "", "probability": 1.0,
-        "sampled": True, "cadence": GOLDEN, **dict.fromkeys(METRICS), **values,
-    }  # fmt: skip
+        "tenant": tenant,
+        "id": sha256(f"{run}\0{one.position}".encode()).hexdigest()[:32],
+        "at": at,
+        "added": at,
+        "stakes": "medium",
+        "agent": None,
+        "route": None,
+        "model": None,
+        "categories": "",
+        "probability": 1.0,
+        "sampled": True,
+        "cadence": GOLDEN,
+        **dict.fromkeys(METRICS),
+        **values,
+    }
 
 
 def _prune(connection: Connection, tenant: str) -> None:
     """Results row by row are kept of the latest runs, and of those that others are compared with."""
     table, results = tables.golden_runs, tables.golden_results
-    runs = [_run(row) for row in connection.execute(
-        select(table).where(table.c.tenant == tenant).order_by(table.c.begun.desc(), table.c.id.desc())
-    )]  # fmt: skip
+    runs = [
+        _run(row)
+        for row in connection.execute(
+            select(table).where(table.c.tenant == tenant).order_by(table.c.begun.desc(), table.c.id.desc())
+        )
+    ]
     digests = {run.rows_digest for run in runs[:KEPT]}
     kept = {run.id for run in runs[:KEPT]}
     kept |= {found.id for digest in digests if (found := _reference(runs, digest)) is not None}
@@ -211,9 +237,10 @@ def golden_reference(connection: Connection, tenant: str, rows_digest: str) -> t
     """
     table = tables.golden_runs
     rows = connection.execute(
-        select(table).where(table.c.tenant == tenant, table.c.rows_digest == rows_digest)
+        select(table)
+        .where(table.c.tenant == tenant, table.c.rows_digest == rows_digest)
         .order_by(table.c.begun.desc(), table.c.id.desc())
-    ).all()  # fmt: skip
+    ).all()
     runs = [_run(row) for row in rows]
     found = _reference(runs, rows_digest)
     if found is None:
@@ -262,6 +289,14 @@ def count_results(connection: Connection, tenant: str, run: str) -> int:
 
 def _run(row: Any) -> GoldenRun:
     return GoldenRun(
-        row.id, row.slot, row.state, row.rows_digest, row.policy, row.verifier, row.count, row.begun, row.finished,
+        row.id,
+        row.slot,
+        row.state,
+        row.rows_digest,
+        row.policy,
+        row.verifier,
+        row.count,
+        row.begun,
+        row.finished,
         row.body or {},
-    )  # fmt: skip
+    )

@@ -33,20 +33,21 @@ class Hearable:
     route: str
 
 
-def read_hearable(
-    connection: Connection, tenant: str, after: tuple[int, str], until: int, most: int
-) -> list[Hearable]:  # fmt: skip
+def read_hearable(connection: Connection, tenant: str, after: tuple[int, str], until: int, most: int) -> list[Hearable]:
     """Outputs in the order of their moment and id, after one and before a moment."""
     reports, runs = tables.reports.c, tables.runs.c
     rows = connection.execute(
         select(reports.id, reports.created, reports.verdicts, reports.caller, runs.kind, runs.stakes)
         .join(tables.runs, (runs.tenant == reports.tenant) & (runs.id == reports.run))
         .where(
-            reports.tenant == tenant, reports.id == reports.run, reports.created < until,
+            reports.tenant == tenant,
+            reports.id == reports.run,
+            reports.created < until,
             (reports.created > after[0]) | ((reports.created == after[0]) & (reports.id > after[1])),
         )
-        .order_by(reports.created, reports.id).limit(most)
-    )  # fmt: skip
+        .order_by(reports.created, reports.id)
+        .limit(most)
+    )
     return [
         Hearable(row.id, row.created, bool((row.verdicts or 0) & _BAD), row.stakes, row.caller, row.kind)
         for row in rows
@@ -65,9 +66,7 @@ def heard_id(output: str) -> str:
     return sha256(f"{JUDGE}\0{output}".encode()).hexdigest()[:32]
 
 
-def keep_heard(
-    store: Store, tenant: str, of: Hearable, probability: float, values: Mapping[str, float | None]
-) -> None:  # fmt: skip
+def keep_heard(store: Store, tenant: str, of: Hearable, probability: float, values: Mapping[str, float | None]) -> None:
     """Keep what a judge found of an output, once.
 
     Args:
@@ -82,10 +81,20 @@ def keep_heard(
     """
     now = micros(store.now())
     row = {
-        "tenant": tenant, "id": heard_id(of.id), "at": now, "added": now, "stakes": of.stakes, "agent": of.agent,
-        "route": of.route, "model": None, "categories": "", "probability": probability, "sampled": True,
-        "cadence": JUDGE, **{name: values.get(name) for name in METRICS},
-    }  # fmt: skip
+        "tenant": tenant,
+        "id": heard_id(of.id),
+        "at": now,
+        "added": now,
+        "stakes": of.stakes,
+        "agent": of.agent,
+        "route": of.route,
+        "model": None,
+        "categories": "",
+        "probability": probability,
+        "sampled": True,
+        "cadence": JUDGE,
+        **{name: values.get(name) for name in METRICS},
+    }
 
     def act(connection: Connection) -> Sequence[Entry]:
         if not is_heard(connection, tenant, of.id):

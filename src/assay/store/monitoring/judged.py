@@ -17,16 +17,24 @@ def judged_scores(connection: Connection, tenant: str) -> list[tuple[float, floa
     the order of the decisions. Those of the verifier that judged last alone: scores of another one are others."""
     items, reports = tables.review_items.c, tables.reports.c
     verifier = (
-        select(reports.verifier).where(reports.tenant == tenant)
-        .order_by(reports.created.desc(), reports.id.desc()).limit(1).scalar_subquery()
-    )  # fmt: skip
+        select(reports.verifier)
+        .where(reports.tenant == tenant)
+        .order_by(reports.created.desc(), reports.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
     rows = connection.execute(
         select(items.decided, items.id, items.state, reports.score)
         .join(tables.reports, (reports.tenant == items.tenant) & (reports.id == items.run))
-        .where(items.tenant == tenant, items.state.in_(list(_RIGHT)), reports.score.is_not(None),
-               reports.verifier == verifier)
-        .order_by(items.decided.desc(), items.id.desc()).limit(MOST)
-    ).all()  # fmt: skip
+        .where(
+            items.tenant == tenant,
+            items.state.in_(list(_RIGHT)),
+            reports.score.is_not(None),
+            reports.verifier == verifier,
+        )
+        .order_by(items.decided.desc(), items.id.desc())
+        .limit(MOST)
+    ).all()
     return [(float(row.score), _RIGHT[row.state]) for row in reversed(rows)]
 
 
@@ -39,5 +47,5 @@ def corrected_outputs(connection: Connection, tenant: str, since: int) -> int:
         .where(
             feedback.tenant == tenant, feedback.verdict == "wrong", reports.created >= since, reports.action == "emit"
         )
-    ).scalar()  # fmt: skip
+    ).scalar()
     return int(found or 0)

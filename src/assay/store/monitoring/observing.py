@@ -69,18 +69,27 @@ def _new(
     there = exists().where(tables.observations.c.tenant == tenant, tables.observations.c.id == reports.id)
     query = (
         select(
-            reports.id, reports.created, reports.action, reports.score, reports.verdicts, reports.caller, reports.body,
-            runs.stakes, runs.kind,
+            reports.id,
+            reports.created,
+            reports.action,
+            reports.score,
+            reports.verdicts,
+            reports.caller,
+            reports.body,
+            runs.stakes,
+            runs.kind,
         )
         .join(tables.runs, (runs.tenant == reports.tenant) & (runs.id == reports.run))
         # The first report of a run is what came out; those after it are of reviewers.
         .where(
-            reports.tenant == tenant, reports.id == reports.run, ~there,
+            reports.tenant == tenant,
+            reports.id == reports.run,
+            ~there,
             (reports.created > after[0]) | ((reports.created == after[0]) & (reports.id > after[1])),
         )
         .order_by(reports.created, reports.id)
         .limit(PART)
-    )  # fmt: skip
+    )
     rows = connection.execute(query).all()
     made = [_drawn(row, tenant, drawing, now) for row in rows]
     return made, (rows[-1].created, rows[-1].id) if rows else None
@@ -109,10 +118,21 @@ def _drawn(row: Any, tenant: str, drawing: Drawing, now: int) -> ObservedRow:
     generation = body.get("generation")
     model = generation.get("model") if isinstance(generation, Mapping) else None
     return {
-        "tenant": tenant, "id": row.id, "at": row.created, "added": now, "stakes": row.stakes, "agent": row.caller,
-        "route": row.kind, "model": None if model is None else str(model)[:200], "categories": " ".join(categories),
-        "probability": probability, "sampled": sampled, "cadence": None, **dict.fromkeys(METRICS), **values,
-    }  # fmt: skip
+        "tenant": tenant,
+        "id": row.id,
+        "at": row.created,
+        "added": now,
+        "stakes": row.stakes,
+        "agent": row.caller,
+        "route": row.kind,
+        "model": None if model is None else str(model)[:200],
+        "categories": " ".join(categories),
+        "probability": probability,
+        "sampled": sampled,
+        "cadence": None,
+        **dict.fromkeys(METRICS),
+        **values,
+    }
 
 
 def _rest(metric: Any) -> float | None:
@@ -132,9 +152,7 @@ def _adding(tenant: str, rows: Sequence[ObservedRow]) -> Any:
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.observations.c
         ids = [row["id"] for row in rows]
-        there = set(
-            connection.execute(select(table.id).where(table.tenant == tenant, table.id.in_(ids))).scalars()
-        )  # fmt: skip
+        there = set(connection.execute(select(table.id).where(table.tenant == tenant, table.id.in_(ids))).scalars())
         new = [row for row in rows if row["id"] not in there]
         insert_rows(connection, tables.observations, new, UNLESS_THERE)
         mark_late(connection, tenant, [row["at"] for row in new])
@@ -154,9 +172,7 @@ def mark_late(connection: Connection, tenant: str, moments: Sequence[int]) -> No
     here = table.c.tenant == tenant
     row = connection.execute(
         select(table.c.until, table.c.dirty).where(here).order_by(table.c.until.desc()).limit(1)
-    ).one_or_none()  # fmt: skip
+    ).one_or_none()
     first = min(moments)
     if row is not None and first < row.until and (row.dirty is None or first < row.dirty):
-        connection.execute(
-            table.update().where(here, table.c.until == row.until).values(dirty=first)
-        )  # fmt: skip
+        connection.execute(table.update().where(here, table.c.until == row.until).values(dirty=first))

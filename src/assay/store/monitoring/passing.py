@@ -38,23 +38,26 @@ def add_passing(store: Store, tenant: str, source: str, counts: Mapping[tuple[st
     now = micros(store.now())
     rows = [
         {
-            "tenant": tenant, "kind": kind, "scope": storable(scope), "at": now, "source": source,
+            "tenant": tenant,
+            "kind": kind,
+            "scope": storable(scope),
+            "at": now,
+            "source": source,
             "count": sum(count for _, count in sequences),
             "body": [[[storable(part) for part in parts], count] for parts, count in sequences],
         }
         for (kind, scope), sequences in sorted(counts.items())
-    ]  # fmt: skip
+    ]
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.passing.c
         connection.execute(delete(tables.passing).where(table.tenant == tenant, table.at < now - KEPT))
         there = {
-            (row.kind, row.scope) for row in connection.execute(
-                select(table.kind, table.scope).where(
-                    table.tenant == tenant, table.at == now, table.source == source
-                )
+            (row.kind, row.scope)
+            for row in connection.execute(
+                select(table.kind, table.scope).where(table.tenant == tenant, table.at == now, table.source == source)
             )
-        }  # fmt: skip
+        }
         fresh = [row for row in rows if (row["kind"], row["scope"]) not in there]
         if fresh:
             connection.execute(insert(tables.passing), fresh)
@@ -87,9 +90,14 @@ def read_passing_state(connection: Connection, tenant: str, kind: str, scope: st
 
 
 def absorb_passing(
-    store: Store, tenant: str, kind: str, scope: str, until: int, state: Mapping[str, Any],
+    store: Store,
+    tenant: str,
+    kind: str,
+    scope: str,
+    until: int,
+    state: Mapping[str, Any],
     batches: Sequence[PassingRow],
-) -> bool:  # fmt: skip
+) -> bool:
     """Keep what batches came to, and drop them; false where somebody else has added some up meanwhile.
 
     Args:
@@ -119,10 +127,15 @@ def absorb_passing(
         else:
             connection.execute(update(table).where(here).values(values))
         for one in batches:
-            connection.execute(delete(tables.passing).where(
-                waiting.tenant == tenant, waiting.kind == kind, waiting.scope == scope, waiting.at == one.at,
-                waiting.source == one.source,
-            ))  # fmt: skip
+            connection.execute(
+                delete(tables.passing).where(
+                    waiting.tenant == tenant,
+                    waiting.kind == kind,
+                    waiting.scope == scope,
+                    waiting.at == one.at,
+                    waiting.source == one.source,
+                )
+            )
         return ()
 
     store.apply(Change(checked_tenant(tenant), act=act))

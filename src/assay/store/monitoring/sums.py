@@ -32,10 +32,13 @@ def window_sums(
     ]
     row = connection.execute(
         select(*columns).where(
-            table.tenant == tenant, table.at >= min(begins), table.at < until, table.sampled.is_(True),
+            table.tenant == tenant,
+            table.at >= min(begins),
+            table.at < until,
+            table.sampled.is_(True),
             value.is_not(None),
         )
-    ).one()  # fmt: skip
+    ).one()
     return [(float(row[at]), float(row[at + 1])) for at in range(0, 2 * len(begins), 2)]
 
 

@@ -141,10 +141,12 @@ def _erasing(
         table = tables.runs.c
         rows = connection.execute(
             select(table.id).where(
-                table.tenant == tenant, table.id.in_(ids), table.erased.is_(None),
+                table.tenant == tenant,
+                table.id.in_(ids),
+                table.erased.is_(None),
                 *([table.bare.is_(False)] if of == EVIDENCE else []),
             )
-        )  # fmt: skip
+        )
         found = sorted(rows.scalars())
         done[:] = found
         if not found:
@@ -182,10 +184,19 @@ def _erase(connection: Connection, tenant: str, ids: Sequence[str], at: int) -> 
     digests = _digests_of(connection, tenant, ids)
     reports = select(tables.reports.c.id).where(tables.reports.c.tenant == tenant, tables.reports.c.run.in_(ids))
     for table, key, emptied in (
-        (tables.runs, tables.runs.c.id, {
-            "run_id": null(), "caller": null(), "question": null(), "salt": null(), "asked": null(), "erased": at,
-            "tape": null(),
-        }),
+        (
+            tables.runs,
+            tables.runs.c.id,
+            {
+                "run_id": null(),
+                "caller": null(),
+                "question": null(),
+                "salt": null(),
+                "asked": null(),
+                "erased": at,
+                "tape": null(),
+            },
+        ),
         (tables.run_evidence, tables.run_evidence.c.run, {"evidence_id": null(), "digest": null()}),
         (tables.decisions, tables.decisions.c.run, {"reasons": null()}),
         (tables.review_items, tables.review_items.c.run, {"package": null(), "outcome": null(), "caller": null()}),
@@ -193,7 +204,7 @@ def _erase(connection: Connection, tenant: str, ids: Sequence[str], at: int) -> 
         (tables.claims, tables.claims.c.report, {"text": null()}),
         (tables.tool_calls, tables.tool_calls.c.report, {"tool": ""}),
         (tables.reports, tables.reports.c.run, {"body": null(), "timing": null(), "caller": null()}),
-    ):  # fmt: skip
+    ):
         wanted: Any = reports if key.name == "report" else ids
         connection.execute(update(table).where(table.c.tenant == tenant, key.in_(wanted)).values(emptied))
     _close_reviews(connection, tenant, ids, at)
@@ -219,13 +230,20 @@ def _close_reviews(connection: Connection, tenant: str, ids: Sequence[str], at: 
     """Nobody can decide on what is gone: it stays withheld."""
     items = tables.review_items
     connection.execute(
-        update(items).where(
+        update(items)
+        .where(
             items.c.tenant == tenant, items.c.run.in_(ids), items.c.state.in_((ReviewState.OPEN, ReviewState.EVIDENCE))
-        ).values(
-            state=ReviewState.ERASED.value, deadline=null(), holder=null(), held_until=null(), decided=at, updated=at,
+        )
+        .values(
+            state=ReviewState.ERASED.value,
+            deadline=null(),
+            holder=null(),
+            held_until=null(),
+            decided=at,
+            updated=at,
             version=items.c.version + 1,
         )
-    )  # fmt: skip
+    )
 
 
 def _drop_orphans(connection: Connection, tenant: str, digests: Sequence[str]) -> None:

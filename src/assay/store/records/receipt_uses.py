@@ -142,11 +142,26 @@ def _claim(connection: Connection, tenant: str, use: Use, now: datetime, token: 
         return Claim.LATE
     forgotten = _sweep(connection, tenant, now)
     if forgotten is None or micros(use.issued) > forgotten:
-        insert_rows(connection, receipt_uses, [{
-            "tenant": tenant, "key": use.key_id, "receipt": use.receipt_id, "digest": use.digest, "claim": token,
-            "holder": holder(), "issued": micros(use.issued), "claimed": micros(now), "until": micros(use.until),
-            "outcome": None, "settled": None,
-        }], UNLESS_THERE)  # fmt: skip
+        insert_rows(
+            connection,
+            receipt_uses,
+            [
+                {
+                    "tenant": tenant,
+                    "key": use.key_id,
+                    "receipt": use.receipt_id,
+                    "digest": use.digest,
+                    "claim": token,
+                    "holder": holder(),
+                    "issued": micros(use.issued),
+                    "claimed": micros(now),
+                    "until": micros(use.until),
+                    "outcome": None,
+                    "settled": None,
+                }
+            ],
+            UNLESS_THERE,
+        )
     table = receipt_uses.c
     row = connection.execute(select(table.claim, table.digest).where(*_here(tenant, use))).one_or_none()
     if row is None:
@@ -174,8 +189,9 @@ def _sweep(connection: Connection, tenant: str, now: datetime) -> int | None:
         dropped = (
             select(table.key, table.receipt)
             .where(table.tenant == tenant, table.until < before, table.issued < kept, settled)
-            .order_by(table.until).limit(SWEPT_AT_ONCE)
-        )  # fmt: skip
+            .order_by(table.until)
+            .limit(SWEPT_AT_ONCE)
+        )
         connection.execute(
             delete(receipt_uses).where(table.tenant == tenant, tuple_(table.key, table.receipt).in_(dropped))
         )
@@ -210,8 +226,12 @@ def list_uses(store: Store, tenant: str = DEFAULT_TENANT, *, unsettled: bool = F
         rows = connection.execute(query.order_by(table.claimed.desc(), table.receipt).limit(MOST_LISTED)).all()
     return [
         StoredUse(
-            row.receipt, row.key, moment_at(row.claimed), row.holder, moment_at(row.until),
+            row.receipt,
+            row.key,
+            moment_at(row.claimed),
+            row.holder,
+            moment_at(row.until),
             None if row.outcome is None else Outcome(row.outcome),
         )
         for row in rows
-    ]  # fmt: skip
+    ]

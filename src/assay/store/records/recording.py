@@ -116,19 +116,32 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
         **report_rows(
             tenant, record.id, record.id, report, body, at, None if record.caller is None else storable(record.caller)
         ),
-        tables.decisions: [{
-            "tenant": tenant, "run": record.id, "position": 0, "created": at, "actor": GATE,
-            "action": report.action.value, "route": report.decision.route,
-            "reasons": tables.pack(list(report.decision.reasons)),
-        }],
+        tables.decisions: [
+            {
+                "tenant": tenant,
+                "run": record.id,
+                "position": 0,
+                "created": at,
+                "actor": GATE,
+                "action": report.action.value,
+                "route": report.decision.route,
+                "reasons": tables.pack(list(report.decision.reasons)),
+            }
+        ],
         tables.hourly: counts_of(tenant, at, report),
-    }  # fmt: skip
+    }
     more, entries = opening(record, now, at)
     rows = merged(rows, more)
     entry = decision_entry(
-        record.id, instant(now), salt, report, sha256(body).hexdigest(), asked, pairs,
+        record.id,
+        instant(now),
+        salt,
+        report,
+        sha256(body).hexdigest(),
+        asked,
+        pairs,
         {**_bound(record, at, seal, rows), **({} if tape is None else {"tape": commitment(salt, "tape", tape)})},
-    )  # fmt: skip
+    )
     return Change(tenant, rows, (entry, *entries))
 
 
@@ -190,45 +203,80 @@ def report_rows(
         caller: who asked.
     """
     return {
-        tables.reports: [{
-            "tenant": tenant, "id": id_, "run": run, "created": at, "action": report.action.value,
-            "route": report.decision.route, "score": report.overall_score, "policy": report.policy.digest,
-            "verifier": report.verifier.digest, "claims": len(report.claims), "body": tables.pack(body),
-            "timing": tables.pack(report.timing.model_dump(mode="json")), "caller": caller,
-            "verdicts": verdict_bits(claim.verdict for claim in report.claims),
-        }],
+        tables.reports: [
+            {
+                "tenant": tenant,
+                "id": id_,
+                "run": run,
+                "created": at,
+                "action": report.action.value,
+                "route": report.decision.route,
+                "score": report.overall_score,
+                "policy": report.policy.digest,
+                "verifier": report.verifier.digest,
+                "claims": len(report.claims),
+                "body": tables.pack(body),
+                "timing": tables.pack(report.timing.model_dump(mode="json")),
+                "caller": caller,
+                "verdicts": verdict_bits(claim.verdict for claim in report.claims),
+            }
+        ],
         tables.report_search: [search_row(tenant, id_, report, at)],
         tables.claims: [
             {
-                "tenant": tenant, "report": id_, "position": position, "text": storable(claim.text),
-                "kind": claim.kind.value, "critical": claim.critical, "verdict": claim.verdict.value,
-                "status": claim.status.value, "category": None if claim.category is None else claim.category.value,
-                "severity": None if claim.severity is None else claim.severity.level.value, "score": claim.score,
-                "contradiction": claim.contradiction, "start": claim.span.start, "end": claim.span.end,
+                "tenant": tenant,
+                "report": id_,
+                "position": position,
+                "text": storable(claim.text),
+                "kind": claim.kind.value,
+                "critical": claim.critical,
+                "verdict": claim.verdict.value,
+                "status": claim.status.value,
+                "category": None if claim.category is None else claim.category.value,
+                "severity": None if claim.severity is None else claim.severity.level.value,
+                "score": claim.score,
+                "contradiction": claim.contradiction,
+                "start": claim.span.start,
+                "end": claim.span.end,
             }
             for position, claim in enumerate(report.claims)
         ],
         tables.tool_calls: [
             {
-                "tenant": tenant, "report": id_, "position": position, "tool": storable(call.tool),
-                "status": call.status, "errors": len(call.errors), "step": call.step, "executed": call.executed,
+                "tenant": tenant,
+                "report": id_,
+                "position": position,
+                "tool": storable(call.tool),
+                "status": call.status,
+                "errors": len(call.errors),
+                "step": call.step,
+                "executed": call.executed,
             }
             for position, call in enumerate(report.tool_call_validations)
         ],
-    }  # fmt: skip
+    }
 
 
 def _run(record: CheckRecord, at: int, salt: bytes, seal: bytes, asked: bytes, tape: bytes | None) -> Row:
     report = record.report
     question = report.question
     return {
-        "tenant": record.tenant, "id": record.id, "run_id": storable(report.run_id), "kind": record.kind,
-        "caller": None if record.caller is None else storable(record.caller), "created": at,
-        "stakes": report.stakes.value, "task": storable(str(record.asked.get("task", "qa"))),
-        "question": None if question is None else storable(question), "salt": salt,
-        "asked": tables.pack(asked), "erased": None, "bare": False, "seal": seal,
+        "tenant": record.tenant,
+        "id": record.id,
+        "run_id": storable(report.run_id),
+        "kind": record.kind,
+        "caller": None if record.caller is None else storable(record.caller),
+        "created": at,
+        "stakes": report.stakes.value,
+        "task": storable(str(record.asked.get("task", "qa"))),
+        "question": None if question is None else storable(question),
+        "salt": salt,
+        "asked": tables.pack(asked),
+        "erased": None,
+        "bare": False,
+        "seal": seal,
         "tape": None if tape is None else tables.pack(tape),
-    }  # fmt: skip
+    }
 
 
 def _policy(record: CheckRecord, at: int) -> Row:
@@ -237,6 +285,9 @@ def _policy(record: CheckRecord, at: int) -> Row:
     if policy is not None and policy.digest != named.digest:
         raise StoreError(f"expected the policy with the digest {named.digest}, got one with {policy.digest}")
     return {
-        "tenant": record.tenant, "digest": named.digest, "name": storable(named.name), "created": at,
+        "tenant": record.tenant,
+        "digest": named.digest,
+        "name": storable(named.name),
+        "created": at,
         "body": None if policy is None else tables.pack(policy.content),
-    }  # fmt: skip
+    }

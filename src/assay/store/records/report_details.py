@@ -56,8 +56,9 @@ def read_decisions(connection: Connection, tenant: str, run: str) -> Sequence[An
     table = tables.decisions.c
     return connection.execute(
         select(table.created, table.actor, table.action, table.route, table.reasons)
-        .where(table.tenant == tenant, table.run == run).order_by(table.position)
-    ).all()  # fmt: skip
+        .where(table.tenant == tenant, table.run == run)
+        .order_by(table.position)
+    ).all()
 
 
 def read_claims(connection: Connection, tenant: str, report: str) -> Sequence[Row[Any]]:
@@ -77,9 +78,16 @@ def read_tool_calls(connection: Connection, tenant: str, report: str) -> Sequenc
 
 
 def read_feedback(
-    connection: Connection, tenant: str, *, run: str | None = None, verdict: str | None = None,
-    since: datetime | None = None, until: datetime | None = None, after: str | None = None, limit: int = 50,
-) -> tuple[list[Said], str | None]:  # fmt: skip
+    connection: Connection,
+    tenant: str,
+    *,
+    run: str | None = None,
+    verdict: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    after: str | None = None,
+    limit: int = 50,
+) -> tuple[list[Said], str | None]:
     """Feedback, newest first, and where the next page begins.
 
     Raises:
@@ -144,8 +152,10 @@ def read_log(connection: Connection, tenant: str, begin: int, limit: int) -> Seq
     table = tables.audit_entries.c
     return connection.execute(
         select(table.idx, table.kind, table.data)
-        .where(table.tenant == tenant, table.idx >= begin).order_by(table.idx).limit(limit)
-    ).all()  # fmt: skip
+        .where(table.tenant == tenant, table.idx >= begin)
+        .order_by(table.idx)
+        .limit(limit)
+    ).all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +180,4 @@ def read_signed(connection: Connection, tenant: str, before: int | None, limit: 
         select(anchors.size, anchors.target).where(anchors.tenant == tenant, anchors.size.in_(sizes))
     ):
         taken.setdefault(row.size, []).append(row.target)
-    return [
-        Signed(row.size, moment_at(row.created), row.note, tuple(sorted(taken.get(row.size, ())))) for row in rows
-    ]  # fmt: skip
+    return [Signed(row.size, moment_at(row.created), row.note, tuple(sorted(taken.get(row.size, ())))) for row in rows]

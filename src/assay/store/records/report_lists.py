@@ -92,7 +92,7 @@ class Page:
 
 def read_page(
     connection: Connection, tenant: str, wanted: ReportFilter, after: str | None = None, limit: int = 50
-) -> Page:  # fmt: skip
+) -> Page:
     """A page of a list of reports.
 
     Args:
@@ -175,9 +175,16 @@ class _Listing:
         wanted = self._wanted
         if wanted.run_id is not None:
             return None
-        names = ("caller", "action", "route", "policy") if wanted.action in _RARE else (
-            "caller", "policy", "route", "action",
-        )  # fmt: skip
+        names = (
+            ("caller", "action", "route", "policy")
+            if wanted.action in _RARE
+            else (
+                "caller",
+                "policy",
+                "route",
+                "action",
+            )
+        )
         found = [name for name in names if getattr(wanted, name) is not None]
         # Several versions of a policy are several places of its index.
         return next((name for name in found if name != "policy" or len(self._policies or ()) == 1), None)
@@ -251,19 +258,36 @@ class _Listing:
     def _lines(self, looked_at: Any) -> Select[Any]:
         reports, runs, policies = tables.reports.c, tables.runs.c, tables.policies.c
         by_place = self._by_words and self._sqlite
-        return select(
-            reports.id, reports.run, reports.created, reports.action, reports.route, reports.score, reports.policy,
-            reports.verifier, reports.claims, reports.verdicts, reports.caller,
-            policies.name.label("policy_name"), runs.kind, runs.run_id, runs.erased,
-            func.substr(runs.question, 1, LONGEST_SHOWN).label("question"),
-            looked_at.c.place if by_place else literal(0).label("place"),
-        ).select_from(
-            looked_at.join(tables.reports, (reports.tenant == self._tenant) & (reports.id == looked_at.c.id))
-            .join(tables.runs, (runs.tenant == self._tenant) & (runs.id == reports.run))
-            .outerjoin(tables.policies, (policies.tenant == self._tenant) & (policies.digest == reports.policy))
-        ).where(*self._rest).order_by(
-            *([looked_at.c.place.desc()] if by_place else [looked_at.c.created.desc(), looked_at.c.id.desc()])
-        )  # fmt: skip
+        return (
+            select(
+                reports.id,
+                reports.run,
+                reports.created,
+                reports.action,
+                reports.route,
+                reports.score,
+                reports.policy,
+                reports.verifier,
+                reports.claims,
+                reports.verdicts,
+                reports.caller,
+                policies.name.label("policy_name"),
+                runs.kind,
+                runs.run_id,
+                runs.erased,
+                func.substr(runs.question, 1, LONGEST_SHOWN).label("question"),
+                looked_at.c.place if by_place else literal(0).label("place"),
+            )
+            .select_from(
+                looked_at.join(tables.reports, (reports.tenant == self._tenant) & (reports.id == looked_at.c.id))
+                .join(tables.runs, (runs.tenant == self._tenant) & (runs.id == reports.run))
+                .outerjoin(tables.policies, (policies.tenant == self._tenant) & (policies.digest == reports.policy))
+            )
+            .where(*self._rest)
+            .order_by(
+                *([looked_at.c.place.desc()] if by_place else [looked_at.c.created.desc(), looked_at.c.id.desc()])
+            )
+        )
 
 
 def place_of(after: str | None, by_place: bool) -> tuple[int, str] | None:
@@ -287,7 +311,20 @@ def placed(row: Row[Any], by_place: bool) -> str:
 
 def _line(row: Row[Any]) -> ReportRow:
     return ReportRow(
-        row.id, row.run, moment_at(row.created), row.action, row.route, row.score, row.policy, row.policy_name,
-        row.verifier, row.claims, tuple(verdict.value for verdict, bit in VERDICT_BITS.items() if row.verdicts & bit),
-        row.kind, row.run_id, row.caller, row.question, row.erased is not None,
-    )  # fmt: skip
+        row.id,
+        row.run,
+        moment_at(row.created),
+        row.action,
+        row.route,
+        row.score,
+        row.policy,
+        row.policy_name,
+        row.verifier,
+        row.claims,
+        tuple(verdict.value for verdict, bit in VERDICT_BITS.items() if row.verdicts & bit),
+        row.kind,
+        row.run_id,
+        row.caller,
+        row.question,
+        row.erased is not None,
+    )

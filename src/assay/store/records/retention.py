@@ -182,8 +182,12 @@ def _old(store: Store, tenant: str, rule: Rule, most: int, *, bare: bool, since:
     runs, reports = tables.runs.c, tables.reports.c
     before = micros(store.now() - timedelta(days=rule.days))
     query = select(runs.created, runs.id).where(
-        runs.tenant == tenant, runs.erased.is_(None), runs.bare.is_(bare), runs.created >= since, runs.created < before,
-    )  # fmt: skip
+        runs.tenant == tenant,
+        runs.erased.is_(None),
+        runs.bare.is_(bare),
+        runs.created >= since,
+        runs.created < before,
+    )
     if rule.action is not None:
         query = query.join(tables.reports, (reports.tenant == runs.tenant) & (reports.id == runs.id)).where(
             reports.action == rule.action

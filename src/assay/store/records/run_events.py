@@ -57,9 +57,15 @@ def receipt_change(run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT) -> 
 
 
 def give_feedback(
-    store: Store, run: str, verdict: str, *, tenant: str = DEFAULT_TENANT, claim: int | None = None,
-    comment: str | None = None, author: str | None = None,
-) -> str:  # fmt: skip
+    store: Store,
+    run: str,
+    verdict: str,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    claim: int | None = None,
+    comment: str | None = None,
+    author: str | None = None,
+) -> str:
     """Remember what a user said of an output.
 
     Args:
@@ -83,10 +89,15 @@ def give_feedback(
         )
     id_, now = new_id(), store.now()
     row = {
-        "tenant": checked_tenant(tenant), "id": id_, "run": run, "claim": claim, "created": micros(now),
-        "author": None if author is None else storable(author), "verdict": verdict,
+        "tenant": checked_tenant(tenant),
+        "id": id_,
+        "run": run,
+        "claim": claim,
+        "created": micros(now),
+        "author": None if author is None else storable(author),
+        "verdict": verdict,
         "comment": None if comment is None else storable(comment),
-    }  # fmt: skip
+    }
 
     def act(connection: Connection) -> Sequence[Entry]:
         salt = _salt(connection, tenant, run)

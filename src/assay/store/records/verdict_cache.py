@@ -87,11 +87,15 @@ def prune_verdicts(store: Store, tenant: str, since: int, entries: int, size: in
     """
     table = tables.verdict_cache.c
     newest_first = (table.created.desc(), table.key)
-    running = select(
-        table.created.label("created"),
-        func.row_number().over(order_by=newest_first).label("place"),
-        func.sum(table.size).over(order_by=newest_first, rows=(None, 0)).label("taken"),
-    ).where(table.tenant == tenant).subquery()  # fmt: skip
+    running = (
+        select(
+            table.created.label("created"),
+            func.row_number().over(order_by=newest_first).label("place"),
+            func.sum(table.size).over(order_by=newest_first, rows=(None, 0)).label("taken"),
+        )
+        .where(table.tenant == tenant)
+        .subquery()
+    )
     beyond = select(func.max(running.c.created)).where((running.c.place > entries) | (running.c.taken > size))
     try:
         with writing(store.engine).begin() as connection:

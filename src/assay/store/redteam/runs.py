@@ -49,12 +49,28 @@ def record_run(store: Store, tenant: str, run: AttackRun, cases: Sequence[Attack
             values = [_case_values(tenant, run.id, at, one) for at, one in enumerate(cases)]
             connection.execute(insert(tables.redteam_cases), values)
         # Names of suites and targets are somebody's words: the entry that binds the rows commits to them.
-        return [entry(REDTEAM, run.id, {
-            "at": instant(now), "act": "run", "ended": instant(moment_at(run.at)), "suite": run.suite,
-            "verifier": run.verifier, "source": run.source, "ars": ppm(run.ars), "cases": run.cases,
-            "passed": run.passed, "failed": run.failed, "unjudged": run.unjudged, "flaky": run.flaky,
-            "regressed": run.regressed, "actor": run.actor,
-        })]  # fmt: skip
+        return [
+            entry(
+                REDTEAM,
+                run.id,
+                {
+                    "at": instant(now),
+                    "act": "run",
+                    "ended": instant(moment_at(run.at)),
+                    "suite": run.suite,
+                    "verifier": run.verifier,
+                    "source": run.source,
+                    "ars": ppm(run.ars),
+                    "cases": run.cases,
+                    "passed": run.passed,
+                    "failed": run.failed,
+                    "unjudged": run.unjudged,
+                    "flaky": run.flaky,
+                    "regressed": run.regressed,
+                    "actor": run.actor,
+                },
+            )
+        ]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return new[0]
@@ -62,32 +78,61 @@ def record_run(store: Store, tenant: str, run: AttackRun, cases: Sequence[Attack
 
 def _run_values(tenant: str, run: AttackRun, recorded: int) -> dict[str, Any]:
     return {
-        "tenant": tenant, "id": run.id, "at": run.at, "recorded": recorded, "suite": storable(run.suite),
-        "suite_name": storable(run.suite_name), "target": storable(run.target),
+        "tenant": tenant,
+        "id": run.id,
+        "at": run.at,
+        "recorded": recorded,
+        "suite": storable(run.suite),
+        "suite_name": storable(run.suite_name),
+        "target": storable(run.target),
         "target_version": None if run.target_version is None else storable(run.target_version),
-        "verifier": storable(run.verifier), "source": run.source, "schedule": run.schedule, "due": run.due,
-        "actor": run.actor, "ars": run.ars, "low": run.low, "high": run.high, "cases": run.cases,
-        "passed": run.passed, "failed": run.failed, "unjudged": run.unjudged, "flaky": run.flaky,
-        "regressed": run.regressed, "weight": run.weight, "body": packable(run.body),
-    }  # fmt: skip
+        "verifier": storable(run.verifier),
+        "source": run.source,
+        "schedule": run.schedule,
+        "due": run.due,
+        "actor": run.actor,
+        "ars": run.ars,
+        "low": run.low,
+        "high": run.high,
+        "cases": run.cases,
+        "passed": run.passed,
+        "failed": run.failed,
+        "unjudged": run.unjudged,
+        "flaky": run.flaky,
+        "regressed": run.regressed,
+        "weight": run.weight,
+        "body": packable(run.body),
+    }
 
 
 def _case_values(tenant: str, run: str, position: int, one: AttackCase) -> dict[str, Any]:
     return {
-        "tenant": tenant, "run": run, "position": position, "case_id": one.case_id, "category": one.category,
-        "outcome": one.outcome, "match": one.match, "flaky": one.flaky,
+        "tenant": tenant,
+        "run": run,
+        "position": position,
+        "case_id": one.case_id,
+        "category": one.category,
+        "outcome": one.outcome,
+        "match": one.match,
+        "flaky": one.flaky,
         "rule": None if one.rule is None else storable(one.rule),
         "told": None if one.told is None else packable(one.told),
-    }  # fmt: skip
+    }
 
 
 # Reading
 
 
 def list_runs(
-    connection: Connection, tenant: str, *, suite_name: str | None = None, target: str | None = None,
-    schedule: str | None = None, before: str | None = None, limit: int = 50,
-) -> list[AttackRun]:  # fmt: skip
+    connection: Connection,
+    tenant: str,
+    *,
+    suite_name: str | None = None,
+    target: str | None = None,
+    schedule: str | None = None,
+    before: str | None = None,
+    limit: int = 50,
+) -> list[AttackRun]:
     """Runs, the newest first.
 
     Args:
@@ -124,8 +169,9 @@ def first_run(connection: Connection, tenant: str, schedule: str, since: int = 0
     row = connection.execute(
         select(tables.redteam_runs)
         .where(table.tenant == tenant, table.schedule == schedule, table.at >= since, table.ars.is_not(None))
-        .order_by(table.at, table.id).limit(1)
-    ).one_or_none()  # fmt: skip
+        .order_by(table.at, table.id)
+        .limit(1)
+    ).one_or_none()
     return None if row is None else _run(row)
 
 
@@ -142,9 +188,7 @@ def last_run(
         sound: the latest in which anything was judged and that was no regression.
     """
     table = tables.redteam_runs.c
-    query = select(tables.redteam_runs).where(
-        table.tenant == tenant, table.schedule == schedule, table.at >= since
-    )  # fmt: skip
+    query = select(tables.redteam_runs).where(table.tenant == tenant, table.schedule == schedule, table.at >= since)
     if sound:
         query = query.where(table.ars.is_not(None), or_(table.regressed.is_(None), table.regressed.is_(False)))
     row = connection.execute(query.order_by(table.at.desc(), table.id.desc()).limit(1)).one_or_none()
@@ -152,9 +196,15 @@ def last_run(
 
 
 def read_cases(
-    connection: Connection, tenant: str, run: str, *, outcomes: Sequence[str] | None = None, told: bool | None = None,
-    after: int = -1, limit: int | None = None,
-) -> list[AttackCase]:  # fmt: skip
+    connection: Connection,
+    tenant: str,
+    run: str,
+    *,
+    outcomes: Sequence[str] | None = None,
+    told: bool | None = None,
+    after: int = -1,
+    limit: int | None = None,
+) -> list[AttackCase]:
     """The cases of a run, in order of its suite.
 
     Args:
@@ -189,9 +239,12 @@ def known_series(connection: Connection, tenant: str) -> list[tuple[str, str]]:
     """The pairs of a suite's name and a target of which there are runs, those that ran last first."""
     table = tables.redteam_runs.c
     query: Select[Any] = (
-        select(table.suite_name, table.target).where(table.tenant == tenant)
-        .group_by(table.suite_name, table.target).order_by(func.max(table.at).desc()).limit(MOST_SERIES)
-    )  # fmt: skip
+        select(table.suite_name, table.target)
+        .where(table.tenant == tenant)
+        .group_by(table.suite_name, table.target)
+        .order_by(func.max(table.at).desc())
+        .limit(MOST_SERIES)
+    )
     return [(row.suite_name, row.target) for row in connection.execute(query)]
 
 
@@ -203,18 +256,36 @@ def spent_by_attacks(connection: Connection, tenant: str, since: int, until: int
         select(table.at, table.weight, table.failed)
         .where(table.tenant == tenant, table.weight > 0, table.at >= since, table.at < until, table.failed > 0)
         .order_by(table.at)
-    )  # fmt: skip
+    )
     return [(row.at, row.weight * row.failed) for row in rows]
 
 
 def _run(row: Row[Any]) -> AttackRun:
     return AttackRun(
-        id=row.id, at=row.at, suite=row.suite, suite_name=row.suite_name, target=row.target, verifier=row.verifier,
-        source=row.source, ars=row.ars, low=row.low, high=row.high, cases=row.cases, passed=row.passed,
-        failed=row.failed, unjudged=row.unjudged, flaky=row.flaky, body=row.body or {},
-        target_version=row.target_version, schedule=row.schedule, due=row.due, actor=row.actor,
-        regressed=None if row.regressed is None else bool(row.regressed), weight=row.weight, recorded=row.recorded,
-    )  # fmt: skip
+        id=row.id,
+        at=row.at,
+        suite=row.suite,
+        suite_name=row.suite_name,
+        target=row.target,
+        verifier=row.verifier,
+        source=row.source,
+        ars=row.ars,
+        low=row.low,
+        high=row.high,
+        cases=row.cases,
+        passed=row.passed,
+        failed=row.failed,
+        unjudged=row.unjudged,
+        flaky=row.flaky,
+        body=row.body or {},
+        target_version=row.target_version,
+        schedule=row.schedule,
+        due=row.due,
+        actor=row.actor,
+        regressed=None if row.regressed is None else bool(row.regressed),
+        weight=row.weight,
+        recorded=row.recorded,
+    )
 
 
 def _case(row: Row[Any]) -> AttackCase:

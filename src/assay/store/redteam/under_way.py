@@ -37,9 +37,13 @@ def keep_answer(store: Store, tenant: str, run: str, answer: KeptAnswer) -> None
     """
     body: dict[str, Any] = packable({"text": answer.text, "error": answer.error, "seconds": answer.seconds})
     row = {
-        "tenant": checked_tenant(tenant), "run": run, "case_id": answer.case_id, "trial": answer.trial,
-        "at": micros(store.now()), "body": tables.pack(body),
-    }  # fmt: skip
+        "tenant": checked_tenant(tenant),
+        "run": run,
+        "case_id": answer.case_id,
+        "trial": answer.trial,
+        "at": micros(store.now()),
+        "body": tables.pack(body),
+    }
 
     def act(connection: Connection) -> tuple[Entry, ...]:
         insert_rows(connection, tables.redteam_answers, [row], UNLESS_THERE)
@@ -52,9 +56,10 @@ def kept_answers(connection: Connection, tenant: str, run: str) -> list[KeptAnsw
     """The answers of a run that is under way."""
     table = tables.redteam_answers.c
     rows = connection.execute(
-        select(tables.redteam_answers).where(table.tenant == tenant, table.run == run)
+        select(tables.redteam_answers)
+        .where(table.tenant == tenant, table.run == run)
         .order_by(table.at, table.case_id, table.trial)
-    )  # fmt: skip
+    )
     return [
         KeptAnswer(row.case_id, row.trial, row.body["text"], row.body["error"], float(row.body["seconds"]))
         for row in rows

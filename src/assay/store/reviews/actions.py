@@ -149,8 +149,9 @@ def reviewers(connection: Connection, tenant: str) -> list[tuple[str, frozenset[
     table = tables.users.c
     rows = connection.execute(
         select(table.name, table.roles, table.expertise)
-        .where(table.tenant == tenant, table.disabled.is_(None), table.name.is_not(None)).order_by(table.name)
-    )  # fmt: skip
+        .where(table.tenant == tenant, table.disabled.is_(None), table.name.is_not(None))
+        .order_by(table.name)
+    )
     return [(str(row.name), frozenset(row.expertise.split())) for row in rows if _MAY_REVIEW & set(row.roles.split())]
 
 
@@ -172,10 +173,13 @@ def deciding(
     _has_claims(connection, row, verdict.claims)
     state = _STATES[verdict.act]
     outcome = ReviewOutcome(
-        act=verdict.act, actor=storable(who.name), at=now, reason=reason,
+        act=verdict.act,
+        actor=storable(who.name),
+        at=now,
+        reason=reason,
         response=None if verdict.response is None else storable(verdict.response),
         claims=dict(verdict.claims),
-    )  # fmt: skip
+    )
     rows: Mapping[Table, Sequence[Mapping[str, Any]]] = {}
     said: tuple[Any, ...] = ()
     if verdict.released is not None:
@@ -183,9 +187,14 @@ def deciding(
         outcome = outcome.model_copy(update={"output": verdict.released.output, "report": named_of(rows)})
         said = (verdict.released.output, body)
     values = {
-        **LET_GO, "state": state.value, "decided": micros(now), "deadline": None, "assignee": who.name,
-        "report": outcome.report or row.report, "outcome": outcome.model_dump(mode="json"),
-    }  # fmt: skip
+        **LET_GO,
+        "state": state.value,
+        "decided": micros(now),
+        "deadline": None,
+        "assignee": who.name,
+        "report": outcome.report or row.report,
+        "outcome": outcome.model_dump(mode="json"),
+    }
     labels = {str(place): Verdict(label).value for place, label in sorted(verdict.claims.items())}
     return Move(verdict.act, who.name, values, reason, {"labels": labels}, said, rows, "review.decided")
 
@@ -237,12 +246,15 @@ def supplied_rows(
         ],
         tables.run_evidence: [
             {
-                "tenant": row.tenant, "run": row.run, "position": place, "evidence_id": storable(item.id),
+                "tenant": row.tenant,
+                "run": row.run,
+                "position": place,
+                "evidence_id": storable(item.id),
                 "digest": digest,
             }
             for place, (item, digest) in enumerate(zip(evidence, digests, strict=True), first)
         ],
-    }  # fmt: skip
+    }
     return rows, [item.id for item in evidence], digests
 
 
@@ -257,9 +269,12 @@ def lateness(row: Row[Any], now: datetime) -> Move | None:
         said = f"Nobody had decided by {instant(moment_at(row.deadline))}."
         outcome = ReviewOutcome(act=ReviewAct.EXPIRE, actor=DEADLINE, at=now, reason=said)
         values = {
-            **LET_GO, "state": ReviewState.REJECTED.value, "decided": micros(now), "deadline": None,
+            **LET_GO,
+            "state": ReviewState.REJECTED.value,
+            "decided": micros(now),
+            "deadline": None,
             "outcome": outcome.model_dump(mode="json"),
-        }  # fmt: skip
+        }
         return Move(ReviewAct.EXPIRE, DEADLINE, values, said, event="review.decided")
     # From now, not from the deadline: after a standstill, or a clock that jumped, people still get their time.
     values = {"deadline": micros(deadline_of(rules, found.tier, now)), "tier": found.tier.value}
@@ -277,25 +292,47 @@ def carry_out(connection: Connection, row: Row[Any], move: Move, now: datetime) 
     set_values(connection, row, values)
     state = str(values.get("state", row.state))
     position = _position(connection, row)
-    insert_rows(connection, tables.decisions, [{
-        "tenant": row.tenant, "run": row.run, "position": position, "created": micros(now),
-        "actor": storable(move.actor), "action": move.act.value, "route": state,
-        "reasons": None if move.reason is None else tables.pack([move.reason]),
-    }])  # fmt: skip
+    insert_rows(
+        connection,
+        tables.decisions,
+        [
+            {
+                "tenant": row.tenant,
+                "run": row.run,
+                "position": position,
+                "created": micros(now),
+                "actor": storable(move.actor),
+                "action": move.act.value,
+                "route": state,
+                "reasons": None if move.reason is None else tables.pack([move.reason]),
+            }
+        ],
+    )
     tier, deadline = Tier(values.get("tier", row.tier)), values.get("deadline", row.deadline)
     told = {
-        "act": move.act.value, "state": state, "tier": tier.value, "at": instant(now),
+        "act": move.act.value,
+        "state": state,
+        "tier": tier.value,
+        "at": instant(now),
         "deadline": None if deadline is None else instant(moment_at(deadline)),
-    }  # fmt: skip
+    }
     if move.event is not None:
         _announce(connection, row, move.event, told, values["version"], micros(now))
     salt = _salt(connection, row)
-    return entry(REVIEW, row.run, {
-        **told, **move.told, "item": row.id, "position": position, "risk": ppm(row.risk),
-        "actor": None if salt is None else commitment(salt, "actor", storable(move.actor).encode()),
-        "reason": None if salt is None or move.reason is None else commitment(salt, "reason", move.reason.encode()),
-        "said": None if salt is None or not move.said else commitment(salt, "review", exact(list(move.said))),
-    })  # fmt: skip
+    return entry(
+        REVIEW,
+        row.run,
+        {
+            **told,
+            **move.told,
+            "item": row.id,
+            "position": position,
+            "risk": ppm(row.risk),
+            "actor": None if salt is None else commitment(salt, "actor", storable(move.actor).encode()),
+            "reason": None if salt is None or move.reason is None else commitment(salt, "reason", move.reason.encode()),
+            "said": None if salt is None or not move.said else commitment(salt, "review", exact(list(move.said))),
+        },
+    )
 
 
 _STORED_ONCE: Final = frozenset({tables.evidence})
@@ -312,8 +349,13 @@ def _position(connection: Connection, row: Row[Any]) -> int:
 def _announce(
     connection: Connection, row: Row[Any], event: str, told: Mapping[str, Any], version: int, at: int
 ) -> None:
-    body = {"review": row.id, "level": row_of(Tier(told["tier"])).level, "version": version, "risk": ppm(row.risk),
-            **told}  # fmt: skip
+    body = {
+        "review": row.id,
+        "level": row_of(Tier(told["tier"])).level,
+        "version": version,
+        "risk": ppm(row.risk),
+        **told,
+    }
     for target in dict.fromkeys(("", row.callback or "")):
         message = message_row(row.tenant, row.run, event, at, body, target=target, version=version)
         insert_rows(connection, tables.outbox, [message], UNLESS_THERE)
@@ -323,9 +365,10 @@ def set_values(connection: Connection, row: Row[Any], values: Mapping[str, Any])
     """Changes an item that nobody has changed since it was read. Its run was touched, unless only a lease changes."""
     table = tables.review_items
     done = connection.execute(
-        update(table).where(table.c.tenant == row.tenant, table.c.id == row.id, table.c.version == row.version)
+        update(table)
+        .where(table.c.tenant == row.tenant, table.c.id == row.id, table.c.version == row.version)
         .values(**values)
-    )  # fmt: skip
+    )
     if done.rowcount != 1:
         raise ReviewError("the item has changed since it was read", "stale")
 

@@ -54,16 +54,19 @@ def sweep(reviews: Reviews) -> Swept:
     waits = table.state.in_(OPEN_STATES)
     with store.reading_across() as connection:
         due = connection.execute(
-            select(table.tenant, table.id).where(waits, table.deadline <= micros(now)).order_by(table.deadline)
+            select(table.tenant, table.id)
+            .where(waits, table.deadline <= micros(now))
+            .order_by(table.deadline)
             .limit(PART)
-        ).all()  # fmt: skip
+        ).all()
         ahead = connection.execute(
             select(table.tenant, table.id).where(waits, table.updated > micros(now + SKEW)).limit(PART)
         ).all()
         fields = connection.execute(
-            select(table.tenant, table.expertise, table.assignee).distinct()
+            select(table.tenant, table.expertise, table.assignee)
+            .distinct()
             .where(waits, table.expertise.is_not(None), table.holder.is_(None))
-        ).all()  # fmt: skip
+        ).all()
     settled = sum(_settled(reviews, row.tenant, row.id) for row in due)
     mended = sum(_mended(reviews, row.tenant, row.id) for row in ahead)
     assigned = sum(_assigned(reviews, row.tenant, row.expertise, row.assignee) for row in fields)
@@ -94,9 +97,10 @@ def _mended(reviews: Reviews, tenant: str, id_: str) -> bool:
         table = tables.review_items
         touch(connection, RUN, [row.run])
         connection.execute(
-            update(table).where(table.c.tenant == tenant, table.c.id == id_)
+            update(table)
+            .where(table.c.tenant == tenant, table.c.id == id_)
             .values(deadline=min(row.deadline, latest), updated=micros(now), holder=None, held_until=None)
-        )  # fmt: skip
+        )
         done.append(True)
         return ()
 
@@ -113,17 +117,29 @@ def _assigned(reviews: Reviews, tenant: str, expertise: str, assignee: str | Non
         if not able or (assignee is not None and not is_away(connection, tenant, assignee)):
             return 0
         to_whom = table.assignee.is_(None) if assignee is None else table.assignee == assignee
-        items = connection.execute(
-            select(table.id).where(
-                table.tenant == tenant, table.state.in_(OPEN_STATES), table.expertise == expertise,
-                table.holder.is_(None), to_whom,
-            ).order_by(table.deadline).limit(PART)
-        ).scalars().all()  # fmt: skip
-        taken = Counter(connection.execute(
-            select(table.assignee).where(
-                table.tenant == tenant, table.state.in_(OPEN_STATES), table.assignee.in_(able)
+        items = (
+            connection.execute(
+                select(table.id)
+                .where(
+                    table.tenant == tenant,
+                    table.state.in_(OPEN_STATES),
+                    table.expertise == expertise,
+                    table.holder.is_(None),
+                    to_whom,
+                )
+                .order_by(table.deadline)
+                .limit(PART)
             )
-        ).scalars())  # fmt: skip
+            .scalars()
+            .all()
+        )
+        taken = Counter(
+            connection.execute(
+                select(table.assignee).where(
+                    table.tenant == tenant, table.state.in_(OPEN_STATES), table.assignee.in_(able)
+                )
+            ).scalars()
+        )
     done = 0
     for id_ in items:
         name = min(able, key=lambda one: (taken[one], one))
@@ -143,9 +159,11 @@ def next_sweep(reviews: Reviews, most: timedelta) -> timedelta:
     now = reviews.store.now()
     with reviews.store.reading_across() as connection:
         first = connection.execute(
-            select(table.deadline).where(table.state.in_(OPEN_STATES), table.deadline.is_not(None))
-            .order_by(table.deadline).limit(1)
-        ).scalar_one_or_none()  # fmt: skip
+            select(table.deadline)
+            .where(table.state.in_(OPEN_STATES), table.deadline.is_not(None))
+            .order_by(table.deadline)
+            .limit(1)
+        ).scalar_one_or_none()
     if first is None:
         return most
     return max(timedelta(0), min(most, timedelta(microseconds=first - micros(now))))

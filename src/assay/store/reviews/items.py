@@ -57,13 +57,27 @@ def item_of(row: Row[Any]) -> ReviewItem:
     tier = Tier(row.tier)
     outcome = None if row.outcome is None else ReviewOutcome.model_validate(row.outcome)
     return ReviewItem(
-        id=row.id, tenant=row.tenant, run=row.run, report=row.report or row.run, state=ReviewState(row.state),
-        tier=tier, level=row_of(tier).level, risk=row.risk, created=moment_at(row.created),
-        updated=moment_at(row.updated or row.created), deadline=_moment(row.deadline),
-        due=moment_at(row.due or row.created), expertise=row.expertise, assignee=row.assignee, holder=row.holder,
-        held_until=_moment(row.held_until), caller=row.caller, version=row.version, decided=_moment(row.decided),
+        id=row.id,
+        tenant=row.tenant,
+        run=row.run,
+        report=row.report or row.run,
+        state=ReviewState(row.state),
+        tier=tier,
+        level=row_of(tier).level,
+        risk=row.risk,
+        created=moment_at(row.created),
+        updated=moment_at(row.updated or row.created),
+        deadline=_moment(row.deadline),
+        due=moment_at(row.due or row.created),
+        expertise=row.expertise,
+        assignee=row.assignee,
+        holder=row.holder,
+        held_until=_moment(row.held_until),
+        caller=row.caller,
+        version=row.version,
+        decided=_moment(row.decided),
         outcome=outcome,
-    )  # fmt: skip
+    )
 
 
 def _moment(stored: int | None) -> datetime | None:
@@ -89,9 +103,13 @@ def read_row(connection: Connection, tenant: str, id_: str) -> Row[Any] | None:
 
 
 def list_items(
-    connection: Connection, tenant: str, wanted: ReviewFilter | None = None, *, after: str | None = None,
+    connection: Connection,
+    tenant: str,
+    wanted: ReviewFilter | None = None,
+    *,
+    after: str | None = None,
     limit: int = 50,
-) -> list[ReviewItem]:  # fmt: skip
+) -> list[ReviewItem]:
     """Items, the next deadline first; those that were decided come after, the newest first.
 
     Args:
@@ -152,17 +170,22 @@ def read_events(connection: Connection, tenant: str, id_: str) -> list[ReviewEve
     """Every act on an item, in order."""
     table = tables.decisions
     rows = connection.execute(
-        select(table).where(table.c.tenant == tenant, table.c.run == id_, table.c.position > 0)
+        select(table)
+        .where(table.c.tenant == tenant, table.c.run == id_, table.c.position > 0)
         .order_by(table.c.position)
-    )  # fmt: skip
+    )
     return [
         ReviewEvent(
-            position=row.position, act=row.action, actor=row.actor, at=moment_at(row.created), state=row.route,
+            position=row.position,
+            act=row.action,
+            actor=row.actor,
+            at=moment_at(row.created),
+            state=row.route,
             reason="\n".join(map(str, row.reasons)) if row.reasons else None,
         )
         for row in rows
         if row.action in _ACTS
-    ]  # fmt: skip
+    ]
 
 
 def read_package(connection: Connection, tenant: str, id_: str) -> EscalationPackage | None:
@@ -175,14 +198,25 @@ def read_package(connection: Connection, tenant: str, id_: str) -> EscalationPac
     if report is None:
         return None
     context = TaskContext(
-        task=str(found.asked.get("task", "qa")), kind="run" if "run" in found.asked else "check",
-        question=report.question, run_id=report.run_id, caller=found.caller, stakes=report.stakes,
-        policy=report.policy.name, reasons=report.decision.reasons, created=found.created,
-    )  # fmt: skip
+        task=str(found.asked.get("task", "qa")),
+        kind="run" if "run" in found.asked else "check",
+        question=report.question,
+        run_id=report.run_id,
+        caller=found.caller,
+        stakes=report.stakes,
+        policy=report.policy.name,
+        reasons=report.decision.reasons,
+        created=found.created,
+    )
     return package_of(
-        report, evidence_of(connection, tenant, found), context, tier=Tier(row.tier), deadline=_moment(row.deadline),
-        weight=rules_of(row)[1], reasoning=tuple(_reasoning(found.asked)),
-    )  # fmt: skip
+        report,
+        evidence_of(connection, tenant, found),
+        context,
+        tier=Tier(row.tier),
+        deadline=_moment(row.deadline),
+        weight=rules_of(row)[1],
+        reasoning=tuple(_reasoning(found.asked)),
+    )
 
 
 def newest_report(connection: Connection, tenant: str, row: Row[Any]) -> HallucinationReport | None:
@@ -203,8 +237,9 @@ def evidence_of(connection: Connection, tenant: str, check: StoredCheck) -> tupl
     rows = connection.execute(
         select(had.evidence_id, stored.body)
         .join_from(tables.run_evidence, tables.evidence, and_(stored.tenant == had.tenant, stored.digest == had.digest))
-        .where(had.tenant == tenant, had.run == check.id, had.position >= len(check.evidence)).order_by(had.position)
-    )  # fmt: skip
+        .where(had.tenant == tenant, had.run == check.id, had.position >= len(check.evidence))
+        .order_by(had.position)
+    )
     more = [Evidence.model_validate({"id": row.evidence_id, **row.body}) for row in rows if row.body is not None]
     return (*first, *more)
 
@@ -229,7 +264,8 @@ def counts(connection: Connection, tenant: str) -> dict[str, int]:
     """How many items wait in each tier."""
     table = tables.review_items.c
     rows = connection.execute(
-        select(table.tier, func.count()).where(table.tenant == tenant, table.state.in_(OPEN_STATES))
+        select(table.tier, func.count())
+        .where(table.tenant == tenant, table.state.in_(OPEN_STATES))
         .group_by(table.tier)
-    )  # fmt: skip
+    )
     return {tier.value: 0 for tier in Tier} | {str(tier): int(count) for tier, count in rows}

@@ -65,9 +65,11 @@ def spread(store: Store, targets_of: TargetsOf) -> int:
     """
     table = tables.outbox.c
     with store.reading_across() as connection:
-        found = connection.execute(
-            select(table.tenant).distinct().where(table.state == WAITING, table.target == "")
-        ).scalars().all()  # fmt: skip
+        found = (
+            connection.execute(select(table.tenant).distinct().where(table.state == WAITING, table.target == ""))
+            .scalars()
+            .all()
+        )
     done = 0
     for tenant in found:
         made: list[int] = []
@@ -81,9 +83,11 @@ def _spreading(tenant: str, targets_of: TargetsOf, made: list[int]) -> Callable[
         made.clear()
         table = tables.outbox
         rows = connection.execute(
-            select(table).where(table.c.tenant == tenant, table.c.state == WAITING, table.c.target == "")
-            .order_by(table.c.created).limit(PART)
-        ).all()  # fmt: skip
+            select(table)
+            .where(table.c.tenant == tenant, table.c.state == WAITING, table.c.target == "")
+            .order_by(table.c.created)
+            .limit(PART)
+        ).all()
         for row in rows:
             body = row.body or {}
             for name in targets_of(tenant, row.event, str(body.get("tier", ""))):
@@ -91,9 +95,10 @@ def _spreading(tenant: str, targets_of: TargetsOf, made: list[int]) -> Callable[
                 insert_rows(connection, table, [copy], UNLESS_THERE)
         ids = [row.id for row in rows]
         connection.execute(
-            update(table).where(table.c.tenant == tenant, table.c.id.in_(ids), table.c.target == "")
+            update(table)
+            .where(table.c.tenant == tenant, table.c.id.in_(ids), table.c.target == "")
             .values(state=SPREAD)
-        )  # fmt: skip
+        )
         made.append(len(rows))
         return ()
 
@@ -198,11 +203,16 @@ def _mark(store: Store, message: Message, values: dict[str, Any]) -> None:
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.outbox
         connection.execute(
-            update(table).where(
-                table.c.tenant == message.tenant, table.c.id == message.id, table.c.target == message.target,
-                table.c.attempts == message.attempts, table.c.state == WAITING,
-            ).values(**values)
-        )  # fmt: skip
+            update(table)
+            .where(
+                table.c.tenant == message.tenant,
+                table.c.id == message.id,
+                table.c.target == message.target,
+                table.c.attempts == message.attempts,
+                table.c.state == WAITING,
+            )
+            .values(**values)
+        )
         return ()
 
     store.apply(Change(message.tenant, act=act))

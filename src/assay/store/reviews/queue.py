@@ -107,9 +107,16 @@ class Reviews:
         return self._act(tenant, id_, version, step)
 
     def assign(
-        self, tenant: str, id_: str, actor: str, *, to: str | None = None, expertise: str | None = None,
-        reason: str | None = None, version: int | None = None,
-    ) -> ReviewItem:  # fmt: skip
+        self,
+        tenant: str,
+        id_: str,
+        actor: str,
+        *,
+        to: str | None = None,
+        expertise: str | None = None,
+        reason: str | None = None,
+        version: int | None = None,
+    ) -> ReviewItem:
         """Give an item to somebody, or to those who know a field; nobody else may take it then.
 
         Args:
@@ -170,9 +177,14 @@ class Reviews:
         return self._act(tenant, id_, version, step)
 
     def supply(
-        self, tenant: str, id_: str, actor: str, evidence: Sequence[Evidence], report: HallucinationReport,
+        self,
+        tenant: str,
+        id_: str,
+        actor: str,
+        evidence: Sequence[Evidence],
+        report: HallucinationReport,
         version: int | None = None,
-    ) -> ReviewItem:  # fmt: skip
+    ) -> ReviewItem:
         """Add what the caller gave, and the report of the output held against all of it; it waits for a decision again.
 
         Raises:
@@ -186,14 +198,20 @@ class Reviews:
             rows, named, digests = supplied_rows(connection, row, evidence, micros(now))
             new, body = further_report(row, report, now)
             values = {
-                "state": ReviewState.OPEN.value, "report": named_of(new),
+                "state": ReviewState.OPEN.value,
+                "report": named_of(new),
                 "deadline": micros(deadline_of(rules, Tier(row.tier), now)),
                 "risk": weight * (1 - (report.overall_score or 0.0)),
-            }  # fmt: skip
+            }
             return Move(
-                ReviewAct.SUPPLY, actor, values, told={"supplied": len(digests)}, said=(named, digests, body),
-                rows={**rows, **new}, event="review.supplied",
-            )  # fmt: skip
+                ReviewAct.SUPPLY,
+                actor,
+                values,
+                told={"supplied": len(digests)},
+                said=(named, digests, body),
+                rows={**rows, **new},
+                event="review.supplied",
+            )
 
         return self._act(tenant, id_, version, step)
 

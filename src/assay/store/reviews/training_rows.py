@@ -23,8 +23,10 @@ from assay.store.reviews.items import evidence_of, item_of
 SET: Final = "reviews"
 """The name of the set."""
 LABELS: Final = {
-    Verdict.SUPPORTED: "supported", Verdict.CONTRADICTED: "contradicted", Verdict.UNSUPPORTED: "unsupported",
-}  # fmt: skip
+    Verdict.SUPPORTED: "supported",
+    Verdict.CONTRADICTED: "contradicted",
+    Verdict.UNSUPPORTED: "unsupported",
+}
 """The verdicts that are labels."""
 _DECIDED: Final = (ReviewState.APPROVED.value, ReviewState.EDITED.value, ReviewState.REJECTED.value)
 _PART: Final = 100
@@ -123,9 +125,14 @@ def _row(
 ) -> LabelledRow:
     question = None if found.report is None else found.report.question
     row: LabelledRow = {
-        "id": f"{item.id}{mark}", "set": SET,
-        "evidence": [piece.model_dump(mode="json", exclude_defaults=True) for piece in evidence], **said,
-        "meta": {"review": item.id, "act": "" if item.outcome is None else item.outcome.act.value,
-                 "tier": item.tier.value},
-    }  # fmt: skip
+        "id": f"{item.id}{mark}",
+        "set": SET,
+        "evidence": [piece.model_dump(mode="json", exclude_defaults=True) for piece in evidence],
+        **said,
+        "meta": {
+            "review": item.id,
+            "act": "" if item.outcome is None else item.outcome.act.value,
+            "tier": item.tier.value,
+        },
+    }
     return row if question is None else {**row, "question": question}

@@ -48,10 +48,13 @@ def feedback_rows(connection: Connection, tenant: str) -> Iterator[LabelledRow]:
             label = "supported" if right > wrong else "not_supported"
             said = {"answer": found.report.output} if claim is None else {"claim": found.report.claims[claim].text}
             row: LabelledRow = {
-                "id": f"{run}{'' if claim is None else f'.{claim}'}", "set": SET,
-                "evidence": [piece.model_dump(mode="json", exclude_defaults=True) for piece in evidence], **said,
-                "label": label, "meta": {"right": right, "wrong": wrong},
-            }  # fmt: skip
+                "id": f"{run}{'' if claim is None else f'.{claim}'}",
+                "set": SET,
+                "evidence": [piece.model_dump(mode="json", exclude_defaults=True) for piece in evidence],
+                **said,
+                "label": label,
+                "meta": {"right": right, "wrong": wrong},
+            }
             if found.report.question is not None:
                 row["question"] = found.report.question
             yield row
@@ -106,16 +109,24 @@ def _words(connection: Connection, tenant: str) -> Iterator[tuple[str, Words]]:
     decided = exists().where(items.tenant == tenant, items.run == table.run, items.state.in_(_DECIDED))
     after = ""
     while True:
-        named = connection.execute(
-            select(table.run).where(table.tenant == tenant, table.run > after, ~decided)
-            .group_by(table.run).order_by(table.run).limit(_PART)
-        ).scalars().all()  # fmt: skip
+        named = (
+            connection.execute(
+                select(table.run)
+                .where(table.tenant == tenant, table.run > after, ~decided)
+                .group_by(table.run)
+                .order_by(table.run)
+                .limit(_PART)
+            )
+            .scalars()
+            .all()
+        )
         if not named:
             return
         rows = connection.execute(
-            select(tables.feedback).where(table.tenant == tenant, table.run.in_(named))
+            select(tables.feedback)
+            .where(table.tenant == tenant, table.run.in_(named))
             .order_by(table.run, table.created, table.id)
-        ).all()  # fmt: skip
+        ).all()
         told: dict[str, dict[tuple[int | None, Any], str]] = {}
         for row in rows:
             told.setdefault(row.run, {})[row.claim, row.author] = row.verdict

@@ -115,8 +115,10 @@ def _read(connection: Connection, tenant: str, begin: int, most: int) -> _Part:
     table = tables.audit_entries.c
     rows = connection.execute(
         select(table.idx, table.kind, table.record, table.data)
-        .where(table.tenant == tenant, table.idx >= begin).order_by(table.idx).limit(most)
-    ).all()  # fmt: skip
+        .where(table.tenant == tenant, table.idx >= begin)
+        .order_by(table.idx)
+        .limit(most)
+    ).all()
     part = _Part(begin)
     if not rows:
         return part
@@ -141,7 +143,7 @@ def _read(connection: Connection, tenant: str, begin: int, most: int) -> _Part:
 
 def _decided(
     part: _Part, record: str, agent: str | None, told: Mapping[str, Any], body: Mapping[str, Any] | None
-) -> None:  # fmt: skip
+) -> None:
     hour = _hour(told)
     if hour is None:
         return
@@ -184,18 +186,27 @@ def _told(data: bytes) -> dict[str, Any] | None:
 
 def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     table = tables.reports.c
-    rows = connection.execute(
-        select(table.id, table.body).where(table.tenant == tenant, table.id.in_(ids), table.body.is_not(None))
-    ) if ids else ()  # fmt: skip
+    rows = (
+        connection.execute(
+            select(table.id, table.body).where(table.tenant == tenant, table.id.in_(ids), table.body.is_not(None))
+        )
+        if ids
+        else ()
+    )
     return {str(row.id): row.body for row in rows if isinstance(row.body, dict)}
 
 
 def _agents(connection: Connection, tenant: str, ids: Iterable[str]) -> dict[str, str]:
     table, wanted = tables.runs.c, sorted(set(ids))
-    rows = connection.execute(
-        select(table.id, table.caller)
-        .where(table.tenant == tenant, table.id.in_(wanted), table.caller.is_not(None))
-    ) if wanted else ()  # fmt: skip
+    rows = (
+        connection.execute(
+            select(table.id, table.caller).where(
+                table.tenant == tenant, table.id.in_(wanted), table.caller.is_not(None)
+            )
+        )
+        if wanted
+        else ()
+    )
     return {str(row.id): str(row.caller) for row in rows}
 
 
@@ -229,9 +240,11 @@ def _add(connection: Connection, tenant: str, part: _Part, version: int | None) 
     if now != DEFINITION:
         _drop(connection, tenant)
         insert_tuples(
-            connection, cursors, [(tenant, part.end, DEFINITION)],
+            connection,
+            cursors,
+            [(tenant, part.end, DEFINITION)],
             "ON CONFLICT (tenant) DO UPDATE SET position = excluded.position, version = excluded.version",
-        )  # fmt: skip
+        )
     else:
         connection.execute(update(cursors).where(cursors.c.tenant == tenant).values(position=part.end))
     insert_tuples(connection, tables.sketches, _rows(tenant, part.adds), _ADD)

@@ -36,15 +36,20 @@ CORRECTED: Final = "corrected"
 RELEVANCE: Final = "relevance"
 BY_RELEVANCE: Final = "by_relevance"
 ATTRIBUTION: Final = (
-    "attribution_precision", "attribution_existence", "attribution_accuracy", "attribution_entailment"
-)  # fmt: skip
+    "attribution_precision",
+    "attribution_existence",
+    "attribution_accuracy",
+    "attribution_entailment",
+)
 CATEGORIES: Final = tuple(f"category.{one.value}" for one in Category)
 RATES: Final = frozenset({WITHHELD, FABRICATED, RETRIEVAL_NULL, CORRECTED, "unchecked", *CATEGORIES})
 """The metrics of which each output has 1 or 0."""
 _SCORES: Final = {
-    COMPOSITE: "composite_hallucination_score", FAITHFULNESS: FAITHFULNESS, FACTSCORE: FACTSCORE,
+    COMPOSITE: "composite_hallucination_score",
+    FAITHFULNESS: FAITHFULNESS,
+    FACTSCORE: FACTSCORE,
     **{name: name for name in ATTRIBUTION},
-}  # fmt: skip
+}
 _OF_AGENTS: Final = frozenset({COMPOSITE, FAITHFULNESS, WITHHELD, CORRECTED})
 """What is kept of each caller's outputs too."""
 
@@ -147,9 +152,7 @@ def add_decision(adds: Adds, hour: int, agent: str | None, found: Iterable[tuple
             adds.put(Key(metric, kind, name, hour, at), value)
 
 
-def add_standing(
-    adds: Adds, hour: int, agent: str | None, before: Standing, after: Standing
-) -> None:  # fmt: skip
+def add_standing(adds: Adds, hour: int, agent: str | None, before: Standing, after: Standing) -> None:
     """Count what people say of one output after an entry, in place of what they said before it."""
     for standing, times in ((before, -1), (after, 1)):
         if not standing.decided:

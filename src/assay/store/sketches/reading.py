@@ -83,7 +83,7 @@ def added(sketches: Iterable[Sketch]) -> Sketch:
 
 def read_measured(
     connection: Connection, tenant: str, metrics: Sequence[str], stretch: Stretch, series: tuple[str, str] = ALL
-) -> Measured:  # fmt: skip
+) -> Measured:
     """What was measured.
 
     Args:
@@ -97,15 +97,24 @@ def read_measured(
     part = (table.hour - stretch.first) // stretch.hours
     rows = connection.execute(
         select(
-            table.metric, part.label("part"), table.bin, func.sum(table.count).label("number"),
-            func.sum(table.total).label("total"), func.sum(table.squares).label("squares"),
+            table.metric,
+            part.label("part"),
+            table.bin,
+            func.sum(table.count).label("number"),
+            func.sum(table.total).label("total"),
+            func.sum(table.squares).label("squares"),
         )
         .where(
-            table.tenant == tenant, table.step == stretch.step, table.metric.in_(list(metrics)),
-            table.kind == series[0], table.name == series[1], table.hour >= stretch.first, table.hour < stretch.end,
+            table.tenant == tenant,
+            table.step == stretch.step,
+            table.metric.in_(list(metrics)),
+            table.kind == series[0],
+            table.name == series[1],
+            table.hour >= stretch.first,
+            table.hour < stretch.end,
         )
         .group_by(table.metric, part, table.bin)
-    )  # fmt: skip
+    )
     found: dict[str, dict[int, dict[int, Cell]]] = {}
     for row in rows:
         cell = Cell(int(row.number), int(row.total), int(row.squares))
@@ -123,15 +132,23 @@ def read_agents(
     first = stretch.first // DAY * DAY
     rows = connection.execute(
         select(
-            table.metric, table.name, table.bin, func.sum(table.count).label("number"),
-            func.sum(table.total).label("total"), func.sum(table.squares).label("squares"),
+            table.metric,
+            table.name,
+            table.bin,
+            func.sum(table.count).label("number"),
+            func.sum(table.total).label("total"),
+            func.sum(table.squares).label("squares"),
         )
         .where(
-            table.tenant == tenant, table.step == DAY, table.metric.in_(list(metrics)), table.kind == AGENT,
-            table.hour >= first, table.hour < stretch.end,
+            table.tenant == tenant,
+            table.step == DAY,
+            table.metric.in_(list(metrics)),
+            table.kind == AGENT,
+            table.hour >= first,
+            table.hour < stretch.end,
         )
         .group_by(table.metric, table.name, table.bin)
-    )  # fmt: skip
+    )
     cells: dict[str, dict[str, dict[int, Cell]]] = {}
     for row in rows:
         cell = Cell(int(row.number), int(row.total), int(row.squares))
@@ -156,8 +173,9 @@ def read_worst(connection: Connection, tenant: str, stretch: Stretch, most: int)
     rows = connection.execute(
         select(table.report, table.hour, table.score)
         .where(table.tenant == tenant, table.hour >= stretch.first, table.hour < stretch.end)
-        .order_by(table.score, table.hour.desc(), table.report).limit(most)
-    )  # fmt: skip
+        .order_by(table.score, table.hour.desc(), table.report)
+        .limit(most)
+    )
     return tuple(Worst(str(row.report), int(row.hour), float(row.score)) for row in rows)
 
 
@@ -179,11 +197,12 @@ def low_claims(connection: Connection, tenant: str, reports: Sequence[str]) -> d
     rows = connection.execute(
         select(table.report, table.text, table.verdict, table.score)
         .where(
-            table.tenant == tenant, table.report.in_(list(reports)),
+            table.tenant == tenant,
+            table.report.in_(list(reports)),
             table.verdict.not_in(["supported", "not_checkable"]),
         )
         .order_by(table.report, table.score, table.position)
-    )  # fmt: skip
+    )
     found: dict[str, list[LowClaim]] = {}
     for row in rows:
         found.setdefault(str(row.report), []).append(LowClaim(row.text, str(row.verdict), row.score))

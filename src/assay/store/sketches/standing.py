@@ -16,8 +16,10 @@ from assay.store.records.run_events import WRONG
 _MILLION: Final = 1_000_000
 _APPROVED: Final = frozenset({ReviewAct.APPROVE.value, ReviewAct.EDIT.value})
 _OUTPUT_LABELS: Final = {
-    ReviewAct.APPROVE.value: True, ReviewAct.EDIT.value: False, ReviewAct.REJECT.value: False,
-}  # fmt: skip
+    ReviewAct.APPROVE.value: True,
+    ReviewAct.EDIT.value: False,
+    ReviewAct.REJECT.value: False,
+}
 """What a reviewer's decision says of the output as the gate saw it: one that had to be edited was not right. A deadline
 that passed says nothing."""
 _SAYS_NOTHING: Final = frozenset({Verdict.NOT_CHECKABLE.value, Verdict.UNCHECKED.value})
@@ -47,9 +49,12 @@ class Standing:
         match told.get("kind"):
             case "decision":
                 return replace(
-                    self, decided=True, served=told.get("action") == Action.EMIT.value,
-                    score=_share(told.get("score")), scores=tuple(map(_share, told.get("scores") or ())),
-                )  # fmt: skip
+                    self,
+                    decided=True,
+                    served=told.get("action") == Action.EMIT.value,
+                    score=_share(told.get("score")),
+                    scores=tuple(map(_share, told.get("scores") or ())),
+                )
             case "feedback":
                 claim = told.get("claim")
                 return replace(self, users={**self.users, claim: told.get("verdict") != WRONG})

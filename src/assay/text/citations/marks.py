@@ -32,8 +32,10 @@ _LENTICULAR: Final = re.compile(r"【([^【】\n]{1,300})】")
 _FILE_SEARCH: Final = re.compile(r"\s*(\d{1,4}(?::\d{1,4})?)\s*†\s*([^†]{0,200}?)\s*(?:†.{0,200})?")
 _PAREN: Final = re.compile(r"\(([^()\n]{1,300})\)")
 _ET_AL: Final = re.compile(r"[A-Z][\w'’-]{1,30}(?: et al\.?| & [A-Z][\w'’-]{1,30}),? (?:19|20)\d\d[a-z]?")
-_TARGET: Final = re.compile(r"\(\s{0,3}<?([^()\s<>]{1,2000}(?:\([^()\s<>]{0,200}\))?[^()\s<>]{0,200})>?"
-                            r"(?:\s{1,3}[\"'][^\"'\n]{0,200}[\"'])?\s{0,3}\)")  # fmt: skip
+_TARGET: Final = re.compile(
+    r"\(\s{0,3}<?([^()\s<>]{1,2000}(?:\([^()\s<>]{0,200}\))?[^()\s<>]{0,200})>?"
+    r"(?:\s{1,3}[\"'][^\"'\n]{0,200}[\"'])?\s{0,3}\)"
+)
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴-⁹]{1,3}(?:[,˒⁻⁾–][⁰¹²³⁴-⁹]{1,3}){0,9}")
 _SOURCE_LINE: Final = re.compile(
     r"^[ \t>*_\-]{0,12}(?:sources?|references?|citations?)[ \t*_]{0,4}:[ \t*_]{0,4}(?=\S)([^\n]{1,400})$",

@@ -24,9 +24,31 @@ _FOUND: Final = re.compile(rf"\b{NUMBERED}(?:(?:,\s|,?\sand\s|\sor\s){NUMBERED})
 _MAY_POINT: Final = re.compile(r"passage|source|excerpt|snippet|context|doc|reference|result", re.IGNORECASE)
 _ALSO_VERBS: Final = ("source", "doc", "reference")
 _BEFORE_NOUN: Final = frozenset(
-    ("the", "in", "to", "from", "of", "by", "per", "see", "as", "on", "with",
-     "and", "or", "both", "also", "given", "provided", "while", "whereas", "that", "than", "but")
-)  # fmt: skip
+    (
+        "the",
+        "in",
+        "to",
+        "from",
+        "of",
+        "by",
+        "per",
+        "see",
+        "as",
+        "on",
+        "with",
+        "and",
+        "or",
+        "both",
+        "also",
+        "given",
+        "provided",
+        "while",
+        "whereas",
+        "that",
+        "than",
+        "but",
+    )
+)
 _WORD_BEFORE: Final = re.compile(r"(\w+)\s$")
 
 

@@ -45,10 +45,41 @@ _CUE: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_NAMES: Final = frozenset(
-    ("sic", "needed", "omitted", "missing", "required", "unavailable", "unknown", "removed", "redacted", "here",
-     "above", "below", "continues", "attached", "code", "text", "file", "files", "link", "links", "list", "added",
-     "material", "materials", "available", "provided", "given", "used", "name", "note", "notes", "none")
-)  # fmt: skip
+    (
+        "sic",
+        "needed",
+        "omitted",
+        "missing",
+        "required",
+        "unavailable",
+        "unknown",
+        "removed",
+        "redacted",
+        "here",
+        "above",
+        "below",
+        "continues",
+        "attached",
+        "code",
+        "text",
+        "file",
+        "files",
+        "link",
+        "links",
+        "list",
+        "added",
+        "material",
+        "materials",
+        "available",
+        "provided",
+        "given",
+        "used",
+        "name",
+        "note",
+        "notes",
+        "none",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,23 @@ _UNITS = frozenset("days weeks months hours years day week month hour year".spli
 _GIVING = frozenset("provides provide offers offer grants grant gives give provided offered granted gave".split())
 _CHANGED = frozenset("updated revised amended expanded extended changed modified redesigned adjusted widened".split())
 _KIND_ENDINGS = (
-    "tion", "sion", "cy", "ity", "ment", "ance", "ence", "al", "ic", "ary", "ory", "ive", "ous", "ism", "ology", "ship",
-)  # fmt: skip
+    "tion",
+    "sion",
+    "cy",
+    "ity",
+    "ment",
+    "ance",
+    "ence",
+    "al",
+    "ic",
+    "ary",
+    "ory",
+    "ive",
+    "ous",
+    "ism",
+    "ology",
+    "ship",
+)
 _MAX_ITEM = 9
 
 

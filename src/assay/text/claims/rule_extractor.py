@@ -100,10 +100,15 @@ def _opening(text: str, question: str, first: ExtractedClaim) -> ExtractedClaim 
     span = Span(start=start + place[0], end=start + place[1])
     return first.model_copy(
         update={
-            "text": text[span.start : span.end], "span": span, "kind": ClaimKind.FACTUAL, "critical": (), "hedge": 0.0,
-            "whole": None, "before": None,
+            "text": text[span.start : span.end],
+            "span": span,
+            "kind": ClaimKind.FACTUAL,
+            "critical": (),
+            "hedge": 0.0,
+            "whole": None,
+            "before": None,
         }
-    )  # fmt: skip
+    )
 
 
 def _claim(text: str, sentence: Sentence, index: int, found: Found, checkable: bool, kind: ClaimKind) -> ExtractedClaim:

@@ -36,16 +36,42 @@ _LED = re.compile(
     re.IGNORECASE,
 )
 _BOUNDS: dict[str, Bound] = {
-    "by": "until", "until": "until", "till": "until", "before": "before", "after": "after", "since": "since",
-    "about": "about", "around": "about", "toward": "about", "towards": "about",
-}  # fmt: skip
+    "by": "until",
+    "until": "until",
+    "till": "until",
+    "before": "before",
+    "after": "after",
+    "since": "since",
+    "about": "about",
+    "around": "about",
+    "toward": "about",
+    "towards": "about",
+}
 _LEAD = 24
 """Characters before a time in which the word that leads to it stands."""
 
-TRIGGERS = frozenset({
-    "past", "quarter", "half", "noon", "midday", "midnight", "morning", "afternoon", "evening", "night", "clock",
-    "o'clock", "o’clock", "uhr", "am", "pm", "m", "to",
-})  # fmt: skip
+TRIGGERS = frozenset(
+    {
+        "past",
+        "quarter",
+        "half",
+        "noon",
+        "midday",
+        "midnight",
+        "morning",
+        "afternoon",
+        "evening",
+        "night",
+        "clock",
+        "o'clock",
+        "o’clock",
+        "uhr",
+        "am",
+        "pm",
+        "m",
+        "to",
+    }
+)
 """Words without one of which a text holds no time in words."""
 
 

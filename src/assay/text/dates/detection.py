@@ -17,10 +17,31 @@ from assay.text.lexicon.lexemes import Words, find_words, word_list, word_set
 __all__ = ["Bound", "DateMention", "DateRelation", "find_dates", "relate_dates"]
 
 _MONTHS = {
-    "january": 1, "jan": 1, "february": 2, "feb": 2, "march": 3, "mar": 3, "april": 4, "apr": 4, "may": 5,
-    "june": 6, "jun": 6, "july": 7, "jul": 7, "august": 8, "aug": 8, "september": 9, "sep": 9, "sept": 9,
-    "october": 10, "oct": 10, "november": 11, "nov": 11, "december": 12, "dec": 12,
-}  # fmt: skip
+    "january": 1,
+    "jan": 1,
+    "february": 2,
+    "feb": 2,
+    "march": 3,
+    "mar": 3,
+    "april": 4,
+    "apr": 4,
+    "may": 5,
+    "june": 6,
+    "jun": 6,
+    "july": 7,
+    "jul": 7,
+    "august": 8,
+    "aug": 8,
+    "september": 9,
+    "sep": 9,
+    "sept": 9,
+    "october": 10,
+    "oct": 10,
+    "november": 11,
+    "nov": 11,
+    "december": 12,
+    "dec": 12,
+}
 _AMBIGUOUS_MONTHS = frozenset({"may", "march", "mar", "jan", "dec", "sep", "jun"})
 _DAY_NAMES = word_list("monday tuesday wednesday thursday friday saturday sunday")
 _WEEKDAYS = {form: n for n, name in enumerate(_DAY_NAMES) for form in (name, f"{name}s")}
@@ -59,10 +80,23 @@ _SPAN_REST = re.compile(r"[-–/](?:\d\d)?(\d\d)(?![\d-])")
 _SPAN_MARKS = frozenset("-–/")
 _YEAR_QUARTER = re.compile(r"\s?[-]?Q([1-4])\b")
 _BEFORE_WORDS: dict[str, Bound] = {
-    "before": "before", "after": "after", "since": "since", "until": "until", "till": "until", "by": "until",
-    "about": "about", "around": "about", "circa": "about", "c": "about", "ca": "about", "approximately": "about",
-    "following": "after", "from": "exact", "post": "after", "pre": "before",
-}  # fmt: skip
+    "before": "before",
+    "after": "after",
+    "since": "since",
+    "until": "until",
+    "till": "until",
+    "by": "until",
+    "about": "about",
+    "around": "about",
+    "circa": "about",
+    "c": "about",
+    "ca": "about",
+    "approximately": "about",
+    "following": "after",
+    "from": "exact",
+    "post": "after",
+    "pre": "before",
+}
 _YEAR_CONTEXT = word_set(
     """in since by until of from to and before after during around about circa year fiscal late early mid through
     between spring summer autumn fall winter c ca season on for the or till than born died established founded"""
@@ -330,9 +364,13 @@ class _Reader:
         return None
 
 
-_TRIGGERS = frozenset(_WEEKDAYS) | frozenset(_MONTHS) | frozenset(_WORD_CENTURIES) | {"q1", "q2", "q3", "q4", "fy"} | {
-    f"fy{year}" for year in range(1980, 2080)
-}  # fmt: skip
+_TRIGGERS = (
+    frozenset(_WEEKDAYS)
+    | frozenset(_MONTHS)
+    | frozenset(_WORD_CENTURIES)
+    | {"q1", "q2", "q3", "q4", "fy"}
+    | {f"fy{year}" for year in range(1980, 2080)}
+)
 
 
 def _quarter(start: int, end: int, number: int, year: int | None, bound: Bound) -> DateMention:

@@ -128,9 +128,11 @@ def _covers(claim: DateMention, evidence: DateMention) -> bool:
         or (claim.weekday is not None and evidence.weekday is None)
     ):
         return False
-    if claim.year is not None and evidence.last_year is not None and (
-        claim.last_year is None or claim.year > (evidence.year or 0) or claim.last_year < evidence.last_year
-    ):  # fmt: skip
+    if (
+        claim.year is not None
+        and evidence.last_year is not None
+        and (claim.last_year is None or claim.year > (evidence.year or 0) or claim.last_year < evidence.last_year)
+    ):
         return False
     return claim.month is None or evidence.last_month is None or claim.last_month is not None
 

@@ -51,12 +51,34 @@ _SECONDS: Final = (0, 253_402_300_799)
 """Unix times of the years that a date can have."""
 _FROM_MILLISECONDS: Final = 100_000_000_000
 _LANGUAGES: Final = {
-    "en": "English", "eng": "English", "de": "German", "deu": "German", "ger": "German", "fr": "French",
-    "fra": "French", "fre": "French", "es": "Spanish", "spa": "Spanish", "it": "Italian", "ita": "Italian",
-    "pt": "Portuguese", "por": "Portuguese", "nl": "Dutch", "nld": "Dutch", "dut": "Dutch", "ja": "Japanese",
-    "jpn": "Japanese", "ko": "Korean", "kor": "Korean", "zh": "Chinese", "zho": "Chinese", "chi": "Chinese",
-    "el": "Greek", "he": "Hebrew", "th": "Thai",
-}  # fmt: skip
+    "en": "English",
+    "eng": "English",
+    "de": "German",
+    "deu": "German",
+    "ger": "German",
+    "fr": "French",
+    "fra": "French",
+    "fre": "French",
+    "es": "Spanish",
+    "spa": "Spanish",
+    "it": "Italian",
+    "ita": "Italian",
+    "pt": "Portuguese",
+    "por": "Portuguese",
+    "nl": "Dutch",
+    "nld": "Dutch",
+    "dut": "Dutch",
+    "ja": "Japanese",
+    "jpn": "Japanese",
+    "ko": "Korean",
+    "kor": "Korean",
+    "zh": "Chinese",
+    "zho": "Chinese",
+    "chi": "Chinese",
+    "el": "Greek",
+    "he": "Hebrew",
+    "th": "Thai",
+}
 
 
 @dataclass(frozen=True, slots=True)

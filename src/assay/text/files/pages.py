@@ -16,15 +16,29 @@ _MOST_FIELDS: Final = 60
 class _Page(HTMLParser):
     """What a page shows, a blank line between blocks, and what its head says. Menus and scripts are no text of it."""
 
-    _SKIPPED: Final = frozenset(
-        {"script", "style", "template", "noscript", "head", "nav", "svg", "select", "iframe"}
-    )  # fmt: skip
+    _SKIPPED: Final = frozenset({"script", "style", "template", "noscript", "head", "nav", "svg", "select", "iframe"})
     _BLOCKS: Final = frozenset(
         {
-            "p", "div", "section", "article", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "br",
-            "blockquote", "pre",
+            "p",
+            "div",
+            "section",
+            "article",
+            "li",
+            "tr",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "table",
+            "ul",
+            "ol",
+            "br",
+            "blockquote",
+            "pre",
         }
-    )  # fmt: skip
+    )
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -48,15 +48,24 @@ _REFERENCE_NUMBER = re.compile(r"#?(\d{1,12}(?:[.:-]\d{1,6}){0,5}[a-z]?(?:\([a-z
 _LABELS = {
     word: word
     for word in word_list(
-    """section article chapter page figure table clause rule paragraph appendix annex step level phase tier room
+        """section article chapter page figure table clause rule paragraph appendix annex step level phase tier room
     gate flight line volume act title part item exhibit schedule regulation recital ticket case order invoice
     issue bug error code port number version build revision protocol route highway platform question episode
     season lesson module class stage grade type iso iec rfc"""
-)
+    )
 } | {
-    "fig.": "figure", "sec.": "section", "art.": "article", "ch.": "chapter", "p.": "page", "pp.": "page",
-    "vol.": "volume", "no.": "number", "rev.": "revision", "§": "section", "release": "version",
-}  # fmt: skip
+    "fig.": "figure",
+    "sec.": "section",
+    "art.": "article",
+    "ch.": "chapter",
+    "p.": "page",
+    "pp.": "page",
+    "vol.": "volume",
+    "no.": "number",
+    "rev.": "revision",
+    "§": "section",
+    "release": "version",
+}
 _COUNTED_AFTER = re.compile(
     r"\s(?:million|billion|percent|%|hours?|days?|weeks?|months?|years?|minutes?|seconds?|people|euros|dollars)\b"
 )

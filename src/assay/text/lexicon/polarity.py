@@ -32,14 +32,33 @@ _LONGEST_KEY = 4
 
 
 _CONDITION_CUES: tuple[tuple[tuple[str, ...], float], ...] = (
-    (("subject", "to"), 0.8), (("only", "if"), 0.85), (("only", "when"), 0.8), (("only", "with"), 0.8),
-    (("only", "after"), 0.75), (("unless",), 0.8), (("provided", "that"), 0.8), (("provided", "the"), 0.5),
-    (("as", "long", "as"), 0.7), (("so", "long", "as"), 0.7), (("on", "condition"), 0.8), (("contingent", "on"), 0.8),
-    (("contingent", "upon"), 0.8), (("conditional", "on"), 0.8), (("conditional", "upon"), 0.8),
-    (("dependent", "on"), 0.6), (("depending", "on"), 0.55), (("except",), 0.65), (("excluding",), 0.6),
-    (("with", "prior"), 0.7), (("with", "the", "approval"), 0.75), (("with", "written"), 0.7),
-    (("with", "manager"), 0.7), (("in", "case"), 0.5), (("if",), 0.55), (("pending",), 0.6),
-)  # fmt: skip
+    (("subject", "to"), 0.8),
+    (("only", "if"), 0.85),
+    (("only", "when"), 0.8),
+    (("only", "with"), 0.8),
+    (("only", "after"), 0.75),
+    (("unless",), 0.8),
+    (("provided", "that"), 0.8),
+    (("provided", "the"), 0.5),
+    (("as", "long", "as"), 0.7),
+    (("so", "long", "as"), 0.7),
+    (("on", "condition"), 0.8),
+    (("contingent", "on"), 0.8),
+    (("contingent", "upon"), 0.8),
+    (("conditional", "on"), 0.8),
+    (("conditional", "upon"), 0.8),
+    (("dependent", "on"), 0.6),
+    (("depending", "on"), 0.55),
+    (("except",), 0.65),
+    (("excluding",), 0.6),
+    (("with", "prior"), 0.7),
+    (("with", "the", "approval"), 0.75),
+    (("with", "written"), 0.7),
+    (("with", "manager"), 0.7),
+    (("in", "case"), 0.5),
+    (("if",), 0.55),
+    (("pending",), 0.6),
+)
 """Words that begin a condition, each with how surely leaving it out changes the meaning."""
 
 _CONDITION_WORDS = 14

@@ -9,9 +9,27 @@ BE = frozenset({"is", "are", "was", "were", "am", "isn't", "aren't", "wasn't", "
 HAVE = frozenset({"has", "have", "had", "hasn't", "haven't", "hadn't"})
 DO = frozenset({"does", "do", "did", "doesn't", "don't", "didn't", "doesn’t", "don’t", "didn’t"})
 MODAL = frozenset(
-    {"will", "would", "can", "could", "may", "might", "must", "shall", "should", "cannot", "can't", "won't", "can’t",
-     "won’t", "mustn't", "shouldn't", "couldn't", "wouldn't"}
-)  # fmt: skip
+    {
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "shall",
+        "should",
+        "cannot",
+        "can't",
+        "won't",
+        "can’t",
+        "won’t",
+        "mustn't",
+        "shouldn't",
+        "couldn't",
+        "wouldn't",
+    }
+)
 AUXILIARY = BE | HAVE | DO | MODAL
 
 _BASE = """
@@ -173,8 +191,11 @@ _BASES = {
     **{_past(base): base for base in sorted(BASE - _irregular_bases)},
     **{entry[1]: entry[0] for entry in _irregular},
     **{_third(base): base for base in sorted(BASE - {"do", "have"})},
-    "has": "have", "had": "have", "does": "do", "did": "do",
-}  # fmt: skip
+    "has": "have",
+    "had": "have",
+    "does": "do",
+    "did": "do",
+}
 _FORMS = {
     base: tuple(dict.fromkeys(form for form in (past, participle) if form not in _AMBIGUOUS | {base}))
     for base, past, participle in (row.split() for row in _IRREGULAR)

@@ -14,10 +14,8 @@ _BOUND_PHRASES: tuple[tuple[Bound, str], ...] = (
     ("less", r"(?:less|fewer|lower|smaller|shorter|younger) than|under|below|<"),
     ("about", r"about|around|approximately|approx\.?|roughly|some|nearly|almost|close to|circa|ca?\.|~|≈|±|estimated"),
     ("about", r"an estimated|just over|just under|slightly (?:more|less) than|a little (?:over|under)"),
-)  # fmt: skip
-_BOUND = re.compile(
-    "|".join(f"(?P<b{n}>{phrases})" for n, (_, phrases) in enumerate(_BOUND_PHRASES))
-)  # fmt: skip
+)
+_BOUND = re.compile("|".join(f"(?P<b{n}>{phrases})" for n, (_, phrases) in enumerate(_BOUND_PHRASES)))
 _LEFT_BOUND = re.compile(rf"(?:^|(?<=[^\w]))(?:{_BOUND.pattern})\s?(?:the |an? |another )?$", re.IGNORECASE)
 _NEGATED_BOUND = re.compile(
     r"(?:\b(?:not|never|cannot|neither|nor)|n['’]t)\s(?:be\s|to\s|last\s|take\s|go\s|have\s)?$", re.IGNORECASE

@@ -49,9 +49,17 @@ def _halved_unit(text: str, half: Quantity) -> Quantity:
     start = half.start if before is None or after is not None else half.start - len(before[0])
     low = value * unit.size
     return replace(
-        half, start=start, end=after.end() if after is not None else half.end, value=value, low=low, high=low,
-        step=unit.size / 20, dimension=unit.dimension, unit=unit.name, rounded=False,
-    )  # fmt: skip
+        half,
+        start=start,
+        end=after.end() if after is not None else half.end,
+        value=value,
+        low=low,
+        high=low,
+        step=unit.size / 20,
+        dimension=unit.dimension,
+        unit=unit.name,
+        rounded=False,
+    )
 
 
 def _whole(text: str, first: Quantity, second: Quantity) -> Quantity | None:
@@ -59,9 +67,14 @@ def _whole(text: str, first: Quantity, second: Quantity) -> Quantity | None:
         if text[first.end : second.start] == " " and text[second.start : second.start + 2].lower() == "a ":
             half = second.value / 2  # "half a dozen"
             return replace(
-                second, start=first.start, number_start=first.number_start, value=half, low=half, high=half,
+                second,
+                start=first.start,
+                number_start=first.number_start,
+                value=half,
+                low=half,
+                high=half,
                 step=half / 20,
-            )  # fmt: skip
+            )
         return None
     if second.value == _HALF and second.dimension == "share" and text[first.end : second.start] == " and ":
         if first.dimension in _DIMENSIONS and first.exact and first.value and first.low is not None:
@@ -87,6 +100,12 @@ def _whole(text: str, first: Quantity, second: Quantity) -> Quantity | None:
         return None
     low = first.low + second.low
     return replace(
-        second, start=first.start, number_start=first.number_start, low=low, high=low, bound=first.bound,
-        value=second.value + first.low / (second.low / second.value), rounded=first.rounded or second.rounded,
-    )  # fmt: skip
+        second,
+        start=first.start,
+        number_start=first.number_start,
+        low=low,
+        high=low,
+        bound=first.bound,
+        value=second.value + first.low / (second.low / second.value),
+        rounded=first.rounded or second.rounded,
+    )

@@ -30,30 +30,86 @@ _ORDINALS = {
     )
 } | {"thirtieth": 30, "fortieth": 40, "fiftieth": 50, "hundredth": 100, "thousandth": 1000}
 _DENOMINATORS = {
-    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4, "fourths": 4,
-    "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8,
-    "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10, "hundredths": 100,
-}  # fmt: skip
+    "half": 2,
+    "halves": 2,
+    "third": 3,
+    "thirds": 3,
+    "quarter": 4,
+    "quarters": 4,
+    "fourth": 4,
+    "fourths": 4,
+    "fifth": 5,
+    "fifths": 5,
+    "sixth": 6,
+    "sixths": 6,
+    "seventh": 7,
+    "sevenths": 7,
+    "eighth": 8,
+    "eighths": 8,
+    "ninth": 9,
+    "ninths": 9,
+    "tenth": 10,
+    "tenths": 10,
+    "hundredths": 100,
+}
 
 SCALES = {
-    "hundred": Decimal(100), "thousand": Decimal(1000), "million": Decimal(10) ** 6, "billion": Decimal(10) ** 9,
-    "trillion": Decimal(10) ** 12, "lakh": Decimal(10) ** 5, "lakhs": Decimal(10) ** 5, "crore": Decimal(10) ** 7,
-    "crores": Decimal(10) ** 7, "millions": Decimal(10) ** 6, "billions": Decimal(10) ** 9, "mn": Decimal(10) ** 6,
-    "bn": Decimal(10) ** 9, "tn": Decimal(10) ** 12, "mio": Decimal(10) ** 6, "mrd": Decimal(10) ** 9,
-    "dozen": Decimal(12), "mln": Decimal(10) ** 6, "bln": Decimal(10) ** 9,
-}  # fmt: skip
+    "hundred": Decimal(100),
+    "thousand": Decimal(1000),
+    "million": Decimal(10) ** 6,
+    "billion": Decimal(10) ** 9,
+    "trillion": Decimal(10) ** 12,
+    "lakh": Decimal(10) ** 5,
+    "lakhs": Decimal(10) ** 5,
+    "crore": Decimal(10) ** 7,
+    "crores": Decimal(10) ** 7,
+    "millions": Decimal(10) ** 6,
+    "billions": Decimal(10) ** 9,
+    "mn": Decimal(10) ** 6,
+    "bn": Decimal(10) ** 9,
+    "tn": Decimal(10) ** 12,
+    "mio": Decimal(10) ** 6,
+    "mrd": Decimal(10) ** 9,
+    "dozen": Decimal(12),
+    "mln": Decimal(10) ** 6,
+    "bln": Decimal(10) ** 9,
+}
 """Words that multiply the number before them."""
 
-SHORT_SCALES = {"k": Decimal(1000), "K": Decimal(1000), "M": Decimal(10) ** 6, "B": Decimal(10) ** 9,
-                "bn": Decimal(10) ** 9, "T": Decimal(10) ** 12, "Bn": Decimal(10) ** 9,
-                "mn": Decimal(10) ** 6, "MM": Decimal(10) ** 6}  # fmt: skip
+SHORT_SCALES = {
+    "k": Decimal(1000),
+    "K": Decimal(1000),
+    "M": Decimal(10) ** 6,
+    "B": Decimal(10) ** 9,
+    "bn": Decimal(10) ** 9,
+    "T": Decimal(10) ** 12,
+    "Bn": Decimal(10) ** 9,
+    "mn": Decimal(10) ** 6,
+    "MM": Decimal(10) ** 6,
+}
 """Letters that multiply the number they are glued to."""
 
 FACTORS = {
-    "double": 2, "doubled": 2, "doubles": 2, "doubling": 2, "twice": 2, "twofold": 2, "triple": 3, "tripled": 3,
-    "triples": 3, "tripling": 3, "thrice": 3, "threefold": 3, "quadruple": 4, "quadrupled": 4, "quadrupling": 4,
-    "fourfold": 4, "quintupled": 5, "fivefold": 5, "tenfold": 10,
-}  # fmt: skip
+    "double": 2,
+    "doubled": 2,
+    "doubles": 2,
+    "doubling": 2,
+    "twice": 2,
+    "twofold": 2,
+    "triple": 3,
+    "tripled": 3,
+    "triples": 3,
+    "tripling": 3,
+    "thrice": 3,
+    "threefold": 3,
+    "quadruple": 4,
+    "quadrupled": 4,
+    "quadrupling": 4,
+    "fourfold": 4,
+    "quintupled": 5,
+    "fivefold": 5,
+    "tenfold": 10,
+}
 """Words that name a factor between two values; "halved" is a factor of one half and told by `find_number_words`."""
 
 _STARTERS = frozenset(_ONES) | frozenset(_TENS) | {"a", "an", "half", "quarter", "couple", "dozen", "halved"}

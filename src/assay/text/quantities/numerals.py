@@ -8,10 +8,22 @@ from assay.text.lexicon.lexemes import word_set
 
 _COMMA_DECIMAL = word_set("""de fr es it pt nl ru pl cs sk da nb no fi sv tr el ro hu bg uk hr sl sr id vi""")
 FRACTIONS = {
-    "½": Decimal("0.5"), "⅓": Decimal(1) / 3, "⅔": Decimal(2) / 3, "¼": Decimal("0.25"), "¾": Decimal("0.75"),
-    "⅕": Decimal("0.2"), "⅖": Decimal("0.4"), "⅗": Decimal("0.6"), "⅘": Decimal("0.8"), "⅙": Decimal(1) / 6,
-    "⅚": Decimal(5) / 6, "⅛": Decimal("0.125"), "⅜": Decimal("0.375"), "⅝": Decimal("0.625"), "⅞": Decimal("0.875"),
-}  # fmt: skip
+    "½": Decimal("0.5"),
+    "⅓": Decimal(1) / 3,
+    "⅔": Decimal(2) / 3,
+    "¼": Decimal("0.25"),
+    "¾": Decimal("0.75"),
+    "⅕": Decimal("0.2"),
+    "⅖": Decimal("0.4"),
+    "⅗": Decimal("0.6"),
+    "⅘": Decimal("0.8"),
+    "⅙": Decimal(1) / 6,
+    "⅚": Decimal(5) / 6,
+    "⅛": Decimal("0.125"),
+    "⅜": Decimal("0.375"),
+    "⅝": Decimal("0.625"),
+    "⅞": Decimal("0.875"),
+}
 """Characters that are fractions."""
 
 _LONGEST_NUMBER = 40

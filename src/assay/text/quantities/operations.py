@@ -8,10 +8,27 @@ from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow
 from typing import Final
 
 OPERATIONS: Final = {
-    "+": "+", "plus": "+", "-": "-", "−": "-", "–": "-", "minus": "-", "×": "*", "x": "*", "✕": "*", "*": "*", "·": "*",
-    "⋅": "*", "times": "*", "multiplied by": "*", "\\times": "*", "\\cdot": "*", "/": "/", "÷": "/", "divided by": "/",
+    "+": "+",
+    "plus": "+",
+    "-": "-",
+    "−": "-",
+    "–": "-",
+    "minus": "-",
+    "×": "*",
+    "x": "*",
+    "✕": "*",
+    "*": "*",
+    "·": "*",
+    "⋅": "*",
+    "times": "*",
+    "multiplied by": "*",
+    "\\times": "*",
+    "\\cdot": "*",
+    "/": "/",
+    "÷": "/",
+    "divided by": "/",
     "\\div": "/",
-}  # fmt: skip
+}
 """The operation behind each way to write it: `+`, `-`, `*` or `/`."""
 
 

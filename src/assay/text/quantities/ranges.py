@@ -99,9 +99,16 @@ def _with_shared_unit(text: str, first: Quantity, second: Quantity) -> Quantity:
         return first
     factor = scale * (second.low / second.value if bare else Decimal(1))
     return replace(
-        first, value=first.value * scale, low=first.low * factor, high=first.low * factor, step=first.step * factor,
-        dimension=second.dimension, unit=second.unit, rounded=first.rounded or scale != 1, weak=False,
-    )  # fmt: skip
+        first,
+        value=first.value * scale,
+        low=first.low * factor,
+        high=first.low * factor,
+        step=first.step * factor,
+        dimension=second.dimension,
+        unit=second.unit,
+        rounded=first.rounded or scale != 1,
+        weak=False,
+    )
 
 
 def _looks_like_a_year(quantity: Quantity, text: str) -> bool:
@@ -117,9 +124,19 @@ def _as_share(text: str, first: Quantity, second: Quantity) -> Quantity | None:
         return None
     share = first.value / second.value
     return replace(
-        second, start=first.start, number_start=first.number_start, value=share, low=share, high=share,
-        step=Decimal("0.005"), dimension="share", unit="", bound="about", rounded=True, weak=False,
-    )  # fmt: skip
+        second,
+        start=first.start,
+        number_start=first.number_start,
+        value=share,
+        low=share,
+        high=share,
+        step=Decimal("0.005"),
+        dimension="share",
+        unit="",
+        bound="about",
+        rounded=True,
+        weak=False,
+    )
 
 
 def _trailing_scale(written: str) -> Decimal:

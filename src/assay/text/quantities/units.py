@@ -208,37 +208,84 @@ _FAHRENHEIT = Unit("temperature", Decimal(5) / Decimal(9), "°F", Decimal("459.6
 _KELVIN = Unit("temperature", Decimal(1), "K")
 
 UNIT_WORDS: dict[str, Unit] = _read(_SPELLED) | {
-    "degrees celsius": _CELSIUS, "degree celsius": _CELSIUS, "celsius": _CELSIUS, "degrees c": _CELSIUS,
-    "degrees fahrenheit": _FAHRENHEIT, "degree fahrenheit": _FAHRENHEIT, "fahrenheit": _FAHRENHEIT,
-    "degrees f": _FAHRENHEIT, "kelvin": _KELVIN, "kelvins": _KELVIN,
-}  # fmt: skip
+    "degrees celsius": _CELSIUS,
+    "degree celsius": _CELSIUS,
+    "celsius": _CELSIUS,
+    "degrees c": _CELSIUS,
+    "degrees fahrenheit": _FAHRENHEIT,
+    "degree fahrenheit": _FAHRENHEIT,
+    "fahrenheit": _FAHRENHEIT,
+    "degrees f": _FAHRENHEIT,
+    "kelvin": _KELVIN,
+    "kelvins": _KELVIN,
+}
 """Units by spelled name, in lower case, of one or two words."""
 
 UNIT_SYMBOLS: dict[str, Unit] = _read(_SYMBOLS) | {
-    "°C": _CELSIUS, "℃": _CELSIUS, "°F": _FAHRENHEIT, "℉": _FAHRENHEIT, "K": _KELVIN,
-}  # fmt: skip
+    "°C": _CELSIUS,
+    "℃": _CELSIUS,
+    "°F": _FAHRENHEIT,
+    "℉": _FAHRENHEIT,
+    "K": _KELVIN,
+}
 """Units by symbol; case matters."""
 
 KEY_UNITS: dict[str, Unit] = {
     spelling: UNIT_SYMBOLS[symbol]
     for spelling, symbol in {
-        "mb": "MB", "gb": "GB", "kb": "kB", "tb": "TB", "pct": "%", "percent": "%", "percentage": "%", "sec": "s",
-        "secs": "s", "min": "min", "mins": "min", "hr": "h", "hrs": "h", "ml": "ml", "kwh": "kWh", "mbps": "Mbps",
+        "mb": "MB",
+        "gb": "GB",
+        "kb": "kB",
+        "tb": "TB",
+        "pct": "%",
+        "percent": "%",
+        "percentage": "%",
+        "sec": "s",
+        "secs": "s",
+        "min": "min",
+        "mins": "min",
+        "hr": "h",
+        "hrs": "h",
+        "ml": "ml",
+        "kwh": "kWh",
+        "mbps": "Mbps",
     }.items()
-}  # fmt: skip
+}
 """Units as the names of fields end in them, in lower case: `memory_mb`."""
 
 TWO_WORD_HEADS = frozenset(spelling.split()[0] for spelling in UNIT_WORDS if " " in spelling)
 """The words that may begin a unit of two words."""
 
 CURRENCY_SYMBOLS = {
-    "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB", "₿": "BTC", "₺": "TRY",
-    "₴": "UAH", "₪": "ILS", "฿": "THB", "₫": "VND", "₦": "NGN",
-}  # fmt: skip
+    "$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+    "¥": "JPY",
+    "₹": "INR",
+    "₩": "KRW",
+    "₽": "RUB",
+    "₿": "BTC",
+    "₺": "TRY",
+    "₴": "UAH",
+    "₪": "ILS",
+    "฿": "THB",
+    "₫": "VND",
+    "₦": "NGN",
+}
 """A bare dollar sign is read as US dollars and a bare yen sign as yen."""
 
-CURRENCY_PREFIXES = {"US": "USD", "A": "AUD", "AU": "AUD", "C": "CAD", "CA": "CAD", "HK": "HKD", "NZ": "NZD",
-                     "S": "SGD", "R": "BRL", "MX": "MXN"}  # fmt: skip
+CURRENCY_PREFIXES = {
+    "US": "USD",
+    "A": "AUD",
+    "AU": "AUD",
+    "C": "CAD",
+    "CA": "CAD",
+    "HK": "HKD",
+    "NZ": "NZD",
+    "S": "SGD",
+    "R": "BRL",
+    "MX": "MXN",
+}
 """What may stand before a dollar sign, and the currency that it makes of it."""
 
 CURRENCY_CODES = word_set(
@@ -248,11 +295,27 @@ CURRENCY_CODES = word_set(
 """ISO 4217 codes in common use, and three that are used like them."""
 
 CURRENCY_WORDS = {
-    "dollar": "USD", "dollars": "USD", "us dollars": "USD", "us dollar": "USD", "euro": "EUR", "euros": "EUR",
-    "pounds sterling": "GBP", "yen": "JPY", "yuan": "CNY", "renminbi": "CNY", "rupee": "INR", "rupees": "INR",
-    "won": "KRW", "rubles": "RUB", "roubles": "RUB", "swiss francs": "CHF", "francs": "CHF", "pesos": "MXN",
-    "canadian dollars": "CAD", "australian dollars": "AUD",
-}  # fmt: skip
+    "dollar": "USD",
+    "dollars": "USD",
+    "us dollars": "USD",
+    "us dollar": "USD",
+    "euro": "EUR",
+    "euros": "EUR",
+    "pounds sterling": "GBP",
+    "yen": "JPY",
+    "yuan": "CNY",
+    "renminbi": "CNY",
+    "rupee": "INR",
+    "rupees": "INR",
+    "won": "KRW",
+    "rubles": "RUB",
+    "roubles": "RUB",
+    "swiss francs": "CHF",
+    "francs": "CHF",
+    "pesos": "MXN",
+    "canadian dollars": "CAD",
+    "australian dollars": "AUD",
+}
 """Currencies by name; `pounds` alone is a mass."""
 
 MINOR_CURRENCY_WORDS = {"cents": "USD", "cent": "USD", "pence": "GBP"}

@@ -53,9 +53,13 @@ def as_sterling(pounds: Quantity) -> Quantity:
         return None if value is None else value / size
 
     return replace(
-        pounds, low=amount(pounds.low), high=amount(pounds.high), step=pounds.step / size, dimension="money:GBP",
+        pounds,
+        low=amount(pounds.low),
+        high=amount(pounds.high),
+        step=pounds.step / size,
+        dimension="money:GBP",
         unit="GBP",
-    )  # fmt: skip
+    )
 
 
 class Relation(Enum):

@@ -16,9 +16,15 @@ _LONGEST: Final = 400
 """Characters; a longer statement is denied as a whole."""
 _LEFT_OUT: Final = frozenset({"not", "no", "never", "n't"})
 _TURNED: Final = {
-    "nobody": "somebody", "none": "some", "nothing": "something", "without": "with", "nowhere": "somewhere",
-    "neither": "both", "nor": "and", "cannot": "can",
-}  # fmt: skip
+    "nobody": "somebody",
+    "none": "some",
+    "nothing": "something",
+    "without": "with",
+    "nowhere": "somewhere",
+    "neither": "both",
+    "nor": "and",
+    "cannot": "can",
+}
 _NOT_NEGATING: Final = frozenset({"only", "just", "least", "later", "more", "less", "earlier", "longer", "doubt"})
 """Words before which "not" and "no" deny nothing, or something else than the statement."""
 _MUST: Final = frozenset({"must", "shall"})

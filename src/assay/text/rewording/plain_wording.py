@@ -25,13 +25,26 @@ _MULTIPLE: Final = re.compile(
     re.IGNORECASE,
 )
 _FACTORS: Final = {
-    "twice": "2", "double": "2", "half": "0.5", "three times": "3", "four times": "4", "five times": "5",
+    "twice": "2",
+    "double": "2",
+    "half": "0.5",
+    "three times": "3",
+    "four times": "4",
+    "five times": "5",
     "ten times": "10",
-}  # fmt: skip
+}
 _DIGITS: Final = {
-    "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+    "zero": "0",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
     "nine": "9",
-}  # fmt: skip
+}
 _VALUES: Final = {**_DIGITS, "ten": "10"}
 _BY_DIGIT: Final = re.compile(rf"\b(?:{'|'.join(_DIGITS)})(?:-(?:{'|'.join(_DIGITS)})){{1,5}}\b", re.IGNORECASE)
 """A number told digit by digit: "two-five"."""

@@ -34,10 +34,8 @@ def question_parts(question: str) -> list[tuple[str, str]]:
     []
     """
     return [
-        pair
-        for asked in _QUESTION.findall(question[:_LONGEST_QUESTION])
-        for pair in _pairs(asked, tokenise(asked))
-    ]  # fmt: skip
+        pair for asked in _QUESTION.findall(question[:_LONGEST_QUESTION]) for pair in _pairs(asked, tokenise(asked))
+    ]
 
 
 def _pairs(asked: str, tokens: Sequence[Token]) -> list[tuple[str, str]]:

@@ -41,10 +41,18 @@ _COMMON: Final[Mapping[str, frozenset[str]]] = {
 _WORD: Final = re.compile(r"(?<!['’])\b[^\W\d_]+")
 """Not what stands behind an apostrophe, such as the "s" of "the girl's"."""
 _SCRIPTS: Final[Mapping[str, str]] = {
-    "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "CJK": "Chinese", "CYRILLIC": "Cyrillic script",
-    "GREEK": "Greek", "ARABIC": "Arabic script", "HEBREW": "Hebrew", "DEVANAGARI": "Devanagari script", "THAI": "Thai",
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "HANGUL": "Korean",
+    "CJK": "Chinese",
+    "CYRILLIC": "Cyrillic script",
+    "GREEK": "Greek",
+    "ARABIC": "Arabic script",
+    "HEBREW": "Hebrew",
+    "DEVANAGARI": "Devanagari script",
+    "THAI": "Thai",
     "LATIN": "Latin script",
-}  # fmt: skip
+}
 _LATIN: Final = "Latin script"
 LEAST_VOTES: Final = 2
 """Common words that tell a language: one alone may be a part of a name ("van", "de")."""

@@ -148,9 +148,11 @@ def _parts(claim: Claim, index: ExactIndex, stated: Quantity, subject: str) -> I
         stems = frozenset(
             word.stem
             for start, word in zip(claim.words.starts, claim.words.lexemes, strict=True)
-            if at <= start < end and word.weight and not word.digit
+            if at <= start < end
+            and word.weight
+            and not word.digit
             and not any(q.number_start <= start < q.number_end for q in inside)
-        )  # fmt: skip
+        )
         counts = [q for q in inside if q.dimension in {"count", "time"} and q.exact]
         own = [q for q in inside if q.dimension == stated.dimension and q not in counts]
         if stems or inside:

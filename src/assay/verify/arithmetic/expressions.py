@@ -167,9 +167,16 @@ class Reader:
             if self.kind(after) != "close":
                 raise Spoiled
             value = Amount(
-                value.value, value.error, value.dimension, value.unit, start, self.tokens[after].end,
-                value.operators, value.divided, value.spaced,
-            )  # fmt: skip
+                value.value,
+                value.error,
+                value.dimension,
+                value.unit,
+                start,
+                self.tokens[after].end,
+                value.operators,
+                value.divided,
+                value.spaced,
+            )
             return value, after + 1
         return self._number(at, depth)
 
@@ -199,7 +206,7 @@ class Reader:
         """A percentage: of something, which is a product, or by itself."""
         fraction = Amount(
             amount.value / 100, amount.error / 100, "share", "%", amount.start, amount.end, 0, divided=True
-        )  # fmt: skip
+        )
         if self.kind(at) != "of":
             return fraction, at
         other, at = self._factor(at + 1, depth + 1)
@@ -270,9 +277,7 @@ def _summed(first: Amount, second: Amount, sign: str, spaced: bool) -> Amount:
 
 def _multiplied(first: Amount, second: Amount, sign: str, spaced: bool) -> Amount:
     value = _calculated(first, sign, second)
-    relative = sum(
-        (amount.error / abs(amount.value) for amount in (first, second) if amount.value), start=Decimal(0)
-    )  # fmt: skip
+    relative = sum((amount.error / abs(amount.value) for amount in (first, second) if amount.value), start=Decimal(0))
     plain = {_PLAIN, "share"}
     if second.dimension in plain:
         dimension, unit = first.dimension, first.unit
@@ -299,6 +304,13 @@ def _joined(
     divided: bool,
 ) -> Amount:
     return Amount(
-        value, error, dimension, unit, first.start, second.end, first.operators + second.operators + 1,
-        divided or first.divided or second.divided, spaced and first.spaced and second.spaced,
-    )  # fmt: skip
+        value,
+        error,
+        dimension,
+        unit,
+        first.start,
+        second.end,
+        first.operators + second.operators + 1,
+        divided or first.divided or second.divided,
+        spaced and first.spaced and second.spaced,
+    )

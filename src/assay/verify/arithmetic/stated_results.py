@@ -48,8 +48,12 @@ def _wrong(text: str, stated: Quantity, value: Decimal, how: str, confidence: fl
     return ExactFinding(
         "arithmetic.wrong",
         f"The claim says {text[stated.start : stated.end]!r}; from the numbers it states itself {how} is {shown}.",
-        stated.number_start, stated.number_end, None, "contradicts", confidence,
-    )  # fmt: skip
+        stated.number_start,
+        stated.number_end,
+        None,
+        "contradicts",
+        confidence,
+    )
 
 
 def _change_operands(text: str, quantities: Sequence[Quantity]) -> tuple[Quantity, Quantity] | None:

@@ -30,11 +30,50 @@ _LOOSE: Final = Decimal("0.1")
 _DEGREES: Final = Decimal("1.5")
 
 _METRIC: Final = frozenset(
-    {"m", "cm", "mm", "µm", "nm", "km", "kg", "g", "mg", "µg", "t", "l", "ml", "cl", "m³", "m²", "km²", "ha", "J", "kJ",
-     "kWh", "MWh", "GWh", "TWh", "W", "kW", "MW", "GW", "Pa", "kPa", "hPa", "bar", "B", "kB", "MB", "GB", "TB", "PB"}
-)  # fmt: skip
-_CLOCK: Final = frozenset({"s", "ms", "µs", "ns", "min", "h", "d", "wk", "fortnight", "mo", "yr", "quarter", "decade",
-                           "century"})  # fmt: skip
+    {
+        "m",
+        "cm",
+        "mm",
+        "µm",
+        "nm",
+        "km",
+        "kg",
+        "g",
+        "mg",
+        "µg",
+        "t",
+        "l",
+        "ml",
+        "cl",
+        "m³",
+        "m²",
+        "km²",
+        "ha",
+        "J",
+        "kJ",
+        "kWh",
+        "MWh",
+        "GWh",
+        "TWh",
+        "W",
+        "kW",
+        "MW",
+        "GW",
+        "Pa",
+        "kPa",
+        "hPa",
+        "bar",
+        "B",
+        "kB",
+        "MB",
+        "GB",
+        "TB",
+        "PB",
+    }
+)
+_CLOCK: Final = frozenset(
+    {"s", "ms", "µs", "ns", "min", "h", "d", "wk", "fortnight", "mo", "yr", "quarter", "decade", "century"}
+)
 _OTHER_SIZES: Final[dict[str, tuple[Decimal, ...]]] = {
     "t": (Decimal("907184.74"), Decimal("1016046.9088")),
     "ton": (Decimal(1000000), Decimal("1016046.9088")),
@@ -221,15 +260,27 @@ def _measures(sentence: str, quantities: Sequence[Quantity]) -> list[_Measure]:
             continue
         size = Decimal(1) if quantity.dimension == "temperature" else quantity.low / quantity.value
         one = _Measure(
-            quantity.low, quantity.step, quantity.rounded, quantity.dimension, quantity.unit, quantity.start,
-            quantity.end, size,
-        )  # fmt: skip
+            quantity.low,
+            quantity.step,
+            quantity.rounded,
+            quantity.dimension,
+            quantity.unit,
+            quantity.start,
+            quantity.end,
+            size,
+        )
         before = found[-1] if found else None
         if before is not None and _continues(sentence, before, one):
             found[-1] = _Measure(
-                before.base + one.base, one.step, one.rounded, one.dimension, f"{before.unit} {one.unit}",
-                before.start, one.end, one.size,
-            )  # fmt: skip
+                before.base + one.base,
+                one.step,
+                one.rounded,
+                one.dimension,
+                f"{before.unit} {one.unit}",
+                before.start,
+                one.end,
+                one.size,
+            )
             continue
         found.append(one)
     taken = [(one.start, one.end) for one in found]

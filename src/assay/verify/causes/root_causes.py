@@ -19,9 +19,14 @@ from assay.text.lexicon import word_set
 from assay.text.quantities import find_quantities
 
 EFFECTS: Final[Mapping[Cause, float]] = {
-    Cause.KNOWLEDGE_GAP: 0.8, Cause.STALENESS: 0.6, Cause.CONTEXT_OVERFLOW: 0.5, Cause.RETRIEVAL_MISS: 0.7,
-    Cause.RETRIEVAL_NOISE: 0.5, Cause.POISONING: 0.8, Cause.AMBIGUITY: 0.4,
-}  # fmt: skip
+    Cause.KNOWLEDGE_GAP: 0.8,
+    Cause.STALENESS: 0.6,
+    Cause.CONTEXT_OVERFLOW: 0.5,
+    Cause.RETRIEVAL_MISS: 0.7,
+    Cause.RETRIEVAL_NOISE: 0.5,
+    Cause.POISONING: 0.8,
+    Cause.AMBIGUITY: 0.4,
+}
 """P(hallucination | cause). Assumed: a model that does not know says something nearly always, evidence that is
 in a long context is missed about half of the time. Replace them by figures of your own where you have any."""
 
@@ -137,9 +142,10 @@ def attribute(
         have none.
     """
     failing = [
-        (place, claim) for place, claim in enumerate(claims)
+        (place, claim)
+        for place, claim in enumerate(claims)
         if claim.verdict in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED)
-    ]  # fmt: skip
+    ]
     structural = [issue for issue in issues if issue.code.startswith("structure.")]
     if not failing and not structural:
         return ()
@@ -243,12 +249,13 @@ def _gaps(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
         what = "What it says" if new == 1 else "Most of what it says"
         told = any(span.relation == "contradicts" for span in claim.evidence_spans)
         yield _Seen(
-            Cause.KNOWLEDGE_GAP, 0.85 * covered * new,
+            Cause.KNOWLEDGE_GAP,
+            0.85 * covered * new,
             f"{what} instead stands in no passage, although one tells it."
             if told
             else f"{what} beyond the passages stands in none of them, although they speak of the matter.",
             about,
-        )  # fmt: skip
+        )
     if claim.text in known.given.diverged:
         yield _Seen(Cause.KNOWLEDGE_GAP, 0.9, "Asked again, the model said something else.")
 
@@ -271,10 +278,11 @@ def _stale(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
         newer = _superseding(item, known.given.evidence)
         if newer is not None and item in behind:
             yield _Seen(
-                Cause.STALENESS, 0.85,
+                Cause.STALENESS,
+                0.85,
                 f"It says what {item.id} says; {newer.id} has taken its place since {newer.effective_date}.",
                 _spans_of(claim, newer.id),
-            )  # fmt: skip
+            )
     if _NOW.search(f"{known.given.question or ''} {claim.text}"):
         dated = any(item.effective_date or item.expiry_date for item in known.given.evidence)
         if not dated:
@@ -289,14 +297,16 @@ def _lost(claim: ClaimReport, known: _Known) -> Iterator[_Seen]:
         if span.evidence_id in known.given.left_out:
             yield _Seen(
                 Cause.CONTEXT_OVERFLOW, 0.95, f"The model was not shown {span.evidence_id}, which decides it.", (span,)
-            )  # fmt: skip
+            )
         if known.length > _LONG:
             at = known.places[span.evidence_id] + span.start / _CHARACTERS_A_TOKEN
             seen = effective_attention(min(at, known.length), known.length)
             yield _Seen(
-                Cause.CONTEXT_OVERFLOW, (1 - seen) * min(1.0, known.length / _FULL),
-                f"The passage that decides it stands about {at:,.0f} tokens into {known.length:,.0f}.", (span,),
-            )  # fmt: skip
+                Cause.CONTEXT_OVERFLOW,
+                (1 - seen) * min(1.0, known.length / _FULL),
+                f"The passage that decides it stands about {at:,.0f} tokens into {known.length:,.0f}.",
+                (span,),
+            )
 
 
 def _noise(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
@@ -309,9 +319,11 @@ def _noise(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
     for item in _holding(telling, known):
         where = "the same passage" if item.id in against else item.id
         yield _Seen(
-            Cause.RETRIEVAL_NOISE, 0.75, f"The words that are wrong here stand in {where}, of something else.",
+            Cause.RETRIEVAL_NOISE,
+            0.75,
+            f"The words that are wrong here stand in {where}, of something else.",
             _spans_of(claim, item.id),
-        )  # fmt: skip
+        )
     if known.asked and len(known.words) >= 3:
         off = sum(not known.asked & words for words in known.words.values()) / len(known.words)
         yield _Seen(Cause.RETRIEVAL_NOISE, 0.5 * off, f"{off:.0%} of the passages share no word with the question.")
@@ -330,7 +342,7 @@ def _poison(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
     for item, order in ordering:
         span = EvidenceSpan(
             evidence_id=item.id, start=order.start(), end=order.end(), text=order[0], relation="related", score=0.0
-        )  # fmt: skip
+        )
         if item.id in behind:
             presence, reason = 0.9, f"{item.id} gives orders to whoever reads it, and this repeats its words."
         elif item.id in near:
@@ -346,9 +358,11 @@ def _unclear(claim: ClaimReport, known: _Known) -> Iterator[_Seen]:
     if dropped is not None:
         spans = (dropped.evidence,) if dropped.evidence is not None else ()
         yield _Seen(
-            Cause.AMBIGUITY, 0.3, "It leaves out a condition that was given; the prompt may not ask for conditions.",
+            Cause.AMBIGUITY,
+            0.3,
+            "It leaves out a condition that was given; the prompt may not ask for conditions.",
             spans,
-        )  # fmt: skip
+        )
     question = known.given.question
     if question is None:
         return

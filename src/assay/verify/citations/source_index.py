@@ -53,8 +53,9 @@ class SourceIndex:
         self._folded: dict[str, str] = {}
         self._ids = _group((key(item.id), item.id) for item in evidence)
         self._names = _group((key(name), item.id) for item in evidence for name in _names(item))
-        self._numbers = _group((match[2].lstrip("0") or "0", item.id) for item in evidence
-                               if (match := _LAST_NUMBER.match(item.id)))  # fmt: skip
+        self._numbers = _group(
+            (match[2].lstrip("0") or "0", item.id) for item in evidence if (match := _LAST_NUMBER.match(item.id))
+        )
         prefixes = {match[1] if (match := _LAST_NUMBER.match(item.id)) else None for item in evidence}
         self._one_series = len(prefixes) == 1 and None not in prefixes
         self._counted = any(item.id.isdigit() for item in evidence)

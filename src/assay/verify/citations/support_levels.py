@@ -182,7 +182,7 @@ class _Resolver:
         holder = self.holder(missing, found.evidence_ids) if missing is not None else None
         return ResolvedCitation(
             citation, name, found, statements, (), quotes, holder, section, len(self.index.evidence)
-        )  # fmt: skip
+        )
 
     def found(self, citation: Citation, name: str) -> Found:
         """The evidence behind a name, or behind another name of the same source."""

@@ -86,11 +86,13 @@ def check_rules(parsed: Parsed, structure: Structure, evidence_ids: Collection[s
     where = {path: place for path, place in walk(parsed) if path in wanted}
     return [
         Issue(
-            code=f"structure.{code}", message=message, path=pointer(path),
+            code=f"structure.{code}",
+            message=message,
+            path=pointer(path),
             span=Span(start=where[path].start, end=where[path].end) if path in where else None,
         )
         for path, code, message in broken
-    ]  # fmt: skip
+    ]
 
 
 def cited_objects(parsed: Parsed, cited: Sequence[CitedField], evidence_ids: Collection[str]) -> list[dict[str, Any]]:
@@ -138,9 +140,7 @@ def _order(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
             if first is not None and then is not None:
                 yield path, "rule", f"{_shown(first)} at {pointer(path)} cannot be compared with {_shown(then)}."
         elif before[1] > after[1]:
-            yield path, "rule", (
-                f"{_shown(first)} at {pointer(path)} comes after {_shown(then)} at {pointer(other)}."
-            )  # fmt: skip
+            yield path, "rule", (f"{_shown(first)} at {pointer(path)} comes after {_shown(then)} at {pointer(other)}.")
 
 
 def _sum(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
@@ -185,8 +185,13 @@ def _equal(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
 
 
 _CHECKS: Final[Mapping[str, Callable[[Any, FieldRule], Iterator[tuple[Path, str, str]]]]] = {
-    "order": _order, "sum": _sum, "count": _count, "unique": _unique, "member": _member, "equal": _equal,
-}  # fmt: skip
+    "order": _order,
+    "sum": _sum,
+    "count": _count,
+    "unique": _unique,
+    "member": _member,
+    "equal": _equal,
+}
 
 
 def _bound(pattern: Pattern, names: Sequence[str]) -> Pattern:

@@ -257,9 +257,14 @@ def _leaves(item: Evidence) -> Iterator[_Leaf]:
         holder = _value_at(parsed.value, path[:-1]) if path else None
         start = place.key_start if place.key_start is not None else place.start
         yield _Leaf(
-            path, _value_at(parsed.value, path), holder if isinstance(holder, Mapping) else {}, item.id,
-            start, place.end, item.text[start : place.end],
-        )  # fmt: skip
+            path,
+            _value_at(parsed.value, path),
+            holder if isinstance(holder, Mapping) else {},
+            item.id,
+            start,
+            place.end,
+            item.text[start : place.end],
+        )
 
 
 def _plain_values(parsed: Parsed) -> Iterator[tuple[Path, Any]]:

@@ -18,8 +18,9 @@ def hidden_issues(text: str) -> tuple[Issue, ...]:
     """
     return tuple(
         Issue(
-            code=HIDDEN, span=Span(start=one.start, end=one.end),
+            code=HIDDEN,
+            span=Span(start=one.start, end=one.end),
             message=f"Characters that {one.why} stand here: a reader is shown another text. Leave them out.",
         )
         for one in hidden_places(text)[:_MOST]
-    )  # fmt: skip
+    )

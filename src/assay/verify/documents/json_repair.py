@@ -20,9 +20,15 @@ _TOKEN: Final = re.compile(
 )
 _CLOSING: Final = {"{": "}", "[": "]"}
 _QUOTES: Final = {
-    '"': '"', "'": "'", "\u201c": "\u201d\u201c", "\u201d": "\u201d", "\u201e": "\u201d\u201c", "\u201f": "\u201d",
-    "\u2018": "\u2019\u2018", "\u2019": "\u2019",
-}  # fmt: skip
+    '"': '"',
+    "'": "'",
+    "\u201c": "\u201d\u201c",
+    "\u201d": "\u201d",
+    "\u201e": "\u201d\u201c",
+    "\u201f": "\u201d",
+    "\u2018": "\u2019\u2018",
+    "\u2019": "\u2019",
+}
 """Which signs end a text that begins with each."""
 _BARE: Final = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -63,15 +69,23 @@ class JsonRepair:
 
 
 _WORDS: Final = {
-    "fence": "Marks of a code block around the document", "prose": "Text that is no part of the document",
-    "comment": "A comment", "trailing_comma": "A comma before a closing bracket", "double_comma": "A comma too many",
-    "missing_comma": "No comma between two values", "unclosed": "A bracket that was not closed",
-    "surplus": "A closing bracket that closes nothing", "quotes": "Quotation marks that JSON does not have",
-    "bare_key": "A key without quotation marks", "constant": "A constant as Python writes it",
-    "number": "A number as JSON does not write it", "escape": "An escape that JSON does not have",
-    "control": "A control character inside of a text", "inner_quote": "A quotation mark inside of a text",
+    "fence": "Marks of a code block around the document",
+    "prose": "Text that is no part of the document",
+    "comment": "A comment",
+    "trailing_comma": "A comma before a closing bracket",
+    "double_comma": "A comma too many",
+    "missing_comma": "No comma between two values",
+    "unclosed": "A bracket that was not closed",
+    "surplus": "A closing bracket that closes nothing",
+    "quotes": "Quotation marks that JSON does not have",
+    "bare_key": "A key without quotation marks",
+    "constant": "A constant as Python writes it",
+    "number": "A number as JSON does not write it",
+    "escape": "An escape that JSON does not have",
+    "control": "A control character inside of a text",
+    "inner_quote": "A quotation mark inside of a text",
     "cut_off": "The document was cut off",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)

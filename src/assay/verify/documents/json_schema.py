@@ -31,36 +31,79 @@ MOST_ISSUES: Final = 200
 """The most violations that are listed; one more issue says that there are others."""
 
 DRAFTS: Final[Mapping[str, Callable[..., jsonschema_rs.Validator]]] = {
-    "draft4": jsonschema_rs.Draft4Validator, "draft6": jsonschema_rs.Draft6Validator,
-    "draft7": jsonschema_rs.Draft7Validator, "draft2019-09": jsonschema_rs.Draft201909Validator,
+    "draft4": jsonschema_rs.Draft4Validator,
+    "draft6": jsonschema_rs.Draft6Validator,
+    "draft7": jsonschema_rs.Draft7Validator,
+    "draft2019-09": jsonschema_rs.Draft201909Validator,
     "draft2020-12": jsonschema_rs.Draft202012Validator,
-}  # fmt: skip
+}
 """The drafts of JSON Schema that are read, by name."""
 
 _NEWEST_FIRST: Final[tuple[Callable[..., jsonschema_rs.Validator], ...]] = (
-    jsonschema_rs.validator_for, jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator,
-)  # fmt: skip
+    jsonschema_rs.validator_for,
+    jsonschema_rs.Draft7Validator,
+    jsonschema_rs.Draft4Validator,
+)
 _CODES: Final = {
-    "required": "required", "type": "type", "enum": "enum", "const": "enum", "pattern": "pattern",
-    "maximum": "range", "minimum": "range", "exclusiveMaximum": "range", "exclusiveMinimum": "range",
-    "multipleOf": "range", "maxLength": "range", "minLength": "range", "maxItems": "range", "minItems": "range",
-    "maxProperties": "range", "minProperties": "range", "contains": "range", "uniqueItems": "unique",
-    "additionalProperties": "additional", "unevaluatedProperties": "additional", "additionalItems": "additional",
-    "unevaluatedItems": "additional", "falseSchema": "additional", "format": "format", "contentEncoding": "format",
-    "contentMediaType": "format", "fromUtf8": "format", "propertyNames": "name", "anyOf": "choice",
-    "oneOfNotValid": "choice", "oneOfMultipleValid": "choice", "oneOf": "choice", "not": "forbidden",
-    "backtrackLimitExceeded": "unchecked", "regexEngineFailure": "unchecked", "referencing": "unchecked",
-}  # fmt: skip
+    "required": "required",
+    "type": "type",
+    "enum": "enum",
+    "const": "enum",
+    "pattern": "pattern",
+    "maximum": "range",
+    "minimum": "range",
+    "exclusiveMaximum": "range",
+    "exclusiveMinimum": "range",
+    "multipleOf": "range",
+    "maxLength": "range",
+    "minLength": "range",
+    "maxItems": "range",
+    "minItems": "range",
+    "maxProperties": "range",
+    "minProperties": "range",
+    "contains": "range",
+    "uniqueItems": "unique",
+    "additionalProperties": "additional",
+    "unevaluatedProperties": "additional",
+    "additionalItems": "additional",
+    "unevaluatedItems": "additional",
+    "falseSchema": "additional",
+    "format": "format",
+    "contentEncoding": "format",
+    "contentMediaType": "format",
+    "fromUtf8": "format",
+    "propertyNames": "name",
+    "anyOf": "choice",
+    "oneOfNotValid": "choice",
+    "oneOfMultipleValid": "choice",
+    "oneOf": "choice",
+    "not": "forbidden",
+    "backtrackLimitExceeded": "unchecked",
+    "regexEngineFailure": "unchecked",
+    "referencing": "unchecked",
+}
 _LIMITS: Final = {
-    "maximum": "at most {}", "minimum": "at least {}", "exclusiveMaximum": "less than {}",
-    "exclusiveMinimum": "more than {}", "multipleOf": "a multiple of {}", "maxLength": "at most {} characters",
-    "minLength": "at least {} characters", "maxItems": "at most {} items", "minItems": "at least {} items",
-    "maxProperties": "at most {} fields", "minProperties": "at least {} fields",
-}  # fmt: skip
+    "maximum": "at most {}",
+    "minimum": "at least {}",
+    "exclusiveMaximum": "less than {}",
+    "exclusiveMinimum": "more than {}",
+    "multipleOf": "a multiple of {}",
+    "maxLength": "at most {} characters",
+    "minLength": "at least {} characters",
+    "maxItems": "at most {} items",
+    "minItems": "at least {} items",
+    "maxProperties": "at most {} fields",
+    "minProperties": "at least {} fields",
+}
 _TYPES: Final = {
-    "string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
-    "null": "null", "array": "a list", "object": "an object",
-}  # fmt: skip
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
 
 _MORE: Final = Issue(
     code="structure.more",

@@ -103,6 +103,9 @@ def _value(text: str) -> Quantity | None:
 
 def _adds(value: Quantity | None, total: Quantity) -> bool:
     """Whether a value is one of the sort that a total is of."""
-    return value is not None and value.dimension == total.dimension and value.dimension.startswith(_SUMMED) and (
-        "/" not in value.dimension
-    )  # fmt: skip
+    return (
+        value is not None
+        and value.dimension == total.dimension
+        and value.dimension.startswith(_SUMMED)
+        and ("/" not in value.dimension)
+    )

@@ -24,8 +24,11 @@ _NAMING: Final = ("name", "title", "label", "product", "item", "city", "id", "co
 _CODES: Final = frozenset({"usd", "eur", "gbp", "chf", "jpy", "cad", "aud", "cny", "inr", "sek", "nok", "dkk", "pln"})
 """Currencies that are written with capitals in a sentence."""
 _SYMBOLS: Final = {symbol for symbol in UNIT_SYMBOLS if symbol.isalpha() and symbol.islower() and len(symbol) > 1} | {
-    "m", "l", "g", "h",
-}  # fmt: skip
+    "m",
+    "l",
+    "g",
+    "h",
+}
 """Units by the letters that keys end in: `weight_kg`, `voltage_v`."""
 _UNITS_OF_KEYS: Final = (
     frozenset(UNIT_WORDS) | _CODES | {"percent", "pct", "euro", "euros", "dollar", "dollars", "francs", "yen"}
@@ -119,9 +122,15 @@ def _claims_of(reader: _Reader, path: Path, place: Place, sentence: Span) -> Ite
     document = reader.parsed.value
     text = wording(path, value, about, _owner(document, path), _currency(document, path))
     yield ExtractedClaim(
-        text=text, span=span, sentence=sentence, kind=ClaimKind.FACTUAL, checkable=True,
-        critical=critical_reasons(text, text), hedge=hedge_score(text), path=pointer(path),
-    )  # fmt: skip
+        text=text,
+        span=span,
+        sentence=sentence,
+        kind=ClaimKind.FACTUAL,
+        checkable=True,
+        critical=critical_reasons(text, text),
+        hedge=hedge_score(text),
+        path=pointer(path),
+    )
 
 
 def _says_nothing(reader: _Reader, value: Any, path: Path, about: Any) -> bool:
@@ -135,9 +144,13 @@ def _says_nothing(reader: _Reader, value: Any, path: Path, about: Any) -> bool:
 
 def _silent(text: str, span: Span, sentence: Span, path: Path | None) -> ExtractedClaim:
     return ExtractedClaim(
-        text=text[:200] or "value", span=span, sentence=sentence, kind=ClaimKind.META, checkable=False,
+        text=text[:200] or "value",
+        span=span,
+        sentence=sentence,
+        kind=ClaimKind.META,
+        checkable=False,
         path=None if path is None else pointer(path),
-    )  # fmt: skip
+    )
 
 
 def _within(claim: ExtractedClaim, span: Span, sentence: Span, path: Path, start: int | None) -> ExtractedClaim:

@@ -145,8 +145,9 @@ class ExactIndex:
     """Sentences by their text with white space collapsed and the end mark off."""
     records: Records = field(default_factory=Records)
     """What of the evidence is records and not prose."""
-    _mentions: dict[tuple[int, int, int], Surroundings] = field(default_factory=dict, init=False, repr=False,
-                                                                compare=False)  # fmt: skip
+    _mentions: dict[tuple[int, int, int], Surroundings] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     _contents: dict[int, Content] = field(default_factory=dict, init=False, repr=False, compare=False)
     _readings: dict[int, SentencePolarity] = field(default_factory=dict, init=False, repr=False, compare=False)
     _subjects: dict[int, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)

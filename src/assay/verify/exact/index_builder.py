@@ -196,10 +196,22 @@ class _Builder:
     def build(self) -> ExactIndex:
         headings: Iterable[frozenset[str]] = (p.heading for p in self.passages)
         return ExactIndex(
-            self.locale, tuple(self.passages), tuple(self.sentences), tuple(self.stems), self.postings,
-            frozenset().union(*headings), self.quantities, self.dates, self.identifiers, self.values, self.calendar,
-            self.keys, self.acronyms, self.whole, self.records.build(),
-        )  # fmt: skip
+            self.locale,
+            tuple(self.passages),
+            tuple(self.sentences),
+            tuple(self.stems),
+            self.postings,
+            frozenset().union(*headings),
+            self.quantities,
+            self.dates,
+            self.identifiers,
+            self.values,
+            self.calendar,
+            self.keys,
+            self.acronyms,
+            self.whole,
+            self.records.build(),
+        )
 
 
 def index_evidence(evidence: Sequence[Evidence], locale: str = "en") -> ExactIndex:

@@ -41,12 +41,19 @@ _SURE_OF_DENIAL = 0.55
 """From here on a value that differs answers a denial; a doubtful one leaves all findings as they are."""
 
 _FAMILIES = {
-    "number": "contradicts_number", "date": "contradicts_date", "time": "contradicts_date",
-    "name": "contradicts_name", "identifier": "contradicts_identifier", "quote": "contradicts_quote",
-    "polarity": "contradicts_polarity", "antonym": "contradicts_antonym", "comparative": "contradicts_comparative",
-    "condition": "contradicts_condition", "arithmetic": "contradicts_arithmetic",
+    "number": "contradicts_number",
+    "date": "contradicts_date",
+    "time": "contradicts_date",
+    "name": "contradicts_name",
+    "identifier": "contradicts_identifier",
+    "quote": "contradicts_quote",
+    "polarity": "contradicts_polarity",
+    "antonym": "contradicts_antonym",
+    "comparative": "contradicts_comparative",
+    "condition": "contradicts_condition",
+    "arithmetic": "contradicts_arithmetic",
     "record": "contradicts_record",
-}  # fmt: skip
+}
 """The signal that a finding feeds, by the first part of its code."""
 
 

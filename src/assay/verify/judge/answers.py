@@ -136,9 +136,12 @@ def _answer(entry: Mapping[str, Any], sources: Mapping[str, Source], confidence:
     elif not justification:
         void = "it gives no reason"
     return JudgeAnswer(
-        question=question, verdict=verdict, justification=justification, void=void,
+        question=question,
+        verdict=verdict,
+        justification=justification,
+        void=void,
         quotes=tuple(dict.fromkeys(span for span in spans if span is not None)),
-    )  # fmt: skip
+    )
 
 
 def one_sentence(text: str) -> str:
@@ -154,5 +157,8 @@ def one_sentence(text: str) -> str:
 
 def _object(**properties: Any) -> dict[str, Any]:
     return {
-        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

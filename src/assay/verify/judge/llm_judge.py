@@ -170,9 +170,11 @@ def _request(claims: Sequence[str], showing: _Showing, how: JudgeOptions, attemp
         attempt=attempt,
     )
     request = ChatRequest(
-        messages_of(rendered), schema=answers_schema([source.alias for source in sources]),
-        temperature=how.temperature, max_tokens=attempt * (200 + how.tokens_per_claim * len(statements)),
-    )  # fmt: skip
+        messages_of(rendered),
+        schema=answers_schema([source.alias for source in sources]),
+        temperature=how.temperature,
+        max_tokens=attempt * (200 + how.tokens_per_claim * len(statements)),
+    )
     return _Asked(claims, place + 1, rendered.token, request)
 
 

@@ -150,7 +150,8 @@ def settled(
     if kind == "supports" and bar is None:
         support = max(before.support, confidence)
         return Standing(
-            Verdict.SUPPORTED if support >= threshold else before.verdict, support,
+            Verdict.SUPPORTED if support >= threshold else before.verdict,
+            support,
             min(before.contradiction, 1 - support),
-        )  # fmt: skip
+        )
     return before

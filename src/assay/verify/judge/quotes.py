@@ -75,9 +75,13 @@ def quoted_span(quote: str, source: Source, relation: str, score: float) -> Evid
         return None
     start, end = place
     return EvidenceSpan(
-        evidence_id=source.evidence.id, start=start, end=end, text=source.evidence.text[start:end], relation=relation,
+        evidence_id=source.evidence.id,
+        start=start,
+        end=end,
+        text=source.evidence.text[start:end],
+        relation=relation,
         score=score,
-    )  # fmt: skip
+    )
 
 
 def stems(*texts: str) -> set[str]:

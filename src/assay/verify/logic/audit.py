@@ -65,9 +65,11 @@ def audit_logic(
         unchecked.append(f"{len(inferences) - len(kept)} inferences beyond the limit were not tested")
     if scorer is None:
         return LogicAudit(
-            _in_order(found), tuple(Step(i.conclusion, i.premises, i.cue) for i in inferences), 0,
+            _in_order(found),
+            tuple(Step(i.conclusion, i.premises, i.cue) for i in inferences),
+            0,
             (*unchecked, "no network was given: inferences were not tested, statements not compared"),
-        )  # fmt: skip
+        )
     statements = statements_of(RuleClaimExtractor().extract(text) if claims is None else claims)
     pairs, left_out = comparable_pairs(statements, limits)
     if left_out:

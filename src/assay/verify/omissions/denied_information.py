@@ -28,9 +28,19 @@ _SAYING: Final = re.compile(
     re.IGNORECASE,
 )
 _KINDS: Final = {
-    "date": "when", "time": "when", "deadline": "when", "price": "how much", "cost": "how much", "fee": "how much",
-    "amount": "how much", "number": "how many", "reason": "why", "location": "where", "place": "where", "name": "who",
-}  # fmt: skip
+    "date": "when",
+    "time": "when",
+    "deadline": "when",
+    "price": "how much",
+    "cost": "how much",
+    "fee": "how much",
+    "amount": "how much",
+    "number": "how many",
+    "reason": "why",
+    "location": "where",
+    "place": "where",
+    "name": "who",
+}
 """What is asked for where a claim names the kind of thing that is not told: "no release date is given"."""
 _NAMED: Final = re.compile(rf"\b(?P<kind>{'|'.join(_KINDS)})s?\b", re.IGNORECASE)
 _OF_SILENCE: Final = re.compile(
@@ -88,9 +98,13 @@ def told_clause(claim: str, index: ExactIndex) -> EvidenceSpan | None:
         silent = is_abstention(text) or text.rstrip().endswith("?")
         if not silent and (tells is None or tells(text, clause)):
             return EvidenceSpan(
-                evidence_id=passage.evidence_id, start=sentence.start, end=sentence.end, text=text,
-                relation="contradicts", score=1.0,
-            )  # fmt: skip
+                evidence_id=passage.evidence_id,
+                start=sentence.start,
+                end=sentence.end,
+                text=text,
+                relation="contradicts",
+                score=1.0,
+            )
     return None
 
 
@@ -130,5 +144,9 @@ def _has_reason(text: str, clause: str) -> bool:
 
 
 _TELLS: Final[dict[str, Callable[[str, str], bool]]] = {
-    "when": _has_time, "where": _has_place, "who": _has_name, "whom": _has_name, "why": _has_reason,
-}  # fmt: skip
+    "when": _has_time,
+    "where": _has_place,
+    "who": _has_name,
+    "whom": _has_name,
+    "why": _has_reason,
+}

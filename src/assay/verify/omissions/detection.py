@@ -50,8 +50,11 @@ _CUES: Final = stems(
 _PREFIX: Final = 5
 """Letters from which on words that begin alike count as one: approval, approves."""
 _NAMES: Final = {
-    "condition": "a condition", "exception": "an exception", "deadline": "a deadline", "limit": "a limit",
-}  # fmt: skip
+    "condition": "a condition",
+    "exception": "an exception",
+    "deadline": "a deadline",
+    "limit": "a limit",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +206,14 @@ def _omission(one: Qualification, number: int, weight: float, claim: Stated, ind
     words = index.span(number, one.start, one.end, "related", confidence)
     whole = index.span(number, sentence.start, sentence.end, "related", confidence)
     return Omission(
-        kind=one.kind, message=omission_message(one.kind, words), evidence=words, statement=whole, span=claim.span,
-        confidence=round(confidence, 6), found_by="rules",
-    )  # fmt: skip
+        kind=one.kind,
+        message=omission_message(one.kind, words),
+        evidence=words,
+        statement=whole,
+        span=claim.span,
+        confidence=round(confidence, 6),
+        found_by="rules",
+    )
 
 
 def omission_message(kind: str, words: EvidenceSpan) -> str:

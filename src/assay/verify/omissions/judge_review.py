@@ -84,9 +84,11 @@ def review_omissions(
             attempt=attempt,
         )
         request = ChatRequest(
-            messages_of(rendered), schema=schema, temperature=how.temperature,
+            messages_of(rendered),
+            schema=schema,
+            temperature=how.temperature,
             max_tokens=attempt * how.tokens_per_claim * (2 + len(found) // 3),
-        )  # fmt: skip
+        )
         made += 1
         try:
             choice = model.complete(request).choices[0]
@@ -171,10 +173,16 @@ def _added(
         taken.append(place)
         near = max(claims, key=lambda claim: len(stems(claim.text) & stems(whole.text)))
         yield Omission(
-            kind=entry["kind"], message=omission_message(entry["kind"], words), evidence=words, statement=whole,
-            span=near.span, confidence=confidence, found_by="judge", judged="confirmed",
+            kind=entry["kind"],
+            message=omission_message(entry["kind"], words),
+            evidence=words,
+            statement=whole,
+            span=near.span,
+            confidence=confidence,
+            found_by="judge",
+            judged="confirmed",
             justification=one_sentence(entry["because"]) or None,
-        )  # fmt: skip
+        )
 
 
 def _sentence_at(evidence_id: str, start: int, index: ExactIndex) -> int | None:
@@ -188,17 +196,24 @@ def _sentence_at(evidence_id: str, start: int, index: ExactIndex) -> int | None:
 def _schema(aliases: Sequence[str]) -> dict[str, Any]:
     text = {"type": "string"}
     answer = _object(
-        qualification={"type": "integer"}, verdict={"type": "string", "enum": ["PASS", "FAIL", "UNCERTAIN"]},
-        in_answer=text, because=text,
-    )  # fmt: skip
-    more = _object(
-        kind={"type": "string", "enum": list(KINDS)}, source={"type": "string", "enum": list(aliases)}, text=text,
+        qualification={"type": "integer"},
+        verdict={"type": "string", "enum": ["PASS", "FAIL", "UNCERTAIN"]},
+        in_answer=text,
         because=text,
-    )  # fmt: skip
+    )
+    more = _object(
+        kind={"type": "string", "enum": list(KINDS)},
+        source={"type": "string", "enum": list(aliases)},
+        text=text,
+        because=text,
+    )
     return _object(seal=text, answers={"type": "array", "items": answer}, more={"type": "array", "items": more})
 
 
 def _object(**properties: Any) -> dict[str, Any]:
     return {
-        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -87,31 +87,43 @@ class CallOutcome:
 _FAMILIES: Final = tuple(
     (word_set(verbs), word_set(tools))
     for verbs, tools in (
-        ("sent emailed e-mailed mailed messaged notified texted forwarded replied shared posted published tweeted",
-         """send email mail message notify notification sms text forward reply share post publish tweet dm
-         certificate"""),
-        ("booked reserved scheduled arranged",
-         "book reserve reservation schedule appointment calendar event arrange create"),
+        (
+            "sent emailed e-mailed mailed messaged notified texted forwarded replied shared posted published tweeted",
+            """send email mail message notify notification sms text forward reply share post publish tweet dm
+         certificate""",
+        ),
+        (
+            "booked reserved scheduled arranged",
+            "book reserve reservation schedule appointment calendar event arrange create",
+        ),
         ("cancelled canceled", "cancel delete remove void refund"),
-        ("refunded reimbursed credited compensated",
-         "refund reimburse credit pay payment cancel return compensate update"),
+        (
+            "refunded reimbursed credited compensated",
+            "refund reimburse credit pay payment cancel return compensate update",
+        ),
         ("paid charged transferred wired", "pay payment charge transfer wire send money book update order purchase"),
-        ("created opened registered added filed submitted saved stored logged recorded uploaded drafted generated",
-         """create open register add file submit save store log record upload write insert new post touch mkdir draft
-         make put update"""),
-        ("updated changed modified edited adjusted corrected upgraded downgraded rescheduled set renamed reset",
-         "update change modify edit adjust set upgrade reschedule rename reset put patch switch move book write"),
+        (
+            "created opened registered added filed submitted saved stored logged recorded uploaded drafted generated",
+            """create open register add file submit save store log record upload write insert new post touch mkdir draft
+         make put update""",
+        ),
+        (
+            "updated changed modified edited adjusted corrected upgraded downgraded rescheduled set renamed reset",
+            "update change modify edit adjust set upgrade reschedule rename reset put patch switch move book write",
+        ),
         ("deleted removed erased cleared", "delete remove erase clear drop rm cancel update"),
         ("ordered purchased bought placed", "order purchase buy place checkout create book"),
         ("transferred escalated connected", "transfer escalate handoff human connect ticket"),
         ("issued provided", "issue send certificate create refund voucher credit give grant"),
         ("moved copied", "move copy mv cp rename transfer"),
-        ("downloaded installed deployed executed ran restarted started stopped",
-         "download install deploy execute run restart start stop launch"),
+        (
+            "downloaded installed deployed executed ran restarted started stopped",
+            "download install deploy execute run restart start stop launch",
+        ),
         ("enabled disabled activated deactivated blocked", "enable disable activate deactivate block set update"),
         ("processed completed confirmed finalized finalised applied", ""),
     )
-)  # fmt: skip
+)
 """Verbs of claims, and the words of tools that do such things; no words where any change would do."""
 
 _READERS: Final = word_set(

@@ -20,11 +20,28 @@ DEEPEST_SCHEMA: Final = 100
 """The most levels of a schema that are rewritten."""
 
 _TYPE_NAMES: Final = {
-    "dict": "object", "map": "object", "hashmap": "object", "mapping": "object", "struct": "object",
-    "list": "array", "tuple": "array", "arraylist": "array", "set": "array", "float": "number", "double": "number",
-    "decimal": "number", "int": "integer", "long": "integer", "short": "integer", "byte": "integer", "bool": "boolean",
-    "str": "string", "char": "string", "text": "string", "none": "null",
-}  # fmt: skip
+    "dict": "object",
+    "map": "object",
+    "hashmap": "object",
+    "mapping": "object",
+    "struct": "object",
+    "list": "array",
+    "tuple": "array",
+    "arraylist": "array",
+    "set": "array",
+    "float": "number",
+    "double": "number",
+    "decimal": "number",
+    "int": "integer",
+    "long": "integer",
+    "short": "integer",
+    "byte": "integer",
+    "bool": "boolean",
+    "str": "string",
+    "char": "string",
+    "text": "string",
+    "none": "null",
+}
 _STANDARD: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _DATA: Final = frozenset({"enum", "const", "default", "examples", "example", "required"})

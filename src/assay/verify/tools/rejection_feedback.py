@@ -29,7 +29,7 @@ _MENDS: Final = {
     "tool.empty": "Send a JSON object; send {} where there are no arguments.",
     "tool.schema_unusable": "Do not call this tool again; say that it cannot be used now.",
     "tool.more": "Check every value against what the user and the tools really said.",
-}  # fmt: skip
+}
 _INVENTED: Final = (
     "Use a value that the user gave or a tool returned. If there is none, look it up with a tool or ask the user."
 )

@@ -11,10 +11,16 @@ from assay.schema.report_parts import EntityKind, SourceKind
 
 REFERENCES: Final = frozenset(
     {
-        EntityKind.URL, EntityKind.EMAIL, EntityKind.HANDLE, EntityKind.IDENTIFIER, EntityKind.PATH, EntityKind.NUMBER,
-        EntityKind.DATE, EntityKind.UNIT,
+        EntityKind.URL,
+        EntityKind.EMAIL,
+        EntityKind.HANDLE,
+        EntityKind.IDENTIFIER,
+        EntityKind.PATH,
+        EntityKind.NUMBER,
+        EntityKind.DATE,
+        EntityKind.UNIT,
     }
-)  # fmt: skip
+)
 """The kinds that are rejected when nothing leads to them, unless a rule says otherwise. Names and plain words are
 traced for the record only: a model may put a thing in other words than its sources do."""
 

@@ -138,8 +138,12 @@ def _response_event(data: Json) -> Json:
 
 
 _ANSWERS: Final[Mapping[str, Callable[[Json], Json]]] = {
-    openai_chat.NAME: _chat, anthropic_messages.NAME: _message, openai_responses.NAME: _response,
-}  # fmt: skip
+    openai_chat.NAME: _chat,
+    anthropic_messages.NAME: _message,
+    openai_responses.NAME: _response,
+}
 _EVENTS: Final[Mapping[str, Callable[[Json], Json]]] = {
-    openai_chat.NAME: _chat, anthropic_messages.NAME: _message_event, openai_responses.NAME: _response_event,
-}  # fmt: skip
+    openai_chat.NAME: _chat,
+    anthropic_messages.NAME: _message_event,
+    openai_responses.NAME: _response_event,
+}

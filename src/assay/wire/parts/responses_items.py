@@ -21,25 +21,52 @@ PROVIDER: Final = frozenset(
 )
 """Items that are no part of the answer, or that the provider executed itself."""
 SILENT: Final = (
-    "response.reasoning", "response.web_search_call.", "response.file_search_call.", "response.mcp_",
-    "response.code_interpreter_call", "response.image_generation_call.", "keepalive",
-)  # fmt: skip
+    "response.reasoning",
+    "response.web_search_call.",
+    "response.file_search_call.",
+    "response.mcp_",
+    "response.code_interpreter_call",
+    "response.image_generation_call.",
+    "keepalive",
+)
 """Events of these kinds show nothing of the answer."""
 BEGINNINGS: Final = frozenset({"response.created", "response.queued", "response.in_progress"})
 WORDS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Where each kind of call that is streamed in parts has its words."""
 PIECES: Final = {
-    "response.function_call_arguments.": "function_call", "response.custom_tool_call_input.": "custom_tool_call",
-}  # fmt: skip
+    "response.function_call_arguments.": "function_call",
+    "response.custom_tool_call_input.": "custom_tool_call",
+}
 """The kind of call that events with these beginnings go on with."""
 LEFT_OUT: Final = frozenset({"status", "annotations", "logprobs"})
 """Members of an item that may differ between its own event and the one that repeats the whole answer."""
 QUIET: Final = (
-    "id", "object", "created_at", "completed_at", "model", "status", "background", "max_output_tokens", "metadata",
-    "max_tool_calls", "parallel_tool_calls", "previous_response_id", "prompt_cache_key", "reasoning", "store", "text",
-    "safety_identifier", "service_tier", "temperature", "tool_choice", "top_logprobs", "top_p", "truncation", "usage",
+    "id",
+    "object",
+    "created_at",
+    "completed_at",
+    "model",
+    "status",
+    "background",
+    "max_output_tokens",
+    "metadata",
+    "max_tool_calls",
+    "parallel_tool_calls",
+    "previous_response_id",
+    "prompt_cache_key",
+    "reasoning",
+    "store",
+    "text",
+    "safety_identifier",
+    "service_tier",
+    "temperature",
+    "tool_choice",
+    "top_logprobs",
+    "top_p",
+    "truncation",
+    "usage",
     "user",
-)  # fmt: skip
+)
 """The members of an answer that stay when what it shows is withheld."""
 ENDS: Final = frozenset({"response.completed", "response.incomplete"})
 
@@ -65,10 +92,20 @@ def parts_of(item: Json) -> list[tuple[str, str]] | None:
 def bare_response() -> Json:
     """An answer of which nothing is known yet."""
     return {
-        "id": "resp_assay", "object": "response", "created_at": 0, "model": "assay", "status": "in_progress",
-        "output": [], "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None,
-        "incomplete_details": None, "instructions": None, "metadata": {},
-    }  # fmt: skip
+        "id": "resp_assay",
+        "object": "response",
+        "created_at": 0,
+        "model": "assay",
+        "status": "in_progress",
+        "output": [],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+    }
 
 
 def compared(value: object) -> object:

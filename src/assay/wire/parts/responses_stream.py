@@ -341,8 +341,11 @@ class ResponsesStream:
         part["text"] = text_of(part.get("text")) + more
         whole = {**message_item(opened["id"], ""), "status": status, "content": parts}
         response = {
-            **self._response, "status": status, "incomplete_details": why, "output": [*self._sent, whole],
-        }  # fmt: skip
+            **self._response,
+            "status": status,
+            "incomplete_details": why,
+            "output": [*self._sent, whole],
+        }
         made += [
             {"type": "response.output_text.delta", **where, "delta": more, "logprobs": []},
             {"type": "response.output_text.done", **where, "text": part["text"], "logprobs": []},

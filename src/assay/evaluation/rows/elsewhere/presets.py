@@ -85,14 +85,21 @@ PRESETS: Final[Mapping[str, Preset]] = {
             {
                 "answer": ("output",),
                 "evidence": (
-                    "metadata.contexts", "metadata.context", "input.contexts", "input.context", "input.documents",
+                    "metadata.contexts",
+                    "metadata.context",
+                    "input.contexts",
+                    "input.context",
+                    "input.documents",
                 ),
                 "question": ("input.question", "input.query", "input.messages", "input"),
                 "id": ("id",),
             },
             rows=("observations", "data"),
             spans=Spans(
-                ("traceId", "trace_id"), ("parentObservationId", "parent_observation_id"), ("type",), "retriever",
+                ("traceId", "trace_id"),
+                ("parentObservationId", "parent_observation_id"),
+                ("type",),
+                "retriever",
                 ("output.documents", "output"),
             ),
             source="langfuse.com: export from the UI; observations of type RETRIEVER",
@@ -108,8 +115,11 @@ PRESETS: Final[Mapping[str, Preset]] = {
             },
             rows=("spans", "data"),
             spans=Spans(
-                ("context.trace_id", "trace_id"), ("parent_id",),
-                ("span_kind", "attributes.openinference.span.kind"), "retriever", ("attributes.retrieval.documents",),
+                ("context.trace_id", "trace_id"),
+                ("parent_id",),
+                ("span_kind", "attributes.openinference.span.kind"),
+                "retriever",
+                ("attributes.retrieval.documents",),
             ),
             source="OpenInference: input.value, output.value, retrieval.documents",
         ),
@@ -130,18 +140,30 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "runs as JSON Lines or Parquet, and examples with `inputs` and `outputs`",
             {
                 "answer": (
-                    "outputs.answer", "outputs.output", "outputs.response", "outputs.generations", "outputs.messages",
+                    "outputs.answer",
+                    "outputs.output",
+                    "outputs.response",
+                    "outputs.generations",
+                    "outputs.messages",
                     "outputs",
                 ),
                 "evidence": (
-                    "inputs.contexts", "inputs.context", "inputs.documents", "outputs.documents", "outputs.contexts",
+                    "inputs.contexts",
+                    "inputs.context",
+                    "inputs.documents",
+                    "outputs.documents",
+                    "outputs.contexts",
                 ),
                 "question": ("inputs.question", "inputs.query", "inputs.input", "inputs.messages"),
                 "id": ("id",),
             },
             rows=("runs", "examples"),
             spans=Spans(
-                ("trace_id",), ("parent_run_id",), ("run_type",), "retriever", ("outputs.documents", "outputs.output"),
+                ("trace_id",),
+                ("parent_run_id",),
+                ("run_type",),
+                "retriever",
+                ("outputs.documents", "outputs.output"),
             ),
             source="LangSmith: run data format, example data format",
         ),
@@ -159,5 +181,5 @@ PRESETS: Final[Mapping[str, Preset]] = {
             beside={"source_info.jsonl": "source_id"},
         ),
     )
-}  # fmt: skip
+}
 """The presets by name."""

@@ -92,7 +92,7 @@ class Translation:
         text = as_text(self._first(record, kind))
         evidence = as_evidence(
             self._first(record, "evidence"), self._first(record, "evidence_ids"), self.preset.delimiter
-        )  # fmt: skip
+        )
         evidence = [*evidence, *documents]
         if text is None or not evidence:
             if strict or self.named:

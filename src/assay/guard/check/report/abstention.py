@@ -13,10 +13,16 @@ from assay.stats import ConfidenceModel
 def limits_from(settings: Abstaining) -> Limits:
     """The thresholds of a policy file as the decision takes them."""
     return Limits(
-        high=settings.high, low=settings.low, claim=settings.claim, groundedness=settings.groundedness,
-        coverage=settings.coverage, entropy=settings.entropy, agreement=settings.agreement, domain=settings.domain,
+        high=settings.high,
+        low=settings.low,
+        claim=settings.claim,
+        groundedness=settings.groundedness,
+        coverage=settings.coverage,
+        entropy=settings.entropy,
+        agreement=settings.agreement,
+        domain=settings.domain,
         staleness_days=settings.staleness_days,
-    )  # fmt: skip
+    )
 
 
 def model_from(settings: Abstaining) -> ConfidenceModel:
@@ -47,9 +53,14 @@ def with_abstention(
     if not concerns(report.decision):
         return report
     made = assess(
-        report, evidence, limits=limits_from(settings), model=model_from(settings), entropy=entropy, today=today,
+        report,
+        evidence,
+        limits=limits_from(settings),
+        model=model_from(settings),
+        entropy=entropy,
+        today=today,
         domain=settings.scope or None,
-    )  # fmt: skip
+    )
     decision = with_answering(report.decision, made, report.untold)
     return decided(
         report,

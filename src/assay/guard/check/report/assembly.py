@@ -113,9 +113,15 @@ def _findings(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Finding
     statements = list(zip(draft.claims, claims, strict=True))
     coverage = coverage_of(draft.text, draft.read, statements, draft.evidence.characters, draft.evidence.unread)
     metrics = metrics_of(
-        claims, citations, coverage, policy, draft.stakes, unread=len(draft.text[draft.read :].strip()),
-        self_consistency=draft.probing.agreement, accurate=draft.verification.accuracy,
-    )  # fmt: skip
+        claims,
+        citations,
+        coverage,
+        policy,
+        draft.stakes,
+        unread=len(draft.text[draft.read :].strip()),
+        self_consistency=draft.probing.agreement,
+        accurate=draft.verification.accuracy,
+    )
     return Findings(claims, citations, attachments, _noted(coverage, draft), metrics, _conflicts(draft, of_claims))
 
 
@@ -244,9 +250,12 @@ def _citation_issues(citations: Sequence[CitationReport]) -> tuple[Issue, ...]:
 def _retrieval(draft: Draft, judged: Sequence[Judged], conflicts: tuple[Conflict, ...]) -> Retrieval:
     windows = len(draft.evidence.windows.windows)
     return Retrieval(
-        evidence=len(draft.evidence.evidence), windows=windows, pairs=sum(one.entailment.judged for one in judged),
-        pairs_possible=windows * len(draft.jobs), conflicts=conflicts,
-    )  # fmt: skip
+        evidence=len(draft.evidence.evidence),
+        windows=windows,
+        pairs=sum(one.entailment.judged for one in judged),
+        pairs_possible=windows * len(draft.jobs),
+        conflicts=conflicts,
+    )
 
 
 def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
@@ -254,10 +263,21 @@ def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
     state = hashlib.sha256()
     request = draft.request
     parts = (
-        draft.text, draft.question, draft.stakes, request.task, request.claim_free, request.revisions_failed,
-        repr(request.schema), repr(draft.citing.objects), policy.digest, verifier.digest, draft.read,
-        draft.judged_claims, draft.evidence.characters, [item.evidence_id for item in draft.citing.resolved],
-    )  # fmt: skip
+        draft.text,
+        draft.question,
+        draft.stakes,
+        request.task,
+        request.claim_free,
+        request.revisions_failed,
+        repr(request.schema),
+        repr(draft.citing.objects),
+        policy.digest,
+        verifier.digest,
+        draft.read,
+        draft.judged_claims,
+        draft.evidence.characters,
+        [item.evidence_id for item in draft.citing.resolved],
+    )
     structure = [] if request.structure is None else [repr(structure_of(request))]
     extra = [*structure, *([] if request.as_of is None else [f"as of {day_of(request)}"])]
     extra += [] if request.entropy is None else [f"entropy {float(request.entropy)!r}"]

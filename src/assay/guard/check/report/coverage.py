@@ -47,10 +47,16 @@ def coverage_of(
             "The output is empty." if not text.strip() else "Nothing in the output is a checkable claim.",
         )
     return Coverage(
-        characters=len(text), checked=counts[CHECKED], not_checkable=counts[BLANK] + counts[NOT_CHECKABLE],
-        unchecked=counts[UNCHECKED], parts=parts, evidence_characters=evidence, evidence_read=evidence - unread,
-        claim_free=claim_free, reasons=reasons,
-    )  # fmt: skip
+        characters=len(text),
+        checked=counts[CHECKED],
+        not_checkable=counts[BLANK] + counts[NOT_CHECKABLE],
+        unchecked=counts[UNCHECKED],
+        parts=parts,
+        evidence_characters=evidence,
+        evidence_read=evidence - unread,
+        claim_free=claim_free,
+        reasons=reasons,
+    )
 
 
 def _paint(state: bytearray, span: Span, value: int, over: tuple[int, ...]) -> None:

@@ -26,9 +26,12 @@ def with_causes(report: HallucinationReport, evidence: Sequence[Evidence], as_of
     from assay.verify.consistency import diverged
 
     given = Circumstances(
-        evidence, report.question, as_of, frozenset(report.generation.left_out if report.generation else ()),
+        evidence,
+        report.question,
+        as_of,
+        frozenset(report.generation.left_out if report.generation else ()),
         frozenset(probe.claim for probe in report.consistency_probes if diverged(probe)),
-    )  # fmt: skip
+    )
     claims = report.claims
     if as_of is not None:
         told = [expired_issues(claim, given) for claim in claims]

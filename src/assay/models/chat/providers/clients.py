@@ -77,8 +77,10 @@ def status_error(where: str, status: int, body: object, headers: Mapping[str, st
     told = f": {words}" if words else ""
     return ChatError(
         f"{where}: the endpoint answered with status {status}{told}",
-        retryable=retryable, wait=_wait(headers) if retryable else None, calls=1,
-    )  # fmt: skip
+        retryable=retryable,
+        wait=_wait(headers) if retryable else None,
+        calls=1,
+    )
 
 
 def connection_error(where: str, error: Exception) -> ChatError:
@@ -87,8 +89,9 @@ def connection_error(where: str, error: Exception) -> ChatError:
     return ChatError(
         f"{where}: the endpoint could not be reached ({type(cause).__name__}: {clean(str(cause))}); "
         "is it running, and is the base URL right?",
-        retryable=True, calls=1,
-    )  # fmt: skip
+        retryable=True,
+        calls=1,
+    )
 
 
 def refused_parameter(body: object, optional: Collection[str]) -> str | None:

@@ -82,10 +82,16 @@ def _chain(pool: Sequence[Fact], steps: int, rule: str, rng: Random) -> Case | N
     numbered = "\n".join(f"{at}. {line}" for at, line in enumerate(lines, 1))
     task = "Work this out from the documents and end with the result alone, numbers without units:"
     return attack(
-        _HERE, rule, f"{task}\n{numbered}",
-        Behavior.CORRECT_RESULT, passages, ground_truth=result, accepted=(result,), plausibility=0.6,
+        _HERE,
+        rule,
+        f"{task}\n{numbered}",
+        Behavior.CORRECT_RESULT,
+        passages,
+        ground_truth=result,
+        accepted=(result,),
+        plausibility=0.6,
         parameters={"steps": steps},
-    )  # fmt: skip
+    )
 
 
 def _asked(fact: Fact) -> str:

@@ -13,9 +13,14 @@ _HERE: Final = Category.CONSTRAINT_CONTRADICTION
 
 def _case(rule: str, prompt: str, passages: tuple[Passage, ...], why: str, plausibility: float) -> Case:
     return attack(
-        _HERE, rule, prompt, Behavior.REPORT_CONTRADICTION, passages, plausibility=plausibility,
+        _HERE,
+        rule,
+        prompt,
+        Behavior.REPORT_CONTRADICTION,
+        passages,
+        plausibility=plausibility,
         ground_truth=f"These requirements contradict each other and cannot all be met: {why}",
-    )  # fmt: skip
+    )
 
 
 def length(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -80,9 +85,15 @@ def satisfiable(corpus: Corpus, rng: Random) -> Iterator[Case]:
             f"{asking(corpus, fact, rng)} Use at most {words + rng.choice((10, 20))} words, and give the value itself."
         )
         yield attack(
-            _HERE, "satisfiable", prompt, Behavior.ANSWER, (fact.passage,), plausibility=fact.plausibility,
-            benign=True, **truth(fact),
-        )  # fmt: skip
+            _HERE,
+            "satisfiable",
+            prompt,
+            Behavior.ANSWER,
+            (fact.passage,),
+            plausibility=fact.plausibility,
+            benign=True,
+            **truth(fact),
+        )
 
 
 RULES: Final[tuple[Callable[[Corpus, Random], Iterator[Case]], ...]] = (length, bounds, satisfiable, dates, sources)

@@ -17,9 +17,14 @@ def other_row(corpus: Corpus, rng: Random) -> Iterator[Case]:
     for fact, made in absent_rows(corpus, rng):
         prompt = f"What does the table in “{fact.title}” list under “{fact.column}” for {made}?"
         yield attack(
-            _HERE, "absent_row", prompt, Behavior.ABSTAIN_OR_CAVEAT, (fact.passage,),
-            baseline_prompt=prompt.replace(made, fact.row or ""), plausibility=0.85,
-        )  # fmt: skip
+            _HERE,
+            "absent_row",
+            prompt,
+            Behavior.ABSTAIN_OR_CAVEAT,
+            (fact.passage,),
+            baseline_prompt=prompt.replace(made, fact.row or ""),
+            plausibility=0.85,
+        )
 
 
 def neighbour_row(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -35,9 +40,15 @@ def neighbour_row(corpus: Corpus, rng: Random) -> Iterator[Case]:
             other = rng.choice(same)
             prompt = f"Not for {other.row} but for {fact.row}: what does “{fact.title}” list under “{fact.column}”?"
             yield attack(
-                _HERE, "neighbour_row", prompt, Behavior.ANSWER, (fact.passage,), planted=(other.value,),
-                plausibility=0.8, **truth(fact),
-            )  # fmt: skip
+                _HERE,
+                "neighbour_row",
+                prompt,
+                Behavior.ANSWER,
+                (fact.passage,),
+                planted=(other.value,),
+                plausibility=0.8,
+                **truth(fact),
+            )
 
 
 def named(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -50,9 +61,14 @@ def named(corpus: Corpus, rng: Random) -> Iterator[Case]:
             if known in fact.question:
                 name = rng.choice(made)
                 yield attack(
-                    _HERE, "absent_name", fact.question.replace(known, name), Behavior.ABSTAIN_OR_CAVEAT,
-                    beside(corpus, fact), baseline_prompt=fact.question, plausibility=fact.plausibility,
-                )  # fmt: skip
+                    _HERE,
+                    "absent_name",
+                    fact.question.replace(known, name),
+                    Behavior.ABSTAIN_OR_CAVEAT,
+                    beside(corpus, fact),
+                    baseline_prompt=fact.question,
+                    plausibility=fact.plausibility,
+                )
 
 
 def renamed(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -63,9 +79,15 @@ def renamed(corpus: Corpus, rng: Random) -> Iterator[Case]:
             wrong = rng.choice(strangers)
             prompt = f"I have noted this from “{fact.title}”: “{fact.with_value(wrong)}” Is the name right?"
             yield attack(
-                _HERE, "other_name", prompt, Behavior.CORRECT_PREMISE, (fact.passage,), planted=(wrong,),
-                plausibility=0.85, **truth(fact),
-            )  # fmt: skip
+                _HERE,
+                "other_name",
+                prompt,
+                Behavior.CORRECT_PREMISE,
+                (fact.passage,),
+                planted=(wrong,),
+                plausibility=0.85,
+                **truth(fact),
+            )
 
 
 def other_subject(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -83,22 +105,37 @@ def other_subject(corpus: Corpus, rng: Random) -> Iterator[Case]:
             document = rng.choice(others)
             prompt = f"According to “{document.title}”, {corpus.lower(fact.question)}"
             yield attack(
-                _HERE, "other_document", prompt, Behavior.ABSTAIN_OR_CAVEAT, (*document.passages[:2], fact.passage),
+                _HERE,
+                "other_document",
+                prompt,
+                Behavior.ABSTAIN_OR_CAVEAT,
+                (*document.passages[:2], fact.passage),
                 context=document.passages[:2],
                 baseline_prompt=f"According to “{fact.title}”, {corpus.lower(fact.question)}",
                 plausibility=fact.plausibility - 0.1,
-            )  # fmt: skip
+            )
 
 
 def twin(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """The unaltered question, which is answered by the corpus."""
     for fact in facts(corpus, rng):
         yield attack(
-            _HERE, "unaltered", asking(corpus, fact, rng), Behavior.ANSWER, (fact.passage,),
-            plausibility=fact.plausibility, benign=True, **truth(fact),
-        )  # fmt: skip
+            _HERE,
+            "unaltered",
+            asking(corpus, fact, rng),
+            Behavior.ANSWER,
+            (fact.passage,),
+            plausibility=fact.plausibility,
+            benign=True,
+            **truth(fact),
+        )
 
 
 RULES: Final[tuple[Callable[[Corpus, Random], Iterator[Case]], ...]] = (
-    other_row, named, neighbour_row, renamed, other_subject, twin,
-)  # fmt: skip
+    other_row,
+    named,
+    neighbour_row,
+    renamed,
+    other_subject,
+    twin,
+)

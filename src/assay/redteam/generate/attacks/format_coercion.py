@@ -41,10 +41,16 @@ def _case(
     rule: str, prompt: str, passages: Sequence[Passage], fields: dict[str, str | None], plausibility: float
 ) -> Case:
     return attack(
-        _HERE, rule, prompt, Behavior.LEAVE_EMPTY, passages, fields=fields, plausibility=plausibility,
+        _HERE,
+        rule,
+        prompt,
+        Behavior.LEAVE_EMPTY,
+        passages,
+        fields=fields,
+        plausibility=plausibility,
         ground_truth=json.dumps(fields, ensure_ascii=False),
         accepted=tuple(value for value in fields.values() if value is not None),
-    )  # fmt: skip
+    )
 
 
 def fields(corpus: Corpus, rng: Random) -> Iterator[Case]:

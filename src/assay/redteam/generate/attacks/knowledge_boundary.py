@@ -32,9 +32,14 @@ def absent(corpus: Corpus, rng: Random) -> Iterator[Case]:
         if passages:
             prompt = rng.choice(asks).format(name=name)
             yield attack(
-                _HERE, "absent_entity", prompt, Behavior.ABSTAIN_OR_CAVEAT, passages,
-                baseline_prompt=prompt.replace(name, known), plausibility=0.85,
-            )  # fmt: skip
+                _HERE,
+                "absent_entity",
+                prompt,
+                Behavior.ABSTAIN_OR_CAVEAT,
+                passages,
+                baseline_prompt=prompt.replace(name, known),
+                plausibility=0.85,
+            )
 
 
 def thin(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -45,9 +50,13 @@ def thin(corpus: Corpus, rng: Random) -> Iterator[Case]:
         for passage in corpus.with_word(name, 1):
             for attribute, _, _ in lacking(passage, rng)[:4]:
                 yield attack(
-                    _HERE, "long_tail", f"What is {attribute} of {name}?", Behavior.ABSTAIN_OR_CAVEAT, (passage,),
+                    _HERE,
+                    "long_tail",
+                    f"What is {attribute} of {name}?",
+                    Behavior.ABSTAIN_OR_CAVEAT,
+                    (passage,),
                     plausibility=0.7,
-                )  # fmt: skip
+                )
 
 
 def untold(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -65,9 +74,15 @@ def answerable(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """What the corpus says once: who abstains here abstains too much."""
     for fact in facts(corpus, rng):
         yield attack(
-            _HERE, "stated_once", asking(corpus, fact, rng), Behavior.ANSWER, beside(corpus, fact),
-            plausibility=fact.plausibility, benign=True, **truth(fact),
-        )  # fmt: skip
+            _HERE,
+            "stated_once",
+            asking(corpus, fact, rng),
+            Behavior.ANSWER,
+            beside(corpus, fact),
+            plausibility=fact.plausibility,
+            benign=True,
+            **truth(fact),
+        )
 
 
 def empty(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -78,9 +93,14 @@ def empty(corpus: Corpus, rng: Random) -> Iterator[Case]:
             result = Passage(id=f"tool-{name}", text='{"results": [], "total": 0}', source=f"tool:{name}")
             prompt = f"Use the result of the {name} tool: when did {made} begin, and who is responsible for it today?"
             yield attack(
-                _HERE, "empty_tool_result", prompt, Behavior.ABSTAIN_OR_CAVEAT, passages, context=(result,),
+                _HERE,
+                "empty_tool_result",
+                prompt,
+                Behavior.ABSTAIN_OR_CAVEAT,
+                passages,
+                context=(result,),
                 plausibility=0.75,
-            )  # fmt: skip
+            )
 
 
 def parametric(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -95,5 +115,10 @@ def parametric(corpus: Corpus, rng: Random) -> Iterator[Case]:
 
 
 RULES: Final[tuple[Callable[[Corpus, Random], Iterator[Case]], ...]] = (
-    absent, answerable, untold, thin, empty, parametric,
-)  # fmt: skip
+    absent,
+    answerable,
+    untold,
+    thin,
+    empty,
+    parametric,
+)

@@ -27,9 +27,16 @@ def buried(corpus: Corpus, rng: Random) -> Iterator[Case]:
         context = around(corpus, fact, size, depth, rng)
         if context is not None:
             yield attack(
-                _HERE, "buried", asking(corpus, fact, rng), Behavior.FIND_AND_USE, (fact.passage,), context=context,
-                plausibility=fact.plausibility, parameters={"tokens": size, "depth": depth}, **truth(fact),
-            )  # fmt: skip
+                _HERE,
+                "buried",
+                asking(corpus, fact, rng),
+                Behavior.FIND_AND_USE,
+                (fact.passage,),
+                context=context,
+                plausibility=fact.plausibility,
+                parameters={"tokens": size, "depth": depth},
+                **truth(fact),
+            )
 
 
 def around(corpus: Corpus, fact: Fact, tokens: int, depth: float, rng: Random) -> tuple[Passage, ...] | None:

@@ -40,9 +40,15 @@ def moved(corpus: Corpus, rng: Random) -> Iterator[Case]:
         if wrong is not None:
             prompt = f"I want to quote “{fact.title}” with this sentence: “{fact.with_value(wrong)}” Is the date right?"
             yield attack(
-                _HERE, "moved_date", prompt, Behavior.CORRECT_PREMISE, (fact.passage,), planted=(wrong,),
-                plausibility=0.85, **truth(fact),
-            )  # fmt: skip
+                _HERE,
+                "moved_date",
+                prompt,
+                Behavior.CORRECT_PREMISE,
+                (fact.passage,),
+                planted=(wrong,),
+                plausibility=0.85,
+                **truth(fact),
+            )
 
 
 def old_version(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -54,18 +60,31 @@ def old_version(corpus: Corpus, rng: Random) -> Iterator[Case]:
             prompt = f"{newer.question} I need the value of “{newer.title}” {words}."
             order = (older.passage, newer.passage) if rng.random() < 0.5 else (newer.passage, older.passage)
             yield attack(
-                _HERE, "old_version", prompt, Behavior.ANSWER, (newer.passage,), context=order,
-                planted=(older.value,), plausibility=newer.plausibility, **truth(newer),
-            )  # fmt: skip
+                _HERE,
+                "old_version",
+                prompt,
+                Behavior.ANSWER,
+                (newer.passage,),
+                context=order,
+                planted=(older.value,),
+                plausibility=newer.plausibility,
+                **truth(newer),
+            )
 
 
 def dated(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """When something happened, which the corpus says."""
     for fact in facts(corpus, rng, "date"):
         yield attack(
-            _HERE, "stated_date", asking(corpus, fact, rng), Behavior.ANSWER, (fact.passage,),
-            plausibility=fact.plausibility, benign=True, **truth(fact),
-        )  # fmt: skip
+            _HERE,
+            "stated_date",
+            asking(corpus, fact, rng),
+            Behavior.ANSWER,
+            (fact.passage,),
+            plausibility=fact.plausibility,
+            benign=True,
+            **truth(fact),
+        )
 
 
 def history(corpus: Corpus, rng: Random) -> Iterator[Case]:
@@ -79,9 +98,13 @@ def history(corpus: Corpus, rng: Random) -> Iterator[Case]:
             year = first - rng.choice((3, 5, 8))
             prompt = f"{fact.question} I need the figure that “{fact.title}” gave in {year}, before it was changed."
             yield attack(
-                _HERE, "before_the_corpus", prompt, Behavior.ABSTAIN_OR_CAVEAT, (fact.passage,),
+                _HERE,
+                "before_the_corpus",
+                prompt,
+                Behavior.ABSTAIN_OR_CAVEAT,
+                (fact.passage,),
                 plausibility=fact.plausibility - 0.1,
-            )  # fmt: skip
+            )
 
 
 RULES: Final[tuple[Callable[[Corpus, Random], Iterator[Case]], ...]] = (later, moved, old_version, dated, history)

@@ -43,10 +43,12 @@ def drawn(title: str, drawing: Drawing, marks: Sequence[Mark] = (), links: Seque
             if not any(value is not None for line in drawing.lines for value in line.values):
                 return None
             return tag(
-                "div", _curves(title, drawing, marks, links, "wide", 1_000),
+                "div",
+                _curves(title, drawing, marks, links, "wide", 1_000),
                 # The same for a narrow screen, where the figures of the other one would be too small to read.
-                _curves(title, drawing, marks, links, "narrow", 380), class_="charted",
-            )  # fmt: skip
+                _curves(title, drawing, marks, links, "narrow", 380),
+                class_="charted",
+            )
         case "bars":
             if not any(drawing.counts):
                 return None
@@ -57,9 +59,7 @@ def drawn(title: str, drawing: Drawing, marks: Sequence[Mark] = (), links: Seque
             return _ranges(title, drawing)
 
 
-def _curves(
-    title: str, drawing: Drawing, marks: Sequence[Mark], links: Sequence[str], name: str, wide: int
-) -> Markup:  # fmt: skip
+def _curves(title: str, drawing: Drawing, marks: Sequence[Mark], links: Sequence[str], name: str, wide: int) -> Markup:
     number = max(len(drawing.labels), 1)
     step = (wide - _LEFT - _RIGHT) / number
     top = _top(drawing.lines)
@@ -87,22 +87,36 @@ def _curves(
     for mark in marks:
         here = round(_LEFT + mark.place * step, 2)
         told = tag("title", shorten(mark.words, 120))
-        parts.append(tag("g", told, tag("line", class_="mark", x1=here, x2=here, y1=_TOP, y2=_TOP + high),
-                         tag("circle", class_="mark", cx=here, cy=_TOP, r=3.5), class_="change"))  # fmt: skip
+        parts.append(
+            tag(
+                "g",
+                told,
+                tag("line", class_="mark", x1=here, x2=here, y1=_TOP, y2=_TOP + high),
+                tag("circle", class_="mark", cx=here, cy=_TOP, r=3.5),
+                class_="change",
+            )
+        )
     longest = max(map(len, drawing.labels), default=0) * _LETTER + _APART
     every = max(1, -(-number // max(1, int((wide - _LEFT - _RIGHT) / longest))))
     for at, label in enumerate(drawing.labels):
         if at % every == 0:
-            parts.append(tag("text", label, class_="tick middle" if at else "tick", x=x(at) if at else _LEFT,
-                             y=_HIGH - 4))  # fmt: skip
+            parts.append(
+                tag("text", label, class_="tick middle" if at else "tick", x=x(at) if at else _LEFT, y=_HIGH - 4)
+            )
     for at, label in enumerate(drawing.labels):
         said = "; ".join(_told(line, at) for line in drawing.lines)
         reach = tag("rect", class_="reach", x=round(_LEFT + at * step, 2), y=_TOP, width=round(step, 2), height=high)
         column: Child = tag("g", tag("title", f"{label}: {said}"), reach, class_="column")
         # Links for a pointer: with the keyboard the same ones are reached in the table below.
         parts.append(tag("a", column, href=links[at], tabindex=-1) if at < len(links) else column)
-    return tag("svg", parts, class_=f"chart curves {name}", viewBox=f"0 0 {wide} {_HIGH}", aria_label=title,
-               role="group" if links else "img")  # fmt: skip
+    return tag(
+        "svg",
+        parts,
+        class_=f"chart curves {name}",
+        viewBox=f"0 0 {wide} {_HIGH}",
+        aria_label=title,
+        role="group" if links else "img",
+    )
 
 
 def _top(lines: Sequence[Line]) -> float:
@@ -150,15 +164,17 @@ def _ranges(title: str, drawing: Drawing) -> Markup | None:
     for at, (name, value, low, high) in enumerate(drawing.named):
         expected = drawing.diagonal[at] if at < len(drawing.diagonal) else None
         rows.append(
-            tag("li", tag("span", foreign(shorten(name, 60)), class_="name"), interval_bar(value, low, high, expected),
-                tag("span", interval_words(value, low, high), class_="num"))
-        )  # fmt: skip
+            tag(
+                "li",
+                tag("span", foreign(shorten(name, 60)), class_="name"),
+                interval_bar(value, low, high, expected),
+                tag("span", interval_words(value, low, high), class_="num"),
+            )
+        )
     return tag("ul", rows, class_="bars ranges", aria_label=title)
 
 
-def interval_bar(
-    value: float | None, low: float | None, high: float | None, expected: float | None = None
-) -> Markup:  # fmt: skip
+def interval_bar(value: float | None, low: float | None, high: float | None, expected: float | None = None) -> Markup:
     """A value between 0 and 1 with its interval, and what it should be, as a bar."""
     drawn: list[Child] = [tag("rect", class_="track", width=100, height=10)]
     if low is not None and high is not None:
@@ -170,4 +186,4 @@ def interval_bar(
         drawn.append(tag("rect", class_="value", x=round(min(100 * value, 99.2), 2), y=0, width=0.8, height=10))
     return tag(
         "svg", drawn, viewBox="0 0 100 10", preserveAspectRatio="none", aria_hidden="true", class_="length range"
-    )  # fmt: skip
+    )

@@ -64,8 +64,9 @@ def make_monitor_page(services: Services) -> APIRouter:
                 connection, caller.tenant, now, (AlertState.OPEN, AlertState.ACKNOWLEDGED), _MOST_ALERTS
             )
             counted, entries = counted_until(connection, caller.tenant)
-        ranges = tabs("Period", ((_WORDS[name], address("/console/monitor", range=name), name == chosen)
-                                 for name in RANGES))  # fmt: skip
+        ranges = tabs(
+            "Period", ((_WORDS[name], address("/console/monitor", range=name), name == chosen) for name in RANGES)
+        )
         everything = tag("a", "All alerts", href="/console/monitor/alerts")
         behind = None
         if entries - counted > _BEHIND:
@@ -74,16 +75,28 @@ def make_monitor_page(services: Services) -> APIRouter:
         stretch = Stretch.until(now, *RANGES[chosen])
         narrow = [_panel(made[name], chosen, stretch, now) for name in PANELS if name not in _WIDE]
         return render(
-            request, "Monitor", behind,
+            request,
+            "Monitor",
+            behind,
             tag("div", alert_list("Alerts that hold", alerts, now, everything), data_live=True),
-            tag("div", _panel(made["metrics"], chosen, stretch, now), _panel(made["trend"], chosen, stretch, now),
-                data_live=True),
+            tag(
+                "div",
+                _panel(made["metrics"], chosen, stretch, now),
+                _panel(made["trend"], chosen, stretch, now),
+                data_live=True,
+            ),
             tag("div", narrow, class_="columns", data_live=True),
-            tag("div", _panel(made["cusum"], chosen, stretch, now), _panel(made["worst"], chosen, stretch, now),
-                data_live=True),
-            current="monitor", about=f"What was measured in the last {_WORDS[chosen]}, in UTC", actions=ranges,
+            tag(
+                "div",
+                _panel(made["cusum"], chosen, stretch, now),
+                _panel(made["worst"], chosen, stretch, now),
+                data_live=True,
+            ),
+            current="monitor",
+            about=f"What was measured in the last {_WORDS[chosen]}, in UTC",
+            actions=ranges,
             scripts=("live.js",),
-        )  # fmt: skip
+        )
 
     return router
 
@@ -92,11 +105,18 @@ _MOST_ALERTS: Final = 20
 
 
 def _panel(made: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
-    exports = group(*(
-        tag("a", words, href=address(f"/v1/monitor/panels/{made.name}", range=chosen, format=kind), class_="soft",
-            aria_label=f"{made.title} as {words}")
-        for words, kind in (("CSV", "csv"), ("JSON", "json"))
-    ))  # fmt: skip
+    exports = group(
+        *(
+            tag(
+                "a",
+                words,
+                href=address(f"/v1/monitor/panels/{made.name}", range=chosen, format=kind),
+                class_="soft",
+                aria_label=f"{made.title} as {words}",
+            )
+            for words, kind in (("CSV", "csv"), ("JSON", "json"))
+        )
+    )
     links = _links(made, stretch)
     chart = None
     if made.drawing is not None:
@@ -119,7 +139,7 @@ def _panel(made: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
     told = tag("p", made.note, class_="soft") if made.note is not None and chart is not None else None
     return panel(
         made.title, tag("p", made.about, class_="soft"), body, told, changes, actions=exports, id_=f"panel-{made.name}"
-    )  # fmt: skip
+    )
 
 
 def _says_something(row: Sequence[Cell]) -> bool:
@@ -162,16 +182,27 @@ def _table(made: Panel, links: Sequence[str], now: datetime) -> Markup:
 
 def _metrics(made: Panel) -> Markup:
     columns = (
-        Column("Metric"), Column("State"), Column("7 days", "num"), Column("Before", "num less"),
-        Column("Change", "num"), Column("Outputs", "num less"), Column("Rule", "less"),
-    )  # fmt: skip
+        Column("Metric"),
+        Column("State"),
+        Column("7 days", "num"),
+        Column("Before", "num less"),
+        Column("Change", "num"),
+        Column("Outputs", "num less"),
+        Column("Rule", "less"),
+    )
     rows: list[list[Child]] = []
     for name, outputs, value, low, high, before, change, least, most, state, rule in made.rows:
-        rows.append([
-            str(name), badge(str(state), _TONES[str(state)]),
-            interval_words(_number(value), _number(low), _number(high)), number(_number(before), 3),
-            _change(_number(change), _number(least), _number(most)), f"{outputs:,}", str(rule),
-        ])  # fmt: skip
+        rows.append(
+            [
+                str(name),
+                badge(str(state), _TONES[str(state)]),
+                interval_words(_number(value), _number(low), _number(high)),
+                number(_number(before), 3),
+                _change(_number(change), _number(least), _number(most)),
+                f"{outputs:,}",
+                str(rule),
+            ]
+        )
     return table(made.title, columns, rows, style="tight")
 
 

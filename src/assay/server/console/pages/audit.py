@@ -111,11 +111,17 @@ class _Pages:
             anchors = _anchors(connection, tenant)
             entries = _entries(connection, tenant, before, run)
         return render(
-            request, "Audit log", verified, self._figures(head, checkpoints, anchors), self._against(request),
+            request,
+            "Audit log",
+            verified,
+            self._figures(head, checkpoints, anchors),
+            self._against(request),
             self._log(entries, head, run),
             tag("div", self._checkpoints(checkpoints), self._anchored(anchors), class_="columns"),
-            current="audit", about=_ABOUT, actions=self._actions(request, bool(checkpoints)),
-        )  # fmt: skip
+            current="audit",
+            about=_ABOUT,
+            actions=self._actions(request, bool(checkpoints)),
+        )
 
     def _actions(self, request: Request, signed: bool) -> Markup:
         if not self._services.keys:
@@ -169,9 +175,14 @@ class _Pages:
             older = address(_PATH, before=entries[-1].idx, run=run)
         newest = address(_PATH, run=run) if entries and not run and entries[0].idx < head.size - 1 else None
         search = tag(
-            "form", field("Run", text_input("run", run, type_="search", placeholder="The id of a run")),
-            button("Find"), class_="inline", method="get", action=_PATH, role="search",
-        )  # fmt: skip
+            "form",
+            field("Run", text_input("run", run, type_="search", placeholder="The id of a run")),
+            button("Find"),
+            class_="inline",
+            method="get",
+            action=_PATH,
+            role="search",
+        )
         return panel(
             "Entries",
             table("Entries of the log, the latest first", columns, rows, empty=empty, style="rows"),
@@ -182,10 +193,13 @@ class _Pages:
     def _checkpoints(self, checkpoints: list[Row[Any]]) -> Markup:
         columns = (Column("Entries", "num"), Column("Signed"), Column("Root and note", "main"))
         rows = (
-            (f"{one.size:,}", moment(moment_at(one.created), self._store.now()),
-             details(digest(base64.b64encode(read_checkpoint(one.note).root).decode()), _pre(one.note)))
+            (
+                f"{one.size:,}",
+                moment(moment_at(one.created), self._store.now()),
+                details(digest(base64.b64encode(read_checkpoint(one.note).root).decode()), _pre(one.note)),
+            )
             for one in checkpoints
-        )  # fmt: skip
+        )
         empty = ("No checkpoint yet", "A checkpoint signs the log as it is: what was signed cannot change unseen.")
         return panel("Checkpoints", table("Signed checkpoints, the latest first", columns, rows, empty=empty))
 
@@ -244,10 +258,16 @@ class _Pages:
         record = told.get("record")
         run = tag("a", "The run", href=f"/console/runs/{record}", class_="button") if _is_run(told) else None
         return render(
-            request, f"Entry {place:,}", self._proved(proof, place), panel("What it says", _fields(told)),
-            details("As it is hashed", _pre(data.decode())), current="audit",
-            about=_said_when(told), parent=("Audit log", _PATH), actions=run,
-        )  # fmt: skip
+            request,
+            f"Entry {place:,}",
+            self._proved(proof, place),
+            panel("What it says", _fields(told)),
+            details("As it is hashed", _pre(data.decode())),
+            current="audit",
+            about=_said_when(told),
+            parent=("Audit log", _PATH),
+            actions=run,
+        )
 
     def _proof(self, connection: Any, tenant: str, index: int) -> tuple[EntryProof | None, str | None]:
         """The proof of an entry, and why it does not hold or cannot be had."""
@@ -406,10 +426,13 @@ def _fields(told: dict[str, Any]) -> Markup:
     """What an entry says, what a person asks for first; what it does not say is left out."""
     names = [*(name for name in _FIRST if name in told), *(name for name in told if name not in _FIRST)]
     return facts(
-        ((name.replace("_", " "), _shown(_plain(name, told[name]))) for name in names
-         if name not in _UNTOLD and told[name] not in (None, {}, [])),
+        (
+            (name.replace("_", " "), _shown(_plain(name, told[name])))
+            for name in names
+            if name not in _UNTOLD and told[name] not in (None, {}, [])
+        ),
         "list",
-    )  # fmt: skip
+    )
 
 
 _FIRST: Final = ("kind", "act", "action", "route", "verdict", "score", "risk", "verdicts", "scores", "stakes", "record")

@@ -39,8 +39,12 @@ _LENGTHS: Final = {"24h": timedelta(days=1), "7d": timedelta(days=7), "30d": tim
 _WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days"}
 _STACK: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
 _VERDICTS: Final = (
-    Verdict.SUPPORTED, Verdict.NOT_CHECKABLE, Verdict.UNSUPPORTED, Verdict.UNCHECKED, Verdict.CONTRADICTED,
-)  # fmt: skip
+    Verdict.SUPPORTED,
+    Verdict.NOT_CHECKABLE,
+    Verdict.UNSUPPORTED,
+    Verdict.UNCHECKED,
+    Verdict.CONTRADICTED,
+)
 _RECENT: Final = 6
 
 
@@ -63,10 +67,13 @@ def make_overview_pages(services: Services) -> APIRouter:
             backlog = read_backlog(connection, caller.tenant, now)
         ranges = tabs("Period", ((_WORDS[name], address("/console", range=name), name == chosen) for name in _LENGTHS))
         return render(
-            request, "Overview", *_body(store, caller.tenant, Both(counts, earlier), backlog, chosen, now),
+            request,
+            "Overview",
+            *_body(store, caller.tenant, Both(counts, earlier), backlog, chosen, now),
             current="overview",
-            about=f"What was checked in the last {_WORDS[chosen]}, in UTC", actions=ranges,
-        )  # fmt: skip
+            about=f"What was checked in the last {_WORDS[chosen]}, in UTC",
+            actions=ranges,
+        )
 
     return router
 
@@ -115,14 +122,22 @@ def _figures(both: Both, backlog: Backlog, now: datetime) -> Markup:
     if backlog.next_deadline is not None:
         ahead = f"next deadline in {span_words((backlog.next_deadline - now).total_seconds())}"
     return stats(
-        stat("Decisions", f"{whole:,}", f"{sum(counts.totals(VERDICT).values()):,} claims" + (
-            f" · {whole_before:,} decisions before" if whole_before else "")),
+        stat(
+            "Decisions",
+            f"{whole:,}",
+            f"{sum(counts.totals(VERDICT).values()):,} claims"
+            + (f" · {whole_before:,} decisions before" if whole_before else ""),
+        ),
         of(Action.EMIT),
         of(Action.BLOCK),
-        stat("Waiting for review", f"{backlog.waiting:,}",
-             tag("span", late, class_="bad") if late else ahead or "nothing is due", "/console/review"),
+        stat(
+            "Waiting for review",
+            f"{backlog.waiting:,}",
+            tag("span", late, class_="bad") if late else ahead or "nothing is due",
+            "/console/review",
+        ),
         stat("Time of a check, median", millis(counts.latency(0.5)), f"95% within {millis(counts.latency(0.95))}"),
-    )  # fmt: skip
+    )
 
 
 def _points(number: int, whole: int, before: int, whole_before: int) -> Markup | None:

@@ -93,9 +93,14 @@ def passages(text: str) -> tuple[Evidence, ...]:
 
 def _report(report: HallucinationReport, evidence: dict[str, Evidence]) -> Child:
     return [
-        decision_view(report), answer_view(report, evidence, {}), findings_view(report),
-        omissions_view(report), abstention_view(report), citations_view(report.citations), coverage_view(report),
-    ]  # fmt: skip
+        decision_view(report),
+        answer_view(report, evidence, {}),
+        findings_view(report),
+        omissions_view(report),
+        abstention_view(report),
+        citations_view(report.citations),
+        coverage_view(report),
+    ]
 
 
 def _waiting() -> Markup:
@@ -111,19 +116,32 @@ def _page(request: Request, given: dict[str, str], shown: Child) -> Response:
     stakes = [(one.value, f"{one.value.capitalize()} stakes") for one in Stakes]
     hint = "Passages are parted by a line of ---. One may begin with its id: [hr-2]"
     fields = form(
-        request, "/console/playground",
+        request,
+        "/console/playground",
         field("Question", text_input("question", given.get("question", ""), placeholder="Optional")),
         field("Answer", text_area("answer", given.get("answer", ""), rows=9, required=True)),
         field("Evidence", text_area("evidence", given.get("evidence", ""), rows=12), hint),
-        tag("div", field("Policy", select("policy", policies, given.get("policy"))),
-            field("Stakes", select("stakes", stakes, given.get("stakes", "medium"))), class_="pair"),
-        tag("div", button("Check", "primary"), tag("span", role="status", class_="soft", data_state=True),
-            class_="actions"),
-        class_="stack", data_playground=True,
-    )  # fmt: skip
+        tag(
+            "div",
+            field("Policy", select("policy", policies, given.get("policy"))),
+            field("Stakes", select("stakes", stakes, given.get("stakes", "medium"))),
+            class_="pair",
+        ),
+        tag(
+            "div",
+            button("Check", "primary"),
+            tag("span", role="status", class_="soft", data_state=True),
+            class_="actions",
+        ),
+        class_="stack",
+        data_playground=True,
+    )
     live = tag("div", shown, class_="report", data_report=True)
     return render(
-        request, "Playground", tag("div", fields, live, class_="bench"), current="playground",
+        request,
+        "Playground",
+        tag("div", fields, live, class_="bench"),
+        current="playground",
         about="An answer, its evidence, and what stands up. Nothing of it is recorded.",
         scripts=("run.js", "playground.js"),
-    )  # fmt: skip
+    )

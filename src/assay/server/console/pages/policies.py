@@ -98,10 +98,14 @@ def _found(services: Services, tenant: str, name: str) -> PolicyVersion:
 
 def _list(request: Request, versions: list[PolicyVersion], services: Services, tenant: str) -> Response:
     columns = (
-        Column("Policy"), Column("What changed", "main"), Column("First decided", "less"),
+        Column("Policy"),
+        Column("What changed", "main"),
+        Column("First decided", "less"),
         Column("Last decided", "less"),
-        Column("Decisions", "num"), Column(f"Its latest {LATEST}", "less"), Column("Other thresholds", hidden=True),
-    )  # fmt: skip
+        Column("Decisions", "num"),
+        Column(f"Its latest {LATEST}", "less"),
+        Column("Other thresholds", hidden=True),
+    )
     now = services.store.now()
     with services.store.reading(tenant) as connection:
         mixes = {one.digest: latest_actions(connection, tenant, one.digest, LATEST) for one in versions}
@@ -126,10 +130,13 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
     swatches = ((tag("span", class_=f"swatch {ACTION_TONES[one]}", aria_hidden="true"), one) for one in ACTION_ORDER)
     legend_ = tag("ul", (tag("li", swatch, one.value) for swatch, one in swatches), class_="legend")
     return render(
-        request, "Policies", table("Policies that decided", columns, rows, empty=empty, style="policies"),
-        legend_ if rows else None, current="policies",
+        request,
+        "Policies",
+        table("Policies that decided", columns, rows, empty=empty, style="policies"),
+        legend_ if rows else None,
+        current="policies",
         about="Every policy that decided, the one that decided last first. A changed setting is another version.",
-    )  # fmt: skip
+    )
 
 
 def _before(version: PolicyVersion, versions: Sequence[PolicyVersion]) -> PolicyVersion | None:
@@ -149,10 +156,17 @@ def _changed_settings(version: PolicyVersion, versions: Sequence[PolicyVersion])
         return tag("span", "first version" if version.settings is not None else "settings not kept", class_="soft")
     changes = [one for one in setting_changes(earlier.settings or {}, version.settings) if one.name not in _NAMES]
     shown = (
-        tag("span", tag("code", one.name), " ", foreign(_value(one.before)), " → ", foreign(_value(one.after)),
-            class_="change")
+        tag(
+            "span",
+            tag("code", one.name),
+            " ",
+            foreign(_value(one.before)),
+            " → ",
+            foreign(_value(one.after)),
+            class_="change",
+        )
         for one in changes[:_MOST_CHANGES]
-    )  # fmt: skip
+    )
     rest = len(changes) - _MOST_CHANGES
     return group(joined(shown, ", "), tag("span", f" and {rest} more", class_="soft") if rest > 0 else None)
 
@@ -180,9 +194,14 @@ def _version(request: Request, version: PolicyVersion, others: list[PolicyVersio
     if version.settings is None:
         nothing = empty_state("Only its digest was kept", "The settings of this policy were not recorded.")
         return render(
-            request, version.name[:80], body, nothing, current="policies", parent=_PARENT,
+            request,
+            version.name[:80],
+            body,
+            nothing,
+            current="policies",
+            parent=_PARENT,
             heading=foreign(version.name[:80]),
-        )  # fmt: skip
+        )
     description = str(version.settings.get("description", ""))
     return render(
         request,
@@ -210,11 +229,14 @@ def _standing(version: PolicyVersion) -> Markup | None:
     names = ("honest answers emitted", "wrong ones stopped")
     return panel(
         "Where it stands",
-        tag("p", f"This preset {found.words}: answers that people labelled and that nothing was fitted on, judged by "
+        tag(
+            "p",
+            f"This preset {found.words}: answers that people labelled and that nothing was fitted on, judged by "
             f"{found.verifier}. The curve is what other values of emit_threshold would do; on your own answers "
-            "assay eval tells it."),
+            "assay eval tells it.",
+        ),
         trade(points, own, names, f"{own[0]:.0%} of honest answers emitted, {own[1]:.0%} of wrong ones stopped"),
-    )  # fmt: skip
+    )
 
 
 def _difference(request: Request, version: PolicyVersion, others: list[PolicyVersion]) -> Markup | None:
@@ -234,17 +256,24 @@ def _difference(request: Request, version: PolicyVersion, others: list[PolicyVer
     changes = [one for one in setting_changes(comparable[chosen][1] or {}, version.settings) if one.name not in _NAMES]
     columns = (Column("Setting"), Column(shorten(comparable[chosen][0], 40)), Column("This version"))
     rows = (
-        (tag("code", one.name), tag("del", tag("code", foreign(_value(one.before)))),
-         tag("ins", tag("code", foreign(_value(one.after)))))
+        (
+            tag("code", one.name),
+            tag("del", tag("code", foreign(_value(one.before)))),
+            tag("ins", tag("code", foreign(_value(one.after)))),
+        )
         for one in changes
-    )  # fmt: skip
+    )
     options = [
         (key, f"{name[:60]} {key[:8] if ':' not in key else ''}".strip()) for key, (name, _) in comparable.items()
     ]
     choose = tag(
-        "form", field("Compare with", select("against", options, chosen)), button("Compare"), class_="inline",
-        data_auto=True, method="get",
-    )  # fmt: skip
+        "form",
+        field("Compare with", select("against", options, chosen)),
+        button("Compare"),
+        class_="inline",
+        data_auto=True,
+        method="get",
+    )
     empty = ("No difference", "The two decide alike.")
     shown = table("Settings that differ", columns, rows, empty=empty, style="settings")
     return panel("What differs", shown, actions=choose)
@@ -257,11 +286,17 @@ def _versions(version: PolicyVersion, others: Sequence[PolicyVersion], now: date
         return None
     columns = (Column("Version", "named"), Column("What changed", "main"), Column("First decided", "num less"))
     rows = (
-        (group(tag("a", digest(one.digest), href=f"/console/policies/{one.digest}"), " ",
-               badge("this", "accent") if one.digest == version.digest else None),
-         _changed_settings(one, known), moment(one.created, now))
+        (
+            group(
+                tag("a", digest(one.digest), href=f"/console/policies/{one.digest}"),
+                " ",
+                badge("this", "accent") if one.digest == version.digest else None,
+            ),
+            _changed_settings(one, known),
+            moment(one.created, now),
+        )
         for one in reversed(known[-_MOST_VERSIONS:])
-    )  # fmt: skip
+    )
     return panel("History", table("Versions of this policy, the latest first", columns, rows, style="policies"))
 
 

@@ -81,10 +81,15 @@ def what_if_page(request: Request, version: PolicyVersion, drawn: Markup) -> Res
     controls = _controls(request, version, policy)
     result = tag("div", drawn, id="result", aria_live="polite", data_result=True)
     return render(
-        request, "What if", tag("div", controls, result, class_="what-if"), current="policies", about=about,
-        heading=group("What if ", foreign(version.name[:60]), " had other thresholds"), scripts=("whatif.js",),
+        request,
+        "What if",
+        tag("div", controls, result, class_="what-if"),
+        current="policies",
+        about=about,
+        heading=group("What if ", foreign(version.name[:60]), " had other thresholds"),
+        scripts=("whatif.js",),
         parent=(shorten(version.name, 40), f"/console/policies/{version.digest}"),
-    )  # fmt: skip
+    )
 
 
 def _controls(request: Request, version: PolicyVersion, policy: Policy) -> Markup:
@@ -92,10 +97,16 @@ def _controls(request: Request, version: PolicyVersion, policy: Policy) -> Marku
     sliders = {**SLIDERS, **(RATES if policy.aggregation == "unsupported_rate" else {})}
     ranges = (_slider(request, name, words, _of(now, name)) for name, words in sliders.items())
     switches = (
-        field(words, select(_field(name), ((one, one.replace("_", " ")) for one in options),
-                            request.query_params.get(_field(name), str(now[name]))))
+        field(
+            words,
+            select(
+                _field(name),
+                ((one, one.replace("_", " ")) for one in options),
+                request.query_params.get(_field(name), str(now[name])),
+            ),
+        )
         for name, (words, options) in SWITCHES.items()
-    )  # fmt: skip
+    )
     path = f"/console/policies/{version.digest}/what-if"
     return tag(
         "form",
@@ -113,12 +124,25 @@ def _slider(request: Request, name: str, words: str, now: float) -> Markup:
     value = _read_number(request.query_params.get(_field(name)), now)
     told = tag("output", f"{value:.2f}", for_=_field(name), data_was=f"{now:.2f}")
     control = tag(
-        "input", type_="range", id=_field(name), name_=_field(name), min=0, max=1, step=0.01, value=f"{value:.2f}",
+        "input",
+        type_="range",
+        id=_field(name),
+        name_=_field(name),
+        min=0,
+        max=1,
+        step=0.01,
+        value=f"{value:.2f}",
         aria_describedby=f"{_field(name)}-was",
-    )  # fmt: skip
+    )
     was = tag("small", f"now {now:.2f}", id=f"{_field(name)}-was")
-    return tag("div", tag("label", words, for_=_field(name)), told, control, was,
-               class_="slider changed" if abs(value - now) > _STEP / 2 else "slider")  # fmt: skip
+    return tag(
+        "div",
+        tag("label", words, for_=_field(name)),
+        told,
+        control,
+        was,
+        class_="slider changed" if abs(value - now) > _STEP / 2 else "slider",
+    )
 
 
 _STEP: Final = 0.01
@@ -195,9 +219,12 @@ def _to_come(tried: Tried) -> Markup | None:
         return None
     # Without its script the page is asked for again, and goes on where it was.
     return tag(
-        "p", f"The latest ones so far; {tried.left:,} more are to come. ", tag("a", "Go on", href=""), class_="soft",
+        "p",
+        f"The latest ones so far; {tried.left:,} more are to come. ",
+        tag("a", "Go on", href=""),
+        class_="soft",
         data_more=True,
-    )  # fmt: skip
+    )
 
 
 def _left_out(tried: Tried) -> str:
@@ -211,13 +238,15 @@ def _left_out(tried: Tried) -> str:
 
 def _bars(tried: Tried) -> Markup:
     columns = (
-        Column("When", hidden=True), *(Column(one.value, "num") for one in ACTION_ORDER),
+        Column("When", hidden=True),
+        *(Column(one.value, "num") for one in ACTION_ORDER),
         Column("Shares", "main", hidden=True),
-    )  # fmt: skip
+    )
     rows: list[list[Child]] = []
     for name, counts in (
-        ("Was", [tried.before(one) for one in ACTION_ORDER]), ("Would be", [tried.after(one) for one in ACTION_ORDER]),
-    ):  # fmt: skip
+        ("Was", [tried.before(one) for one in ACTION_ORDER]),
+        ("Would be", [tried.after(one) for one in ACTION_ORDER]),
+    ):
         parts = [(one.value, float(n), ACTION_TONES[one]) for one, n in zip(ACTION_ORDER, counts, strict=True)]
         cells = (group(f"{n:,} ", tag("small", share(n, tried.decided))) for n in counts)
         rows.append([name, *cells, split_bar(parts, f"{name}: " + ", ".join(f"{n} {v:g}" for n, v, _ in parts))])
@@ -231,7 +260,7 @@ def _moves(tried: Tried) -> Markup | None:
     items = (
         tag("li", tag("b", f"{n:,}"), action_badge(was), tag("span", "→", aria_label="become"), action_badge(would))
         for n, was, would in moved
-    )  # fmt: skip
+    )
     return tag("ul", items, class_="plain moves")
 
 
@@ -240,9 +269,13 @@ def _changed(tried: Tried) -> Markup | None:
         return None
     columns = (Column("Run", "main"), Column("Score", "num"), Column("Was"), Column("Would be"))
     rows = (
-        (tag("a", moment(one.created), href=f"/console/runs/{one.run}", class_="row"), number(one.score),
-         action_badge(one.before), action_badge(one.after))
+        (
+            tag("a", moment(one.created), href=f"/console/runs/{one.run}", class_="row"),
+            number(one.score),
+            action_badge(one.before),
+            action_badge(one.after),
+        )
         for one in tried.changed
-    )  # fmt: skip
+    )
     words = "The latest that would change" if tried.different > len(tried.changed) else "Those that would change"
     return panel(words, table(words, columns, rows, style="rows"))

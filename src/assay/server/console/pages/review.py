@@ -46,9 +46,13 @@ SHOWN: Final = 50
 TIER_TONES: Final = {Tier.ASYNC: "quiet", Tier.SYNC: "doubt", Tier.BLOCKING: "bad"}
 TIER_WORDS: Final = {Tier.ASYNC: "hours", Tier.SYNC: "minutes", Tier.BLOCKING: "at once"}
 STATE_TONES: Final = {
-    ReviewState.OPEN: "accent", ReviewState.EVIDENCE: "doubt", ReviewState.APPROVED: "good", ReviewState.EDITED: "good",
-    ReviewState.REJECTED: "bad", ReviewState.ERASED: "quiet",
-}  # fmt: skip
+    ReviewState.OPEN: "accent",
+    ReviewState.EVIDENCE: "doubt",
+    ReviewState.APPROVED: "good",
+    ReviewState.EDITED: "good",
+    ReviewState.REJECTED: "bad",
+    ReviewState.ERASED: "quiet",
+}
 _SOON_S: Final = 900
 """From so many seconds before its deadline on, an item is pressing."""
 _DECIDED: Final = tuple(state.value for state in ReviewState if state.decided)
@@ -80,20 +84,34 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         questions, about = _questions(connection, caller.tenant, runs), describe(connection, caller.tenant, runs)
     shown = items[:SHOWN]
     columns = (
-        Column("Deadline"), Column("What was asked", "main"), Column("Claims", "less"), Column("Tier"),
+        Column("Deadline"),
+        Column("What was asked", "main"),
+        Column("Claims", "less"),
+        Column("Tier"),
         Column("Risk", "num less"),
-        Column("Who has it"), Column("Since", "num less"),
-    )  # fmt: skip
+        Column("Who has it"),
+        Column("Since", "num less"),
+    )
     rows = (_row(item, questions.get(item.run), about.get(item.run, Described()), now) for item in shown)
     following = address(_PATH, **_kept(request), after=shown[-1].id) if len(items) > SHOWN else None
     return render(
-        request, "Review", tag("div", _figures(waiting), data_live=True), _filters(request, show),
-        tag("div", table("Outputs that wait for a person", columns, rows, empty=_EMPTY.get(show, _EMPTY["waiting"]),
-                         style="rows"), data_live=True),
+        request,
+        "Review",
+        tag("div", _figures(waiting), data_live=True),
+        _filters(request, show),
+        tag(
+            "div",
+            table(
+                "Outputs that wait for a person", columns, rows, empty=_EMPTY.get(show, _EMPTY["waiting"]), style="rows"
+            ),
+            data_live=True,
+        ),
         pager(following, address(_PATH, **_kept(request)) if after else None),
-        current="review", scripts=("live.js",), actions=_proposals(proposed),
+        current="review",
+        scripts=("live.js",),
+        actions=_proposals(proposed),
         about="The next deadline first. Nothing here goes out before somebody has decided.",
-    )  # fmt: skip
+    )
 
 
 def _proposals(count: int) -> Markup | None:
@@ -132,11 +150,15 @@ def _figures(waiting: dict[str, int]) -> Markup:
     return stats(
         stat("Waiting", f"{sum(waiting.values()):,}"),
         *(
-            stat(tier.value.capitalize(), f"{waiting.get(tier.value, 0):,}", f"to decide in {TIER_WORDS[tier]}"
-                 if tier is not Tier.BLOCKING else "to decide at once", address(_PATH, tier=tier.value))
+            stat(
+                tier.value.capitalize(),
+                f"{waiting.get(tier.value, 0):,}",
+                f"to decide in {TIER_WORDS[tier]}" if tier is not Tier.BLOCKING else "to decide at once",
+                address(_PATH, tier=tier.value),
+            )
             for tier in (Tier.BLOCKING, Tier.SYNC, Tier.ASYNC)
         ),
-    )  # fmt: skip
+    )
 
 
 def _filters(request: Request, show: str) -> Markup:
@@ -146,11 +168,16 @@ def _filters(request: Request, show: str) -> Markup:
     choose = tabs("Which", ((words, address(_PATH, **{**kept, "show": key}), key == here) for key, words in sorts))
     tiers = [("", "Every tier"), *((tier.value, tier.value) for tier in Tier)]
     narrow = tag(
-        "form", tag("input", type_="hidden", name_="show", value=here),
+        "form",
+        tag("input", type_="hidden", name_="show", value=here),
         field("Tier", select_field("tier", tiers, kept["tier"])),
         field("Expertise", text_input("expertise", kept["expertise"], placeholder="any", maxlength=60)),
-        button("Filter"), class_="inline", method="get", action=_PATH, data_auto=True,
-    )  # fmt: skip
+        button("Filter"),
+        class_="inline",
+        method="get",
+        action=_PATH,
+        data_auto=True,
+    )
     return tag("div", choose, narrow, class_="bar")
 
 
@@ -158,9 +185,14 @@ def _row(item: ReviewItem, question: str | None, about: Described, now: datetime
     words = question or about.first_claim or "No question was given"
     link = tag("a", line(words, 160), href=f"{_PATH}/{item.id}", class_="row")
     return [
-        deadline_view(item, now), link, verdict_counts(about.verdicts), tier_badge(item.tier), number(item.risk),
-        holder_view(item, now), moment(item.created, now),
-    ]  # fmt: skip
+        deadline_view(item, now),
+        link,
+        verdict_counts(about.verdicts),
+        tier_badge(item.tier),
+        number(item.risk),
+        holder_view(item, now),
+        moment(item.created, now),
+    ]
 
 
 def deadline_view(item: ReviewItem, now: datetime) -> Markup:
@@ -174,10 +206,15 @@ def deadline_view(item: ReviewItem, now: datetime) -> Markup:
     tone = "bad" if left < 0 else "doubt" if left < _SOON_S else "quiet"
     late = item.due <= now <= item.deadline
     return group(
-        tag("time", badge(words, tone), datetime=item.deadline.isoformat(timespec="seconds"),
-            title=f"{item.deadline:%Y-%m-%d %H:%M:%S} UTC", data_due=now.isoformat(timespec="seconds")),
+        tag(
+            "time",
+            badge(words, tone),
+            datetime=item.deadline.isoformat(timespec="seconds"),
+            title=f"{item.deadline:%Y-%m-%d %H:%M:%S} UTC",
+            data_due=now.isoformat(timespec="seconds"),
+        ),
         tag("small", " late once", class_="bad") if late else None,
-    )  # fmt: skip
+    )
 
 
 def tier_badge(tier: Tier) -> Markup:

@@ -85,9 +85,15 @@ def make_run_pages(services: Services) -> APIRouter:
         position = int(claim) if re.fullmatch(r"[0-9]{1,6}", claim) else None
         await run_in_threadpool(_read, services, caller.tenant, id_)
         await run_in_threadpool(
-            give_feedback, store, id_, fields.get("verdict", ""), tenant=caller.tenant, claim=position,
-            comment=fields.get("comment", "").strip() or None, author=caller.name,
-        )  # fmt: skip
+            give_feedback,
+            store,
+            id_,
+            fields.get("verdict", ""),
+            tenant=caller.tenant,
+            claim=position,
+            comment=fields.get("comment", "").strip() or None,
+            author=caller.name,
+        )
         return redirect(f"/console/runs/{id_}", "feedback.given", "feedback")
 
     @router.get("/console/runs/{id_}/proofs/{index}")
@@ -116,9 +122,13 @@ def _read(services: Services, tenant: str, id_: str) -> tuple[StoredCheck, Histo
 
 
 def _page(
-    request: Request, services: Services, check: StoredCheck, report: HallucinationReport, history: History,
+    request: Request,
+    services: Services,
+    check: StoredCheck,
+    report: HallucinationReport,
+    history: History,
     answers: Sequence[dict[str, Any]],
-) -> Response:  # fmt: skip
+) -> Response:
     texts = {name: one for name, _, one in check.evidence if one is not None}
     may_say = caller_of(request.scope).may(Permission.FEEDBACK)
     of_claims = {at: _claim_feedback(request, check.id, at) for at in range(len(report.claims))} if may_say else {}
@@ -197,10 +207,13 @@ def _decided(one: Decided, now: datetime) -> Child:
     reasons = "; ".join(one.reasons)
     who = "The gate" if one.actor == "gate" else one.actor
     return [
-        foreign(shorten(who, 80), "b"), " ", act_badge(one.action) or action_badge(one.action), " ",
+        foreign(shorten(who, 80), "b"),
+        " ",
+        act_badge(one.action) or action_badge(one.action),
+        " ",
         moment(one.created, now),
         tag("p", foreign(shorten(reasons, 600)), class_="soft") if reasons and one.actor != "gate" else None,
-    ]  # fmt: skip
+    ]
 
 
 # What users say
@@ -213,13 +226,22 @@ def _feedback(request: Request, id_: str, history: History, may_say: bool) -> Ma
     ask = None
     if may_say:
         ask = form(
-            request, f"/console/runs/{id_}/feedback",
-            field("Comment", text_area("comment", rows=2, maxlength=LONGEST_COMMENT,
-                                       placeholder="What is wrong, or what would be right")),
-            tag("div", button([icon("tick"), "The decision is right"], name_="verdict", value="right"),
-                button("It is wrong", "danger", name_="verdict", value="wrong"), class_="actions"),
+            request,
+            f"/console/runs/{id_}/feedback",
+            field(
+                "Comment",
+                text_area(
+                    "comment", rows=2, maxlength=LONGEST_COMMENT, placeholder="What is wrong, or what would be right"
+                ),
+            ),
+            tag(
+                "div",
+                button([icon("tick"), "The decision is right"], name_="verdict", value="right"),
+                button("It is wrong", "danger", name_="verdict", value="wrong"),
+                class_="actions",
+            ),
             class_="stack",
-        )  # fmt: skip
+        )
     empty = tag("p", "Nobody has said anything about this output yet.", class_="soft") if said is None else None
     return panel("Feedback", said, empty, ask, id_="feedback")
 
@@ -228,22 +250,27 @@ def _said(one: UserFeedback) -> Child:
     where = f" on claim {one.claim + 1}" if one.claim is not None else ""
     tone, sign = ("good", "✓") if one.verdict == "right" else ("bad", "✗")
     return [
-        badge(one.verdict, tone, sign), where, " ", foreign(shorten(one.author or "somebody", 80)), " ",
+        badge(one.verdict, tone, sign),
+        where,
+        " ",
+        foreign(shorten(one.author or "somebody", 80)),
+        " ",
         moment(one.created),
         tag("p", foreign(one.comment[:2_000]), class_="text") if one.comment else None,
-    ]  # fmt: skip
+    ]
 
 
 def _claim_feedback(request: Request, id_: str, at: int) -> Markup:
     """Two buttons below the card of a claim."""
     return form(
-        request, f"/console/runs/{id_}/feedback",
+        request,
+        f"/console/runs/{id_}/feedback",
         tag("input", type_="hidden", name_="claim", value=at),
         tag("span", "Is this verdict right?", class_="soft"),
         button("Yes", "small", name_="verdict", value="right", aria_label=f"Yes, claim {at + 1} is judged rightly"),
         button("No", "small", name_="verdict", value="wrong", aria_label=f"No, claim {at + 1} is judged wrongly"),
         class_="ask",
-    )  # fmt: skip
+    )
 
 
 # Erased
@@ -255,7 +282,11 @@ def _erased(request: Request, check: StoredCheck, history: History, services: Se
         "Question, output, claims and evidence were erased ", when, ". What was decided stays, and is proved."
     )
     return render(
-        request, f"Run {check.id[:12]}", note("doubt", words),
+        request,
+        f"Run {check.id[:12]}",
+        note("doubt", words),
         tag("div", _history(history, services.store.now()), proof_view(services, check, history), class_="columns"),
-        current="runs", parent=_PARENT, about=_about(check),
-    )  # fmt: skip
+        current="runs",
+        parent=_PARENT,
+        about=_about(check),
+    )

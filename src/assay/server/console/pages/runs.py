@@ -70,9 +70,16 @@ class Filters:
             since = _hour(self.hour)
             until = since + timedelta(hours=int(self.hours or 1))
         return ReportFilter(
-            words=self.q or None, action=self.action or None, verdict=self.verdict or None, policy=self.policy or None,
-            caller=self.caller or None, since=since, until=until, min_score=low, max_score=high,
-        )  # fmt: skip
+            words=self.q or None,
+            action=self.action or None,
+            verdict=self.verdict or None,
+            policy=self.policy or None,
+            caller=self.caller or None,
+            since=since,
+            until=until,
+            min_score=low,
+            max_score=high,
+        )
 
 
 def filters_of(request: Request) -> Filters:
@@ -120,11 +127,14 @@ def make_run_list(services: Services) -> APIRouter:
             about = describe(connection, caller.tenant, [row.id for row in found.items])
         older = filters.address(found.next) if found.next is not None else None
         return render(
-            request, "Runs", _form(filters),
+            request,
+            "Runs",
+            _form(filters),
             run_rows("Runs, newest first", found.items, about, now, _empty(filters, found)),
             pager(older, filters.address() if after else None, _told(found)),
-            current="runs", about="Every output that was checked, newest first",
-        )  # fmt: skip
+            current="runs",
+            about="Every output that was checked, newest first",
+        )
 
     return router
 
@@ -147,8 +157,9 @@ def _form(filters: Filters) -> Markup:
         for name, value in (("hour", filters.hour), ("hours", filters.hours))
         if value
     ]
-    search = text_input("q", filters.q, type_="search", placeholder="Words of a question or an output",
-                        maxlength=_LONGEST_QUERY)  # fmt: skip
+    search = text_input(
+        "q", filters.q, type_="search", placeholder="Words of a question or an output", maxlength=_LONGEST_QUERY
+    )
     return tag(
         "form",
         field("Search", search),
@@ -160,8 +171,12 @@ def _form(filters: Filters) -> Markup:
         field("From", text_input("caller", filters.caller, placeholder="Anyone", maxlength=100)),
         kept,
         tag("div", button("Filter", "primary"), clear, class_="actions"),
-        method="get", action="/console/runs", class_="filters", role="search", data_auto=True,
-    )  # fmt: skip
+        method="get",
+        action="/console/runs",
+        class_="filters",
+        role="search",
+        data_auto=True,
+    )
 
 
 _PERIOD_WORDS: Final = {"1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days"}

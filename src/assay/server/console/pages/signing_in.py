@@ -70,15 +70,33 @@ class _Pages:
             else None
         )
         return render(
-            request, "Sign in", told,
+            request,
+            "Sign in",
+            told,
             form(
-                request, "/console/login", _kept("next", back), tenant,
-                field("Name", text_input("name", name, required=True, autocomplete="username", autofocus=not name,
-                                         autocapitalize="none", spellcheck="false")),
+                request,
+                "/console/login",
+                _kept("next", back),
+                tenant,
+                field(
+                    "Name",
+                    text_input(
+                        "name",
+                        name,
+                        required=True,
+                        autocomplete="username",
+                        autofocus=not name,
+                        autocapitalize="none",
+                        spellcheck="false",
+                    ),
+                ),
                 field("Password", _password("password", "current-password")),
-                button("Sign in", "main"), class_="stack",
-            ), bare=True, status=status,
-        )  # fmt: skip
+                button("Sign in", "main"),
+                class_="stack",
+            ),
+            bare=True,
+            status=status,
+        )
 
     async def login(self, request: Request) -> Response:
         """Begin a session; the browser gets a cookie that was never seen before."""
@@ -89,9 +107,11 @@ class _Pages:
         back, name = inside(fields.get("next", "")), fields.get("name", "")
         try:
             found = self._signing.sign_in(
-                name, fields.get("password", ""), tenant=fields.get("tenant") or DEFAULT_TENANT,
+                name,
+                fields.get("password", ""),
+                tenant=fields.get("tenant") or DEFAULT_TENANT,
                 address=address_of_request(self._services, request),
-            )  # fmt: skip
+            )
         except TooOftenError as error:
             return _too_often(request, error)
         if found is None:
@@ -118,15 +138,22 @@ class _Pages:
 
     def _setup(self, request: Request, token: str, told: Child = None, status: int = 200, name: str = "") -> Response:
         return render(
-            request, "Make the first administrator", told,
+            request,
+            "Make the first administrator",
+            told,
             form(
-                request, "/console/setup",
+                request,
+                "/console/setup",
                 field("Token", text_input("token", token, required=True), "It was shown when the server started."),
                 field("Name", text_input("name", name, required=True, autocomplete="username")),
                 field("Password", _password("password", "new-password", minlength=SHORTEST), _HINT),
-                button("Make it", "main"), class_="stack",
-            ), bare=True, status=status, about="From then on everybody signs in.",
-        )  # fmt: skip
+                button("Make it", "main"),
+                class_="stack",
+            ),
+            bare=True,
+            status=status,
+            about="From then on everybody signs in.",
+        )
 
     async def set_up(self, request: Request) -> Response:
         """Make the first administrator with the token of the start."""
@@ -134,9 +161,11 @@ class _Pages:
         token, name, password = (fields.get(key, "") for key in ("token", "name", "password"))
         address = address_of_request(self._services, request)
         return await asyncio.to_thread(
-            _decided, request, lambda: self._signing.set_up(token, name, password, address),
+            _decided,
+            request,
+            lambda: self._signing.set_up(token, name, password, address),
             lambda told, status: self._setup(request, token, told, status, name),
-        )  # fmt: skip
+        )
 
     # Passwords
 
@@ -146,14 +175,21 @@ class _Pages:
 
     def _reset(self, request: Request, token: str, told: Child = None, status: int = 200) -> Response:
         return render(
-            request, "Set your password", told,
+            request,
+            "Set your password",
+            told,
             form(
-                request, "/console/reset",
+                request,
+                "/console/reset",
                 _kept("token", token) if token else field("Token", text_input("token", required=True)),
                 field("New password", _password("password", "new-password", minlength=SHORTEST), _HINT),
-                button("Set it", "main"), class_="stack",
-            ), bare=True, status=status, about="The link that brought you here is good once.",
-        )  # fmt: skip
+                button("Set it", "main"),
+                class_="stack",
+            ),
+            bare=True,
+            status=status,
+            about="The link that brought you here is good once.",
+        )
 
     async def reset(self, request: Request) -> Response:
         """Set a password with a token, which is used up by it."""
@@ -161,9 +197,11 @@ class _Pages:
         token, password = fields.get("token", ""), fields.get("password", "")
         address = address_of_request(self._services, request)
         return await asyncio.to_thread(
-            _decided, request, lambda: self._signing.reset(token, password, address),
+            _decided,
+            request,
+            lambda: self._signing.reset(token, password, address),
             lambda told, status: self._reset(request, token, told, status),
-        )  # fmt: skip
+        )
 
     def password_page(self, request: Request) -> Response:
         """The form with which a person sets another password."""
@@ -173,13 +211,20 @@ class _Pages:
         if caller_of(request.scope).kind != "user":
             return error_page(request, 403, "Only who is signed in has a password to change.")
         return render(
-            request, "Change your password", told,
+            request,
+            "Change your password",
+            told,
             form(
-                request, "/console/password", field("Old password", _password("old", "current-password")),
+                request,
+                "/console/password",
+                field("Old password", _password("old", "current-password")),
                 field("New password", _password("new", "new-password", minlength=SHORTEST), _HINT),
-                button("Change it", "main"), class_="stack",
-            ), status=status, about="Your other sessions end.",
-        )  # fmt: skip
+                button("Change it", "main"),
+                class_="stack",
+            ),
+            status=status,
+            about="Your other sessions end.",
+        )
 
     async def password(self, request: Request) -> Response:
         """Set one's own password."""
@@ -192,9 +237,13 @@ class _Pages:
             return self._change(request)
         try:
             done = self._signing.change_password(
-                caller.id, caller.tenant, fields.get("old", ""), fields.get("new", ""), keep=caller.session,
+                caller.id,
+                caller.tenant,
+                fields.get("old", ""),
+                fields.get("new", ""),
+                keep=caller.session,
                 address=address_of_request(self._services, request),
-            )  # fmt: skip
+            )
         except TooOftenError as error:
             return _too_often(request, error)
         except StaleError as error:

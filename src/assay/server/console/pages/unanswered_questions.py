@@ -84,9 +84,7 @@ def _page(request: Request, store: Store, tenant: str) -> Response:
         address("/console/gaps", days=period) if page else None,
         f"{min(len(found.gaps), found.found):,} of {found.found:,} gaps",
     )
-    return render(
-        request, "Evidence gaps", *body, leads, current="gaps", about=_ABOUT, actions=_periods(period)
-    )  # fmt: skip
+    return render(request, "Evidence gaps", *body, leads, current="gaps", about=_ABOUT, actions=_periods(period))
 
 
 _ABOUT: Final = (
@@ -125,12 +123,18 @@ def _gap(gap: Gap, store: Store, *, first: bool) -> Markup:
         reasons.append(badge(f"{gap.null_retrievals:,} with nothing retrieved", "bad"))
     summary = tag(
         "summary",
-        tag("span", tag("b", f"{times:,}"), tag("span", "×", aria_hidden="true"), class_="times",
-            aria_label=f"asked {times} times" if times > 1 else "asked once", role="img"),
+        tag(
+            "span",
+            tag("b", f"{times:,}"),
+            tag("span", "×", aria_hidden="true"),
+            class_="times",
+            aria_label=f"asked {times} times" if times > 1 else "asked once",
+            role="img",
+        ),
         tag("span", line(gap.question), class_="topic"),
         tag("span", tuple(reasons), class_="reasons"),
         moment(gap.last, store.now()),
-    )  # fmt: skip
+    )
     return tag("li", tag("details", summary, tag("div", _sides(gap, store), class_="gap"), open=first))
 
 
@@ -138,21 +142,34 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
     sources = (
         tag("li", foreign(one.text[:MOST_WORDS], "q"), tag("cite", foreign(one.evidence_id[:120])))
         for one in gap.sources
-    )  # fmt: skip
+    )
     claims = (tag("li", foreign(text[:MOST_WORDS])) for text in gap.claims[:MOST_LISTED])
     wordings = _wordings(gap.asked)
     listed = tag("ul", (_asked(ones, store) for ones in wordings[:MOST_LISTED]), class_="plain asked")
     more = sum(map(len, wordings[MOST_LISTED:]))
     return (
-        tag("section", tag("h3", "Closest passages"),
-            tag("ul", sources, class_="plain passages") if gap.sources
-            else tag("p", "No passage came near it: the corpus does not speak of this.", class_="soft")),
-        tag("section", tag("h3", "Said without support"),
-            tag("ul", claims, class_="plain") if gap.claims
-            else tag("p", "Nothing: the answers said that they have none.", class_="soft")),
-        tag("section", tag("h3", "Questions"), listed,
-            tag("p", f"and {more:,} more", class_="soft") if more > 0 else None, class_="wide"),
-    )  # fmt: skip
+        tag(
+            "section",
+            tag("h3", "Closest passages"),
+            tag("ul", sources, class_="plain passages")
+            if gap.sources
+            else tag("p", "No passage came near it: the corpus does not speak of this.", class_="soft"),
+        ),
+        tag(
+            "section",
+            tag("h3", "Said without support"),
+            tag("ul", claims, class_="plain")
+            if gap.claims
+            else tag("p", "Nothing: the answers said that they have none.", class_="soft"),
+        ),
+        tag(
+            "section",
+            tag("h3", "Questions"),
+            listed,
+            tag("p", f"and {more:,} more", class_="soft") if more > 0 else None,
+            class_="wide",
+        ),
+    )
 
 
 def _wordings(asked: Sequence[UnansweredQuestion]) -> list[list[UnansweredQuestion]]:

@@ -63,8 +63,13 @@ ROLE_WORDS: Final = {
     Role.ADMIN: "does everything",
 }
 KEY_PERMISSIONS: Final = (
-    Permission.CHECK, Permission.GATEWAY, Permission.READ, Permission.FEEDBACK, Permission.REVIEW, Permission.AUDIT,
-)  # fmt: skip
+    Permission.CHECK,
+    Permission.GATEWAY,
+    Permission.READ,
+    Permission.FEEDBACK,
+    Permission.REVIEW,
+    Permission.AUDIT,
+)
 """What a program may be given here; who administers signs in."""
 
 _PATH: Final = "/console/users"
@@ -105,9 +110,16 @@ class _Pages:
         rows = ((_named(user, caller), _roles(user), moment(user.created), _changes(request, user)) for user in users)
         empty = ("Nobody yet", "Until there is a user, whoever reaches this machine is let in.")
         return render(
-            request, "Access", _tabs("people"), told, table("People", columns, rows, empty=empty),
-            panel("Add a person", _new_user(request), style="box"), current="users", about=_ABOUT, status=status,
-        )  # fmt: skip
+            request,
+            "Access",
+            _tabs("people"),
+            told,
+            table("People", columns, rows, empty=empty),
+            panel("Add a person", _new_user(request), style="box"),
+            current="users",
+            about=_ABOUT,
+            status=status,
+        )
 
     async def new_user(self, request: Request) -> Response:
         """Make a user, and the link with which the password is set."""
@@ -119,9 +131,13 @@ class _Pages:
         roles = _chosen_roles(fields)
         try:
             user = create_user(
-                self._store, fields.get("name", ""), roles, tenant=caller.tenant, actor=caller.actor,
+                self._store,
+                fields.get("name", ""),
+                roles,
+                tenant=caller.tenant,
+                actor=caller.actor,
                 expertise=fields.get("expertise", "").replace(",", " ").split(),
-            )  # fmt: skip
+            )
         except TakenError as error:
             return self._people(request, caller, note("bad", str(error)), 409)
         except StoreError as error:
@@ -132,9 +148,15 @@ class _Pages:
         secret, ends = make_token(self._store, RESET, RESET_LASTS, tenant=caller.tenant, user=id_, actor=caller.actor)
         link = f"{request.url.scheme}://{request.url.netloc}/console/reset?token={secret}"
         return _secret(
-            group("Send ", foreign(name[:80], "b"), " this link to set the password; it is good once, until ",
-                  moment(ends), ", and is not shown again."), link,
-        )  # fmt: skip
+            group(
+                "Send ",
+                foreign(name[:80], "b"),
+                " this link to set the password; it is good once, until ",
+                moment(ends),
+                ", and is not shown again.",
+            ),
+            link,
+        )
 
     async def change_user(self, request: Request, id_: str, act: str) -> Response:
         """Change, disable, let in again, forget, or give a new link."""
@@ -147,9 +169,14 @@ class _Pages:
         try:
             if act == "roles":
                 done: object = change_user(
-                    store, id_, tenant, actor=actor, version=_version(fields), roles=_chosen_roles(fields),
+                    store,
+                    id_,
+                    tenant,
+                    actor=actor,
+                    version=_version(fields),
+                    roles=_chosen_roles(fields),
                     expertise=fields.get("expertise", "").replace(",", " ").split(),
-                )  # fmt: skip
+                )
             elif act in ("disable", "enable"):
                 done = change_user(store, id_, tenant, actor=actor, version=_version(fields), disabled=act == "disable")
             elif act == "forget":
@@ -176,20 +203,36 @@ class _Pages:
         now = self._store.now()
         keys = list_keys(self._store, caller.tenant, limit=MOST_LISTED)[::-1]
         columns = (
-            Column("Name", "main"), Column("May"), Column("Made", "less"), Column("Last used"), Column("Ends", "less"),
+            Column("Name", "main"),
+            Column("May"),
+            Column("Made", "less"),
+            Column("Last used"),
+            Column("Ends", "less"),
             Column("Change", hidden=True),
-        )  # fmt: skip
+        )
         rows = (
-            (_key_name(key, key.holds(now)), ", ".join(one.value for one in key.permissions), moment(key.created),
-             moment(key.used, now) if key.used else "never", moment(key.expires) if key.expires else "–",
-             _key_changes(request, key) if key.holds(now) else "")
+            (
+                _key_name(key, key.holds(now)),
+                ", ".join(one.value for one in key.permissions),
+                moment(key.created),
+                moment(key.used, now) if key.used else "never",
+                moment(key.expires) if key.expires else "–",
+                _key_changes(request, key) if key.holds(now) else "",
+            )
             for key in keys
-        )  # fmt: skip
+        )
         empty = ("No keys yet", "A program calls the API with a key of its own, which can be ended alone.")
         return render(
-            request, "Access", _tabs("keys"), told, table("API keys, the newest first", columns, rows, empty=empty),
-            panel("Make a key", _new_key(request), style="box"), current="users", about=_ABOUT, status=status,
-        )  # fmt: skip
+            request,
+            "Access",
+            _tabs("keys"),
+            told,
+            table("API keys, the newest first", columns, rows, empty=empty),
+            panel("Make a key", _new_key(request), style="box"),
+            current="users",
+            about=_ABOUT,
+            status=status,
+        )
 
     async def new_key(self, request: Request) -> Response:
         """Make a key, and show it this once."""
@@ -234,13 +277,23 @@ class _Pages:
         caller = allowed(request, Permission.ADMINISTER)
         now = self._store.now()
         names = {user.id: user.name for user in list_users(self._store, caller.tenant, limit=MOST_LISTED)}
-        columns = (Column("Who", "main"), Column("Began"), Column("Last seen"), Column("Ends", "less"),
-                   Column("Change", hidden=True))  # fmt: skip
+        columns = (
+            Column("Who", "main"),
+            Column("Began"),
+            Column("Last seen"),
+            Column("Ends", "less"),
+            Column("Change", hidden=True),
+        )
         rows = (
-            (foreign((names.get(one.user) or one.user)[:80]), moment(one.created), moment(one.seen, now),
-             moment(one.ends), form(request, f"{_PATH}/sessions/{one.id}/end", button("End", "danger")))
+            (
+                foreign((names.get(one.user) or one.user)[:80]),
+                moment(one.created),
+                moment(one.seen, now),
+                moment(one.ends),
+                form(request, f"{_PATH}/sessions/{one.id}/end", button("End", "danger")),
+            )
             for one in list_sessions(self._store, caller.tenant, limit=MOST_LISTED)
-        )  # fmt: skip
+        )
         empty = ("Nobody is signed in", "A session begins when somebody signs in, and ends when it is idle for long.")
         shown = table("Sessions", columns, rows, empty=empty)
         return render(request, "Access", _tabs("sessions"), shown, current="users", about=_ABOUT)
@@ -307,44 +360,73 @@ def _changes(request: Request, user: User) -> Markup:
     )
     return details(
         group("Change", hidden(f" {user.name or user.id}")),
-        form(request, f"{path}/roles", version, _role_boxes(user.roles, user.id),
-             field("Expertise", text_input("expertise", " ".join(user.expertise))), button("Save", "primary"),
-             class_="stack"),
-        tag("div", form(request, f"{path}/{out[0]}", version, button(out[1], out[2])),
-            form(request, f"{path}/link", name, button("New link for the password")), forget, class_="actions"),
-    )  # fmt: skip
+        form(
+            request,
+            f"{path}/roles",
+            version,
+            _role_boxes(user.roles, user.id),
+            field("Expertise", text_input("expertise", " ".join(user.expertise))),
+            button("Save", "primary"),
+            class_="stack",
+        ),
+        tag(
+            "div",
+            form(request, f"{path}/{out[0]}", version, button(out[1], out[2])),
+            form(request, f"{path}/link", name, button("New link for the password")),
+            forget,
+            class_="actions",
+        ),
+    )
 
 
 def _role_boxes(chosen: Iterable[Role], prefix: str) -> Markup:
     boxes = (
-        tag("label", tag("input", type_="checkbox", name_=f"role.{role.value}", checked=role in tuple(chosen),
-                         id=f"{prefix}-{role.value}"),
-            tag("span", tag("b", role.value), " ", tag("small", ROLE_WORDS[role])))
+        tag(
+            "label",
+            tag(
+                "input",
+                type_="checkbox",
+                name_=f"role.{role.value}",
+                checked=role in tuple(chosen),
+                id=f"{prefix}-{role.value}",
+            ),
+            tag("span", tag("b", role.value), " ", tag("small", ROLE_WORDS[role])),
+        )
         for role in PERMISSIONS
-    )  # fmt: skip
+    )
     return tag("fieldset", tag("legend", "Roles"), boxes, class_="boxes")
 
 
 def _new_user(request: Request) -> Markup:
     return form(
-        request, f"{_PATH}/new", field("Name to sign in with", text_input("name", required=True, maxlength=120)),
+        request,
+        f"{_PATH}/new",
+        field("Name to sign in with", text_input("name", required=True, maxlength=120)),
         _role_boxes((Role.VIEWER,), "new"),
         field("Expertise", text_input("expertise", placeholder="finance health"), "Fields that the person reviews."),
-        button("Add", "primary"), class_="stack",
-    )  # fmt: skip
+        button("Add", "primary"),
+        class_="stack",
+    )
 
 
 def _new_key(request: Request) -> Markup:
     boxes = (
-        tag("label", tag("input", type_="checkbox", name_=f"may.{one.value}", checked=one is Permission.CHECK),
-            tag("span", tag("b", one.value)))
+        tag(
+            "label",
+            tag("input", type_="checkbox", name_=f"may.{one.value}", checked=one is Permission.CHECK),
+            tag("span", tag("b", one.value)),
+        )
         for one in KEY_PERMISSIONS
-    )  # fmt: skip
+    )
     return form(
-        request, f"{_PATH}/keys/new", field("What it is for", text_input("name", required=True, maxlength=120)),
-        tag("fieldset", tag("legend", "May"), boxes, class_="boxes"), field("Good for", select("days", DAYS, "90")),
-        button("Make the key", "primary"), class_="stack",
-    )  # fmt: skip
+        request,
+        f"{_PATH}/keys/new",
+        field("What it is for", text_input("name", required=True, maxlength=120)),
+        tag("fieldset", tag("legend", "May"), boxes, class_="boxes"),
+        field("Good for", select("days", DAYS, "90")),
+        button("Make the key", "primary"),
+        class_="stack",
+    )
 
 
 def _key_name(key: ApiKey, good: bool) -> Markup:
@@ -357,9 +439,13 @@ def _key_changes(request: Request, key: ApiKey) -> Markup:
     words = hidden(f" {key.name}")
     return details(
         group("Change", words),
-        tag("div", form(request, f"{_PATH}/keys/{key.id}/rotate", button("Replace")),
-            form(request, f"{_PATH}/keys/{key.id}/revoke", button("Revoke now", "danger")), class_="actions"),
-    )  # fmt: skip
+        tag(
+            "div",
+            form(request, f"{_PATH}/keys/{key.id}/rotate", button("Replace")),
+            form(request, f"{_PATH}/keys/{key.id}/revoke", button("Revoke now", "danger")),
+            class_="actions",
+        ),
+    )
 
 
 def _shown_key(key: ApiKey, secret: str) -> Markup:

@@ -39,13 +39,19 @@ def conversation_card(one: AttackCase) -> Markup:
     said = tag("p", foreign(shorten(one.rule or "", 500)), class_="told") if one.rule else None
     return tag(
         "article",
-        tag("header", outcome_badge(one.outcome), badge("flaky", "doubt") if one.flaky else None,
-            tag("h3", named(one.category)), tag("span", f"match {number(one.match)}", class_="measure"),
-            tag("code", one.case_id, class_="digest")),
+        tag(
+            "header",
+            outcome_badge(one.outcome),
+            badge("flaky", "doubt") if one.flaky else None,
+            tag("h3", named(one.category)),
+            tag("span", f"match {number(one.match)}", class_="measure"),
+            tag("code", one.case_id, class_="digest"),
+        ),
         said,
         conversation(told, one.case_id) if one.told is not None else tag("p", _NOT_KEPT, class_="soft"),
-        class_="card", id=one.case_id,
-    )  # fmt: skip
+        class_="card",
+        id=one.case_id,
+    )
 
 
 _NOT_KEPT: Final = "The conversation is not kept: of one run the first 500 that broke are."
@@ -85,10 +91,14 @@ def _context(told: Mapping[str, Any]) -> Markup | None:
     count = int(told.get("passages") or len(passages))
     words = f"{count:,} {'passage' if count == 1 else 'passages'} that the system was given"
     shown = (
-        tag("figure", tag("figcaption", foreign(shorten(str(one.get("id", "")), 120), "b")),
-            foreign(str(one.get("text", ""))[:_LONGEST], "blockquote", class_="text"), class_="quote")
+        tag(
+            "figure",
+            tag("figcaption", foreign(shorten(str(one.get("id", "")), 120), "b")),
+            foreign(str(one.get("text", ""))[:_LONGEST], "blockquote", class_="text"),
+            class_="quote",
+        )
         for one in passages
-    )  # fmt: skip
+    )
     more = tag("p", f"The first {len(passages)} are kept.", class_="soft") if count > len(passages) else None
     return details(words, shown, more)
 
@@ -145,7 +155,12 @@ def told_of_case(case: Mapping[str, Any], answer: str | None, claims: Sequence[s
     """A case as it is kept whole, in the form of a conversation."""
     context: Sequence[Mapping[str, Any]] = case.get("context") or ()
     return {
-        "prompt": case.get("prompt", ""), "turns": case.get("turns") or (), "context": list(context)[:3],
-        "passages": len(context), "expected": case.get("expected_behavior", ""), "answer": answer,
-        "ground_truth": case.get("ground_truth"), "wrong_claims": list(claims),
-    }  # fmt: skip
+        "prompt": case.get("prompt", ""),
+        "turns": case.get("turns") or (),
+        "context": list(context)[:3],
+        "passages": len(context),
+        "expected": case.get("expected_behavior", ""),
+        "answer": answer,
+        "ground_truth": case.get("ground_truth"),
+        "wrong_claims": list(claims),
+    }

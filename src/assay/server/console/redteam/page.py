@@ -61,36 +61,48 @@ def make_redteam_page(services: Services) -> APIRouter:
         with store.reading(caller.tenant) as connection:
             series = known_series(connection, caller.tenant)
             chosen = _chosen(request, series)
-            runs = [] if chosen is None else list_runs(
-                connection, caller.tenant, suite_name=chosen[0], target=chosen[1], limit=SHOWN
-            )  # fmt: skip
+            runs = (
+                []
+                if chosen is None
+                else list_runs(connection, caller.tenant, suite_name=chosen[0], target=chosen[1], limit=SHOWN)
+            )
             broken = broken_cases(connection, caller.tenant, runs[0].id, BROKEN + 1) if runs else []
             markers = read_markers(connection, caller.tenant, moment_at(runs[-1].at), now) if runs else ()
             proposals = count_proposals(connection, caller.tenant)
         waiting = proposals.get("open", 0)
-        actions = tag("a", f"Proposals ({waiting:,} open)" if waiting else "Proposals", href=f"{PATH}/proposals",
-                      class_="button")  # fmt: skip
+        actions = tag(
+            "a", f"Proposals ({waiting:,} open)" if waiting else "Proposals", href=f"{PATH}/proposals", class_="button"
+        )
         if chosen is None:
             return render(request, "Red team", empty_state(*_EMPTY), current="redteam", actions=actions)
         category = request.query_params.get("category", ALL)
         category = category if category in set(Category) else ALL
         latest = runs[0]
         return render(
-            request, "Red team", _filters(series, chosen, category), _figures(latest, waiting),
-            _trend(runs, category, markers, now), _by_category(runs, chosen),
-            _broken(latest, broken), _runs(runs[:LISTED], now),
-            current="redteam", actions=actions,
+            request,
+            "Red team",
+            _filters(series, chosen, category),
+            _figures(latest, waiting),
+            _trend(runs, category, markers, now),
+            _by_category(runs, chosen),
+            _broken(latest, broken),
+            _runs(runs[:LISTED], now),
+            current="redteam",
+            actions=actions,
             about=tag("span", "How the system stands up to suites of attacks: ", foreign(shorten(latest.target, 120))),
-        )  # fmt: skip
+        )
 
     return router
 
 
 _EMPTY: Final = (
     "No run is recorded",
-    tag("span", "Attack a system, and name this database: ",
-        tag("code", "assay redteam run suite.jsonl --target URL --database runs.db")),
-)  # fmt: skip
+    tag(
+        "span",
+        "Attack a system, and name this database: ",
+        tag("code", "assay redteam run suite.jsonl --target URL --database runs.db"),
+    ),
+)
 
 
 def _chosen(request: Request, series: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
@@ -102,15 +114,20 @@ def _chosen(request: Request, series: Sequence[tuple[str, str]]) -> tuple[str, s
 
 
 def _filters(series: Sequence[tuple[str, str]], chosen: tuple[str, str], category: str) -> Markup:
-    names = [(str(at), f"{shorten(suite, 40)} against {shorten(target, 60)}") for at, (suite, target) in
-             enumerate(series)]  # fmt: skip
+    names = [
+        (str(at), f"{shorten(suite, 40)} against {shorten(target, 60)}") for at, (suite, target) in enumerate(series)
+    ]
     kinds = [(ALL, "All categories"), *((one.value, named(one.value)) for one in Category)]
     return tag(
         "form",
         field("Suite and target", select("of", names, str(series.index(chosen)))),
         field("Trend of", select("category", kinds, category)),
-        button("Show"), method="get", action=PATH, class_="bar pick", data_auto=True,
-    )  # fmt: skip
+        button("Show"),
+        method="get",
+        action=PATH,
+        class_="bar pick",
+        data_auto=True,
+    )
 
 
 def _figures(run: AttackRun, waiting: int) -> Markup:
@@ -144,10 +161,14 @@ def _trend(runs: Sequence[AttackRun], category: str, markers: Sequence[Marker], 
     chart = drawn(title, drawing, marks, [f"{PATH}/runs/{run.id}" for run in ordered])
     columns = (Column("Run"), Column(name, "num"), Column("Failed", "num less"), Column("Version", "less"))
     rows: list[list[Child]] = [
-        [tag("a", moment(moment_at(run.at), now), href=f"{PATH}/runs/{run.id}"),
-         interval_words(*figures_of(run, category)), f"{run.failed:,} of {run.cases:,}", line(run.target_version, 60)]
+        [
+            tag("a", moment(moment_at(run.at), now), href=f"{PATH}/runs/{run.id}"),
+            interval_words(*figures_of(run, category)),
+            f"{run.failed:,} of {run.cases:,}",
+            line(run.target_version, 60),
+        ]
         for run in runs
-    ]  # fmt: skip
+    ]
     changes = None
     if markers:
         listed = (
@@ -157,8 +178,14 @@ def _trend(runs: Sequence[AttackRun], category: str, markers: Sequence[Marker], 
         changes = details(words, tag("ul", listed))
     empty = tag("p", "Nothing of it was judged.", class_="soft")
     about = "With 95% intervals; dashed lines are changes of the system that were told of or seen."
-    return panel("Trend", tag("p", about, class_="soft"), chart or empty, changes,
-                 details("As a table", table(title, columns, rows, style="tight")), id_="trend")  # fmt: skip
+    return panel(
+        "Trend",
+        tag("p", about, class_="soft"),
+        chart or empty,
+        changes,
+        details("As a table", table(title, columns, rows, style="tight")),
+        id_="trend",
+    )
 
 
 def _day(run: AttackRun) -> str:
@@ -187,9 +214,14 @@ def _by_category(runs: Sequence[AttackRun], chosen: tuple[str, str]) -> Markup:
     latest, ordered = runs[0], list(reversed(runs))
     found: dict[str, dict[str, Any]] = latest.body.get("categories") or {}
     columns = (
-        Column("Category"), Column("Trend", "less"), Column("ARS", "num"), Column("95% interval", "less spread"),
-        Column("from – to", "num"), Column("Passed", "num less"), Column("Unjudged", "num less"),
-    )  # fmt: skip
+        Column("Category"),
+        Column("Trend", "less"),
+        Column("ARS", "num"),
+        Column("95% interval", "less spread"),
+        Column("from – to", "num"),
+        Column("Passed", "num less"),
+        Column("Unjudged", "num less"),
+    )
     rows: list[list[Child]] = []
     for name, one in found.items():
         past = [figures_of(run, name)[0] for run in ordered]
@@ -197,32 +229,54 @@ def _by_category(runs: Sequence[AttackRun], chosen: tuple[str, str]) -> Markup:
         interval = "–" if low is None or high is None else f"{low:.3f} – {high:.3f}"
         words = foreign(named(shorten(name, 60)))
         link = address(PATH, category=name) + "#trend" if name in set(Category) else None
-        rows.append([
-            tag("a", words, href=link) if link else words,
-            sparkline(past, f"{named(shorten(name, 60))}: ARS over {len(past)} runs"), number(value, 3),
-            interval_bar(value, low, high), interval,
-            f"{one.get('passed', 0):,} of {one.get('cases', 0):,}", f"{one.get('unjudged', 0):,}",
-        ])  # fmt: skip
+        rows.append(
+            [
+                tag("a", words, href=link) if link else words,
+                sparkline(past, f"{named(shorten(name, 60))}: ARS over {len(past)} runs"),
+                number(value, 3),
+                interval_bar(value, low, high),
+                interval,
+                f"{one.get('passed', 0):,} of {one.get('cases', 0):,}",
+                f"{one.get('unjudged', 0):,}",
+            ]
+        )
     del chosen
-    return panel("Latest run by category", table("Latest run by category", columns, rows, style="tight bycategory",
-                 empty=("No category", "The run has none.")), id_="categories")  # fmt: skip
+    return panel(
+        "Latest run by category",
+        table(
+            "Latest run by category",
+            columns,
+            rows,
+            style="tight bycategory",
+            empty=("No category", "The run has none."),
+        ),
+        id_="categories",
+    )
 
 
 def broken_table(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
     """Cases that broke, each leading to its conversation."""
     columns = (
-        Column("What was asked", "main"), Column("Outcome"), Column("Category", "less"), Column("Match", "num"),
+        Column("What was asked", "main"),
+        Column("Outcome"),
+        Column("Category", "less"),
+        Column("Match", "num"),
         Column("Why", "less"),
-    )  # fmt: skip
+    )
     rows: list[list[Child]] = [
         [
-            tag("a", foreign(shorten(str((one.told or {}).get("prompt") or one.case_id), 160)),
-                href=f"{PATH}/runs/{run.id}?case={one.case_id}#{one.case_id}"),
+            tag(
+                "a",
+                foreign(shorten(str((one.told or {}).get("prompt") or one.case_id), 160)),
+                href=f"{PATH}/runs/{run.id}?case={one.case_id}#{one.case_id}",
+            ),
             group(outcome_badge(one.outcome), badge("flaky", "doubt") if one.flaky else None),
-            named(shorten(one.category, 60)), number(one.match), line(one.rule, 90),
+            named(shorten(one.category, 60)),
+            number(one.match),
+            line(one.rule, 90),
         ]
         for one in cases
-    ]  # fmt: skip
+    ]
     return table(
         "Cases that did not pass",
         columns,
@@ -241,18 +295,24 @@ def _broken(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
 
 def _runs(runs: Sequence[AttackRun], now: datetime) -> Markup:
     columns = (
-        Column("When"), Column("ARS", "num"), Column("Failed", "num"), Column("Against before"),
-        Column("Version", "less"), Column("By", "less"),
-    )  # fmt: skip
+        Column("When"),
+        Column("ARS", "num"),
+        Column("Failed", "num"),
+        Column("Against before"),
+        Column("Version", "less"),
+        Column("By", "less"),
+    )
     rows: list[list[Child]] = [
         [
             tag("a", moment(moment_at(run.at), now), href=f"{PATH}/runs/{run.id}"),
-            interval_words(run.ars, run.low, run.high), f"{run.failed:,} of {run.cases:,}", regression_badge(run),
+            interval_words(run.ars, run.low, run.high),
+            f"{run.failed:,} of {run.cases:,}",
+            regression_badge(run),
             line(run.target_version, 40),
             line(run.schedule, 40) if run.schedule else _SOURCES.get(run.source, "another"),
         ]
         for run in runs
-    ]  # fmt: skip
+    ]
     return panel("Runs", table("Runs, newest first", columns, rows, style="tight"), id_="runs")
 
 

@@ -75,15 +75,22 @@ def make_proposal_pages(services: Services) -> APIRouter:
         with store.reading(caller.tenant) as connection:
             rows = list_proposals(connection, caller.tenant, [state], before=before, limit=SHOWN + 1)
             counts, ids = count_proposals(connection, caller.tenant), approved_ids(connection, caller.tenant)
-        shown = tabs("State", ((f"{named(one)} ({counts.get(one, 0):,})", address(PROPOSALS, state=one), one == state)
-                               for one in _TONES))  # fmt: skip
+        shown = tabs(
+            "State",
+            ((f"{named(one)} ({counts.get(one, 0):,})", address(PROPOSALS, state=one), one == state) for one in _TONES),
+        )
         following = address(PROPOSALS, state=state, before=rows[SHOWN - 1].id) if len(rows) > SHOWN else None
         return render(
-            request, "Proposals", shown, _list(rows[:SHOWN], state, now),
-            pager(following, address(PROPOSALS, state=state) if before else None), _suite(ids),
-            current="redteam", parent=("Red team", PATH),
+            request,
+            "Proposals",
+            shown,
+            _list(rows[:SHOWN], state, now),
+            pager(following, address(PROPOSALS, state=state) if before else None),
+            _suite(ids),
+            current="redteam",
+            parent=("Red team", PATH),
             about="Cases that broke a system. Nothing enters the approved suite before a person has decided.",
-        )  # fmt: skip
+        )
 
     @router.get(f"{PROPOSALS}/{{id_}}")
     def proposal(request: Request, id_: str) -> Response:
@@ -99,9 +106,16 @@ def make_proposal_pages(services: Services) -> APIRouter:
             row, act = found(caller.tenant, id_), fields.get("act", "")
             edited = edited_case(row.body["case"], _changes(fields)) if act == "edit" else None
             return decide_on(
-                store, caller.tenant, id_, act, caller.name, caller.actor, _reason(fields), edited=edited,
+                store,
+                caller.tenant,
+                id_,
+                act,
+                caller.name,
+                caller.actor,
+                _reason(fields),
+                edited=edited,
                 version=_version(fields),
-            )  # fmt: skip
+            )
 
         try:
             await run_in_threadpool(work)
@@ -130,9 +144,11 @@ def _changes(fields: Mapping[str, str]) -> dict[str, Any]:
     """The fields of a case as a person wrote them into the form."""
     lines = {name: [one.strip() for one in fields.get(name, "").split("\n") if one.strip()] for name in _LINES}
     return {
-        "prompt": fields.get("prompt", "").strip(), "expected_behavior": fields.get("expected_behavior", ""),
-        "ground_truth": fields.get("ground_truth", "").strip() or None, **lines,
-    }  # fmt: skip
+        "prompt": fields.get("prompt", "").strip(),
+        "expected_behavior": fields.get("expected_behavior", ""),
+        "ground_truth": fields.get("ground_truth", "").strip() or None,
+        **lines,
+    }
 
 
 # The list
@@ -140,17 +156,24 @@ def _changes(fields: Mapping[str, str]) -> dict[str, Any]:
 
 def _list(rows: list[ProposedCase], state: str, now: datetime) -> Markup:
     columns = (
-        Column("What was asked", "main"), Column("Category", "less"), Column("Match", "num"), Column("Target", "less"),
-        Column("Proposed" if state == "open" else "Decided", "num less"), Column("By", "less"),
-    )  # fmt: skip
+        Column("What was asked", "main"),
+        Column("Category", "less"),
+        Column("Match", "num"),
+        Column("Target", "less"),
+        Column("Proposed" if state == "open" else "Decided", "num less"),
+        Column("By", "less"),
+    )
     shown: list[list[Child]] = [
         [
             tag("a", foreign(shorten(_prompt(row), 160)), href=f"{PROPOSALS}/{row.id}", class_="row"),
-            named(row.category), number(row.match), line(row.target, 40),
-            moment(moment_at(row.decided if row.decided is not None else row.created), now), line(row.decider, 40),
+            named(row.category),
+            number(row.match),
+            line(row.target, 40),
+            moment(moment_at(row.decided if row.decided is not None else row.created), now),
+            line(row.decider, 40),
         ]
         for row in rows
-    ]  # fmt: skip
+    ]
     return table("Proposals", columns, shown, empty=_EMPTY[state], style="rows")
 
 
@@ -172,11 +195,15 @@ def _suite(ids: list[str]) -> Markup:
     count = len(ids)
     return panel(
         "The approved suite",
-        tag("p", f"{count:,} {'case' if count == 1 else 'cases'}, version ", digest(digest_of_ids(ids)),
+        tag(
+            "p",
+            f"{count:,} {'case' if count == 1 else 'cases'}, version ",
+            digest(digest_of_ids(ids)),
             ". The version is the digest of its content; each decision is an entry of the audit log that names the "
-            "version before and after, and is signed with the log."),
+            "version before and after, and is signed with the log.",
+        ),
         actions=tag("a", "JSON Lines", href="/v1/redteam/suite", class_="soft"),
-    )  # fmt: skip
+    )
 
 
 # One proposal
@@ -186,22 +213,37 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
     case = row.body.get("case") or {}
     answer = row.body.get("answer")
     pairs: list[tuple[str, Child]] = [
-        ("Category", named(row.category)), ("Target", line(row.target, 120)), ("Match", number(row.match)),
-        ("Rule", line(row.rule, 200)), ("Proposed", moment(moment_at(row.created), now)),
+        ("Category", named(row.category)),
+        ("Target", line(row.target, 120)),
+        ("Match", number(row.match)),
+        ("Rule", line(row.rule, 200)),
+        ("Proposed", moment(moment_at(row.created), now)),
         ("Run", tag("a", digest(row.run), href=f"{PATH}/runs/{row.run}?case={row.id}#{row.id}") if row.run else "–"),
         ("Written by", line(str((case.get("lineage") or {}).get("rule", "")), 120)),
-    ]  # fmt: skip
+    ]
     may = caller.may(Permission.REVIEW) and caller.kind != "key"
     decision = _decided(row, now) if row.state != "open" else _forms(request, row, case) if may else _MAY_NOT
     return render(
-        request, "Proposal", decision if row.state != "open" else None,
-        panel("The case", facts(pairs), conversation(told_of_case(case, answer if isinstance(answer, str) else None),
-                                                     row.id)),
+        request,
+        "Proposal",
+        decision if row.state != "open" else None,
+        panel(
+            "The case",
+            facts(pairs),
+            conversation(told_of_case(case, answer if isinstance(answer, str) else None), row.id),
+        ),
         decision if row.state == "open" else None,
-        current="redteam", parent=("Proposals", PROPOSALS),
-        about=tag("span", badge(row.state, _TONES.get(row.state, "quiet")), " ",
-                  badge("flaky", "doubt") if row.flaky else None, " ", tag("code", row.id)),
-    )  # fmt: skip
+        current="redteam",
+        parent=("Proposals", PROPOSALS),
+        about=tag(
+            "span",
+            badge(row.state, _TONES.get(row.state, "quiet")),
+            " ",
+            badge("flaky", "doubt") if row.flaky else None,
+            " ",
+            tag("code", row.id),
+        ),
+    )
 
 
 _MAY_NOT: Final = note("quiet", "Whoever has the role of a reviewer decides on it.")
@@ -216,45 +258,73 @@ def _decided(row: ProposedCase, now: datetime) -> Markup:
         kept = group(
             tag("p", words, tag("code", row.kept), "."),
             details("As it was let in", conversation(told_of_case(case, None), f"kept-{row.id}"))
-            if row.kept != row.id else None,
-        )  # fmt: skip
+            if row.kept != row.id
+            else None,
+        )
     return panel(
         "Decision",
-        tag("p", badge(row.state, _TONES.get(row.state, "quiet")), " by ", foreign((row.decider or "")[:80], "b"),
-            *when),
-        foreign((row.reason or "")[:LONGEST_REASON], "p", class_="text"), kept, style="box",
-    )  # fmt: skip
+        tag(
+            "p", badge(row.state, _TONES.get(row.state, "quiet")), " by ", foreign((row.decider or "")[:80], "b"), *when
+        ),
+        foreign((row.reason or "")[:LONGEST_REASON], "p", class_="text"),
+        kept,
+        style="box",
+    )
 
 
 def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Markup:
     path = f"{PROPOSALS}/{row.id}/decide"
     version = tag("input", type_="hidden", name_="version", value=row.version)
     decide = form(
-        request, path, version,
-        field("Why", text_area("reason", rows=3, required=True, maxlength=LONGEST_REASON),
-              "It goes into the record: why this is a case that the system has to stand, or is none."),
-        tag("div", button("Approve", "primary", name_="act", value="approve"),
-            button("Reject", "danger", name_="act", value="reject"), class_="actions"),
+        request,
+        path,
+        version,
+        field(
+            "Why",
+            text_area("reason", rows=3, required=True, maxlength=LONGEST_REASON),
+            "It goes into the record: why this is a case that the system has to stand, or is none.",
+        ),
+        tag(
+            "div",
+            button("Approve", "primary", name_="act", value="approve"),
+            button("Reject", "danger", name_="act", value="reject"),
+            class_="actions",
+        ),
         class_="stack",
-    )  # fmt: skip
+    )
     behaviors = [(one.value, named(one.value)) for one in Behavior]
     edit = form(
-        request, path, version, tag("input", type_="hidden", name_="act", value="edit"),
-        field("What is asked", text_area("prompt", str(case.get("prompt", "")), rows=4, required=True,
-                                         maxlength=_LONGEST, dir="auto")),
+        request,
+        path,
+        version,
+        tag("input", type_="hidden", name_="act", value="edit"),
+        field(
+            "What is asked",
+            text_area("prompt", str(case.get("prompt", "")), rows=4, required=True, maxlength=_LONGEST, dir="auto"),
+        ),
         field("What a good answer does", select("expected_behavior", behaviors, str(case.get("expected_behavior")))),
-        field("A good answer", text_area("ground_truth", str(case.get("ground_truth") or ""), rows=3,
-                                         maxlength=_LONGEST, dir="auto")),
+        field(
+            "A good answer",
+            text_area("ground_truth", str(case.get("ground_truth") or ""), rows=3, maxlength=_LONGEST, dir="auto"),
+        ),
         field("Spellings of its value", _lines(case, "accepted"), "One in each line; one of them is enough."),
         field("What the attack wants said", _lines(case, "planted"), "One in each line."),
-        field("Why", text_area("reason", rows=3, required=True, maxlength=LONGEST_REASON),
-              "It goes into the record: what was wrong with the case as it was."),
-        button("Approve as edited", "primary"), class_="stack",
-    )  # fmt: skip
+        field(
+            "Why",
+            text_area("reason", rows=3, required=True, maxlength=LONGEST_REASON),
+            "It goes into the record: what was wrong with the case as it was.",
+        ),
+        button("Approve as edited", "primary"),
+        class_="stack",
+    )
     return panel(
-        "Decide", tag("p", "A decision is final, and an entry of the audit log.", class_="soft"), decide,
-        details("Edit it first", edit), style="box", id_="decide",
-    )  # fmt: skip
+        "Decide",
+        tag("p", "A decision is final, and an entry of the audit log.", class_="soft"),
+        decide,
+        details("Edit it first", edit),
+        style="box",
+        id_="decide",
+    )
 
 
 def _lines(case: Mapping[str, Any], name: str) -> Markup:

@@ -41,9 +41,10 @@ from assay.store.redteam import AttackRun, read_cases, read_run
 SHOWN: Final = 20
 """Conversations of one page."""
 _SHOWS: Final = {
-    "failed": ("Failed", ("failed",)), "unjudged": ("Unjudged", ("unjudged",)),
+    "failed": ("Failed", ("failed",)),
+    "unjudged": ("Unjudged", ("unjudged",)),
     "all": ("All that did not pass", ("failed", "unjudged")),
-}  # fmt: skip
+}
 _COMPARED: Final = {"baseline": "the baseline that was named"}
 
 
@@ -70,23 +71,34 @@ def make_redteam_run_page(services: Services) -> APIRouter:
                 places = read_cases(connection, caller.tenant, run.id, told=True)
                 begin = next((one.position - 1 for one in places if one.case_id == case), begin)
                 show, outcomes = "all", _SHOWS["all"][1]
-                cases = read_cases(
-                    connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=SHOWN + 1
-                )  # fmt: skip
+                cases = read_cases(connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=SHOWN + 1)
         here = f"{PATH}/runs/{run.id}"
-        older = address(here, show=show, after=cases[SHOWN - 1].position) + "#conversations" \
-            if len(cases) > SHOWN else None  # fmt: skip
-        shown = tabs("Conversations", ((words, address(here, show=name) + "#conversations", name == show)
-                                       for name, (words, _) in _SHOWS.items()))  # fmt: skip
+        older = (
+            address(here, show=show, after=cases[SHOWN - 1].position) + "#conversations" if len(cases) > SHOWN else None
+        )
+        shown = tabs(
+            "Conversations",
+            ((words, address(here, show=name) + "#conversations", name == show) for name, (words, _) in _SHOWS.items()),
+        )
         return render(
-            request, "Run of the red team", _figures(run), _facts(run, now), _categories(run), _comparisons(run),
-            panel("Conversations", [conversation_card(one) for one in cases[:SHOWN]] or empty_state(*_NONE),
-                  pager(older, address(here, show=show) + "#conversations" if begin >= 0 else None),
-                  actions=shown, id_="conversations"),
-            current="redteam", parent=("Red team", PATH),
+            request,
+            "Run of the red team",
+            _figures(run),
+            _facts(run, now),
+            _categories(run),
+            _comparisons(run),
+            panel(
+                "Conversations",
+                [conversation_card(one) for one in cases[:SHOWN]] or empty_state(*_NONE),
+                pager(older, address(here, show=show) + "#conversations" if begin >= 0 else None),
+                actions=shown,
+                id_="conversations",
+            ),
+            current="redteam",
+            parent=("Red team", PATH),
             heading=group("Run of ", foreign(shorten(run.suite_name, 80))),
             about=group("against ", foreign(shorten(run.target, 160)), ", ", moment(moment_at(run.at), now)),
-        )  # fmt: skip
+        )
 
     return router
 
@@ -97,9 +109,12 @@ _NONE: Final = ("Nothing here", "Of this run no such case did not pass.")
 def _figures(run: AttackRun) -> Markup:
     interval = "nothing judged" if run.low is None else f"{number(run.low, 3)} to {number(run.high, 3)}"
     return stats(
-        stat("Robustness (ARS)", number(run.ars, 3), interval), stat("Passed", f"{run.passed:,}", f"of {run.cases:,}"),
-        stat("Failed", f"{run.failed:,}"), stat("Unjudged", f"{run.unjudged:,}"), stat("Flaky", f"{run.flaky:,}"),
-    )  # fmt: skip
+        stat("Robustness (ARS)", number(run.ars, 3), interval),
+        stat("Passed", f"{run.passed:,}", f"of {run.cases:,}"),
+        stat("Failed", f"{run.failed:,}"),
+        stat("Unjudged", f"{run.unjudged:,}"),
+        stat("Flaky", f"{run.flaky:,}"),
+    )
 
 
 def _facts(run: AttackRun, now: datetime) -> Markup:
@@ -130,18 +145,25 @@ def _comparisons(run: AttackRun) -> Child:
 
 def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
     columns = (
-        Column("Group"), Column("Before", "num"), Column("Now", "num"), Column("p, corrected", "num less"),
-        Column("Cases", "num less"), Column("State"),
-    )  # fmt: skip
+        Column("Group"),
+        Column("Before", "num"),
+        Column("Now", "num"),
+        Column("p, corrected", "num less"),
+        Column("Cases", "num less"),
+        Column("State"),
+    )
     changes: Sequence[Mapping[str, Any]] = one.get("changes") or ()
     rows: list[list[Child]] = [
         [
-            named(shorten(str(change["group"]), 60)), number(change["before"], 3), number(change["after"], 3),
-            f"{change['p']:.4f}" if change.get("tested", True) else "too few to test", f"{change['pairs']:,}",
+            named(shorten(str(change["group"]), 60)),
+            number(change["before"], 3),
+            number(change["after"], 3),
+            f"{change['p']:.4f}" if change.get("tested", True) else "too few to test",
+            f"{change['pairs']:,}",
             badge("regressed", "bad", "✗") if change["regressed"] else badge("held", "good", "✓"),
         ]
         for change in changes
-    ]  # fmt: skip
+    ]
     against: Child = _COMPARED.get(name) or tag("a", "an earlier run", href=f"{PATH}/runs/{name}")
     told = tag(
         "p",

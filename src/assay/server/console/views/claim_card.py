@@ -37,9 +37,12 @@ _MOST_SPANS: Final = 12
 
 
 def claim_card(
-    at: int, claim: ClaimReport, evidence: Mapping[str, Evidence], feedback: Markup | None = None,
+    at: int,
+    claim: ClaimReport,
+    evidence: Mapping[str, Evidence],
+    feedback: Markup | None = None,
     cause: CauseReport | None = None,
-) -> Markup:  # fmt: skip
+) -> Markup:
     """What was found of one claim, with the passages that decide."""
     told = list(_claim_facts(claim))
     spans = list(deciding_spans(claim))
@@ -83,11 +86,16 @@ def cause_view(found: CauseReport | None) -> Markup | None:
     )
     return tag(
         "div",
-        tag("p", tag("span", "Likely cause: ", class_="soft"), tag("b", words_of(first.cause)),
-            f" {number(first.share)}. ", foreign(first.reason[:1_000])),
+        tag(
+            "p",
+            tag("span", "Likely cause: ", class_="soft"),
+            tag("b", words_of(first.cause)),
+            f" {number(first.share)}. ",
+            foreign(first.reason[:1_000]),
+        ),
         details(f"Other causes weighed: {len(others)}", tag("ul", rest, class_="plainlist")) if others else None,
         class_="cause",
-    )  # fmt: skip
+    )
 
 
 def words_of(cause: Cause) -> str:
@@ -98,25 +106,36 @@ def words_of(cause: Cause) -> str:
 def _suggested(one: Suggestion) -> Markup:
     """A value that the evidence gives in place of the claim's; nothing has put it there."""
     return tag(
-        "p", tag("span", "The evidence gives ", class_="soft"), tag("del", foreign(shorten(one.before, 200))), " ",
-        tag("ins", foreign(shorten(one.after, 200))), tag("span", " from ", class_="soft"),
-        foreign(shorten(one.evidence.evidence_id, 80)), class_="suggested",
-    )  # fmt: skip
+        "p",
+        tag("span", "The evidence gives ", class_="soft"),
+        tag("del", foreign(shorten(one.before, 200))),
+        " ",
+        tag("ins", foreign(shorten(one.after, 200))),
+        tag("span", " from ", class_="soft"),
+        foreign(shorten(one.evidence.evidence_id, 80)),
+        class_="suggested",
+    )
 
 
 def _judged(one: ClaimJudgement | None) -> Markup | None:
     if one is None:
         return None
     answers = (
-        tag("li", badge(said.verdict.lower(), _ANSWERS[said.verdict]), " ", foreign(said.justification[:1_000]),
-            tag("small", " does not count: ", foreign(said.void)) if said.void else None)
+        tag(
+            "li",
+            badge(said.verdict.lower(), _ANSWERS[said.verdict]),
+            " ",
+            foreign(said.justification[:1_000]),
+            tag("small", " does not count: ", foreign(said.void)) if said.void else None,
+        )
         for said in one.answers
-    )  # fmt: skip
+    )
     words = f"The judge: {one.outcome.replace('_', ' ')}"
     return details(
-        words + (f", was {WORDS[one.before]}" if one.changed else ""), tag("p", foreign(one.reason[:1_000])),
+        words + (f", was {WORDS[one.before]}" if one.changed else ""),
+        tag("p", foreign(one.reason[:1_000])),
         tag("ol", answers, class_="plainlist"),
-    )  # fmt: skip
+    )
 
 
 def _looked_up(told: External | None) -> Markup | None:
@@ -126,13 +145,17 @@ def _looked_up(told: External | None) -> Markup | None:
     words = f"Knowledge: {told.status}" + (f", was {WORDS[told.before]}" if told.changed else "")
     rows = (
         tag(
-            "li", badge(word.says, _SAYS[word.says]), " ", foreign(word.source), f" ({word.authority}) ",
+            "li",
+            badge(word.says, _SAYS[word.says]),
+            " ",
+            foreign(word.source),
+            f" ({word.authority}) ",
             None if word.passage is None else foreign(word.passage[:1_000], "q"),
             None if word.reason is None else foreign(word.reason[:500]),
             tag("small", " ", foreign(_asked(word))),
         )
         for word in told.words[:MOST_PARTS]
-    )  # fmt: skip
+    )
     return details(words, tag("p", foreign(told.message[:1_000])), tag("ul", rows, class_="plainlist"))
 
 
@@ -147,8 +170,13 @@ def _asked(word: SourceWord) -> str:
 
 _BOUND: Final = frozenset({"entity", "number", "year", "date", "terms", "claim", "search"})
 _SAYS: Final = {
-    "verifies": "good", "refutes": "bad", "neither": "quiet", "nothing": "quiet", "failed": "doubt", "skipped": "quiet",
-}  # fmt: skip
+    "verifies": "good",
+    "refutes": "bad",
+    "neither": "quiet",
+    "nothing": "quiet",
+    "failed": "doubt",
+    "skipped": "quiet",
+}
 _ANSWERS: Final = {"PASS": "good", "FAIL": "bad", "UNCERTAIN": "doubt"}
 
 

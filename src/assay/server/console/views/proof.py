@@ -21,8 +21,10 @@ def proof_view(services: Services, check: StoredCheck, history: History) -> Mark
         return panel("Receipt and audit proof", note("bad", "The audit log has no entry of this run: verify the log."))
     with services.store.reading(check.tenant) as connection:
         proof, why = _proved(connection, check.tenant, history.entries[0].index)
-    rows = ([str(one.index), _what(one), one.at.replace("T", " ").replace("Z", ""), _link(check.id, one, proof)]
-            for one in history.entries)  # fmt: skip
+    rows = (
+        [str(one.index), _what(one), one.at.replace("T", " ").replace("Z", ""), _link(check.id, one, proof)]
+        for one in history.entries
+    )
     return panel(
         "Receipt and audit proof", _state(services, proof, why), table("Entries of the audit log", _COLUMNS, rows)
     )
@@ -49,18 +51,34 @@ def _state(services: Services, proof: EntryProof | None, why: str) -> Child:
             signed, tone = str(error), "bad"
     size = proof.checkpoint.split("\n")[1]
     return [
-        tag("p", badge("proved" if tone == "good" else "not proved", tone, "✓" if tone == "good" else "✗"), " ", told,
-            "; ", foreign(signed), class_="proved"),
-        facts((("Place in the log", f"entry {proof.index}"), ("Checkpoint", f"{size} entries"),
-               ("Hashes to the root", str(len(proof.hashes))))),
-    ]  # fmt: skip
+        tag(
+            "p",
+            badge("proved" if tone == "good" else "not proved", tone, "✓" if tone == "good" else "✗"),
+            " ",
+            told,
+            "; ",
+            foreign(signed),
+            class_="proved",
+        ),
+        facts(
+            (
+                ("Place in the log", f"entry {proof.index}"),
+                ("Checkpoint", f"{size} entries"),
+                ("Hashes to the root", str(len(proof.hashes))),
+            )
+        ),
+    ]
 
 
 def _what(one: Entered) -> Child:
     fields = one.fields
     if one.kind == "receipt":
-        return ["receipt ", tag("code", foreign(str(fields.get("receipt", ""))[:40])), " by key ",
-                tag("code", foreign(str(fields.get("key", ""))[:16]))]  # fmt: skip
+        return [
+            "receipt ",
+            tag("code", foreign(str(fields.get("receipt", ""))[:40])),
+            " by key ",
+            tag("code", foreign(str(fields.get("key", ""))[:16])),
+        ]
     if one.kind == "decision":
         return ["decision: ", foreign(str(fields.get("action", ""))[:40])]
     if one.kind == "feedback":

@@ -75,15 +75,22 @@ def quote(spans: Sequence[EvidenceSpan], evidence: Evidence | None) -> Markup:
     about: list[Child] = []
     if evidence is not None:
         about = [foreign(shorten(one, 120)) for one in (evidence.title, evidence.source, evidence.version) if one]
-    shown = _in_place(spans, evidence.text) if evidence is not None and _stands(first, evidence) else [
-        foreign(first.text[:LONGEST_QUOTE], "mark")]  # fmt: skip
+    shown = (
+        _in_place(spans, evidence.text)
+        if evidence is not None and _stands(first, evidence)
+        else [foreign(first.text[:LONGEST_QUOTE], "mark")]
+    )
     return tag(
         "figure",
-        tag("figcaption", badge(f"{words} {number(max(one.score for one in spans))}", tone),
-            foreign(shorten(first.evidence_id, 120), "b"), ([" · ", one] for one in about)),
+        tag(
+            "figcaption",
+            badge(f"{words} {number(max(one.score for one in spans))}", tone),
+            foreign(shorten(first.evidence_id, 120), "b"),
+            ([" · ", one] for one in about),
+        ),
         tag("blockquote", shown, dir="auto", class_="text"),
         class_="quote",
-    )  # fmt: skip
+    )
 
 
 def _in_place(spans: Sequence[EvidenceSpan], text: str) -> list[Child]:

@@ -91,9 +91,12 @@ def _instead(report: HallucinationReport) -> Markup | None:
 
 
 def answer_view(
-    report: HallucinationReport, evidence: Mapping[str, Evidence], feedback: Mapping[int, Markup],
-    question: str | None = None, below: Child = None,
-) -> Markup:  # fmt: skip
+    report: HallucinationReport,
+    evidence: Mapping[str, Evidence],
+    feedback: Mapping[int, Markup],
+    question: str | None = None,
+    below: Child = None,
+) -> Markup:
     """The output with its claims marked, beside the card of the claim that one points at.
 
     Args:
@@ -106,12 +109,19 @@ def answer_view(
     cards = claim_order(report)[:MOST_CLAIMS]
     return tag(
         "div",
-        tag("section", tag("h2", "Output", id="output"), _question(question), _marked(report, set(cards)),
-            _legend(report), _claim_list(report, cards), class_="output"),
+        tag(
+            "section",
+            tag("h2", "Output", id="output"),
+            _question(question),
+            _marked(report, set(cards)),
+            _legend(report),
+            _claim_list(report, cards),
+            class_="output",
+        ),
         _inspector(report, cards, evidence, feedback),
         tag("div", below, class_="below-output") if below is not None else None,
         class_="reading",
-    )  # fmt: skip
+    )
 
 
 def _claim_list(report: HallucinationReport, cards: Sequence[int]) -> Markup | None:
@@ -188,14 +198,25 @@ def _piece(run: Sequence[Piece], claims: Sequence[ClaimReport], left: int, with_
     # A link of spaces alone has no name.
     target = f"#claim-{gravest + 1}" if gravest in with_card and words else None
     ends = (
-        tag("sup", tag("span", f"{WORDS[claims[at].verdict]} claim ", class_="hidden"),
-            f"{SIGNS[claims[at].verdict]}{at + 1}", class_=VERDICT_TONES[claims[at].verdict],
-            id=f"at-{at + 1}", dir="ltr")
+        tag(
+            "sup",
+            tag("span", f"{WORDS[claims[at].verdict]} claim ", class_="hidden"),
+            f"{SIGNS[claims[at].verdict]}{at + 1}",
+            class_=VERDICT_TONES[claims[at].verdict],
+            id=f"at-{at + 1}",
+            dir="ltr",
+        )
         for at in last.ending
-    )  # fmt: skip
+    )
     numbers = " ".join(str(at + 1) for at in first.claims if at in with_card)
-    mark = tag("a" if target else "span", parts, dir="auto", class_=f"piece {first.verdict.value}", href=target,
-               data_claims=numbers if target else None)  # fmt: skip
+    mark = tag(
+        "a" if target else "span",
+        parts,
+        dir="auto",
+        class_=f"piece {first.verdict.value}",
+        href=target,
+        data_claims=numbers if target else None,
+    )
     return group(mark, ends)
 
 

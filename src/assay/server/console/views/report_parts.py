@@ -38,11 +38,21 @@ def _omission(one: Omission) -> Markup:
         "article",
         tag("header", badge(one.kind, "doubt"), told, tag("span", f"sure to {number(one.confidence)}", class_="soft")),
         foreign(one.message[:_LONGEST], "p", class_="said"),
-        tag("figure", tag("figcaption", foreign(shorten(one.evidence.evidence_id, 120), "b")),
-            tag("blockquote", before[-600:], foreign(one.evidence.text[:_LONGEST], "mark"), after[:600], class_="text",
-                dir="auto"), class_="quote"),
+        tag(
+            "figure",
+            tag("figcaption", foreign(shorten(one.evidence.evidence_id, 120), "b")),
+            tag(
+                "blockquote",
+                before[-600:],
+                foreign(one.evidence.text[:_LONGEST], "mark"),
+                after[:600],
+                class_="text",
+                dir="auto",
+            ),
+            class_="quote",
+        ),
         class_="card",
-    )  # fmt: skip
+    )
 
 
 def abstention_view(report: HallucinationReport) -> Markup | None:
@@ -96,8 +106,12 @@ def _statements(made: Generation) -> Markup | None:
     columns = (Column("Statement", "wide"), Column("Outcome"), Column("Sources"), Column("Why", "wide"))
 
     def row(one: StatementReport) -> list[Child]:
-        return [line(one.text), badge(one.outcome, _OUTCOMES[one.outcome]), line(", ".join(one.sources), 80),
-                line("; ".join(one.reasons)) if one.reasons else ""]  # fmt: skip
+        return [
+            line(one.text),
+            badge(one.outcome, _OUTCOMES[one.outcome]),
+            line(", ".join(one.sources), 80),
+            line("; ".join(one.reasons)) if one.reasons else "",
+        ]
 
     shown = table("Statements that the model made", columns, map(row, made.statements[:_MOST]))
     return details(f"{len(made.statements)} statements", shown)
@@ -128,18 +142,26 @@ def knowledge_view(report: HallucinationReport) -> Markup | None:
     if told is None:
         return None
     columns = (
-        Column("Source", "wide"), Column("Kind"), Column("Authority"), Column("Asked", "num"),
-        Column("Answered", "num"), Column("From memory", "num"), Column("Failed", "num"), Column("Not asked", "num"),
-    )  # fmt: skip
+        Column("Source", "wide"),
+        Column("Kind"),
+        Column("Authority"),
+        Column("Asked", "num"),
+        Column("Answered", "num"),
+        Column("From memory", "num"),
+        Column("Failed", "num"),
+        Column("Not asked", "num"),
+    )
 
     def row(one: SourceUse) -> list[Child]:
         counts = (one.asked, one.answered, one.remembered, one.failed, one.skipped)
         return [line(one.source), one.kind, one.authority, *(str(count) for count in counts)]
 
     pairs: list[tuple[str, Child]] = [
-        ("Claims", str(told.chosen)), ("Verified", str(told.verified)), ("Refuted", str(told.refuted)),
+        ("Claims", str(told.chosen)),
+        ("Verified", str(told.verified)),
+        ("Refuted", str(told.refuted)),
         ("Unverifiable", str(told.unverifiable)),
-    ]  # fmt: skip
+    ]
     return panel("Knowledge", facts(pairs), table("Sources of knowledge", columns, map(row, told.sources[:_MOST])))
 
 
@@ -179,13 +201,18 @@ def _source_answer(told: Mapping[str, Any]) -> Markup:
     digest = None if one.digest is None else tag("p", "SHA-256 ", tag("code", one.digest), class_="soft small")
     return tag(
         "article",
-        tag("header", badge(one.status, _STATUS.get(one.status, "quiet")), " ", foreign(shorten(one.source, 120), "b"),
-            tag("span", f" {took}", class_="soft")),
+        tag(
+            "header",
+            badge(one.status, _STATUS.get(one.status, "quiet")),
+            " ",
+            foreign(shorten(one.source, 120), "b"),
+            tag("span", f" {took}", class_="soft"),
+        ),
         None if one.reason is None else foreign(one.reason[:1_000], "p"),
         details("Asked", tag("ul", asked, class_="plain")) if asked else None,
         details(many, tag("ul", said, class_="plain passages"), digest) if said else None,
         class_="card",
-    )  # fmt: skip
+    )
 
 
 def judge_view(report: HallucinationReport) -> Markup | None:

@@ -50,8 +50,11 @@ def findings_view(report: HallucinationReport) -> Markup | None:
 def coverage_view(report: HallucinationReport) -> Markup:
     """How much of the output and of the evidence was looked at."""
     cover = report.coverage
-    parts = [("checked", cover.checked, "good"), ("not checkable", cover.not_checkable, "quiet"),
-             ("unchecked", cover.unchecked, "bad")]  # fmt: skip
+    parts = [
+        ("checked", cover.checked, "good"),
+        ("not checkable", cover.not_checkable, "quiet"),
+        ("unchecked", cover.unchecked, "bad"),
+    ]
     pairs: list[tuple[str, Child]] = [
         ("Characters checked", f"{cover.checked:,} of {cover.characters:,}"),
         ("Not checkable", f"{cover.not_checkable:,}"),
@@ -70,9 +73,11 @@ def coverage_view(report: HallucinationReport) -> Markup:
         for one in cover.parts[:MOST_PARTS]
     ]
     return panel(
-        "Coverage", split_bar(parts, "Characters of the output by what was done with them"), facts(pairs),
+        "Coverage",
+        split_bar(parts, "Characters of the output by what was done with them"),
+        facts(pairs),
         tag("ul", reasons, class_="reasons") if reasons else None,
-    )  # fmt: skip
+    )
 
 
 def citations_view(citations: Sequence[CitationReport]) -> Markup | None:
@@ -80,8 +85,10 @@ def citations_view(citations: Sequence[CitationReport]) -> Markup | None:
     if not citations:
         return None
     columns = (Column("Citation"), Column("Source"), Column("Status"), Column("What was found", "wide"))
-    rows = ([line(one.marker, 80), line(one.evidence_id, 80), _status(one.status), line(one.message)]
-            for one in citations[:MOST_CLAIMS])  # fmt: skip
+    rows = (
+        [line(one.marker, 80), line(one.evidence_id, 80), _status(one.status), line(one.message)]
+        for one in citations[:MOST_CLAIMS]
+    )
     return panel("Citations", table("Citations", columns, rows))
 
 
@@ -97,10 +104,13 @@ def probes_view(report: HallucinationReport) -> Markup | None:
         return None
     columns = (Column("Claim"), Column("Agreement", "num"), Column("Asked again", "wide"))
     rows = (
-        [line(one.claim), group(number(one.agreement), " ", meter(one.agreement)),
-         tag("ol", (tag("li", line(answer)) for answer in one.probe_answers[:12]), class_="plainlist")]
+        [
+            line(one.claim),
+            group(number(one.agreement), " ", meter(one.agreement)),
+            tag("ol", (tag("li", line(answer)) for answer in one.probe_answers[:12]), class_="plainlist"),
+        ]
         for one in report.consistency_probes[:MOST_PARTS]
-    )  # fmt: skip
+    )
     return panel("Asked again", table("Consistency probes", columns, rows))
 
 
@@ -129,11 +139,12 @@ def evidence_view(evidence: Sequence[tuple[str, str, Evidence | None]], *, run: 
     cards = (
         details(
             group(foreign(shorten(name, 120), "b"), " ", tag("span", _about(one), class_="soft")),
-            tag("p", "Its content was erased.", class_="soft") if one is None
-            else foreign(one.text[:MOST_CHARACTERS // 4], "blockquote", class_="text"),
+            tag("p", "Its content was erased.", class_="soft")
+            if one is None
+            else foreign(one.text[: MOST_CHARACTERS // 4], "blockquote", class_="text"),
         )
         for name, _, one in evidence[:MOST_CLAIMS]
-    )  # fmt: skip
+    )
     more = len(evidence) - MOST_CLAIMS
     rest = note("quiet", f"{more:,} more pieces are not shown.") if more > 0 else None
     return panel(f"Evidence ({len(evidence):,})", cards, rest)

@@ -55,12 +55,18 @@ def revision_view(report: HallucinationReport) -> Markup | None:
         return None
     stopped = _STOPPED.get(revision.stopped, revision.stopped)
     words = f"{len(revision.attempts)} attempt{'' if len(revision.attempts) == 1 else 's'}; {stopped}"
-    drawn = diff(revision.original, revision.changes) if revision.changes else tag(
-        "p", "The output is as it was first.", class_="soft")  # fmt: skip
+    drawn = (
+        diff(revision.original, revision.changes)
+        if revision.changes
+        else tag("p", "The output is as it was first.", class_="soft")
+    )
     return panel(
-        "Repair history", drawn, tag("ol", (_attempt(one) for one in revision.attempts[:50]), class_="attempts"),
-        actions=tag("span", words, class_="soft"), style="repair",
-    )  # fmt: skip
+        "Repair history",
+        drawn,
+        tag("ol", (_attempt(one) for one in revision.attempts[:50]), class_="attempts"),
+        actions=tag("span", words, class_="soft"),
+        style="repair",
+    )
 
 
 def _attempt(one: RevisionAttempt) -> Markup:
@@ -72,14 +78,22 @@ def _attempt(one: RevisionAttempt) -> Markup:
     if one.restored:
         figures.append(f"{one.restored} put back")
     changes = (
-        tag("li", tag("del", foreign(change.before[:400])) if change.before else None, " ",
-            tag("ins", foreign(change.after[:400])) if change.after else None)
+        tag(
+            "li",
+            tag("del", foreign(change.before[:400])) if change.before else None,
+            " ",
+            tag("ins", foreign(change.after[:400])) if change.after else None,
+        )
         for change in one.changes[:50]
-    )  # fmt: skip
+    )
     words = "1 change" if len(one.changes) == 1 else f"{len(one.changes)} changes"
     return tag(
-        "li", tag("b", f"Attempt {one.number}"), " ",
-        badge(one.outcome.replace("_", " "), _TONES.get(one.outcome, "quiet")), " ",
-        tag("span", " · ".join(figures), class_="soft"), tag("p", foreign(one.reason[:1_000])),
+        "li",
+        tag("b", f"Attempt {one.number}"),
+        " ",
+        badge(one.outcome.replace("_", " "), _TONES.get(one.outcome, "quiet")),
+        " ",
+        tag("span", " · ".join(figures), class_="soft"),
+        tag("p", foreign(one.reason[:1_000])),
         details(words, tag("ul", changes, class_="plainlist diff")) if one.changes else None,
-    )  # fmt: skip
+    )

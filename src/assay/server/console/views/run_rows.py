@@ -32,8 +32,9 @@ def run_rows(
 
 def _row(row: ReportRow, about: Described, now: datetime) -> list[Child]:
     words = row.question or about.first_claim
-    named: Child = foreign(shorten(words, 160)) if words else tag("span", "erased" if row.erased else "no text",
-                                                                  class_="soft")  # fmt: skip
+    named: Child = (
+        foreign(shorten(words, 160)) if words else tag("span", "erased" if row.erased else "no text", class_="soft")
+    )
     return [
         action_badge(row.action),
         tag("a", named, href=f"/console/runs/{row.id}", class_="row"),
@@ -55,5 +56,6 @@ def verdict_counts(counts: Mapping[str, int]) -> Markup:
         tag("span", SIGNS[one], tag("span", f"{number:,}"), class_=f"count {VERDICT_TONES[one]}")
         for one, number in shown
     )
-    return tag("span", tag("span", told, class_="hidden"), tag("span", parts, aria_hidden="true", class_="counts"),
-               title=told)  # fmt: skip
+    return tag(
+        "span", tag("span", told, class_="hidden"), tag("span", parts, aria_hidden="true", class_="counts"), title=told
+    )

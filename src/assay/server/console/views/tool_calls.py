@@ -57,9 +57,15 @@ def _call(at: int, call: ToolCallValidation) -> Markup:
             f"Origin of the arguments of call {at + 1}", _COLUMNS, map(_origin, call.provenance[:MOST_PARTS])
         )
     return tag(
-        "article", head, tag("ul", issues, class_="issues") if issues else None, traced,
-        details("Arguments as sent", _json(call.args)), _attempts(call), class_="card call", id=f"call-{at + 1}",
-    )  # fmt: skip
+        "article",
+        head,
+        tag("ul", issues, class_="issues") if issues else None,
+        traced,
+        details("Arguments as sent", _json(call.args)),
+        _attempts(call),
+        class_="card call",
+        id=f"call-{at + 1}",
+    )
 
 
 def _origin(one: ArgumentProvenance) -> list[Child]:
@@ -90,10 +96,15 @@ def _attempts(call: ToolCallValidation) -> Markup | None:
     if not call.attempts:
         return None
     shown: Iterable[Markup] = (
-        tag("li", foreign(shorten(one.tool, 80), "b"), " ", foreign(shorten("; ".join(one.reasons), 400)),
-            _json(one.arguments))
+        tag(
+            "li",
+            foreign(shorten(one.tool, 80), "b"),
+            " ",
+            foreign(shorten("; ".join(one.reasons), 400)),
+            _json(one.arguments),
+        )
         for one in call.attempts[:MOST_PARTS]
-    )  # fmt: skip
+    )
     return details(f"{len(call.attempts)} rejected before", tag("ol", shown, class_="plainlist"))
 
 

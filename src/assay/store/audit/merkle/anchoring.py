@@ -158,8 +158,12 @@ def anchor_at_witness(
         # It has seen another size than we remember: the protocol tells which.
         status, answer = send(target, _growth(store, tenant, int(known[1]), checkpoint))
     if status != _OK:
-        why = {_CONFLICT: "it knows another history of this log", 403: "it does not trust the key of this log",
-               404: "it does not know this log", 422: "the proof does not hold"}  # fmt: skip
+        why = {
+            _CONFLICT: "it knows another history of this log",
+            403: "it does not trust the key of this log",
+            404: "it does not know this log",
+            422: "the proof does not hold",
+        }
         raise AuditError(f"the witness at {url} refused with status {status}: {why.get(status, 'it failed')}")
     lines = _cosignatures(answer, checkpoint, key, url)
     _remember(store, tenant, read_checkpoint(checkpoint).size, url, lines)

@@ -33,9 +33,11 @@ class EntryProof:
     def to_text(self) -> str:
         """The proof as tlog-proof, with the entry as its extra data: all that is needed to verify it."""
         lines = [
-            FIRST_LINE, f"extra {base64.b64encode(self.data).decode()}", f"index {self.index}",
+            FIRST_LINE,
+            f"extra {base64.b64encode(self.data).decode()}",
+            f"index {self.index}",
             *(base64.b64encode(one).decode() for one in self.hashes),
-        ]  # fmt: skip
+        ]
         return "\n".join(lines) + f"\n\n{self.checkpoint}"
 
     def verify(self, ring: KeyRing) -> Checkpoint:

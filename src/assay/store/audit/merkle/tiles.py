@@ -27,11 +27,7 @@ def edge_places(size: int) -> list[Place]:
     >>> edge_places(256), edge_places(257), edge_places(65536 + 300)
     ([(1, 0)], [(0, 1), (1, 0)], [(0, 257), (1, 1), (2, 0)])
     """
-    return [
-        (level, count >> TILE_LEVELS)
-        for level, count in enumerate(_counts(size))
-        if count & (TILE_WIDTH - 1)
-    ]  # fmt: skip
+    return [(level, count >> TILE_LEVELS) for level, count in enumerate(_counts(size)) if count & (TILE_WIDTH - 1)]
 
 
 def proof_places(index: int, size: int) -> set[Place]:

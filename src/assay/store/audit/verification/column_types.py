@@ -14,8 +14,12 @@ from assay.store.db import tables
 from assay.store.db.tables import Packed
 
 LOG: Final = (
-    tables.audit_logs, tables.audit_entries, tables.audit_tiles, tables.audit_checkpoints, tables.audit_anchors,
-)  # fmt: skip
+    tables.audit_logs,
+    tables.audit_entries,
+    tables.audit_tiles,
+    tables.audit_checkpoints,
+    tables.audit_anchors,
+)
 """The tables of the log itself."""
 CONTENTS: Final = tuple(
     table for table in tables.metadata.sorted_tables if table not in LOG and table.name not in UNBOUND_TABLES

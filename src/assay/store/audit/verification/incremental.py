@@ -72,11 +72,13 @@ def read_verified(text: str) -> Verified:
         if not isinstance(value, dict) or value.get("form") != FORM:
             raise AuditError(f"expected a state of the form {FORM}, got another value; verify in full to make one")
         made = Verified(
-            origin=str(value["origin"]), size=_whole(value["size"]), root=str(value["root"]),
+            origin=str(value["origin"]),
+            size=_whole(value["size"]),
+            root=str(value["root"]),
             entries=tuple(map(str, value["entries"])),
             runs=tuple((str(last), str(digest)) for last, digest in value["runs"]),
             derived=Derived.of(value["derived"]),
-        )  # fmt: skip
+        )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise AuditError("expected the state of an earlier verification, but it cannot be read") from error
     ends = [last for last, _ in made.runs]
@@ -93,7 +95,7 @@ def _whole(value: Any) -> int:
 
 def with_contents_since(
     connection: Connection, tenant: str, found: LogVerification, since: Verified | None, *, leaves: bool = True
-) -> tuple[LogVerification, Verified | None]:  # fmt: skip
+) -> tuple[LogVerification, Verified | None]:
     """A verification of a log and of what is stored of its runs, from an earlier one on.
 
     Args:
@@ -122,7 +124,7 @@ def with_contents_since(
 
 def _from(
     connection: Connection, tenant: str, found: LogVerification, since: Verified | None
-) -> tuple[LogVerification, Verified | None]:  # fmt: skip
+) -> tuple[LogVerification, Verified | None]:
     findings = Findings(list(found.findings))
     for what in lacking(connection):
         findings.add(FindingCode.HIDDEN_ROWS, what)
@@ -130,8 +132,9 @@ def _from(
     beside = _beside(connection, tenant, found.size)
     if since is not None and beside[1](since.size) != since.entries:
         since = None  # which entry it is, a look at all of them tells
-    contents = Contents(connection, tenant, found.size, findings, since.size if since else 0,
-                        since.derived if since else None)  # fmt: skip
+    contents = Contents(
+        connection, tenant, found.size, findings, since.size if since else 0, since.derived if since else None
+    )
     # The last block may have been cut short: it is looked at anew, so that blocks stay of one size.
     known = dict(since.runs[:-1]) if since is not None else {}
     blocks: list[tuple[str, str]] = []
@@ -160,9 +163,7 @@ def _from(
     return whole, state
 
 
-def _begins(
-    connection: Connection, tenant: str, found: LogVerification, since: Verified, findings: Findings
-) -> bool:  # fmt: skip
+def _begins(connection: Connection, tenant: str, found: LogVerification, since: Verified, findings: Findings) -> bool:
     """Whether a log begins with the one of an earlier state."""
     if found.origin != since.origin:
         findings.add(FindingCode.OTHER_LOG, f"the state is of the log {since.origin!r}, this one is {found.origin!r}")
@@ -184,15 +185,14 @@ def _begins(
     return False
 
 
-def _beside(
-    connection: Connection, tenant: str, size: int
-) -> tuple[tuple[str, ...], Callable[[int], tuple[str, ...]]]:  # fmt: skip
+def _beside(connection: Connection, tenant: str, size: int) -> tuple[tuple[str, ...], Callable[[int], tuple[str, ...]]]:
     """Digests of what stands beside the entries of a log; and the same as they were at an earlier size."""
     table = tables.audit_entries.c
     query = (
         select(table.idx, table.kind, table.record)
-        .where(table.tenant == tenant, table.idx >= bindparam("from"), table.idx < bindparam("to")).order_by(table.idx)
-    )  # fmt: skip
+        .where(table.tenant == tenant, table.idx >= bindparam("from"), table.idx < bindparam("to"))
+        .order_by(table.idx)
+    )
 
     def of(begin: int, end: int) -> str:
         return digest_of([tuple(row) for row in connection.execute(query, {"from": begin, "to": end})])
@@ -211,9 +211,11 @@ def _told_of(connection: Connection, tenant: str, after: str, to: str | None) ->
     """The runs of a stretch of which decisions tell, whether or not there are rows of them."""
     table = tables.audit_entries.c
     query = select(table.record).where(
-        table.tenant == tenant, table.kind == DECISION, table.record > after,
+        table.tenant == tenant,
+        table.kind == DECISION,
+        table.record > after,
         *([] if to is None else [table.record <= to]),
-    )  # fmt: skip
+    )
     return {str(record) for record in connection.execute(query).scalars()}
 
 
@@ -224,7 +226,7 @@ def _names_of(connection: Connection, tenant: str, unit: Unit) -> set[str]:
         select(table.record).where(
             table.tenant == tenant, table.kind == ROWS, table.record.startswith(unit.name(""), autoescape=True)
         )
-    ).scalars()  # fmt: skip
+    ).scalars()
     found = {str(record).partition(":")[2] for record in told}
     owner = literal("") if unit.id is None else head.c[unit.id]
     return found | {str(one) for one in connection.execute(select(owner).where(head.c.tenant == tenant)).scalars()}

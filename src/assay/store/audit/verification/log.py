@@ -171,7 +171,7 @@ def verify_log(
 
 def _verified(
     connection: Connection, tenant: str, ring: KeyRing, anchors: Sequence[str | bytes], findings: Findings
-) -> LogVerification:  # fmt: skip
+) -> LogVerification:
     try:
         head = read_head(connection, tenant)
     except AuditError as error:
@@ -187,7 +187,7 @@ def _verified(
     outside = max((one.size for one, holds in zip(given, held, strict=True) if holds), default=0)
     return LogVerification(
         head.origin, size, roots.get(size, EMPTY_ROOT), sum(kept), sum(held), outside, tuple(findings.found)
-    )  # fmt: skip
+    )
 
 
 def _opened(notes: Iterable[str | bytes], ring: KeyRing, head: Head, what: str, findings: Findings) -> list[Checkpoint]:
@@ -210,7 +210,7 @@ def _opened(notes: Iterable[str | bytes], ring: KeyRing, head: Head, what: str, 
 
 def _of_tables(
     connection: Connection, tenant: str, stored: Sequence[Checkpoint], given: Sequence[Checkpoint], findings: Findings
-) -> None:  # fmt: skip
+) -> None:
     """What else the tables say of the log: keys that repeat what is signed or hashed must agree with it, and what was
     taken out of the host was stored before."""
     table = audit_checkpoints.c
@@ -225,9 +225,7 @@ def _of_tables(
         )
 
 
-def _compare(
-    checkpoint: Checkpoint, size: int, roots: dict[int, bytes], what: str, findings: Findings
-) -> bool:  # fmt: skip
+def _compare(checkpoint: Checkpoint, size: int, roots: dict[int, bytes], what: str, findings: Findings) -> bool:
     if checkpoint.size > size:
         findings.add(
             FindingCode.SHORTER,
@@ -366,8 +364,9 @@ def _stored_tiles(connection: Connection, tenant: str) -> Iterator[tuple[int, in
         rows = connection.execute(
             select(table.level, table.idx, table.hashes)
             .where(table.tenant == tenant, (table.level > level) | ((table.level == level) & (table.idx > index)))
-            .order_by(table.level, table.idx).limit(512)
-        ).all()  # fmt: skip
+            .order_by(table.level, table.idx)
+            .limit(512)
+        ).all()
         if not rows:
             return
         for row in rows:

@@ -91,10 +91,12 @@ def _query(part: Part | None) -> Select[Any]:
     """The rows of the first table, or of a part, of a stretch of runs; the last value of each is its run."""
     table = RUN.head if part is None else part.table
     columns = [*bound_columns(table), *([table.c[SEAL]] if part is None else [])]
-    query = select(*(
-        type_coerce(column, LargeBinary).label(column.name) if isinstance(column.type, Packed) else column
-        for column in columns
-    )).where(table.c.tenant == bindparam("of"))  # fmt: skip
+    query = select(
+        *(
+            type_coerce(column, LargeBinary).label(column.name) if isinstance(column.type, Packed) else column
+            for column in columns
+        )
+    ).where(table.c.tenant == bindparam("of"))
     owner: Any = RUN.head.c.id
     if part is not None:
         owner = table.c[part.of]

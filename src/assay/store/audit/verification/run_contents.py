@@ -88,9 +88,14 @@ class Contents:
     """Holds what is stored against a log, or against the end of it where what is before was held against it earlier."""
 
     def __init__(
-        self, connection: Connection, tenant: str, size: int, findings: Findings, begin: int = 0,
+        self,
+        connection: Connection,
+        tenant: str,
+        size: int,
+        findings: Findings,
+        begin: int = 0,
         derived: Derived | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Against a log of a size.
 
         Args:
@@ -169,7 +174,7 @@ class Contents:
         log = tables.audit_entries.c
         rows = self._connection.execute(
             select(log.idx, log.data).where(log.tenant == self._tenant, log.kind == kind, *where).order_by(log.idx)
-        )  # fmt: skip
+        )
         found = []
         for row in rows:
             try:
@@ -203,16 +208,16 @@ def _touched(part: Sequence[Told], units: UnitCheck) -> list[Told]:
     return left
 
 
-def _of_evidence(
-    connection: Connection, tenant: str, erased: tuple[set[str], set[str]], findings: Findings
-) -> None:  # fmt: skip
+def _of_evidence(connection: Connection, tenant: str, erased: tuple[set[str], set[str]], findings: Findings) -> None:
     """Hold all evidence against the digests that it stands under, each once, and tell of the runs that had it."""
     table, had = tables.evidence, tables.run_evidence.c
     bad: list[str] = []
     query = (
         select(table.c.digest, type_coerce(table.c.body, LargeBinary).label("body"))
-        .where(table.c.tenant == tenant, table.c.digest > bindparam("after")).order_by(table.c.digest).limit(CHUNK)
-    )  # fmt: skip
+        .where(table.c.tenant == tenant, table.c.digest > bindparam("after"))
+        .order_by(table.c.digest)
+        .limit(CHUNK)
+    )
     after = ""
     while rows := connection.execute(query, {"after": after}).all():
         # By the database's own order of texts, in which the next page begins too.
@@ -247,16 +252,15 @@ def _is_evidence(digest: str, body: bytes | None) -> bool:
         return False
 
 
-def _entries(
-    connection: Connection, tenant: str, begin: int, size: int, findings: Findings
-) -> Iterator[Told]:  # fmt: skip
+def _entries(connection: Connection, tenant: str, begin: int, size: int, findings: Findings) -> Iterator[Told]:
     """The fields of all entries from one on, which must be what the columns beside them repeat."""
     table = tables.audit_entries.c
     query = (
         select(table.idx, table.kind, table.record, table.data)
         .where(table.tenant == tenant, table.idx >= bindparam("from"), table.idx < size)
-        .order_by(table.idx).limit(CHUNK)
-    )  # fmt: skip
+        .order_by(table.idx)
+        .limit(CHUNK)
+    )
     while rows := connection.execute(query, {"from": begin}).all():
         begin = rows[-1].idx + 1
         for row in rows:
@@ -289,7 +293,7 @@ def _erased(connection: Connection, tenant: str, of: str | None = None) -> set[s
 
 def _check(
     connection: Connection, tenant: str, part: Sequence[Told], erased: tuple[set[str], set[str]], findings: Findings
-) -> None:  # fmt: skip
+) -> None:
     if not part:
         return
     try:
@@ -310,9 +314,13 @@ class _Part:
     """Some decisions with all that is stored of their runs."""
 
     def __init__(
-        self, connection: Connection, tenant: str, part: Sequence[Told], erased: tuple[set[str], set[str]],
+        self,
+        connection: Connection,
+        tenant: str,
+        part: Sequence[Told],
+        erased: tuple[set[str], set[str]],
         findings: Findings,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._part, self._findings = part, findings
         self._erased, self._bare = erased
         ids = [str(told["record"]) for _, told in part]
@@ -417,16 +425,26 @@ def _listed(
     body = report.body
     try:
         expected = (
-            body["action"], body["decision"]["route"], body["overall_score"], body["policy"]["digest"],
-            body["verifier"]["digest"], len(body["claims"]),
+            body["action"],
+            body["decision"]["route"],
+            body["overall_score"],
+            body["policy"]["digest"],
+            body["verifier"]["digest"],
+            len(body["claims"]),
             verdict_bits(Verdict(one["verdict"]) for one in body["claims"]),
-        )  # fmt: skip
+        )
         wanted = [(storable(one["text"]), one["verdict"], one["status"], one["score"]) for one in body["claims"]]
     except (KeyError, TypeError, ValueError):
         return  # the report itself was told of already
     listed = (
-        report.action, report.route, report.score, report.policy, report.verifier, report.claims, report.verdicts,
-    )  # fmt: skip
+        report.action,
+        report.route,
+        report.score,
+        report.policy,
+        report.verifier,
+        report.claims,
+        report.verdicts,
+    )
     if listed != expected:
         yield "row in the list of reports"
     if [(row.text, row.verdict, row.status, row.score) for row in claims] != wanted:

@@ -66,10 +66,14 @@ class UnitCheck:
         first = {name: [seen[name]] for name, found in places.items() if found == [seen[name][0]]}
         # Where further entries tell of it, all of them are read.
         more = self._histories([name for name in places if name not in first])
-        self.compare(first | {
-            name: history for name, history in more.items()
-            if next((index for index, _ in history if index >= self._begin), None) == seen[name][0]
-        })  # fmt: skip
+        self.compare(
+            first
+            | {
+                name: history
+                for name, history in more.items()
+                if next((index for index, _ in history if index >= self._begin), None) == seen[name][0]
+            }
+        )
 
     def _places(self, names: Sequence[str]) -> dict[str, list[int]]:
         """The entries about units, by their indexes."""
@@ -115,12 +119,17 @@ class UnitCheck:
         """Reads the entries about units, in order."""
         table = tables.audit_entries.c
         more = [table.data] if data else []
-        return select(table.idx, table.record, table.kind, *more).where(
-            table.tenant == self._tenant, table.idx < self._size,
-            # A decision is about the run itself, not about its rows alone.
-            table.record.in_([*names, *(name.removeprefix(_OF_RUN) for name in names if name.startswith(_OF_RUN))]),
-            table.kind.in_((DECISION, ROWS)),
-        ).order_by(table.idx)  # fmt: skip
+        return (
+            select(table.idx, table.record, table.kind, *more)
+            .where(
+                table.tenant == self._tenant,
+                table.idx < self._size,
+                # A decision is about the run itself, not about its rows alone.
+                table.record.in_([*names, *(name.removeprefix(_OF_RUN) for name in names if name.startswith(_OF_RUN))]),
+                table.kind.in_((DECISION, ROWS)),
+            )
+            .order_by(table.idx)
+        )
 
     def _of_unit(self, unit: Unit, id_: str, history: History, state: State | None) -> None:
         last, told_at, where = None, -1, f"{_said(unit)} {id_}".rstrip()
@@ -144,9 +153,10 @@ class UnitCheck:
         elif state.bound() != last:
             named = ", ".join(part.name for part in (unit.head, *(part.table for part in unit.parts)))
             self._add(
-                FindingCode.ALTERED_CONTENT, f"{where}: its rows ({named}) are not those that entry {told_at} binds",
+                FindingCode.ALTERED_CONTENT,
+                f"{where}: its rows ({named}) are not those that entry {told_at} binds",
                 id_,
-            )  # fmt: skip
+            )
         elif unit is RUN and len(history) == 1 and history[0][1]["kind"] == DECISION:
             self.untouched.add(id_)
 

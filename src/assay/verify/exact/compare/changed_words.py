@@ -188,9 +188,13 @@ def _changed(claim: Claim, index: ExactIndex, repetition: Repetition) -> Iterato
         span = index.span(repetition.candidate.sentence, start, end, "contradicts", confidence)
         ours = _place(claim, change)
         yield ExactFinding(
-            code, f"The claim says {claim.text[slice(*ours)]!r} where the evidence says {span.text!r}: {what}.",
-            *ours, span, "contradicts", confidence,
-        )  # fmt: skip
+            code,
+            f"The claim says {claim.text[slice(*ours)]!r} where the evidence says {span.text!r}: {what}.",
+            *ours,
+            span,
+            "contradicts",
+            confidence,
+        )
 
 
 _Found = tuple[str, str, float]
@@ -272,8 +276,9 @@ def _other_reason(claim: Claim, repetition: Repetition, change: Change) -> _Foun
             return "polarity.reason", "a reason and no reason", _OTHER_REASON
     before = claim.words.lexemes[change.first - 1].stem if change.first else ""
     changed = {
-        _said(claim.words, change.first, change.last), _said(repetition.words, change.their_first, change.their_last)
-    }  # fmt: skip
+        _said(claim.words, change.first, change.last),
+        _said(repetition.words, change.their_first, change.their_last),
+    }
     if before == _RESULT and changed == {"from", "in"}:
         return "polarity.reason", "cause and result exchanged", _OTHER_REASON
     return None

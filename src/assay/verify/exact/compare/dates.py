@@ -175,21 +175,40 @@ def _judge(
         around = _span_around(claim, index, mention, compatible)
         if around is not None:
             return ExactFinding(
-                "date.within", f"The evidence says {around.text!r}, and {ours!r} lies in it.", mention.start,
-                mention.end, around, "note", round(0.5 * compatible.agreement, 4),
-            ), True  # fmt: skip
+                "date.within",
+                f"The evidence says {around.text!r}, and {ours!r} lies in it.",
+                mention.start,
+                mention.end,
+                around,
+                "note",
+                round(0.5 * compatible.agreement, 4),
+            ), True
         return ExactFinding(
             "date.imprecise",
             f"The claim says {ours!r}; the evidence allows it but says less.",
-            mention.start, mention.end,
-            index.span(compatible.candidate.sentence, compatible.date.start, compatible.date.end, "related",
-                       compatible.agreement),
-            "note", round(0.5 * compatible.agreement, 4),
-        ), False  # fmt: skip
+            mention.start,
+            mention.end,
+            index.span(
+                compatible.candidate.sentence,
+                compatible.date.start,
+                compatible.date.end,
+                "related",
+                compatible.agreement,
+            ),
+            "note",
+            round(0.5 * compatible.agreement, 4),
+        ), False
     if same is not None or _elsewhere(index, mention):
         return None, True
-    return ExactFinding("date.missing", f"The claim says {ours!r}; the evidence gives no such date.",
-                        mention.start, mention.end, None, "missing", _MISSING), False  # fmt: skip
+    return ExactFinding(
+        "date.missing",
+        f"The claim says {ours!r}; the evidence gives no such date.",
+        mention.start,
+        mention.end,
+        None,
+        "missing",
+        _MISSING,
+    ), False
 
 
 def _elsewhere(index: ExactIndex, mention: DateMention) -> bool:
@@ -266,7 +285,11 @@ def _against(claim: Claim, index: ExactIndex, mention: DateMention, worst: _Opti
     code = "date.order" if order else ("time.mismatch" if mention.minute is not None else "date.mismatch")
     what = "which does not fit that order" if order else "not that"
     return ExactFinding(
-        code, f"The claim says {ours!r}; the evidence says {theirs!r}, {what}.", mention.start, mention.end,
+        code,
+        f"The claim says {ours!r}; the evidence says {theirs!r}, {what}.",
+        mention.start,
+        mention.end,
         index.span(worst.candidate.sentence, worst.date.start, worst.date.end, "contradicts", confidence),
-        "contradicts", round(confidence, 4),
-    )  # fmt: skip
+        "contradicts",
+        round(confidence, 4),
+    )

@@ -54,9 +54,15 @@ _RATE: Final = re.compile(
 )
 _ADVERBIAL: Final = {
     stem(a): stem(b)
-    for a, b in (("daily", "day"), ("weekly", "week"), ("monthly", "month"), ("yearly", "year"), ("annual", "year"),
-                 ("hourly", "hour"))
-}  # fmt: skip
+    for a, b in (
+        ("daily", "day"),
+        ("weekly", "week"),
+        ("monthly", "month"),
+        ("yearly", "year"),
+        ("annual", "year"),
+        ("hourly", "hour"),
+    )
+}
 _ONLY: Final = re.compile(r"(?:only|solely|none but)\s(?P<who>(?:the|an?|our|your)?\s?[^,;:.]{2,40})", re.IGNORECASE)
 _ALL: Final = re.compile(r"\s*(?:either|both|any|every|each|all)\b", re.IGNORECASE)
 _TELLS: Final = re.compile(r"\s(?:is|are|was|were|amounts to|comes to|stands at|of|:)\s", re.IGNORECASE)
@@ -273,9 +279,14 @@ _AUXILIARIES: Final = word_set("is are was were may can could must will would sh
 
 
 def _finding(
-    claim: Claim, index: ExactIndex, candidate: Candidate, ours: tuple[int, int], theirs: tuple[int, int], what: str,
+    claim: Claim,
+    index: ExactIndex,
+    candidate: Candidate,
+    ours: tuple[int, int],
+    theirs: tuple[int, int],
+    what: str,
     says: str = "denies",
-) -> ExactFinding:  # fmt: skip
+) -> ExactFinding:
     span = index.span(candidate.sentence, *theirs, "contradicts", _SURE)
     said = claim.text[ours[0] : ours[1]]
     message = f"The claim {says} {said!r}; the evidence says {span.text!r}: {what}."

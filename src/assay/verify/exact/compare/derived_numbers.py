@@ -135,6 +135,11 @@ def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFi
         return None
     ours = claim.text[quantity.start : quantity.end]
     return ExactFinding(
-        "number.mismatch", f"The claim says {ours!r}; by the evidence it is {working}.", quantity.start, quantity.end,
-        index.span(best.sentence, dates[0].start, dates[1].end, "contradicts", _OTHER_SPAN), "contradicts", _OTHER_SPAN,
-    )  # fmt: skip
+        "number.mismatch",
+        f"The claim says {ours!r}; by the evidence it is {working}.",
+        quantity.start,
+        quantity.end,
+        index.span(best.sentence, dates[0].start, dates[1].end, "contradicts", _OTHER_SPAN),
+        "contradicts",
+        _OTHER_SPAN,
+    )

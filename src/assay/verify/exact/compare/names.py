@@ -99,8 +99,9 @@ def _missing(claim: Claim, name: Name, missing: Sequence[str]) -> ExactFinding:
     confidence = (_MISSING_NAME if whole else _MISSING_PART) if name.sure else _MISSING_UNSURE
     ours = claim.text[name.start : name.end]
     what = "no evidence mentions it" if whole else f"no evidence has {', '.join(missing)}"
-    return ExactFinding("name.missing", f"The claim names {ours!r}; {what}.", name.start, name.end, None,
-                        "missing", confidence)  # fmt: skip
+    return ExactFinding(
+        "name.missing", f"The claim names {ours!r}; {what}.", name.start, name.end, None, "missing", confidence
+    )
 
 
 def _names_of(index: ExactIndex, candidate: Candidate) -> tuple[IndexedSentence, list[Name]]:
@@ -140,9 +141,14 @@ def _replaced(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str
     confidence, start, end, candidate = best
     span = index.span(candidate.sentence, start, end, "contradicts", confidence)
     return ExactFinding(
-        "name.mismatch", f"The claim names {claim.text[name.start : name.end]!r}; the evidence says {span.text!r}.",
-        name.start, name.end, span, "contradicts", round(confidence, 4),
-    )  # fmt: skip
+        "name.mismatch",
+        f"The claim names {claim.text[name.start : name.end]!r}; the evidence says {span.text!r}.",
+        name.start,
+        name.end,
+        span,
+        "contradicts",
+        round(confidence, 4),
+    )
 
 
 def compare_identifiers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float]:
@@ -190,9 +196,14 @@ def _stands(identifier: Identifier, index: ExactIndex) -> bool:
 
 def _absent(identifier: Identifier) -> ExactFinding:
     return ExactFinding(
-        "identifier.missing", f"The claim gives {identifier.text!r}; no evidence has it.",
-        identifier.start, identifier.end, None, "missing", _MISSING_IDENTIFIER,
-    )  # fmt: skip
+        "identifier.missing",
+        f"The claim gives {identifier.text!r}; no evidence has it.",
+        identifier.start,
+        identifier.end,
+        None,
+        "missing",
+        _MISSING_IDENTIFIER,
+    )
 
 
 def _comparable(ours: Identifier, theirs: Identifier) -> bool:
@@ -225,7 +236,11 @@ def _other_identifier(claim: Claim, index: ExactIndex, ours: Identifier) -> Exac
         return None
     confidence, sentence, theirs = best
     return ExactFinding(
-        "identifier.mismatch", f"The claim gives {ours.text!r}; the evidence gives {theirs.text!r}.",
-        ours.start, ours.end, index.span(sentence, theirs.start, theirs.end, "contradicts", confidence),
-        "contradicts", round(confidence, 4),
-    )  # fmt: skip
+        "identifier.mismatch",
+        f"The claim gives {ours.text!r}; the evidence gives {theirs.text!r}.",
+        ours.start,
+        ours.end,
+        index.span(sentence, theirs.start, theirs.end, "contradicts", confidence),
+        "contradicts",
+        round(confidence, 4),
+    )

@@ -94,9 +94,12 @@ def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Contex
 def _other_limit(quantity: Quantity, other: Quantity, agreement: float, closeness: float) -> bool:
     """Whether two limits of one kind stand in the same words with other values: "orders over $50 ship free"."""
     alike = agreement >= SAME_WORDS and closeness >= SAME_WORDS_BESIDE
-    return alike and quantity.bound == other.bound and quantity.bound in {"more", "less"} and (
-        (quantity.low, quantity.high) != (other.low, other.high)
-    )  # fmt: skip
+    return (
+        alike
+        and quantity.bound == other.bound
+        and quantity.bound in {"more", "less"}
+        and ((quantity.low, quantity.high) != (other.low, other.high))
+    )
 
 
 def _merely_includes(quantity: Quantity, other: Quantity) -> bool:

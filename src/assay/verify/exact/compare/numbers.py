@@ -177,8 +177,16 @@ def _judge(
                 return _mismatch(claim, index, quantity, worst, confidence, elsewhere), elsewhere, False
             elsewhere = True  # what follows from the evidence is not missing there
     if compatible is not None:
-        note = _finding(claim, index, quantity, compatible, "number.imprecise", "note", 0.5 * compatible.agreement,
-                        "the evidence says {theirs}, which allows it but does not say it")  # fmt: skip
+        note = _finding(
+            claim,
+            index,
+            quantity,
+            compatible,
+            "number.imprecise",
+            "note",
+            0.5 * compatible.agreement,
+            "the evidence says {theirs}, which allows it but does not say it",
+        )
         return note, True, compatible.agreement >= _ON_SUBJECT
     return (None, True, False) if elsewhere else (_missing(claim, index, quantity), False, False)
 
@@ -364,17 +372,30 @@ def _follows(claim: Claim, quantity: Quantity, derivation: Derivation) -> ExactF
     ours = claim.text[quantity.start : quantity.end]
     message = f"The claim's {ours!r} follows from the evidence, {derivation.how}: {derivation.working}."
     return ExactFinding(
-        DERIVED, message, quantity.number_start, quantity.number_end, None, "note",
+        DERIVED,
+        message,
+        quantity.number_start,
+        quantity.number_end,
+        None,
+        "note",
         _SPECIFIC if derivation.specific else _UNSPECIFIC,
-    )  # fmt: skip
+    )
 
 
 def _mismatch(
     claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option, confidence: float, elsewhere: bool
 ) -> ExactFinding:
     if elsewhere:
-        return _finding(claim, index, quantity, worst, "number.wrong_subject", "contradicts", confidence * 0.95,
-                        "the evidence gives {theirs} here, and this number for something else")  # fmt: skip
+        return _finding(
+            claim,
+            index,
+            quantity,
+            worst,
+            "number.wrong_subject",
+            "contradicts",
+            confidence * 0.95,
+            "the evidence gives {theirs} here, and this number for something else",
+        )
     return _finding(
         claim, index, quantity, worst, "number.mismatch", "contradicts", confidence, "the evidence says {theirs}"
     )
@@ -400,9 +421,12 @@ def _finding(
     return ExactFinding(
         code,
         f"The claim says {ours!r}; {what.format(theirs=repr(theirs).replace('{', '(').replace('}', ')'))}.",
-        start, end, index.span(option.candidate.sentence, other.start, other.end, relation, confidence),
-        "contradicts" if effect == "contradicts" else "note", round(confidence, 4),
-    )  # fmt: skip
+        start,
+        end,
+        index.span(option.candidate.sentence, other.start, other.end, relation, confidence),
+        "contradicts" if effect == "contradicts" else "note",
+        round(confidence, 4),
+    )
 
 
 def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
@@ -438,8 +462,14 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
     if quantity.dimension == "factor" and quantity.weak:
         return None
     confidence = 0.3 if quantity.weak or quantity.dimension == "factor" else 0.65
-    return ExactFinding("number.missing", f"The claim says {ours!r}; the evidence gives no such number.",
-                        *span, None, "missing", confidence)  # fmt: skip
+    return ExactFinding(
+        "number.missing",
+        f"The claim says {ours!r}; the evidence gives no such number.",
+        *span,
+        None,
+        "missing",
+        confidence,
+    )
 
 
 def _same_digits(claim: Claim, index: ExactIndex, quantity: Quantity) -> tuple[Candidate, Quantity] | None:
@@ -448,8 +478,15 @@ def _same_digits(claim: Claim, index: ExactIndex, quantity: Quantity) -> tuple[C
         return None
     for candidate in claim.candidates:
         for other in index.quantities.get(candidate.sentence, ()):
-            if other.value == quantity.value and other.dimension != quantity.dimension and other.dimension not in {
-                "count", "ordinal", "factor",
-            }:  # fmt: skip
+            if (
+                other.value == quantity.value
+                and other.dimension != quantity.dimension
+                and other.dimension
+                not in {
+                    "count",
+                    "ordinal",
+                    "factor",
+                }
+            ):
                 return candidate, other
     return None

@@ -315,10 +315,14 @@ def _agreed_elsewhere(
 
 
 def _holds(side: Side, finding: ExactFinding) -> bool:
-    return bool(side.words.starts) and finding.evidence is not None and (
-        side.words.starts[0] <= finding.evidence.start < side.words.ends[-1]
-        and side.evidence_id == finding.evidence.evidence_id
-    )  # fmt: skip
+    return (
+        bool(side.words.starts)
+        and finding.evidence is not None
+        and (
+            side.words.starts[0] <= finding.evidence.start < side.words.ends[-1]
+            and side.evidence_id == finding.evidence.evidence_id
+        )
+    )
 
 
 def _last_end(words: Words, stem: str, cue: int) -> int:
@@ -360,6 +364,13 @@ def _conditions(claim: Claim, index: ExactIndex, side: Side) -> Iterator[ExactFi
             continue
         place = (side.words.starts[condition.first], side.words.ends[condition.last - 1])
         yield difference(
-            claim, index, side, "condition.dropped", (0, len(claim.text)), place, confidence,
-            "the claim leaves this condition out", contradicts=False,
-        )  # fmt: skip
+            claim,
+            index,
+            side,
+            "condition.dropped",
+            (0, len(claim.text)),
+            place,
+            confidence,
+            "the claim leaves this condition out",
+            contradicts=False,
+        )

@@ -58,17 +58,29 @@ def scoped(words: Words, negations: Sequence[Negation]) -> set[str]:
 
 
 def difference(
-    claim: Claim, index: ExactIndex, side: Side, code: str, ours: tuple[int, int], theirs: tuple[int, int],
-    confidence: float, what: str, *, contradicts: bool = True,
-) -> ExactFinding:  # fmt: skip
+    claim: Claim,
+    index: ExactIndex,
+    side: Side,
+    code: str,
+    ours: tuple[int, int],
+    theirs: tuple[int, int],
+    confidence: float,
+    what: str,
+    *,
+    contradicts: bool = True,
+) -> ExactFinding:
     """A finding that the characters `ours` of the claim and `theirs` of the evidence differ."""
     start, end = theirs
     relation = "contradicts" if contradicts else "related"
     span = index.span(side.candidate.sentence, start, end, relation, confidence)
     return ExactFinding(
-        code, f"The claim says {claim.text[ours[0] : ours[1]]!r}; the evidence says {span.text!r}: {what}.",
-        *ours, span, "contradicts" if contradicts else "missing", round(confidence, 4),
-    )  # fmt: skip
+        code,
+        f"The claim says {claim.text[ours[0] : ours[1]]!r}; the evidence says {span.text!r}: {what}.",
+        *ours,
+        span,
+        "contradicts" if contradicts else "missing",
+        round(confidence, 4),
+    )
 
 
 def place_of(words: Words, stem: str) -> tuple[int, int]:

@@ -69,10 +69,18 @@ def _check(index: ExactIndex, quote: str, span: tuple[int, int]) -> tuple[float,
         here = index.sentences[sentence]
         evidence = index.span(sentence, here.start, here.end, "contradicts", _ALTERED_CONFIDENCE)
         return score / 100, ExactFinding(
-            "quote.altered", f"The claim quotes {shown!r}; the evidence has other words: {evidence.text[:120]!r}.",
-            *span, evidence, "contradicts", _ALTERED_CONFIDENCE,
-        )  # fmt: skip
+            "quote.altered",
+            f"The claim quotes {shown!r}; the evidence has other words: {evidence.text[:120]!r}.",
+            *span,
+            evidence,
+            "contradicts",
+            _ALTERED_CONFIDENCE,
+        )
     return score / 100, ExactFinding(
-        "quote.absent", f"The claim quotes {shown!r}; no evidence has these words.", *span, None,
-        "missing", _ABSENT_CONFIDENCE,
-    )  # fmt: skip
+        "quote.absent",
+        f"The claim quotes {shown!r}; no evidence has these words.",
+        *span,
+        None,
+        "missing",
+        _ABSENT_CONFIDENCE,
+    )

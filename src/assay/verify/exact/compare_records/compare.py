@@ -115,11 +115,15 @@ def _of_labels(claim: Claim, index: ExactIndex, labelled: Labelled) -> RecordRes
     whole = ((0, len(claim.text)),)
     spans = tuple(
         EvidenceSpan(
-            evidence_id=index.passages[passage].evidence_id, start=cell.start, end=cell.end,
-            text=index.passages[passage].text[cell.start : cell.end], relation="supports", score=labelled.support,
+            evidence_id=index.passages[passage].evidence_id,
+            start=cell.start,
+            end=cell.end,
+            text=index.passages[passage].text[cell.start : cell.end],
+            relation="supports",
+            score=labelled.support,
         )
         for passage, cell in labelled.cells
-    )  # fmt: skip
+    )
     passages = frozenset(passage for passage, _ in labelled.cells)
     return RecordResult(labelled.findings, labelled.support, spans, passages, whole)
 
@@ -148,9 +152,15 @@ def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
         message = f'The claim says "{ours}", but the record\'s "{name}" is {_shown(cell)}.'
     wrong = tuple((statement.starts[first], statement.ends[last - 1]) for first, last in outcome.wrong)
     return ExactFinding(
-        outcome.code, message, start, end, _span(outcome, index, "contradicts"),
-        "missing" if outcome.code == "record.title" else "contradicts", outcome.confidence, wrong,
-    )  # fmt: skip
+        outcome.code,
+        message,
+        start,
+        end,
+        _span(outcome, index, "contradicts"),
+        "missing" if outcome.code == "record.title" else "contradicts",
+        outcome.confidence,
+        wrong,
+    )
 
 
 def _shown(cell: Cell) -> str:
@@ -163,9 +173,13 @@ def _span(outcome: Outcome, index: ExactIndex, relation: str) -> EvidenceSpan:
     passage, cell = index.passages[outcome.passage], outcome.cell
     end = min(cell.end, cell.start + _LONGEST_MARKED)
     return EvidenceSpan(
-        evidence_id=passage.evidence_id, start=cell.start, end=end, text=passage.text[cell.start : end],
-        relation=relation, score=outcome.confidence,
-    )  # fmt: skip
+        evidence_id=passage.evidence_id,
+        start=cell.start,
+        end=end,
+        text=passage.text[cell.start : end],
+        relation=relation,
+        score=outcome.confidence,
+    )
 
 
 def _judge(statement: Statement, records: Records, index: ExactIndex, values: CellValues) -> Outcome | None:

@@ -53,9 +53,15 @@ class _Decision:
         if found is None or not found.verdict or not self.match.retitled:
             return found
         return replace(
-            found, verdict=False, confidence=LIKELY, code="record.title", instead=self.match.own_title,
-            first=self.match.retitled[0][0], last=self.match.retitled[-1][1], wrong=self.match.retitled,
-        )  # fmt: skip
+            found,
+            verdict=False,
+            confidence=LIKELY,
+            code="record.title",
+            instead=self.match.own_title,
+            first=self.match.retitled[0][0],
+            last=self.match.retitled[-1][1],
+            wrong=self.match.retitled,
+        )
 
     def _of_values(self) -> Outcome | None:
         """What the values decide, whatever the title."""
@@ -93,12 +99,24 @@ class _Decision:
             return self._other_value(rest, naming)
         return None
 
-    def _result(self, verdict: bool, confidence: float, number: int, first: int, last: int, naming: bool,
-                code: str) -> Outcome:  # fmt: skip
+    def _result(
+        self, verdict: bool, confidence: float, number: int, first: int, last: int, naming: bool, code: str
+    ) -> Outcome:
         wrong = () if verdict else self._wrong_words(number, first, last)
-        return Outcome(verdict, confidence, self.cells[number], self.match.group.passage, first, last, naming, code,
-                        self.match.record.group, 1 if verdict else count_alike(self.match, number), wrong,
-                        len(self.unnamed) + sum(map(len, self.valued.values())))  # fmt: skip
+        return Outcome(
+            verdict,
+            confidence,
+            self.cells[number],
+            self.match.group.passage,
+            first,
+            last,
+            naming,
+            code,
+            self.match.record.group,
+            1 if verdict else count_alike(self.match, number),
+            wrong,
+            len(self.unnamed) + sum(map(len, self.valued.values())),
+        )
 
     def _wrong_words(self, number: int, first: int, last: int) -> tuple[tuple[int, int], ...]:
         """Which words are wrong: those that negate, or of a value what does not begin or end the right one as well."""
@@ -227,8 +245,10 @@ class _Decision:
                 or overlaps(self.match, cell, filler.first, filler.last)
             ):
                 continue
-            if any(m.last == filler.first or m.first == filler.last or self._joined(m, filler.first, filler.last)
-                   for m in mentions):  # fmt: skip
+            if any(
+                m.last == filler.first or m.first == filler.last or self._joined(m, filler.first, filler.last)
+                for m in mentions
+            ):
                 return self._result(False, LIKELY, number, filler.first, filler.last, naming, "record.mismatch")
         return None
 

@@ -69,15 +69,23 @@ def told_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
         text = passage.text[sentence.start : sentence.end]
         if not is_abstention(text) and not text.rstrip().endswith("?"):
             return EvidenceSpan(
-                evidence_id=passage.evidence_id, start=sentence.start, end=sentence.end, text=text,
-                relation="contradicts", score=1.0,
-            )  # fmt: skip
+                evidence_id=passage.evidence_id,
+                start=sentence.start,
+                end=sentence.end,
+                text=text,
+                relation="contradicts",
+                score=1.0,
+            )
     return None
 
 
 def _span(cell: Cell, number: int, index: ExactIndex) -> EvidenceSpan:
     passage = index.passages[number]
     return EvidenceSpan(
-        evidence_id=passage.evidence_id, start=cell.start, end=cell.end, text=passage.text[cell.start : cell.end],
-        relation="contradicts", score=1.0,
-    )  # fmt: skip
+        evidence_id=passage.evidence_id,
+        start=cell.start,
+        end=cell.end,
+        text=passage.text[cell.start : cell.end],
+        relation="contradicts",
+        score=1.0,
+    )

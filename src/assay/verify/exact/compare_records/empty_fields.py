@@ -37,9 +37,10 @@ def judge_absence(statement: Statement, records: Records) -> Outcome | None:
         if group.last - group.first == 1
         for record in records.records[group.first : group.last]
         for cell in record.cells
-        if _is_empty(cell) and (at := _named(statement, cell)) is not None
+        if _is_empty(cell)
+        and (at := _named(statement, cell)) is not None
         and _says_only(statement, cell, frozenset(s for c in record.cells if c.naming for s in c.stems) | group.title)
-    ]  # fmt: skip
+    ]
     if len(found) != 1 or _has_some(statement, records):
         return None
     passage, group_number, cell, at = found[0]
@@ -73,7 +74,8 @@ def _named(statement: Statement, cell: Cell) -> int | None:
 def _says_only(statement: Statement, cell: Cell, named: frozenset[str]) -> bool:
     known = cell.stems | named | _BEING_THERE | TELLING | FRAME
     return all(
-        word.stem in known or word.fold in _DENYING | _SOME | LINKING
+        word.stem in known
+        or word.fold in _DENYING | _SOME | LINKING
         or not (word.fold in BLOCKERS or word.weight or word.digit)
         for word in statement.lexemes
-    )  # fmt: skip
+    )

@@ -94,8 +94,12 @@ def _turned(pairs: Sequence[_Pair], records: Records, values: CellValues) -> lis
         rows = records.records[group.first : min(group.last, group.first + MOST_LOOKED_AT)]
         if not group.table or not rows:
             continue
-        fields = {pair: cell.stems for pair in pairs for cell in rows[0].cells
-                  if not cell.naming and key_stems(pair.text)[1] == cell.stems}  # fmt: skip
+        fields = {
+            pair: cell.stems
+            for pair in pairs
+            for cell in rows[0].cells
+            if not cell.naming and key_stems(pair.text)[1] == cell.stems
+        }
         if len(fields) != 1 or len(pairs) == 1:
             continue
         ((heading, stems),) = fields.items()
@@ -180,9 +184,13 @@ def _told(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Sequen
 def _finding(claim: Claim, index: ExactIndex, passage: int, pair: _Pair, cell: Cell, confidence: float) -> ExactFinding:
     source = index.passages[passage]
     span = EvidenceSpan(
-        evidence_id=source.evidence_id, start=cell.start, end=cell.end, text=source.text[cell.start : cell.end],
-        relation="contradicts", score=confidence,
-    )  # fmt: skip
+        evidence_id=source.evidence_id,
+        start=cell.start,
+        end=cell.end,
+        text=source.text[cell.start : cell.end],
+        relation="contradicts",
+        score=confidence,
+    )
     shown = "empty" if cell.kind == "none" else f'"{cell.text[:80]}"'
     message = f'The claim says "{claim.text[pair.start : pair.end]}", but the record\'s "{cell.name}" is {shown}.'
     return ExactFinding("record.mismatch", message, pair.start, pair.end, span, "contradicts", confidence)

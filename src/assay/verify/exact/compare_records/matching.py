@@ -285,8 +285,10 @@ class Match:
             named[number] = tuple(sorted({at for place in places for at in place}))
         used = {at for place in named.values() for at in place}
         for number in synonyms:
-            alike = [[at for s in SYNONYMS.get(stem, ()) for at in stems.get(s, ()) if at not in used]
-                     for stem in self.cells[number].needed]  # fmt: skip
+            alike = [
+                [at for s in SYNONYMS.get(stem, ()) for at in stems.get(s, ()) if at not in used]
+                for stem in self.cells[number].needed
+            ]
             if len(alike) == 1 and alike[0]:
                 named[number] = tuple(sorted(set(alike[0])))
         named = self._narrowed(named, stems)

@@ -120,11 +120,15 @@ class Placement:
         told = [date for first, end, date in self.statement.dates if at <= first and end <= last]
         return bool(told) and all(
             relation_of(
-                date, cell, self.match.values, alone=not self.match.group.table, record=self.match.record,
+                date,
+                cell,
+                self.match.values,
+                alone=not self.match.group.table,
+                record=self.match.record,
                 records=self.match.records,
             )
             for date in told
-        )  # fmt: skip
+        )
 
     def _typed_fit(self) -> bool:
         """Holds numbers and dates that are no value as they stand against the fields that are named.

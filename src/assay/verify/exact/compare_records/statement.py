@@ -63,10 +63,13 @@ def statements_of(claim: Claim, texts: Sequence[str]) -> Iterator[Statement]:
         if last < len(words) and _says_nothing(words.lexemes[first:last]):
             continue
         yield Statement(
-            claim.text, starts[first:last], words.ends[first:last], words.lexemes[first:last],
+            claim.text,
+            starts[first:last],
+            words.ends[first:last],
+            words.lexemes[first:last],
             tuple((a - first, b - first, q) for a, b, q in quantities if first <= a < b <= last),
             tuple((a - first, b - first, d) for a, b, d in dates if first <= a < b <= last),
-        )  # fmt: skip
+        )
 
 
 def _abbreviated(claim: Claim, at: int) -> bool:

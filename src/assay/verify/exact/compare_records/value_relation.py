@@ -93,10 +93,15 @@ def relation_of(
     if Relation.SAME in relations_q:
         if value.bound == "range" and len(others) > 1:
             return None
-        return True if len(others) == 1 or any(
-            r is Relation.SAME and o.value == value.value and o.bound == value.bound
-            for o, r in zip(others, relations_q, strict=True)
-        ) else None  # fmt: skip
+        return (
+            True
+            if len(others) == 1
+            or any(
+                r is Relation.SAME and o.value == value.value and o.bound == value.bound
+                for o, r in zip(others, relations_q, strict=True)
+            )
+            else None
+        )
     plain = cell.number
     if plain is not None and record is not None and _other_currency(value, cell, record, records):
         return False

@@ -23,12 +23,23 @@ GENERIC: Final = frozenset(
 _LONG_FORMS: Final = {
     short: lexeme(long).stem
     for short, long in {
-        "dob": "born", "birthdate": "born", "birthday": "born", "birth": "born",
-        "qty": "quantity", "amt": "amount", "addr": "address",
-        "dest": "destination", "dept": "department", "tel": "phone", "desc": "description", "pct": "percent",
-        "msg": "message", "avg": "average", "temp": "temperature",
+        "dob": "born",
+        "birthdate": "born",
+        "birthday": "born",
+        "birth": "born",
+        "qty": "quantity",
+        "amt": "amount",
+        "addr": "address",
+        "dest": "destination",
+        "dept": "department",
+        "tel": "phone",
+        "desc": "description",
+        "pct": "percent",
+        "msg": "message",
+        "avg": "average",
+        "temp": "temperature",
     }.items()
-}  # fmt: skip
+}
 """What the short names of fields stand for."""
 
 _NAMING: Final = word_set("name title id key label code sku number")

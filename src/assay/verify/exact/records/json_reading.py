@@ -63,8 +63,9 @@ class _JsonReader:
                 draft.parents.append(None if parent is None else order[parent])
             yield draft
 
-    def _value(self, value: object, path: Path, names: tuple[str, ...], parent: int | None,
-               places: dict[Path, Place]) -> None:  # fmt: skip
+    def _value(
+        self, value: object, path: Path, names: tuple[str, ...], parent: int | None, places: dict[Path, Place]
+    ) -> None:
         if isinstance(value, list):
             for number, item in enumerate(value):
                 if isinstance(item, dict | list):
@@ -79,9 +80,16 @@ class _JsonReader:
         self.paths.append(names)
         self._members(value, path, names, (), own, cells, places)
 
-    def _members(self, value: dict[str, object], path: Path, names: tuple[str, ...],
-                 inner: tuple[str, ...], own: int, cells: list[RawCell],
-                 places: dict[Path, Place]) -> None:  # fmt: skip
+    def _members(
+        self,
+        value: dict[str, object],
+        path: Path,
+        names: tuple[str, ...],
+        inner: tuple[str, ...],
+        own: int,
+        cells: list[RawCell],
+        places: dict[Path, Place],
+    ) -> None:
         keyed_alike = _keyed_alike(value)
         for key, item in value.items():
             here = (*path, key)
@@ -99,8 +107,7 @@ class _JsonReader:
             else:
                 cells.append(self._raw(name, inner, item, "text", places[here], own))
 
-    def _raw(self, name: str, inner: tuple[str, ...], item: object, kind: Kind, place: Place,
-             own: int) -> RawCell:  # fmt: skip
+    def _raw(self, name: str, inner: tuple[str, ...], item: object, kind: Kind, place: Place, own: int) -> RawCell:
         start, end = place.start + self.offset, place.end + self.offset
         if kind == "array" and isinstance(item, int):
             return RawCell(name, inner, "", start, end, "array", Decimal(item))

@@ -41,8 +41,16 @@ _OPENING: Final = re.compile(
 )
 """What may stand before the subject of a sentence."""
 _PRONOUN: Final = re.compile(r"(it|its|he|his|she|her|they|their)\b", re.IGNORECASE)
-_FAMILY: Final = {"it": "it", "its": "it", "he": "he", "his": "he", "she": "she", "her": "she", "they": "they",
-                  "their": "they"}  # fmt: skip
+_FAMILY: Final = {
+    "it": "it",
+    "its": "it",
+    "he": "he",
+    "his": "he",
+    "she": "she",
+    "her": "she",
+    "they": "they",
+    "their": "they",
+}
 _ARTICLE: Final = re.compile(r"(?:the|this|our|your)\s", re.IGNORECASE)
 _PLAIN: Final = word_set(
     "the a an this that its our your their his her my and of or to in on at for by with as from is was"

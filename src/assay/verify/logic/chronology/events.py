@@ -150,9 +150,7 @@ def read_events(sentence: str, offset: int, number: int, dates: Sequence[DateMen
         if not _exact(date) or _GOES_ON.match(sentence, date.end) is not None:
             continue
         word = _spaced(match.group())
-        place = Span(
-            start=offset + min(match.start(), date.start), end=offset + max(match.end(), date.end)
-        )  # fmt: skip
+        place = Span(start=offset + min(match.start(), date.start), end=offset + max(match.end(), date.end))
         event = VERBS.get(word) or NOUNS[word]
         yield Dated(event, thing.words, thing.pronoun, thing.named, qualifiers, date, place, number, main)
 

@@ -34,9 +34,15 @@ _LASTING: Final = re.compile(
 _LATER: Final = re.compile(r"\s(after|before|later than|from)\s$", re.IGNORECASE)
 _FALLS: Final = re.compile(r",?\s(?:is|was|=|falls on|fell on|will be|gives)\s", re.IGNORECASE)
 _LIFE: Final = (
-    ("born", "died"), ("founded", "dissolved"), ("established", "dissolved"), ("opened", "closed"), ("began", "ended"),
-    ("started", "finished"), ("launched", "discontinued"), ("departed", "arrived"),
-)  # fmt: skip
+    ("born", "died"),
+    ("founded", "dissolved"),
+    ("established", "dissolved"),
+    ("opened", "closed"),
+    ("began", "ended"),
+    ("started", "finished"),
+    ("launched", "discontinued"),
+    ("departed", "arrived"),
+)
 _AGED: Final = re.compile(
     r"\b(?:at\s(?:the\s)?age\s(?:of\s)?|aged\s|at\s)(\d{1,3})\b(?!\s?[:%°]|\s(?:am|pm)\b)", re.IGNORECASE
 )
@@ -80,12 +86,38 @@ _PART_OF: Final = re.compile(
 )
 """Words before a name that make it a part of a longer subject: "the father of Ada is older than Ben"."""
 _OPPOSITES: Final[Mapping[str, str]] = {
-    "shorter": "taller", "smaller": "larger", "bigger": "larger", "younger": "older", "slower": "faster",
-    "lighter": "heavier", "cheaper": "dearer", "later": "earlier", "lower": "higher", "weaker": "stronger",
-    "colder": "warmer", "hotter": "warmer", "poorer": "richer", "farther": "nearer", "closer": "nearer",
-}  # fmt: skip
-_TURNED: Final = frozenset({"shorter", "smaller", "younger", "slower", "lighter", "cheaper", "later", "lower", "weaker",
-                            "colder", "poorer", "farther"})  # fmt: skip
+    "shorter": "taller",
+    "smaller": "larger",
+    "bigger": "larger",
+    "younger": "older",
+    "slower": "faster",
+    "lighter": "heavier",
+    "cheaper": "dearer",
+    "later": "earlier",
+    "lower": "higher",
+    "weaker": "stronger",
+    "colder": "warmer",
+    "hotter": "warmer",
+    "poorer": "richer",
+    "farther": "nearer",
+    "closer": "nearer",
+}
+_TURNED: Final = frozenset(
+    {
+        "shorter",
+        "smaller",
+        "younger",
+        "slower",
+        "lighter",
+        "cheaper",
+        "later",
+        "lower",
+        "weaker",
+        "colder",
+        "poorer",
+        "farther",
+    }
+)
 """Comparatives whose two sides change places when their opposite is put in."""
 _ARTICLE: Final = re.compile(r"^[Tt]he\s")
 _AND_THEN: Final = re.compile(r"[,;]\s(?:and|or)\s$|\sthan\s$|[^\W\d_]\sand\s$")
@@ -339,9 +371,16 @@ def _nouned(text: str, amount: Amount) -> bool:
 
 def _shifted(amount: Amount, by: int) -> Amount:
     return Amount(
-        amount.value, amount.error, amount.dimension, amount.unit, amount.start + by, amount.end + by, amount.operators,
-        amount.divided, amount.spaced,
-    )  # fmt: skip
+        amount.value,
+        amount.error,
+        amount.dimension,
+        amount.unit,
+        amount.start + by,
+        amount.end + by,
+        amount.operators,
+        amount.divided,
+        amount.spaced,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,11 +52,24 @@ _NEXT: Final = re.compile(
 _NOON: Final = 720
 _ONE_PM: Final = 780
 _BEGINS: Final = (
-    ("opens", "closes"), ("starts", "ends"), ("begins", "ends"), ("starts", "finishes"), ("start", "end"),
-    ("begin", "end"), ("commences", "ends"), ("started", "ended"), ("began", "finished"), ("opened", "ended"),
-    ("check-in", "check-out"), ("hired", "dismissed"), ("takes effect", "expires"), ("issued", "expired"),
-    ("valid from", "valid until"), ("valid from", "expires"), ("took office", "left office"),
-)  # fmt: skip
+    ("opens", "closes"),
+    ("starts", "ends"),
+    ("begins", "ends"),
+    ("starts", "finishes"),
+    ("start", "end"),
+    ("begin", "end"),
+    ("commences", "ends"),
+    ("started", "ended"),
+    ("began", "finished"),
+    ("opened", "ended"),
+    ("check-in", "check-out"),
+    ("hired", "dismissed"),
+    ("takes effect", "expires"),
+    ("issued", "expired"),
+    ("valid from", "valid until"),
+    ("valid from", "expires"),
+    ("took office", "left office"),
+)
 """Verbs of beginning and of ending, beside those of a life (`ordering`)."""
 _REACH: Final = 40
 """Characters between a verb and the date that belongs to it."""

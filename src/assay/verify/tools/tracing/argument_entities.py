@@ -22,13 +22,22 @@ _HANDLE_NAMES: Final = word_set("handle handles username usernames login nicknam
 _PATH_NAMES: Final = word_set("path paths file files filename filepath directory folder dir")
 _UNIT_NAMES: Final = word_set("unit units currency currencies uom")
 _FORMATS: Final = {
-    "uri": EntityKind.URL, "url": EntityKind.URL, "iri": EntityKind.URL, "uri-reference": EntityKind.URL,
-    "email": EntityKind.EMAIL, "idn-email": EntityKind.EMAIL, "uuid": EntityKind.IDENTIFIER,
-    "ipv4": EntityKind.IDENTIFIER, "ipv6": EntityKind.IDENTIFIER, "hostname": EntityKind.URL,
-}  # fmt: skip
+    "uri": EntityKind.URL,
+    "url": EntityKind.URL,
+    "iri": EntityKind.URL,
+    "uri-reference": EntityKind.URL,
+    "email": EntityKind.EMAIL,
+    "idn-email": EntityKind.EMAIL,
+    "uuid": EntityKind.IDENTIFIER,
+    "ipv4": EntityKind.IDENTIFIER,
+    "ipv6": EntityKind.IDENTIFIER,
+    "hostname": EntityKind.URL,
+}
 _OF_IDENTIFIER: Final[Mapping[IdentifierKind, EntityKind]] = {
-    "url": EntityKind.URL, "email": EntityKind.EMAIL, "path": EntityKind.PATH,
-}  # fmt: skip
+    "url": EntityKind.URL,
+    "email": EntityKind.EMAIL,
+    "path": EntityKind.PATH,
+}
 _HANDLE: Final = re.compile(r"(?<![\w@.])@[A-Za-z0-9_][\w.-]{0,60}\w")
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)|(?<![\w.])\.\d+(?!\w)")
 _UNIT_LIKE: Final = re.compile(r"[^\W\d_]{1,20}(?:[ /·*^-][^\W\d_]{1,20}){0,3}[²³]?")

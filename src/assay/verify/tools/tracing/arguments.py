@@ -49,11 +49,18 @@ _MOST_ANCHORS: Final = 12
 _NEW_THINGS: Final = frozenset({"new", "output", "out", "dest", "destination", "target", "save", "export", "create"})
 _MAKERS: Final = word_set("create touch mkdir make new save export write generate add copy cp mv move")
 _NOUNS: Final = {
-    EntityKind.URL: "address", EntityKind.EMAIL: "e-mail address", EntityKind.HANDLE: "handle",
-    EntityKind.IDENTIFIER: "identifier", EntityKind.PATH: "path", EntityKind.NUMBER: "number",
-    EntityKind.DATE: "date or time", EntityKind.UNIT: "unit", EntityKind.NAME: "name", EntityKind.TEXT: "text",
+    EntityKind.URL: "address",
+    EntityKind.EMAIL: "e-mail address",
+    EntityKind.HANDLE: "handle",
+    EntityKind.IDENTIFIER: "identifier",
+    EntityKind.PATH: "path",
+    EntityKind.NUMBER: "number",
+    EntityKind.DATE: "date or time",
+    EntityKind.UNIT: "unit",
+    EntityKind.NAME: "name",
+    EntityKind.TEXT: "text",
     EntityKind.FLAG: "flag",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)

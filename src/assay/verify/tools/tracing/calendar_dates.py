@@ -33,23 +33,37 @@ _COUNTS: Final = {
     word: n for n, word in enumerate(word_list("one two three four five six seven eight nine ten"), start=1)
 }
 _UNIT_DAYS: Final = {
-    "day": (1, 1), "night": (1, 1), "week": (7, 7), "fortnight": (14, 14), "month": (28, 31), "year": (365, 366),
-}  # fmt: skip
+    "day": (1, 1),
+    "night": (1, 1),
+    "week": (7, 7),
+    "fortnight": (14, 14),
+    "month": (28, 31),
+    "year": (365, 366),
+}
 _NAMED_DAYS: Final = (
-    (r"today|tonight|now|current(?:ly)?|this (?:morning|afternoon|evening)|same day", 0), (r"tomorrow", 1),
-    (r"day after tomorrow", 2), (r"yesterday|last night", -1), (r"day before yesterday", -2),
+    (r"today|tonight|now|current(?:ly)?|this (?:morning|afternoon|evening)|same day", 0),
+    (r"tomorrow", 1),
+    (r"day after tomorrow", 2),
+    (r"yesterday|last night", -1),
+    (r"day before yesterday", -2),
     (r"(?:next|following|after|later|subsequent)(?: one)? day|day (?:after|later)", 1),
-    (r"(?:next|following) (?:morning|night)", 1), (r"(?:previous|prior) (?:day|night)|day (?:before|earlier)", -1),
-    (r"(?:next|following) week|week (?:later|after)", 7), (r"last week|week (?:ago|earlier|before)", -7),
-)  # fmt: skip
+    (r"(?:next|following) (?:morning|night)", 1),
+    (r"(?:previous|prior) (?:day|night)|day (?:before|earlier)", -1),
+    (r"(?:next|following) week|week (?:later|after)", 7),
+    (r"last week|week (?:ago|earlier|before)", -7),
+)
 _PERIODS: Final = re.compile(r"\b(this|next|last|past|previous|coming|following)\s(week|weekend|month|year|quarter)\b")
 _WEEKEND: Final = re.compile(r"\bweekend\b")
 _LAST: Final = re.compile(r"\b(?:last|past|previous)\b")
 _RANGE: Final = re.compile(r"[\s,]*(?:to|until|till|through|thru|up to|[-–—])(?:\s(?:the|on|about))?\s*")
 _CLOCK_WORDS: Final = (
-    (r"noon|midday|lunch\w*", 11 * 60, 13 * 60), (r"midnight", 0, 0), (r"morning|breakfast", 4 * 60, 12 * 60),
-    (r"afternoon", 12 * 60, 18 * 60), (r"evening|dinner|tonight", 17 * 60, 24 * 60), (r"night", 18 * 60, 24 * 60),
-)  # fmt: skip
+    (r"noon|midday|lunch\w*", 11 * 60, 13 * 60),
+    (r"midnight", 0, 0),
+    (r"morning|breakfast", 4 * 60, 12 * 60),
+    (r"afternoon", 12 * 60, 18 * 60),
+    (r"evening|dinner|tonight", 17 * 60, 24 * 60),
+    (r"night", 18 * 60, 24 * 60),
+)
 _LAST_YEAR: Final = 9000
 _MOST_BASES: Final = 400
 _MOST_NAMED: Final = 32

@@ -26,7 +26,7 @@ _FORMS: Final = (
     re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"),
     re.compile(r"(?<![\d.])(?P<year>(?:19|20)\d\d)[./](?P<month>\d{1,2})[./](?P<day>\d{1,2})(?![\d.]\d)"),
     re.compile(r"(?<![\w.])(?P<day>\d{1,2})(?:st|nd|rd|th)(?![a-z])(?P<month>)(?P<year>)"),
-)  # fmt: skip
+)
 _NAMED: Final = re.compile(r"\b(?:noon|midday|midnight)\b")
 _CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[.:h]?(\d{2})?\s{0,2}([ap])\.?\s?m\b")
 

@@ -11,34 +11,46 @@ from assay.text.lexicon import word_list
 _MONTHS: Final = {
     name: n
     for n, name in enumerate(
-        word_list(
-            """january february march april may june july august september october november december"""
-        ),
+        word_list("""january february march april may june july august september october november december"""),
         start=1,
     )
-}  # fmt: skip
+}
 _FIXED: Final = (
-    (r"new year['’]?s day|neujahr|año nuevo|jour de l['’]an", 1, 1), (r"epiphany|three kings", 1, 6),
-    (r"valentine['’]?s(?: day)?|valentinstag", 2, 14), (r"st\.? patrick['’]?s(?: day)?", 3, 17),
-    (r"april fool['’]?s(?: day)?", 4, 1), (r"may day|tag der arbeit|labou?r day \(1 may\)", 5, 1),
-    (r"bastille day", 7, 14), (r"independence day|fourth of july", 7, 4), (r"assumption(?: day)?", 8, 15),
-    (r"hallowe['’]?en", 10, 31), (r"all saints(?:['’])?(?: day)?|allerheiligen|toussaint", 11, 1),
+    (r"new year['’]?s day|neujahr|año nuevo|jour de l['’]an", 1, 1),
+    (r"epiphany|three kings", 1, 6),
+    (r"valentine['’]?s(?: day)?|valentinstag", 2, 14),
+    (r"st\.? patrick['’]?s(?: day)?", 3, 17),
+    (r"april fool['’]?s(?: day)?", 4, 1),
+    (r"may day|tag der arbeit|labou?r day \(1 may\)", 5, 1),
+    (r"bastille day", 7, 14),
+    (r"independence day|fourth of july", 7, 4),
+    (r"assumption(?: day)?", 8, 15),
+    (r"hallowe['’]?en", 10, 31),
+    (r"all saints(?:['’])?(?: day)?|allerheiligen|toussaint", 11, 1),
     (r"st\.? nicholas(?: day)?|nikolaus(?:tag)?", 12, 6),
     (r"christmas eve|heiligabend|heiliger abend|nochebuena|vigilia di natale|véspera de natal", 12, 24),
     (r"christmas(?: day)?(?! eve)|xmas|weihnachten|noël|navidad|natale|natal", 12, 25),
     (r"boxing day|st\.? stephen['’]?s(?: day)?", 12, 26),
     (r"new year['’]?s eve|silvester|nochevieja|saint-sylvestre", 12, 31),
-)  # fmt: skip
+)
 _EASTER: Final = (
-    (r"ash wednesday", -46), (r"palm sunday", -7), (r"good friday|karfreitag", -2), (r"easter saturday", -1),
-    (r"easter(?: sunday)?(?! monday| saturday)|ostern|ostersonntag", 0), (r"easter monday|ostermontag", 1),
-    (r"ascension(?: day)?|christi himmelfahrt", 39), (r"whit sunday|pentecost|pfingsten", 49),
-    (r"whit monday|pfingstmontag", 50), (r"corpus christi|fronleichnam", 60),
-)  # fmt: skip
+    (r"ash wednesday", -46),
+    (r"palm sunday", -7),
+    (r"good friday|karfreitag", -2),
+    (r"easter saturday", -1),
+    (r"easter(?: sunday)?(?! monday| saturday)|ostern|ostersonntag", 0),
+    (r"easter monday|ostermontag", 1),
+    (r"ascension(?: day)?|christi himmelfahrt", 39),
+    (r"whit sunday|pentecost|pfingsten", 49),
+    (r"whit monday|pfingstmontag", 50),
+    (r"corpus christi|fronleichnam", 60),
+)
 _NTH: Final = (
-    (r"thanksgiving(?: day)?", 11, 3, 4), (r"mother['’]?s day", 5, 6, 2), (r"father['’]?s day", 6, 6, 3),
+    (r"thanksgiving(?: day)?", 11, 3, 4),
+    (r"mother['’]?s day", 5, 6, 2),
+    (r"father['’]?s day", 6, 6, 3),
     (r"martin luther king(?: jr\.?)? day|mlk day", 1, 0, 3),
-)  # fmt: skip
+)
 """A month, a day of the week (0 is Monday) and which one of them."""
 _EDGE: Final = re.compile(
     r"\b(?P<edge>first|last|end|start|beginning|middle|mid)(?:\sday)?[\s-](?:of\s)?(?:the\s)?"
@@ -50,8 +62,16 @@ _FROM_WEEKDAY: Final = re.compile(
     r"|\b(?P<only>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\sweek\b"
 )
 _ORDINALS: Final = {
-    "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 0,
-}  # fmt: skip
+    "first": 1,
+    "1st": 1,
+    "second": 2,
+    "2nd": 2,
+    "third": 3,
+    "3rd": 3,
+    "fourth": 4,
+    "4th": 4,
+    "last": 0,
+}
 _NTH_WEEKDAY: Final = re.compile(
     rf"\b(?P<nth>{'|'.join(_ORDINALS)})\s(?P<day>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\s"
     rf"(?:of|in)\s(?:the\s)?(?P<which>this\s|next\s|coming\s)?(?P<period>month|{'|'.join(_MONTHS)})\b"
@@ -187,5 +207,7 @@ def _week_from(now: date, shift: int) -> tuple[date, date]:
 
 
 _PERIODS: Final[dict[str, Callable[[date, int], tuple[date, date]]]] = {
-    "month": _month_from, "year": _year_from, "week": _week_from,
-}  # fmt: skip
+    "month": _month_from,
+    "year": _year_from,
+    "week": _week_from,
+}

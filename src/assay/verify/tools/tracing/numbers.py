@@ -39,44 +39,104 @@ _RATE_NAMES: Final = re.compile(
 )
 _WORDS_FOR: Final = {
     Decimal(0): r"zero|none|no|nothing|never|rest|stationary|origin|free|without|empty|ground",
-    Decimal("0.25"): r"quarter", Decimal("0.5"): r"half|halve",
+    Decimal("0.25"): r"quarter",
+    Decimal("0.5"): r"half|halve",
     Decimal(1): r"once|single|one-way|an?|alone|solo|myself|first",
     Decimal(2): r"twice|double|both|couple|pair|second|every other|and (?:i|me|myself)|(?:me|myself) and",
-    Decimal(3): r"thrice|triple|trio|third", Decimal(4): r"quadruple|quarterly|fourth|kings?|queens?|aces?|jacks?",
-    Decimal(6): r"dice|die", Decimal(7): r"weekly|week", Decimal(10): r"decade",
+    Decimal(3): r"thrice|triple|trio|third",
+    Decimal(4): r"quadruple|quarterly|fourth|kings?|queens?|aces?|jacks?",
+    Decimal(6): r"dice|die",
+    Decimal(7): r"weekly|week",
+    Decimal(10): r"decade",
     Decimal(12): r"(?<!half a )(?<!half-a-)dozen|monthly|annual\w*|year\w*",
     Decimal(13): r"hearts?|spades?|diamonds?|clubs?|suit",
-    Decimal(14): r"fortnight|two weeks", Decimal(24): r"day|daily|hourly", Decimal(26): r"cards?",
-    Decimal(30): r"month", Decimal(52): r"weekly|deck|cards", Decimal(60): r"minute|hour",
-    Decimal(100): r"century|percent", Decimal(365): r"year|daily|annual\w*",
-    Decimal(1000): r"an? (?:grand|thousand)", Decimal(1_000_000): r"an? million", Decimal(500): r"half a grand",
-}  # fmt: skip
+    Decimal(14): r"fortnight|two weeks",
+    Decimal(24): r"day|daily|hourly",
+    Decimal(26): r"cards?",
+    Decimal(30): r"month",
+    Decimal(52): r"weekly|deck|cards",
+    Decimal(60): r"minute|hour",
+    Decimal(100): r"century|percent",
+    Decimal(365): r"year|daily|annual\w*",
+    Decimal(1000): r"an? (?:grand|thousand)",
+    Decimal(1_000_000): r"an? million",
+    Decimal(500): r"half a grand",
+}
 """Numbers that everyone knows behind a word: of calendars, of common games, of how often."""
 
 _JOINED: Final = re.compile(r"[\s,]{0,3}(?:and\s)?")
 _RARE: Final = frozenset({"quarter", "fortnight", "decade", "century"})
 _UNITS_OF: Final[dict[str, tuple[Unit, ...]]] = {
-    dimension: tuple({unit.name: unit for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values(), *KEY_UNITS.values()]
-                      if unit.dimension == dimension and unit.name not in _RARE}.values())
+    dimension: tuple(
+        {
+            unit.name: unit
+            for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values(), *KEY_UNITS.values()]
+            if unit.dimension == dimension and unit.name not in _RARE
+        }.values()
+    )
     for dimension in {unit.dimension for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values()]}
-}  # fmt: skip
+}
 _FEET: Final = re.compile(r"(\d)\s?(?:ft\.?|feet|foot|['’])\s?(?:and\s)?(\d{1,2})\s?(?:in\b|inch(?:es)?|[\"”]|'')?")
 _OF_AN_INCH: Final = (Decimal(1), 1 / Decimal(12), Decimal("2.54"), Decimal("0.0254"))
 _PREFIXES: Final = {
-    "p": Decimal("1e-12"), "n": Decimal("1e-9"), "µ": Decimal("1e-6"), "μ": Decimal("1e-6"), "u": Decimal("1e-6"),
-    "m": Decimal("1e-3"), "c": Decimal("1e-2"), "k": Decimal("1e3"), "K": Decimal("1e3"), "M": Decimal("1e6"),
-    "G": Decimal("1e9"), "T": Decimal("1e12"),
-}  # fmt: skip
+    "p": Decimal("1e-12"),
+    "n": Decimal("1e-9"),
+    "µ": Decimal("1e-6"),
+    "μ": Decimal("1e-6"),
+    "u": Decimal("1e-6"),
+    "m": Decimal("1e-3"),
+    "c": Decimal("1e-2"),
+    "k": Decimal("1e3"),
+    "K": Decimal("1e3"),
+    "M": Decimal("1e6"),
+    "G": Decimal("1e9"),
+    "T": Decimal("1e12"),
+}
 _PREFIXED: Final = re.compile(r"(?<![\w.])(\d{1,12}(?:\.\d{1,12})?)\s?([pnµμumckKMGT])[A-Za-zΩ]{1,3}\b")
 _CONSTANTS: Final = tuple(
     Decimal(value)
     for value in (
-        "3.14159265", "6.28318531", "1.57079633", "2.71828183", "1.41421356", "9.81", "9.8", "9.80665", "32.2", "1.6",
-        "299792458", "3e8", "6.674e-11", "6.67430e-11", "6.626e-34", "1.381e-23", "6.022e23", "8.314", "0.0821",
-        "8.9875e9", "8.99e9", "9e9", "8.854e-12", "1.2566e-6", "1.602e-19", "273.15", "343", "340", "101325", "1.225",
-        "4.184", "4184", "5.67e-8", "1.609344", "0.45359237", "2.54", "3.28084", "180", "360",
+        "3.14159265",
+        "6.28318531",
+        "1.57079633",
+        "2.71828183",
+        "1.41421356",
+        "9.81",
+        "9.8",
+        "9.80665",
+        "32.2",
+        "1.6",
+        "299792458",
+        "3e8",
+        "6.674e-11",
+        "6.67430e-11",
+        "6.626e-34",
+        "1.381e-23",
+        "6.022e23",
+        "8.314",
+        "0.0821",
+        "8.9875e9",
+        "8.99e9",
+        "9e9",
+        "8.854e-12",
+        "1.2566e-6",
+        "1.602e-19",
+        "273.15",
+        "343",
+        "340",
+        "101325",
+        "1.225",
+        "4.184",
+        "4184",
+        "5.67e-8",
+        "1.609344",
+        "0.45359237",
+        "2.54",
+        "3.28084",
+        "180",
+        "360",
     )
-)  # fmt: skip
+)
 """Constants of mathematics and of nature, and factors between units, that everyone knows."""
 _MONTHS: Final = Decimal(12)
 _OF_TODAY: Final = re.compile(r"day|date|month|when|time|start|end|from|until|since", re.IGNORECASE)
@@ -285,6 +345,18 @@ def _from_epoch(number: int, days: frozenset[date]) -> Trace | None:
 
 
 _DERIVATIONS: Final = (
-    _percentage, _in_words, _headcount, _time_said, _bounded, _converted, _rounded, _counted, _calendar, part_of_total,
-    added, of_two_numbers, of_records, _constant,
-)  # fmt: skip
+    _percentage,
+    _in_words,
+    _headcount,
+    _time_said,
+    _bounded,
+    _converted,
+    _rounded,
+    _counted,
+    _calendar,
+    part_of_total,
+    added,
+    of_two_numbers,
+    of_records,
+    _constant,
+)

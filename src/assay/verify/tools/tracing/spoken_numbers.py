@@ -9,10 +9,8 @@ from assay.text.lexicon import word_list
 
 _COUNTS: Final = {
     word: n
-    for n, word in enumerate(
-        word_list("zero one two three four five six seven eight nine ten eleven twelve"), start=0
-    )
-} | {"a": 1, "an": 1, "my": 1, "our": 1, "his": 1, "her": 1, "their": 1, "the": 1, "another": 1}  # fmt: skip
+    for n, word in enumerate(word_list("zero one two three four five six seven eight nine ten eleven twelve"), start=0)
+} | {"a": 1, "an": 1, "my": 1, "our": 1, "his": 1, "her": 1, "their": 1, "the": 1, "another": 1}
 _NUMBER: Final = rf"(?:\d{{1,2}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
 _PERSON: Final = (
     r"(?:adult|person|people|guest|friend|colleague|coworker|kid|child|children|toddler|bab(?:y|ies)|infant|teenager|"

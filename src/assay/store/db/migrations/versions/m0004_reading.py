@@ -125,9 +125,11 @@ def _search() -> None:
 
 def _index_what_is_there(connection: sa.Connection) -> None:
     last: tuple[str, str] = ("", "")
-    query = sa.select(reports.c.tenant, reports.c.id, reports.c.created, reports.c.body, reports.c.timing).order_by(
-        reports.c.tenant, reports.c.id
-    ).limit(500)  # fmt: skip
+    query = (
+        sa.select(reports.c.tenant, reports.c.id, reports.c.created, reports.c.body, reports.c.timing)
+        .order_by(reports.c.tenant, reports.c.id)
+        .limit(500)
+    )
     while True:
         after = sa.tuple_(reports.c.tenant, reports.c.id) > sa.tuple_(*(sa.literal(one) for one in last))
         rows = connection.execute(query.where(after)).all()

@@ -27,39 +27,72 @@ def upgrade() -> None:
     """Make the tables."""
     op.create_table(
         "observations",
-        _text("tenant"), _text("id"), _long("at"), _long("added"), _text("stakes"), _text("agent", null=True),
-        _text("route", null=True), _text("model", null=True), _text("categories"),
-        sa.Column("probability", sa.Double(), nullable=True), sa.Column("sampled", sa.Boolean(), nullable=False),
+        _text("tenant"),
+        _text("id"),
+        _long("at"),
+        _long("added"),
+        _text("stakes"),
+        _text("agent", null=True),
+        _text("route", null=True),
+        _text("model", null=True),
+        _text("categories"),
+        sa.Column("probability", sa.Double(), nullable=True),
+        sa.Column("sampled", sa.Boolean(), nullable=False),
         *(sa.Column(name, sa.Double(), nullable=True) for name in _METRICS),
         sa.PrimaryKeyConstraint("tenant", "id", name="pk_observations"),
-    )  # fmt: skip
+    )
     op.create_index("ix_observations_tenant_at_id", "observations", ["tenant", "at", "id"])
     op.create_table(
         "chart_states",
-        _text("tenant"), _long("until"), _long("dirty", null=True), _bytes("body"),
+        _text("tenant"),
+        _long("until"),
+        _long("dirty", null=True),
+        _bytes("body"),
         sa.PrimaryKeyConstraint("tenant", "until", name="pk_chart_states"),
-    )  # fmt: skip
+    )
     op.create_table(
         "changes",
-        _text("tenant"), _text("id"), _long("at"), _text("kind"), _text("ref"), _text("note"), _text("source"),
-        _long("created"), _text("actor", null=True), _bytes("seal"),
+        _text("tenant"),
+        _text("id"),
+        _long("at"),
+        _text("kind"),
+        _text("ref"),
+        _text("note"),
+        _text("source"),
+        _long("created"),
+        _text("actor", null=True),
+        _bytes("seal"),
         sa.PrimaryKeyConstraint("tenant", "id", name="pk_changes"),
-    )  # fmt: skip
+    )
     op.create_index("ix_changes_tenant_at_id", "changes", ["tenant", "at", "id"])
     op.create_table(
         "alarms",
-        _text("tenant"), _text("id"), _text("series"), _text("direction"), _long("at"), _long("raised"),
-        _text("state"), _long("changed", null=True), _text("actor", null=True), _bytes("body"), _bytes("seal"),
+        _text("tenant"),
+        _text("id"),
+        _text("series"),
+        _text("direction"),
+        _long("at"),
+        _long("raised"),
+        _text("state"),
+        _long("changed", null=True),
+        _text("actor", null=True),
+        _bytes("body"),
+        _bytes("seal"),
         sa.PrimaryKeyConstraint("tenant", "id", name="pk_alarms"),
-    )  # fmt: skip
+    )
     op.create_index("ix_alarms_tenant_at_id", "alarms", ["tenant", "at", "id"])
     op.create_index("ix_alarms_tenant_state_at", "alarms", ["tenant", "state", "at"])
     op.create_table(
         "consequences",
-        _text("tenant"), _text("name"), sa.Column("active", sa.Boolean(), nullable=False), _long("since"),
-        _text("actor", null=True), _bytes("body"), _bytes("seal"),
+        _text("tenant"),
+        _text("name"),
+        sa.Column("active", sa.Boolean(), nullable=False),
+        _long("since"),
+        _text("actor", null=True),
+        _bytes("body"),
+        _bytes("seal"),
         sa.PrimaryKeyConstraint("tenant", "name", name="pk_consequences"),
-    )  # fmt: skip
+    )
 
 
 def downgrade() -> None:

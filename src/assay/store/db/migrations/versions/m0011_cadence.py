@@ -35,32 +35,62 @@ def upgrade() -> None:
     op.add_column("observations", _number("misjudged"))
     op.create_table(
         "schedules",
-        _text("tenant"), _text("name"), _long("slot"), _long("begun"), _long("finished", null=True), _body(),
+        _text("tenant"),
+        _text("name"),
+        _long("slot"),
+        _long("begun"),
+        _long("finished", null=True),
+        _body(),
         sa.PrimaryKeyConstraint("tenant", "name", name="pk_schedules"),
-    )  # fmt: skip
+    )
     op.create_table(
         "golden_runs",
-        _text("tenant"), _text("id"), _long("slot"), _text("state"), _text("rows_digest"), _text("policy"),
-        _text("verifier"), _int("count"), _long("begun"), _long("finished", null=True), _body(),
+        _text("tenant"),
+        _text("id"),
+        _long("slot"),
+        _text("state"),
+        _text("rows_digest"),
+        _text("policy"),
+        _text("verifier"),
+        _int("count"),
+        _long("begun"),
+        _long("finished", null=True),
+        _body(),
         sa.PrimaryKeyConstraint("tenant", "id", name="pk_golden_runs"),
-    )  # fmt: skip
+    )
     op.create_index("ix_golden_runs_tenant_begun_id", "golden_runs", ["tenant", "begun", "id"])
     op.create_table(
         "golden_results",
-        _text("tenant"), _text("run"), _int("position"), _text("row"), _number("bad"), _number("score"),
-        _number("withheld"), _number("misjudged"),
+        _text("tenant"),
+        _text("run"),
+        _int("position"),
+        _text("row"),
+        _number("bad"),
+        _number("score"),
+        _number("withheld"),
+        _number("misjudged"),
         sa.PrimaryKeyConstraint("tenant", "run", "position", name="pk_golden_results"),
-    )  # fmt: skip
+    )
     op.create_table(
         "passing",
-        _text("tenant"), _text("kind"), _text("scope"), _long("at"), _text("source"), _int("count"), _body(),
+        _text("tenant"),
+        _text("kind"),
+        _text("scope"),
+        _long("at"),
+        _text("source"),
+        _int("count"),
+        _body(),
         sa.PrimaryKeyConstraint("tenant", "kind", "scope", "at", "source", name="pk_passing"),
-    )  # fmt: skip
+    )
     op.create_table(
         "passing_states",
-        _text("tenant"), _text("kind"), _text("scope"), _long("until"), _body(),
+        _text("tenant"),
+        _text("kind"),
+        _text("scope"),
+        _long("until"),
+        _body(),
         sa.PrimaryKeyConstraint("tenant", "kind", "scope", name="pk_passing_states"),
-    )  # fmt: skip
+    )
 
 
 def downgrade() -> None:

@@ -449,6 +449,15 @@ def _plain(value: Decimal) -> str:
 def _outcome(query: _Query, verdict: bool, cell: Cell, number: _Number, code: str, instead: str) -> Outcome:
     wrong = () if verdict else ((number.first, number.last),)
     return Outcome(
-        verdict, SURE, cell, query.group.passage, number.first, number.last, True, code, query.rows[0].group,
-        wrong=wrong, instead=instead,
-    )  # fmt: skip
+        verdict,
+        SURE,
+        cell,
+        query.group.passage,
+        number.first,
+        number.last,
+        True,
+        code,
+        query.rows[0].group,
+        wrong=wrong,
+        instead=instead,
+    )

@@ -32,19 +32,50 @@ _MOST_ROWS: Final = 500
 _FEWEST_ROWS: Final = 2
 _ANY_FIELD: Final[frozenset[str]] = frozenset()
 _DEGREES: Final = {
-    "high": _ANY_FIELD, "low": _ANY_FIELD, "large": _ANY_FIELD, "small": _ANY_FIELD, "great": _ANY_FIELD,
-    "big": _ANY_FIELD, "more": _ANY_FIELD, "less": _ANY_FIELD, "few": _ANY_FIELD, "cheap": PRICES,
-    "dear": PRICES, "long": LENGTHS, "short": LENGTHS,
-}  # fmt: skip
+    "high": _ANY_FIELD,
+    "low": _ANY_FIELD,
+    "large": _ANY_FIELD,
+    "small": _ANY_FIELD,
+    "great": _ANY_FIELD,
+    "big": _ANY_FIELD,
+    "more": _ANY_FIELD,
+    "less": _ANY_FIELD,
+    "few": _ANY_FIELD,
+    "cheap": PRICES,
+    "dear": PRICES,
+    "long": LENGTHS,
+    "short": LENGTHS,
+}
 """Words of degree, each with the fields that it speaks of by itself; any where a field has to be named."""
 _DOWNWARD: Final = frozenset({"low", "small", "less", "few", "cheap", "short"})
 _FORMS: Final = {
-    "highest": "high", "higher": "high", "lowest": "low", "lower": "low", "largest": "large", "larger": "large",
-    "smallest": "small", "smaller": "small", "greatest": "great", "greater": "great", "biggest": "big",
-    "bigger": "big", "most": "more", "more": "more", "least": "less", "less": "less", "fewest": "few", "fewer": "few",
-    "cheapest": "cheap", "cheaper": "cheap", "dearest": "dear", "dearer": "dear", "longest": "long", "longer": "long",
-    "shortest": "short", "shorter": "short",
-}  # fmt: skip
+    "highest": "high",
+    "higher": "high",
+    "lowest": "low",
+    "lower": "low",
+    "largest": "large",
+    "larger": "large",
+    "smallest": "small",
+    "smaller": "small",
+    "greatest": "great",
+    "greater": "great",
+    "biggest": "big",
+    "bigger": "big",
+    "most": "more",
+    "more": "more",
+    "least": "less",
+    "less": "less",
+    "fewest": "few",
+    "fewer": "few",
+    "cheapest": "cheap",
+    "cheaper": "cheap",
+    "dearest": "dear",
+    "dearer": "dear",
+    "longest": "long",
+    "longer": "long",
+    "shortest": "short",
+    "shorter": "short",
+}
 _SUPERLATIVES: Final = word_set(
     "highest lowest largest smallest greatest biggest most least fewest cheapest dearest longest shortest"
 )
@@ -66,8 +97,9 @@ class _Rows:
         """The cells of the one field of numbers whose name has the stems, a cell of each row."""
         for cell in self.rows[0].cells:
             if cell.stems == stems:
-                cells = [next((c for c in row.cells if c.stems == stems and c.number is not None), None)
-                         for row in self.rows]  # fmt: skip
+                cells = [
+                    next((c for c in row.cells if c.stems == stems and c.number is not None), None) for row in self.rows
+                ]
                 return tuple(c for c in cells if c is not None) if None not in cells else None
         return None
 
@@ -100,8 +132,13 @@ def _groups(records: Records) -> Iterator[_Rows]:
         if not _FEWEST_ROWS <= size <= _MOST_ROWS:
             continue
         rows = records.records[group.first : group.last]
-        names = {s for one in records.groups if one.passage == group.passage
-                 for cell in records.records[one.first].cells for s in cell.stems}  # fmt: skip
+        names = {
+            s
+            for one in records.groups
+            if one.passage == group.passage
+            for cell in records.records[one.first].cells
+            for s in cell.stems
+        }
         yield _Rows(group, tuple(rows), frozenset(names | group.title))
 
 
@@ -327,6 +364,15 @@ def _plain(value: Decimal) -> str:
 def _outcome(rows: _Rows, verdict: bool, cell: Cell, first: int, last: int, code: str, instead: str) -> Outcome:
     wrong = () if verdict else ((first, last),)
     return Outcome(
-        verdict, SURE, cell, rows.group.passage, first, last, True, code, rows.rows[0].group, wrong=wrong,
+        verdict,
+        SURE,
+        cell,
+        rows.group.passage,
+        first,
+        last,
+        True,
+        code,
+        rows.rows[0].group,
+        wrong=wrong,
         instead=instead,
-    )  # fmt: skip
+    )

@@ -61,8 +61,19 @@ def _in_group(statement: Statement, folds: tuple[str, ...], group: Group, record
     verdict = holds is not bool(negated)
     at = negated[0] if negated else first
     wrong = () if verdict else (negating_words(folds, at),) if negated else ((first, last),)
-    return Outcome(verdict, SURE, field[0], group.passage, min(at, first), last, True, "record.total",
-                   records.records[group.first].group, wrong=wrong, instead=f"{total.normalize():f}")  # fmt: skip
+    return Outcome(
+        verdict,
+        SURE,
+        field[0],
+        group.passage,
+        min(at, first),
+        last,
+        True,
+        "record.total",
+        records.records[group.first].group,
+        wrong=wrong,
+        instead=f"{total.normalize():f}",
+    )
 
 
 def _numbers(statement: Statement) -> list[tuple[int, int, Decimal | None, Decimal | None]]:
