@@ -171,10 +171,10 @@ class _Live:
         return tape_of(self.profiles, list(self._outcomes.values()))
 
     def ask(self, source: int, inquiries: Sequence[Inquiry]) -> list[Outcome]:
-        member = self._base._members[source]
+        member = self._base._members[source]  # noqa: SLF001 of its own
         name = member.profile.name
         if self._deadline is None:
-            self._deadline = Deadline(self._budget_s, self._base._clock)
+            self._deadline = Deadline(self._budget_s, self._base._clock)  # noqa: SLF001 of its own
         new = {key_of(one): one for one in inquiries if (name, key_of(one)) not in self._outcomes}
         if new:
             for outcome in self._asked(member, list(new.values()), self._deadline):
@@ -226,7 +226,7 @@ class _Live:
                 member, inquiry, "skipped", f"The claim is not about what {profile.name} knows.", shown=Inquiry()
             )
         if profile.cache_s > 0:
-            kept = self._base._memory.get(self._key(member, inquiry), profile.cache_s)
+            kept = self._base._memory.get(self._key(member, inquiry), profile.cache_s)  # noqa: SLF001 of its own
             if kept is not None:
                 return self._answer(member, inquiry, kept.found, 0.0, kept.age_s)
         return None
@@ -275,7 +275,7 @@ class _Live:
             member.places.release()
         member.breaker.worked()
         if profile.cache_s > 0:
-            self._base._memory.put(self._key(member, inquiry), found)
+            self._base._memory.put(self._key(member, inquiry), found)  # noqa: SLF001 of its own
         return self._answer(member, inquiry, found, (time.perf_counter() - begun) * 1000, None)
 
     def _failed(self, member: _Member, inquiry: Inquiry, begun: float, reason: str) -> Outcome:
