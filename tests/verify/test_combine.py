@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from assay.errors import VerifierError
 from assay.verify.exact import EXACT_SIGNALS
-from assay.verify.network.combination import Combination, load_combination, logit, sigmoid
+from assay.verify.network.combination import AGAINST as SPOKEN_AGAINST
+from assay.verify.network.combination import Combination, Judgement, Wording, load_combination, logit, sigmoid
 from assay.verify.network.entailment import ENTAILMENT_SIGNALS
 
 NAMES = (*EXACT_SIGNALS, *ENTAILMENT_SIGNALS, "evidence_size")
@@ -87,3 +88,44 @@ def test_more_that_speaks_for_a_claim_never_hurts_it(values: list[float], name: 
     before = load_combination().judge(signals)
     after = load_combination().judge(signals | {name: max(signals[name], more)})
     assert after.support >= before.support - 1e-12
+
+
+SHARES = st.floats(0.01, 0.99)
+
+
+@given(SHARES, st.floats(0, 1), st.floats(0, 1), st.floats(0, 8))
+def test_the_more_of_a_claim_is_the_evidences_wording_the_likelier_it_is(
+    prior: float, less: float, more: float, weight: float
+) -> None:
+    wording, free = Wording(weight, 0.2), dict.fromkeys(SPOKEN_AGAINST, 0.0)
+    less, more = sorted((less, more))
+    low, high = (wording.share(prior, {**free, "trigram_precision": one}) for one in (less, more))
+    assert 0 < low <= high < 1
+
+
+@given(SHARES, st.floats(0, 1), st.sampled_from(SPOKEN_AGAINST))
+def test_wording_says_nothing_of_a_claim_that_something_surely_speaks_against(
+    prior: float, precision: float, name: str
+) -> None:
+    signals = dict.fromkeys(SPOKEN_AGAINST, 0.0) | {"trigram_precision": precision, name: 1.0}
+    assert Wording(5.0, 0.2).share(prior, signals) == pytest.approx(prior)
+
+
+def test_a_claim_of_central_wording_is_judged_at_the_policys_own_share() -> None:
+    fitted = Combination.from_json(json.dumps(SMALL))
+    worded = Combination.from_json(json.dumps(SMALL | {"wording": {"weight": 4.0, "centre": 0.2}}))
+    signals = dict.fromkeys(SPOKEN_AGAINST, 0.0)
+    judgement = Judgement(0.4, 0.2)
+    plain = fitted.in_use(judgement, 0.9, {})
+    assert worded.in_use(judgement, 0.9, {**signals, "trigram_precision": 0.2}).support == pytest.approx(plain.support)
+    quoted = worded.in_use(judgement, 0.9, {**signals, "trigram_precision": 0.9})
+    assert quoted.support > plain.support
+    assert quoted.contradiction < plain.contradiction
+
+
+@pytest.mark.parametrize(
+    "wording", [{"weight": -1.0, "centre": 0.2}, {"weight": 1.0, "centre": 2.0}, {"weight": "x", "centre": 0.2}, {}]
+)
+def test_a_wording_that_makes_no_sense_says_what_to_do(wording: object) -> None:
+    with pytest.raises(VerifierError, match=r"[Rr]efit"):
+        Combination.from_json(json.dumps(SMALL | {"wording": wording}))

@@ -11,6 +11,7 @@ from tests.growth import assert_linear
 from assay.schema import Evidence
 from assay.text.quantities.values import roundness
 from assay.verify.exact import EXACT_SIGNALS, ExactResult, check_exact, index_evidence
+from assay.verify.exact.verifier import TYPICAL_PRECISION
 
 LEAVE = (
     "The policy provides 16 weeks of parental leave. Primary caregivers receive 16 weeks of fully paid leave. "
@@ -263,3 +264,28 @@ def test_a_true_denial_contradicts_nothing(claim: str) -> None:
 )
 def test_a_false_denial_and_a_wrong_value_beside_one_still_contradict(claim: str, code: str) -> None:
     assert code in {f.code for f in check(claim, FEE).findings if f.effect == "contradicts"}
+
+
+def test_a_copied_sentence_has_more_of_the_evidences_trigrams_than_a_paraphrase_and_neither_has_all_or_none() -> None:
+    evidence = "The warranty on every Brinley kettle runs for two full years from the day of delivery."
+    copied = check(evidence, evidence).signals["trigram_precision"]
+    changed = check(evidence.replace("two", "three"), evidence).signals["trigram_precision"]
+    paraphrase = check("You are covered for a couple of years after it reaches you.", evidence).signals[
+        "trigram_precision"
+    ]
+    assert 0 < paraphrase < changed < copied < 1
+
+
+def test_trigrams_are_counted_within_a_passage_and_not_across_two() -> None:
+    parted = index_evidence([Evidence(id="a", text="The fee is"), Evidence(id="b", text="forty euros a year")])
+    whole = index_evidence([Evidence(id="a", text="The fee is forty euros a year")])
+    claim = "The fee is forty euros a year."
+    assert (
+        check_exact(claim, parted).signals["trigram_precision"] < check_exact(claim, whole).signals["trigram_precision"]
+    )
+
+
+def test_a_claim_too_short_for_a_trigram_has_the_typical_precision() -> None:
+    assert check("Forty euros.", "The fee is forty euros.").signals["trigram_precision"] == pytest.approx(
+        TYPICAL_PRECISION
+    )

@@ -26,7 +26,7 @@ from assay.text.sentences import forbids, place_of, setting_of, split_sentences
 from assay.verify.documents import FieldMatch
 from assay.verify.documents import fields as document_fields
 from assay.verify.exact import ExactFinding, ExactResult, told_field, told_sentence
-from assay.verify.network import Combination, EntailmentResult, Judgement, at_prior, judge
+from assay.verify.network import Combination, EntailmentResult, Judgement, judge
 from assay.verify.network import PremiseScores as Reading
 from assay.verify.omissions import told_clause
 
@@ -277,7 +277,7 @@ def _combine(
     may = same_subject(job.claim, job.evidence.evidence, said)
     disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may)
     fitted = combination.judge(signals)
-    used = at_prior(fitted, combination.prior, thresholds.prior) if thresholds.prior is not None else fitted
+    used = combination.in_use(fitted, thresholds.prior, signals) if thresholds.prior is not None else fitted
     # What the exact tier is sure of was compared word by word: that does not hang on how many other claims are right.
     judgement = bounded_by_exact(used, exact, disputed=bool(disputed))
     if job.denies:

@@ -16,6 +16,7 @@ SIGNAL_MEANINGS: dict[str, str] = {
     "word_precision_sentence": "share of the best sentence's content words that the claim has",
     "bigram_recall_sentence": "share of the claim's pairs of neighbouring content words in the best sentence",
     "bigram_recall_passage": "the same in the best sentence with its neighbours",
+    "trigram_precision": "share of the claim's trigrams in any passage, drawn to the typical share where it is short",
     "order_agreement": "longest common subsequence of content words with the best sentence, over the claim's number",
     "numbers_found": "share of the claim's numbers that the evidence has with equal value and unit; 1 without numbers",
     "numbers_on_subject": "share found where the words around agree with the claim's; 1 without numbers",

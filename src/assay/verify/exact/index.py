@@ -5,7 +5,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from heapq import nsmallest
@@ -47,6 +47,10 @@ _MOST_REMEMBERED = 1024
 
 _FOLD, STEM, WEIGHT = itemgetter(0), itemgetter(1), itemgetter(2)
 """The fields of a lexeme; in C, where attributes of all words of the evidence would be looked up in Python."""
+
+
+Trigram = tuple[str, str, str]
+"""Three words in a row, folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,7 @@ class ExactIndex:
     _contents: dict[int, Content] = field(default_factory=dict, init=False, repr=False, compare=False)
     _readings: dict[int, SentencePolarity] = field(default_factory=dict, init=False, repr=False, compare=False)
     _subjects: dict[int, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _trigrams: list[frozenset[Trigram]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def surroundings(self, sentence: int, start: int, end: int) -> Surroundings:
         """What stands around a mention within a sentence; its start and end are those in the evidence text."""
@@ -171,6 +176,14 @@ class ExactIndex:
             known = leading_stems(self.passages[here.passage].words.lexemes[here.first : here.last])
             _remember(self._subjects, sentence, known)
         return known
+
+    def trigrams(self) -> frozenset[Trigram]:
+        """Every three words in a row of a passage, as they are folded."""
+        if not self._trigrams:
+            self._trigrams.append(
+                frozenset(one for passage in self.passages for one in trigrams_of(passage.words.lexemes))
+            )
+        return self._trigrams[0]
 
     def content(self, sentence: int) -> Content:
         """The content words of a sentence."""
@@ -264,6 +277,12 @@ class ExactIndex:
 
 _Key = TypeVar("_Key")
 _Known = TypeVar("_Known")
+
+
+def trigrams_of(lexemes: Sequence[Lexeme]) -> Iterator[Trigram]:
+    """Three words in a row, from the first to the last."""
+    folds = list(map(_FOLD, lexemes))
+    return zip(folds, folds[1:], folds[2:], strict=False)
 
 
 def _remember(memory: dict[_Key, _Known], key: _Key, value: _Known) -> None:

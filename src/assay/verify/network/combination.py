@@ -122,6 +122,56 @@ def at_prior(judgement: Judgement, fitted: float, prior: float) -> Judgement:
     return Judgement(round(support, 12), round(min(judgement.contradiction * wrong / total, 1 - support), 12))
 
 
+AGAINST = ("contra_max", "wrong_word", "strongest_contradiction")
+"""The signals that speak against a claim whatever its wording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How the share of supported claims in use depends on how far a claim has the evidence's own words.
+
+    Models quote what they were given and paraphrase it, and where they paraphrase they err more often. Rows of other
+    kinds (pairs of sentences, planted edits) do not have that, so that the models above, which are fitted on all, know
+    nothing of it; it is fitted on answers afterwards (`train.fit_wording`, docs/adr/0113).
+    """
+
+    weight: float
+    """Log odds of support for each unit of trigram precision, at least 0."""
+    centre: float
+    """The precision at which the share is the policy's own, in [0, 1]."""
+
+    def share(self, prior: float, signals: Mapping[str, float]) -> float:
+        """The expected share of supported claims among those that are worded so.
+
+        What speaks against a claim takes from what its wording says: a sentence of the evidence in which one number
+        was changed has nearly all of the evidence's words.
+
+            logit(share) = logit(prior) + weight (precision - centre) (1 - max(against))
+
+        Args:
+            prior: the share among all claims, in (0, 1).
+            signals: the tiers' signals, of which `trigram_precision` and those of `AGAINST` are read.
+
+        >>> one, none = Wording(weight=4.0, centre=0.16), dict.fromkeys(AGAINST, 0.0)
+        >>> [round(one.share(0.9, {**none, "trigram_precision": precision}), 3) for precision in (0.16, 0.9, 0.1)]
+        [0.9, 0.994, 0.876]
+        >>> round(one.share(0.9, {**none, "trigram_precision": 0.9, "wrong_word": 0.95}), 3)
+        0.913
+        """
+        free = 1 - max(signals[name] for name in AGAINST)
+        return sigmoid(logit(prior) + self.weight * (signals["trigram_precision"] - self.centre) * free)
+
+
+def _wording(raw: Mapping[str, Any] | None) -> Wording | None:
+    """How the share depends on wording, where that was fitted."""
+    if raw is None:
+        return None
+    weight, centre = float(raw["weight"]), float(raw["centre"])
+    if weight < 0 or not 0 <= centre <= 1:
+        raise ValueError(f"wording has the weight {weight:g} and the centre {centre:g}")
+    return Wording(weight, centre)
+
+
 def of_both(support: float, against: float) -> dict[str, float]:
     """What the model of contradiction reads: the logits of support and of contradiction rather than silence."""
     return {"logit(support)": logit(support), "logit(against)": logit(against)}
@@ -140,6 +190,8 @@ class Combination:
     digest: str
     prior: float = 0.5
     """The share of supported claims among the rows that the models were fitted on, as they were weighed."""
+    wording: Wording | None = None
+    """What a claim's own words say of the share in use; none where it was not fitted."""
 
     @classmethod
     def from_json(cls, text: str) -> "Combination":
@@ -157,14 +209,16 @@ class Combination:
                 for name in ("support", "against", "contradiction")
             }
             logits = tuple(str(name) for name in raw["logits"])
-            prior = _share(raw["prior"])
+            prior, wording = _share(raw["prior"]), _wording(raw.get("wording"))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             message = (
                 f"The combination's coefficients cannot be read ({error}): expected JSON with support, against, "
                 "contradiction, logits and prior. Reinstall assay, or refit with `python -m train.fit_combination`."
             )
             raise VerifierError(message) from error
-        return cls(**models, logits=logits, prior=prior, digest=hashlib.sha256(text.encode()).hexdigest())
+        return cls(
+            **models, logits=logits, prior=prior, wording=wording, digest=hashlib.sha256(text.encode()).hexdigest()
+        )
 
     def judge(self, signals: Mapping[str, float]) -> Judgement:
         """Both probabilities from the tiers' signals."""
@@ -175,6 +229,18 @@ class Combination:
         support = self.support.probability(values)
         contradiction = self.contradiction.probability(of_both(support, self.against.probability(values)))
         return Judgement(support, min(contradiction, 1 - support))
+
+    def in_use(self, judgement: Judgement, prior: float, signals: Mapping[str, float]) -> Judgement:
+        """The judgement at the share of supported claims in use, given how the claim is worded.
+
+        Args:
+            judgement: both probabilities at the share of the rows, as `judge` gives them.
+            prior: the share in use, in (0, 1).
+            signals: the tiers' signals.
+        """
+        if self.wording is not None:
+            prior = self.wording.share(prior, signals)
+        return at_prior(judgement, self.prior, prior)
 
 
 @lru_cache(maxsize=1)
