@@ -177,6 +177,7 @@ train: $(TRAIN_READY)  ## one stage from the base: the network, its export and t
 	$(TRAIN_PYTHON) -m train.network --base $(BASE) --data $(DATA) --rows .work/rows.jsonl.gz --out .work/run $(LENGTH) --seed $(SEED) --rate $(RATE)
 	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12 --version $(VERSION)
 	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/network/combination.json --cache .work/signals
+	$(TRAIN_PYTHON) -m train.fit_wording --data $(DATA) --out src/assay/verify/network/combination.json
 	$(TRAIN_PYTHON) -m train.fit_disagreement --data $(DATA) --cache .work/disagreement.json
 
 train-on: RATE = 6e-5
@@ -188,6 +189,7 @@ train-on: $(TRAIN_READY)  ## a further stage: from the weights in the package wi
 	$(TRAIN_PYTHON) -m train.average --first .work/shipped --second .work/on --share 0.7 --out .work/run
 	$(TRAIN_PYTHON) -m train.export --run .work/run --out src/assay/models/weights --name assay-verifier-12 --version $(VERSION)
 	$(TRAIN_PYTHON) -m train.fit_combination --data $(DATA) --out src/assay/verify/network/combination.json --cache .work/signals
+	$(TRAIN_PYTHON) -m train.fit_wording --data $(DATA) --out src/assay/verify/network/combination.json
 	$(TRAIN_PYTHON) -m train.fit_disagreement --data $(DATA) --cache .work/disagreement.json
 
 data: $(VENV)/core  ## the rows of training with a report of them; needs no PyTorch
