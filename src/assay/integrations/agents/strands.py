@@ -38,7 +38,8 @@ try:
     from strands.middleware import InvokeModelStage
     from strands.plugins import Plugin, hook
     from strands.tools.structured_output.structured_output_tool import StructuredOutputTool
-    from strands.types.events import ModelStopReason, TextStreamEvent
+    from strands.types._events import TextStreamEvent
+    from strands.types.events import ModelStopReason
 except ImportError as error:
     raise missing("strands", error, "assay.integrations.agents") from error
 
