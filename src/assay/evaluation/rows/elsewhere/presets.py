@@ -40,6 +40,8 @@ class Preset:
     """Where the form is described."""
     beside: Mapping[str, str] = field(default_factory=dict)
     """Files beside the one that is named: from the file to the field by which its objects are found."""
+    agent_runs: bool = False
+    """Whether the file holds spans of agent runs, which have no fields of their own for answer and evidence."""
 
 
 PRESETS: Final[Mapping[str, Preset]] = {
@@ -179,6 +181,13 @@ PRESETS: Final[Mapping[str, Preset]] = {
             },
             source="ParticleMedia/RAGTruth, README",
             beside={"source_info.jsonl": "source_id"},
+        ),
+        Preset(
+            "otel",
+            "spans with `gen_ai.*` attributes as OTLP JSON (one export, or one a line) or as the Python SDK prints them",
+            {},
+            source="OpenTelemetry: semantic conventions for generative AI 1.42, OTLP 1.9 in JSON",
+            agent_runs=True,
         ),
     )
 }

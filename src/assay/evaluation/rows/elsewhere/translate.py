@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from assay.errors import InputError
+from assay.evaluation.rows.elsewhere.agent_traces import trace_rows
 from assay.evaluation.rows.elsewhere.presets import PRESETS, Preset, Spans
 from assay.evaluation.rows.elsewhere.values import as_evidence, as_text, find, opened
 from assay.evaluation.rows.labels import LABELS, read_label
@@ -42,6 +43,11 @@ class Translation:
         Raises:
             InputError: a record has no answer, or a file beside this one is missing.
         """
+        if self.preset.agent_runs:
+            if self.named or self.preset.fields:
+                raise InputError(f"--from {self.preset.name} reads answers and evidence out of spans: --map has no place")
+            yield from trace_rows(path, [record for _, record in values])
+            return
         records = [(number, record) for number, value in values for record in self._rows(value)]
         if self.preset.beside:
             records = self._joined(path, records)
