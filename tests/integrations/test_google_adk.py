@@ -14,6 +14,7 @@ pytest.importorskip("google.adk", reason="needs the extra google-adk: pip instal
 
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
@@ -60,7 +61,7 @@ def ran(shop: Shop, model: Scripted, *, streams: bool = False, schema: Any = Non
     agent = LlmAgent(name="shop", model=model, instruction=SYSTEM, tools=[get_order], output_schema=schema)
     if schema is not None:
         agent = LlmAgent(name="shop", model=model, instruction=SYSTEM, output_schema=schema)
-    runner = InMemoryRunner(agent=agent, app_name="shop", plugins=[AssayPlugin(guard, **options)])
+    runner = InMemoryRunner(app=App(name="shop", root_agent=agent, plugins=[AssayPlugin(guard, **options)]))
 
     async def play() -> list[Any]:
         session = await runner.session_service.create_session(app_name="shop", user_id="u")

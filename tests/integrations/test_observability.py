@@ -21,9 +21,8 @@ def answered(body: Any) -> Answer:
 
 
 def scores_sent(asked: list[Any]) -> dict[tuple[str, str | None, str], Any]:
-    """The scores of a batch, by trace, observation and name."""
-    batches = [one.json()["batch"] for one in asked if one.path.startswith("/api/public/ingestion")]
-    bodies = [event["body"] for batch in batches for event in batch if event["type"] == "score-create"]
+    """The scores that were sent, by trace, observation and name."""
+    bodies = [one.json() for one in asked if one.path.startswith("/api/public/scores")]
     return {(one["traceId"], one.get("observationId"), one["name"]): one for one in bodies}
 
 
@@ -34,7 +33,7 @@ def langfuse_client(url: str) -> Any:
 
 @pytest.mark.filterwarnings("default")
 def test_a_report_becomes_scores_of_a_trace_in_langfuse() -> None:
-    with upstream(answered({"successes": [], "errors": []})) as here:
+    with upstream(answered({"id": "s1"})) as here:
         client = langfuse_client(here.url)
         report = guard.check(FALSE, [FOUND], question=ASKED)
         score_report(client, report, trace_id=TRACE, observation_id=SPAN)
@@ -56,7 +55,7 @@ def test_every_answer_of_an_export_is_scored_where_it_came_from(tmp_path: Path) 
         for n, s in enumerate((TRUE, FALSE))
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    with upstream(answered({"successes": [], "errors": []})) as here:
+    with upstream(answered({"id": "s1"})) as here:
         client = langfuse_client(here.url)
         reports = score_export(client, guard, path)
         sent = scores_sent(here.asked)

@@ -1,7 +1,7 @@
-"""Google's Agent Development Kit: a plugin that checks every tool call and every answer of a runner's agents.
+"""Google's Agent Development Kit: a plugin that checks every tool call and every answer of an app's agents.
 
     from assay.integrations.agents.google_adk import AssayPlugin
-    runner = Runner(app_name="shop", agent=agent, session_service=sessions, plugins=[AssayPlugin(guard)])
+    app = App(name="shop", root_agent=agent, plugins=[AssayPlugin(guard)])  # then Runner(app=app, ...)
 
 Calls are checked in `before_tool_callback`: one that is rejected is not executed, and the model gets the reasons as its
 result. Answers are checked in `after_model_callback`, before they are an event of the session; corrections are asked of
