@@ -24,6 +24,7 @@ from typing import Any, Unpack
 
 from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.guard import Guard
+from assay.guard.runs import run_evidence
 from assay.integrations.run_gate import (
     GateOptions,
     Recent,
@@ -38,7 +39,7 @@ from assay.integrations.run_gate import (
 )
 from assay.policy import answer_instead
 from assay.schema import HallucinationReport
-from assay.schema.run import ModelTurn, Run, Step, ToolCall, UserInput, read_argument_object
+from assay.schema.run import ModelTurn, Passage, Run, Step, ToolCall, UserInput, read_argument_object
 
 try:
     from crewai.context import get_current_task_id
@@ -94,7 +95,7 @@ class CrewChecks:
         self._gate = RunGate(guard, **options)
         self._lock = RLock()
         self._seen: Recent[_Seen] = Recent(_MOST_TASKS)
-        self._passed: Recent[tuple[Step, ...]] = Recent(_MOST_TASKS)
+        self._passed: Recent[tuple[Passage, ...]] = Recent(_MOST_TASKS)
         self._outputs: list[str] = []
         self._tools: dict[str, dict[str, Any]] = {}
         if _note not in get_before_tool_call_hooks():
@@ -152,7 +153,7 @@ class CrewChecks:
 
     def _accept(self, task: str, run: Run, said: str) -> str:
         """Keep what bears an output out, for the tasks that quote it."""
-        self._passed.put(said, tuple(step for step in run.steps if step.kind in ("tool_call", "tool_result")))
+        self._passed.put(said, tuple(Passage(id=one.id, text=one.text) for one in run_evidence(run).evidence))
         self._outputs = [one for one in self._outputs if one != said][-_MOST_TASKS + 1 :] + [said]
         self._seen.put(task, _Seen())  # another run of the same task begins anew
         return said
@@ -173,8 +174,7 @@ class CrewChecks:
         earlier: list[Step] = []
         for number, said in enumerate(one for one in self._outputs if one.strip() and one in quoting):
             for step in self._passed.get(said) or ():
-                name = "call_id" if step.kind == "tool_result" else "id"
-                earlier.append(step.model_copy(update={name: f"{number}:{getattr(step, name)}"}))
+                earlier.append(step.model_copy(update={"id": f"task {number}: {step.id}"}))
         question = UserInput(content=text_parts(asked))
         return run_from([*self._gate.declared(self._tools.values()), question, *earlier, *seen.steps])
 
