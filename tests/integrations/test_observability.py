@@ -22,7 +22,8 @@ def answered(body: Any) -> Answer:
 
 def scores_sent(asked: list[Any]) -> dict[tuple[str, str | None, str], Any]:
     """The scores that were sent, by trace, observation and name."""
-    bodies = [one.json() for one in asked if one.path.startswith("/api/public/scores")]
+    sent = [one.json() for one in asked if one.path.startswith("/api/public/scores")]
+    bodies = [score for batch in sent for score in (batch if isinstance(batch, list) else [batch])]
     return {(one["traceId"], one.get("observationId"), one["name"]): one for one in bodies}
 
 
