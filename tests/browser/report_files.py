@@ -9,7 +9,8 @@ from tests.browser.demo import HOSTILE
 
 from assay.corpus import CorpusOptions, check_corpus, corpus_page
 from assay.evaluation import comparison_page, eval_page
-from assay.evaluation.figures import compare, summarise
+from assay.evaluation.figures import compare as compare_runs
+from assay.evaluation.figures import summarise
 from assay.evaluation.figures.baselines import decide
 from assay.evaluation.rows import Result, Row, kept_row
 from assay.guard import Guard
@@ -88,7 +89,7 @@ def comparison(count: int = 120, extra: str = "") -> str:
     kept = [kept_row(row) for row in rows]
     evidence = {row.digest: row.evidence for row in rows}
     names = (f"results/main {extra}".strip(), f"results/new {extra}".strip())
-    return comparison_page(compare(names, kept, *sides, resamples=50), kept, *sides, evidence=evidence)
+    return comparison_page(compare_runs(names, kept, *sides, resamples=50), kept, *sides, evidence=evidence)
 
 
 def corpus(folder: Path, extra: str = "") -> str:
@@ -171,7 +172,12 @@ def _judged(case: Case, outcome: Outcome, extra: str) -> Judgement:
 
 def write_reports(folder: Path, extra: str = "") -> dict[str, Path]:
     """The reports as files, by their names."""
-    pages = {"eval": evaluation(extra=extra), "compare": comparison(extra=extra), "corpus": corpus(folder, extra), "red-team": red_team(extra)}
+    pages = {
+        "eval": evaluation(extra=extra),
+        "compare": comparison(extra=extra),
+        "corpus": corpus(folder, extra),
+        "red-team": red_team(extra),
+    }
     for name, page in pages.items():
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
     return {name: folder / f"{name}.html" for name in pages}

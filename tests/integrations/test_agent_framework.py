@@ -11,7 +11,9 @@ from tests.integrations.orders import ASKED, FALSE, SYSTEM, TRUE, WITHHELD, Shop
 
 from assay.errors import CallRejectedError, InputError, WithheldError
 
-pytest.importorskip("agent_framework", reason="needs the extra agent-framework: pip install 'assay-ai[agent-framework]'")
+pytest.importorskip(
+    "agent_framework", reason="needs the extra agent-framework: pip install 'assay-ai[agent-framework]'"
+)
 
 from agent_framework import (
     Agent,

@@ -1,6 +1,5 @@
-"""A crew with checked tools and a guardrail: nothing unchecked is executed, and no output that does not pass is told."""
+"""A crew with checked tools and a guardrail: nothing unchecked is executed, and no wrong output is told."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,17 +19,16 @@ pytestmark = pytest.mark.filterwarnings("default")  # the framework's own, of it
 
 
 @pytest.fixture(autouse=True)
-def _quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CREWAI_DISABLE_TELEMETRY", "OTEL_SDK_DISABLED", "CREWAI_DISABLE_TRACKING", "CREWAI_TESTING"):
         monkeypatch.setenv(name, "true")
-    yield
 
 
 class Scripted(BaseLLM):
     """Says what a test wrote down; the last of it again and again."""
 
-    said: list[str] = []
-    asked: list[str] = []
+    said: list[str]
+    asked: list[str]
 
     def call(self, messages: Any, *args: Any, **how: Any) -> str:
         self.asked.append("\n".join(str(one["content"]) for one in messages))

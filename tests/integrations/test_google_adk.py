@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from tests.integrations.orders import ASKED, FALSE, SYSTEM, TRUE, WITHHELD, Shop, guard
 
 from assay.errors import WithheldError
@@ -30,7 +30,7 @@ class Scripted(BaseLlm):
     """Says what a test wrote down, word by word where it streams; the last of it again and again."""
 
     said: list[Any]
-    asked: list[Any] = []
+    asked: list[Any] = Field(default_factory=list)
 
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncIterator[LlmResponse]:
         self.asked.append(list(llm_request.contents))

@@ -360,7 +360,7 @@ class RagState(TypedDict, total=False):
 
 
 def rag_graph(*said: str, **options: Any) -> tuple[Any, list[str]]:
-    """A graph that retrieves, writes, checks, and writes again where the check says so; and what its writer was told."""
+    """A graph that retrieves, writes, checks, and writes again where it has to; and what its writer was told."""
     script, told = list(said), list[str]()
 
     def write(state: RagState) -> RagState:

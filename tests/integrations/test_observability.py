@@ -43,7 +43,7 @@ def test_a_report_becomes_scores_of_a_trace_in_langfuse() -> None:
         client.shutdown()
     assert sent[TRACE, SPAN, "assay_action"]["value"] == report.action.value
     assert sent[TRACE, SPAN, "assay_support"]["value"] == pytest.approx(report.overall_score)
-    assert "9 May" in sent[TRACE, SPAN, "assay_support"]["comment"]
+    assert sent[TRACE, SPAN, "assay_support"]["comment"] == " ".join(report.decision.reasons)
     metrics = {name for name, metric in report.metrics.items() if metric.value is not None}
     assert {f"assay_{name}" for name in metrics} <= {name for _, _, name in sent}
 
@@ -52,7 +52,13 @@ def test_a_report_becomes_scores_of_a_trace_in_langfuse() -> None:
 def test_every_answer_of_an_export_is_scored_where_it_came_from(tmp_path: Path) -> None:
     path = tmp_path / "observations.jsonl"
     rows = [
-        {"id": f"o{n}", "traceId": f"t{n}", "type": "SPAN", "input": {"question": ASKED, "context": [FOUND]}, "output": s}
+        {
+            "id": f"o{n}",
+            "traceId": f"t{n}",
+            "type": "SPAN",
+            "input": {"question": ASKED, "context": [FOUND]},
+            "output": s,
+        }
         for n, s in enumerate((TRUE, FALSE))
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -172,9 +172,7 @@ def test_a_managed_agent_is_behind_the_guard_as_well() -> None:
         verbosity_level=0,
     )
     asked = [("clerk", {"task": "Where is order W-17?"})]
-    manager = ToolCallingAgent(
-        tools=[], managed_agents=[inner], model=Scripted(asked, answer(TRUE)), verbosity_level=0
-    )
+    manager = ToolCallingAgent(tools=[], managed_agents=[inner], model=Scripted(asked, answer(TRUE)), verbosity_level=0)
     assert checked_agent(manager, guard).run(ASKED) == TRUE
     assert shop.asked == ["W-17"]
 

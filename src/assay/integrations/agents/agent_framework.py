@@ -34,7 +34,16 @@ from assay.integrations.run_gate import (
     was_not_executed,
 )
 from assay.rewrite.revise import Feedback
-from assay.schema.run import ModelTurn, Run, Step, SystemPrompt, ToolCall, UserInput, read_argument_object, read_arguments
+from assay.schema.run import (
+    ModelTurn,
+    Run,
+    Step,
+    SystemPrompt,
+    ToolCall,
+    UserInput,
+    read_argument_object,
+    read_arguments,
+)
 
 try:
     from agent_framework import (

@@ -75,6 +75,8 @@ class _Seen:
     steps: list[Step] = field(default_factory=list)
     failed: int = 0
     ended: CallRejectedError | None = None
+    quoted: str | None = None
+    """The prompt of the first attempt: that of a later one quotes outputs of this task that failed."""
 
 
 class CrewChecks:
@@ -113,7 +115,7 @@ class CrewChecks:
         made = []
         for tool in tools:
             if not isinstance(tool, BaseTool):
-                raise InputError(f"expected tools of CrewAI, got {type(tool).__name__}; make one with crewai.tools.tool")
+                raise InputError(f"expected tools of CrewAI, got {type(tool).__name__}; make them with crewai.tools")
             schema = tool.args_schema.model_json_schema()
             self._tools[tool.name] = {"name": tool.name, "description": tool.description, "parameters": schema}
             made.append(_CheckedTool.around(tool, self._call))
@@ -154,7 +156,7 @@ class CrewChecks:
     def _accept(self, task: str, run: Run, said: str) -> str:
         """Keep what bears an output out, for the tasks that quote it."""
         self._passed.put(said, tuple(Passage(id=one.id, text=one.text) for one in run_evidence(run).evidence))
-        self._outputs = [one for one in self._outputs if one != said][-_MOST_TASKS + 1 :] + [said]
+        self._outputs = [*[one for one in self._outputs if one != said][-_MOST_TASKS + 1 :], said]
         self._seen.put(task, _Seen())  # another run of the same task begins anew
         return said
 
@@ -167,14 +169,16 @@ class CrewChecks:
 
     def _run(self, output: Any, seen: _Seen) -> Run:
         """What a task was asked, what the tasks that it quotes have seen, and what it has seen itself."""
-        told = [str(one.get("content") or "") for one in output.messages if one.get("role") in ("user", "system")]
-        return self._history(output.description, "\n".join(told), seen)
+        if seen.quoted is None:
+            told = [str(one.get("content") or "") for one in output.messages if one.get("role") in ("user", "system")]
+            seen.quoted = "\n".join(told)
+        return self._history(output.description, seen.quoted, seen)
 
     def _history(self, asked: str, quoting: str, seen: _Seen) -> Run:
         earlier: list[Step] = []
         for number, said in enumerate(one for one in self._outputs if one.strip() and one in quoting):
-            for step in self._passed.get(said) or ():
-                earlier.append(step.model_copy(update={"id": f"task {number}: {step.id}"}))
+            passages = self._passed.get(said) or ()
+            earlier += [one.model_copy(update={"id": f"task {number}: {one.id}"}) for one in passages]
         question = UserInput(content=text_parts(asked))
         return run_from([*self._gate.declared(self._tools.values()), question, *earlier, *seen.steps])
 

@@ -239,7 +239,9 @@ def _steps(author: str, parts: Iterable[Any]) -> list[Step]:
     for number, part in enumerate(parts):
         if part.function_call is not None:
             call = part.function_call
-            found.append(ToolCall(id=call.id or f"call-{number}", name=call.name, arguments=_arguments(call.args or {})))
+            found.append(
+                ToolCall(id=call.id or f"call-{number}", name=call.name, arguments=_arguments(call.args or {}))
+            )
         elif part.function_response is not None:
             given = part.function_response
             result = _result(given.response)

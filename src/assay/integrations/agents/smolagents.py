@@ -124,7 +124,9 @@ class _Checked:
         else:
             raise InputError("the agent's answer was not checked: nothing of it comes out")
         full = named.get("return_full_result")
-        if isinstance(found, RunResult) or (found is None and (self._agent.return_full_result if full is None else full)):
+        if isinstance(found, RunResult) or (
+            found is None and (self._agent.return_full_result if full is None else full)
+        ):
             steps = self._agent.memory.get_full_steps() if found is None else found.steps
             usage, timing = (None, None) if found is None else (found.token_usage, found.timing)
             state = "max_steps_error" if found is None else found.state
@@ -202,7 +204,8 @@ class _Checked:
     def _instead(self) -> Any:
         if isinstance(self._end, CallRejectedError):
             return self._gate.instead_of_calls(self._end)
-        assert self._end is not None
+        if self._end is None:
+            raise InputError("the agent's answer was not checked: nothing of it comes out")
         return self._gate.words(self._end)
 
     def _report(self, answer: Any) -> HallucinationReport:

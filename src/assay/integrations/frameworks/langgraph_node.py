@@ -28,9 +28,10 @@ def check_node(
 ) -> Any:
     """A node for graphs whose state holds question, passages and answer, as graphs of retrieval do.
 
-    It writes what may be said in the place of the answer, and besides `assay_action` (`emit`, `revise`, `block` or
-    `escalate`), `assay_report` (JSON), `assay_feedback` (what the author of the answer has to mend, empty where nothing
-    is left to try) and `assay_failed` (how many answers have failed). The state of the graph needs these keys.
+    It writes what may be said in the place of the answer, and besides `assay_action` (`emit`; `revise` where a new
+    version is worth asking for; else `block` or `escalate`), `assay_report` (JSON, with the gate's own action),
+    `assay_feedback` (what the author of the answer has to mend, empty where nothing is left to try) and `assay_failed`
+    (how many answers have failed). The state of the graph needs these keys.
 
     What the model's own node writes into the state can be read in streams of the graph before this node has run;
     `checked_answer_node` asks the model and checks within one step.
@@ -71,7 +72,9 @@ def check_node(
         left = most - failed
         feedback = gate.feedback(report, left) if report.action is not Action.EMIT and left > 0 else None
         action = report.action
-        if action is Action.REVISE and feedback is None:
+        if feedback is not None:
+            action = Action.REVISE
+        elif action is Action.REVISE:
             action = Action.BLOCK
         told = answer_of(report)
         return {

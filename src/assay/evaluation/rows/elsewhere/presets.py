@@ -184,7 +184,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
         ),
         Preset(
             "otel",
-            "spans with `gen_ai.*` attributes as OTLP JSON (one export, or one a line) or as the Python SDK prints them",
+            "spans with `gen_ai.*` attributes as OTLP JSON (one export, or one a line), or as the Python SDK has them",
             {},
             source="OpenTelemetry: semantic conventions for generative AI 1.42, OTLP 1.9 in JSON",
             agent_runs=True,

@@ -45,7 +45,9 @@ class Translation:
         """
         if self.preset.agent_runs:
             if self.named or self.preset.fields:
-                raise InputError(f"--from {self.preset.name} reads answers and evidence out of spans: --map has no place")
+                raise InputError(
+                    f"--from {self.preset.name} reads answers and evidence out of spans: --map has no place"
+                )
             yield from trace_rows(path, [record for _, record in values])
             return
         records = [(number, record) for number, value in values for record in self._rows(value)]
