@@ -283,3 +283,54 @@ def test_every_preset_says_what_it_reads_and_where_that_is_described() -> None:
     assert all(preset.reads and preset.source for preset in PRESETS.values())
     page = (Path(__file__).parents[2] / "docs" / "rows.md").read_text(encoding="utf-8")
     assert [name for name in PRESETS if f"| `{name}` |" not in page] == []
+
+
+def told_in_otlp(trace: str, answer: str, *, evidence: bool = True, model: str = "m-1") -> dict[str, Any]:
+    """A trace as an exporter writes it in OTLP JSON: a model that calls a tool, the tool, and the model again."""
+
+    def span(number: int, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "traceId": trace,
+            "spanId": f"{number:016x}",
+            "parentSpanId": "",
+            "name": name,
+            "startTimeUnixNano": str(number * 1000),
+            "endTimeUnixNano": str(number * 1000 + 500),
+            "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()],
+        }
+
+    asked = {"role": "user", "parts": [{"type": "text", "content": ASKED}]}
+    call = {"type": "tool_call", "id": "c1", "name": "search", "arguments": {"query": "leave"}}
+    result = {"type": "tool_call_response", "id": "c1", "response": f"{LEAVE} {PAY}"}
+    history = (
+        [asked, {"role": "assistant", "parts": [call]}, {"role": "tool", "parts": [result]}] if evidence else [asked]
+    )
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": answer}], "finish_reason": "stop"}]
+    chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model}
+    last = {**chat, "gen_ai.input.messages": json.dumps(history), "gen_ai.output.messages": json.dumps(said)}
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "c1"}
+    spans = [*([span(1, "execute_tool search", tool)] if evidence else []), span(2, "chat m-1", last)]
+    return {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {"name": "app"}, "spans": spans}]}]}
+
+
+def test_otlp_traces_are_rows_one_of_each(tmp_path: Path) -> None:
+    exports = [
+        told_in_otlp("a" * 32, SAID),
+        told_in_otlp("b" * 32, LEAVE),
+        told_in_otlp("c" * 32, SAID, evidence=False),
+    ]
+    first, second = read(write(tmp_path, "traces.jsonl", exports), "otel")
+    assert (first.text, first.question, first.id) == (SAID, ASKED, "a" * 32)
+    assert [piece.text for piece in first.evidence] == [f"{LEAVE} {PAY}"]
+    assert first.meta["model"] == "m-1"
+    assert second.text == LEAVE
+    whole = {"resourceSpans": [one["resourceSpans"][0] for one in exports]}
+    assert [row.text for row in read(write(tmp_path, "traces.json", whole), "otel")] == [SAID, LEAVE]
+
+
+def test_traces_without_content_say_what_is_lacking(tmp_path: Path) -> None:
+    path = write(tmp_path, "bare.jsonl", [told_in_otlp("c" * 32, SAID, evidence=False)])
+    with pytest.raises(InputError, match="1 traces, 1 with an answer, none with evidence"):
+        read(path, "otel")
+    with pytest.raises(InputError, match="--map has no place"):
+        read(path, "otel", "answer=output")

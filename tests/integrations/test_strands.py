@@ -1,7 +1,9 @@
 """A Strands agent with the plugin: no rejected call is executed, and nothing is said or streamed before it passes."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,8 +51,6 @@ class Scripted(Model):
                 for word in block.split(" "):
                     yield {"contentBlockDelta": {"delta": {"text": word + " "}}}
             else:
-                import json
-
                 use = {"toolUseId": f"t{len(self.asked)}-{number}", "name": block[0]}
                 yield {"contentBlockStart": {"start": {"toolUse": use}}}
                 yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(block[1])}}}}
@@ -174,3 +174,33 @@ def test_a_conversation_goes_on_with_what_was_seen() -> None:
     here(ASKED)
     assert FOUND in str(here.messages)
     assert said(here("And once more?")) == TRUE
+
+
+def test_the_spans_that_it_writes_are_rows_of_an_evaluation_and_runs_to_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spans of a real instrumentation, as the SDK of OpenTelemetry has them in JSON."""
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from strands.telemetry import tracer as telemetry
+
+    from assay.evaluation.rows import read_rows
+    from assay.evaluation.rows.elsewhere import read_translation
+
+    monkeypatch.setenv("OTEL_SEMCONV_STABILITY_OPT_IN", "gen_ai_latest_experimental")
+    kept, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    monkeypatch.setattr(telemetry, "_tracer_instance", None)
+    monkeypatch.setattr(telemetry.trace_api, "get_tracer_provider", lambda: provider)
+    for script in ([order("W-17"), TRUE], [order("W-17"), FALSE]):
+        agent(Shop(), Scripted(*script), attempts=0)(ASKED)
+    path = tmp_path / "spans.jsonl"
+    spans = [json.dumps(json.loads(span.to_json())) + "\n" for span in kept.get_finished_spans()]
+    path.write_text("".join(spans), encoding="utf-8")
+    rows = list(read_rows(path, read_translation("otel", [])))
+    assert len(rows) == 2
+    assert {FOUND in piece.text for row in rows for piece in row.evidence} == {True}
+    assert rows[0].text.strip() == TRUE
+    assert rows[0].question is not None
+    assert ASKED in rows[0].question

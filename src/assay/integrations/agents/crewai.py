@@ -82,8 +82,8 @@ class _Seen:
 class CrewChecks:
     """The guardrail of tasks and the check of tools; one may serve many crews.
 
-    What tools returned counts for the task that called them, and for tasks whose prompt quotes its checked output: never
-    for another run of the crew.
+    What tools returned counts for the task that called them, and for tasks whose prompt quotes its checked output:
+    never for another run of the crew.
     """
 
     def __init__(self, guard: Guard, **options: Unpack[GateOptions]) -> None:
@@ -115,7 +115,7 @@ class CrewChecks:
         made = []
         for tool in tools:
             if not isinstance(tool, BaseTool):
-                raise InputError(f"expected tools of CrewAI, got {type(tool).__name__}; make them with crewai.tools")
+                raise InputError(f"expected tools of CrewAI, got {type(tool).__name__}; see crewai.tools")
             schema = tool.args_schema.model_json_schema()
             self._tools[tool.name] = {"name": tool.name, "description": tool.description, "parameters": schema}
             made.append(_CheckedTool.around(tool, self._call))
